@@ -1,0 +1,57 @@
+# How pcc's targets are made. Two kinds of code exist: plain C++ (the runtime, passes/plan), which sees no MLIR, and
+# compiler code, which links the shared libMLIR and libLLVM so that a tool links in seconds.
+
+set(PCC_LLVM_ROOT /usr/lib/llvm-22 CACHE PATH "LLVM and MLIR 22 installation")
+find_package(MLIR 22.1 REQUIRED CONFIG PATHS ${PCC_LLVM_ROOT}/lib/cmake/mlir NO_DEFAULT_PATH)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+find_package(Threads REQUIRED)
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-semantic-interposition -ffunction-sections -fdata-sections)
+if(PCC_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# Everything includes by path from the root: "passes/plan/StageCut.h". Generated headers mirror the tree below the build.
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+
+# pcc_library(NAME source... [DEPENDS lib...]): plain C++ without MLIR or LLVM.
+function(pcc_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
+endfunction()
+
+# pcc_mlir_library(NAME source... [DEPENDS lib...] [TABLEGEN target...]): compiler code; no exceptions, no RTTI, as LLVM.
+function(pcc_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;TABLEGEN" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} MLIR LLVM)
+  if(ARG_TABLEGEN)
+    add_dependencies(${name} ${ARG_TABLEGEN})
+  endif()
+endfunction()
+
+# pcc_tool(NAME source... [DEPENDS lib...]): an executable of the compiler side.
+function(pcc_tool name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+endfunction()
+
+# pcc_gtest(NAME source... [DEPENDS lib...]): one GoogleTest binary, one ctest entry.
+function(pcc_gtest name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,106 @@
+//===- Communicator.h - what every communicator offers to the engine ------===//
+//
+// One interface for ranks as threads (comm/thread), MPI processes (comm/mpi)
+// and, later, NCCL. All three pass one conformance suite (test/conformance).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_COMM_COMMUNICATOR_H
+#define PCC_RUNTIME_COMM_COMMUNICATOR_H
+
+#include "runtime/program/ElementType.h"
+#include "runtime/program/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pcc::runtime {
+
+enum class Reduction : uint8_t { Sum, Max, Min, Prod };
+
+/// What the engine was doing when it waited: goes into every deadline message.
+struct ActionId {
+  std::string action; ///< for instance "0F3" or "load"
+  std::string value;  ///< the tensor's name
+};
+
+/// A piece of memory to send to, or to receive from, one member of a group.
+struct Piece {
+  int peer;    ///< index within the group
+  void *data;  ///< read for sends, written for receives
+  size_t size; ///< bytes; both sides must agree
+};
+
+/// A fixed, ordered set of ranks that communicate. Calls block the caller until
+/// this rank's part is complete, poll with a deadline, and must be made by all
+/// members in the same order with matching sizes. On failure the Status names
+/// this rank, the action, the peers that did not arrive and the seconds waited
+/// (exit code 14).
+class Group {
+public:
+  virtual ~Group() = default;
+
+  virtual int size() const = 0;
+  /// This rank's index within the group.
+  virtual int index() const = 0;
+
+  /// Reduces `count` elements of `in` over the group into `out` on every
+  /// member; `in == out` is allowed. Same meaning as MPI_Iallreduce and
+  /// ncclAllReduce. Floats narrower than f32 accumulate in f32.
+  virtual Status allReduce(const void *in, void *out, size_t count,
+                           ElementType type, Reduction kind,
+                           const ActionId &action) = 0;
+
+  /// Concatenates `bytes` bytes of every member into `out` in member order.
+  /// Same meaning as MPI_Iallgather, ncclAllGather.
+  virtual Status allGather(const void *in, void *out, size_t bytes,
+                           const ActionId &action) = 0;
+
+  /// Sends every piece of `sends` and receives every piece of `receives`, all
+  /// concurrently (a grouped send/recv). At most one piece per peer and
+  /// direction; a piece to oneself is a copy. Members without pieces need not
+  /// call.
+  virtual Status exchange(std::span<const Piece> sends,
+                          std::span<const Piece> receives,
+                          const ActionId &action) = 0;
+
+  /// Copies `bytes` bytes of member `root` to all. Same meaning as MPI_Ibcast,
+  /// ncclBroadcast.
+  virtual Status broadcast(void *data, size_t bytes, int root,
+                           const ActionId &action) = 0;
+
+  /// Returns when every member has called.
+  virtual Status barrier(const ActionId &action) = 0;
+};
+
+/// All ranks of a run, and the factory of groups.
+class World {
+public:
+  virtual ~World() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Collective over the *world*: every rank calls with the list of all groups
+  /// in the same order, and gets the group that it is a member of for each
+  /// entry, or null. `members` are world ranks in group order.
+  virtual Status createGroups(const std::vector<std::vector<int>> &groups,
+                              std::vector<std::unique_ptr<Group>> &created) = 0;
+
+  /// The group of all ranks.
+  virtual Group &all() = 0;
+
+  /// Longest time that one wait may last from now on.
+  virtual void setDeadline(double seconds) = 0;
+
+  /// Ends the run on all ranks: wakes every waiter with an error that names
+  /// `reason`. Safe from any thread.
+  virtual void abort(const std::string &reason, int exitCode) = 0;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_COMM_COMMUNICATOR_H
