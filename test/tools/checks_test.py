@@ -1,0 +1,99 @@
+"""The checks of tools/dev find what they are for, shown on small trees with one mistake each."""
+import os
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(SOURCE, "tools", "dev"))
+
+import check_layers
+import check_names
+import check_readme
+
+
+def problems(check, files):
+    """What `check` says about a tree that holds `files`: path -> text."""
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(root, name)) or root, exist_ok=True)
+            with open(os.path.join(root, name), "w") as f:
+                f.write(text)
+        return check(root)
+
+
+class Layers(unittest.TestCase):
+    def says(self, name, header, count):
+        self.assertEqual(len(problems(check_layers.check, {name: f"#include {header}\n"})), count, f"{name} includes {header}")
+
+    def test_a_phase_reaches_dialects_plan_and_itself(self):
+        for header in ('"dialects/graph/GraphOps.h"', '"passes/plan/Cost.h"', '"passes/4-shard/Passes.h"', '"mlir/IR/Builders.h"'):
+            self.says("passes/4-shard/Propagate.cpp", header, 0)
+
+    def test_a_phase_reaches_no_other_phase_and_no_runtime(self):
+        for header in ('"passes/5-localize/Passes.h"', '"runtime/program/Status.h"', '"passes/Options.h"'):
+            self.says("passes/4-shard/Propagate.cpp", header, 1)
+
+    def test_only_emit_knows_the_program_format(self):
+        self.says("passes/7-emit/WriteProgram.cpp", '"runtime/program/Program.h"', 0)
+        self.says("passes/7-emit/WriteProgram.cpp", '"runtime/engine/Engine.h"', 1)
+
+    def test_dialects_know_no_sibling(self):
+        self.says("dialects/graph/GraphOps.cpp", '"dialects/dist/DistDialect.h"', 1)
+        self.says("dialects/graph/GraphOps.td", '"mlir/IR/OpBase.td"', 0)
+
+    def test_runtime_and_plan_know_no_llvm(self):
+        for name in ("runtime/engine/Engine.cpp", "passes/plan/Cost.cpp"):
+            self.says(name, '"llvm/ADT/SmallVector.h"', 1)
+            self.says(name, "<mlir/IR/Builders.h>", 1)
+
+    def test_mpi_stays_in_its_folder(self):
+        self.says("runtime/comm/mpi/Mpi.cpp", "<mpi.h>", 0)
+        self.says("runtime/engine/Engine.cpp", "<mpi.h>", 1)
+
+    def test_includes_are_paths_from_the_root(self):
+        self.says("passes/plan/Cost.cpp", '"Cost.h"', 1)
+
+
+class Names(unittest.TestCase):
+    PASS = {
+        "passes/4-shard/PropagateShardings.cpp": "#define GEN_PASS_DEF_PROPAGATESHARDINGS\n",
+        "passes/4-shard/Passes.td": 'def PropagateShardings : Pass<"propagate-shardings">;\n',
+        "test/passes/4-shard/propagate-shardings.mlir": "",
+        "test/passes/4-shard/propagate-shardings-invalid.mlir": "",
+    }
+
+    def test_a_pass_with_one_name_is_fine(self):
+        self.assertEqual(problems(check_names.check, self.PASS), [])
+
+    def test_each_place_of_the_name_counts(self):
+        for name in self.PASS:
+            if not name.endswith(".cpp"):
+                without = {k: v for k, v in self.PASS.items() if k != name}
+                self.assertEqual(len(problems(check_names.check, without)), 1, f"without {name}")
+
+    def test_names_that_say_nothing(self):
+        for name in ("passes/plan/Utils.h", "passes/common/X.h", "runtime/MpiHelpers.cpp", "test/helpers/x.py"):
+            self.assertEqual(len(problems(check_names.check, {name: ""})), 1, name)
+        self.assertEqual(problems(check_names.check, {"runtime/comm/Communicator.h": ""}), [])
+
+    def test_long_files(self):
+        self.assertEqual(len(problems(check_names.check, {"runtime/A.cpp": "\n" * 801})), 1)
+
+
+class Readme(unittest.TestCase):
+    PHASES = 'PCC_PHASE(Import, "1-import", "reads the model", createVerifyImported)\n'
+
+    def says(self, readme):
+        return problems(check_readme.check, {"passes/Phases.def": self.PHASES, "README.md": readme, "passes/1-import/README.md": ""})
+
+    def test_the_same_table(self):
+        self.assertEqual(self.says("| phase | meaning |\n|---|---|\n| [1-import](passes/1-import) | reads the model | x |\n"), [])
+
+    def test_another_meaning_and_a_missing_row(self):
+        self.assertEqual(len(self.says("| `1-import` | reads something |\n")), 1)
+        self.assertEqual(len(self.says("no table\n")), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

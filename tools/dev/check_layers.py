@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Checks who includes whom. A file may include what the first matching row of LAYERS allows; everything is included by its
+path from the root, so the text of an include says which layer it reaches.
+
+    check_layers.py [ROOT]
+"""
+import re
+import sys
+
+import tree
+
+OWN = "<own folder>"
+
+# What of this repository a file may include, by where the file lies. Generated headers mirror the tree.
+LAYERS = [
+    # file                               may include
+    (r"test/.*",                         [r".*"]),
+    (r"(tools/pcc|python-bindings)/.*",  [OWN, r"passes/Compile\.h", r"runtime/(engine|program)/.*"]),
+    (r"tools/[^/]+/.*",                  [OWN, r"dialects/.*", r"passes/[^/]+/Passes\.h(\.inc)?"]),
+    (r"passes/7-emit/.*",                [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
+    (r"passes/\d-[^/]+/.*",              [OWN, r"dialects/.*", r"passes/plan/.*"]),
+    (r"passes/plan/.*",                  [OWN]),
+    (r"passes/interpret/.*",             [OWN, r"dialects/.*", r"passes/plan/.*"]),
+    (r"passes/[^/]+",                    [r"passes/.*", r"dialects/.*", r"runtime/program/.*"]),
+    (r"dialects/.*",                     [OWN]),
+    (r"runtime/program/.*",              [OWN]),
+    (r"runtime/(device|comm)/.*",        [OWN, r"runtime/program/.*"]),
+    (r"runtime/.*",                      [r"runtime/.*"]),
+    (r"bench/.*",                        [r"passes/Compile\.h", r"passes/plan/.*", r"runtime/.*"]),
+]
+OURS = re.compile(r"(dialects|passes|runtime|tools|test|bench|python-bindings)/")
+
+# Headers of other projects that only some folders may see.
+OUTSIDE = [
+    # header                             may be included from                    why
+    (r"(mlir|mlir-c|llvm|llvm-c|lld)/.*", r"(dialects|passes/(?!plan/)|tools|test)/?.*", "plain C++ without MLIR or LLVM"),
+    (r"cu[a-zA-Z]*\.h|cuda/.*",          r".*/cuda/.*",                          "only a folder called cuda sees CUDA"),
+    (r"nccl\.h",                         r".*/nccl/.*",                          "only a folder called nccl sees NCCL"),
+    (r"mpi\.h",                          r".*/mpi/.*",                           "only a folder called mpi sees MPI"),
+]
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]|\s*include\s*(")([^"]+)"')
+
+
+def own_folder(name):
+    """The layer folder that a file belongs to: passes/4-shard, dialects/dist, runtime/comm, tools/pcc."""
+    return "/".join(name.split("/")[:2]) + "/"
+
+
+def allowed(name, header):
+    for where, what in LAYERS:
+        if re.fullmatch(where, name):
+            return any(header.startswith(own_folder(name)) if w is OWN else re.fullmatch(w, header) for w in what)
+    return True
+
+
+def problems_of(name, text):
+    for number, line in enumerate(text, 1):
+        m = INCLUDE.match(line)
+        if not m:
+            continue
+        header = m.group(2) or m.group(4)
+        if OURS.match(header) and not allowed(name, header):
+            yield f"{name}:{number}: may not include \"{header}\""
+        for pattern, where, why in OUTSIDE:
+            if re.fullmatch(pattern, header) and not re.fullmatch(where, name):
+                yield f"{name}:{number}: may not include \"{header}\": {why}"
+        if m.group(1) == '"' and "/" not in header:
+            yield f"{name}:{number}: \"{header}\" is not a path from the root"
+
+
+def check(root=tree.ROOT):
+    sources = [f for f in tree.files(root) if re.search(r"\.(h|cpp|td|cu|inc)$", f)]
+    return [p for f in sources for p in problems_of(f, tree.lines(f, root))]
+
+
+if __name__ == "__main__":
+    sys.exit(tree.report(check(*sys.argv[1:])))

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Checks that README.md lists the phases of passes/Phases.def: the same folders in the same order with the same meaning,
+and that each folder is there with a README of its own.
+
+    check_readme.py [ROOT]
+"""
+import os
+import re
+import sys
+
+import tree
+
+
+def phases(root):
+    """(folder, meaning) of every PCC_PHASE line."""
+    text = "\n".join(line for line in tree.lines("passes/Phases.def", root) if not line.lstrip().startswith("//"))
+    found = re.findall(r'PCC_PHASE\(\s*\w+\s*,\s*"([^"]+)"\s*,\s*((?:"[^"]*"\s*)+)', text)
+    return [(folder, "".join(re.findall(r'"([^"]*)"', meaning))) for folder, meaning in found]
+
+
+def table(root):
+    """(folder, meaning) of every row of README.md that begins with a phase."""
+    rows = [[c.strip() for c in line.strip().strip("|").split("|")] for line in tree.lines("README.md", root) if line.startswith("|")]
+    return [(re.sub(r"[`\[\]]|\(.*\)", "", r[0]), r[1]) for r in rows if len(r) > 1 and re.search(r"\d-\w+", r[0])]
+
+
+def check(root=tree.ROOT):
+    want, got = phases(root), table(root)
+    problems = [f"README.md: the phase table has {g}, passes/Phases.def has {w}" for w, g in zip(want, got) if w != g]
+    if len(want) != len(got) or not want:
+        problems.append(f"README.md: {len(got)} phases, passes/Phases.def has {len(want)}")
+    problems += [f"passes/{folder}/README.md is missing" for folder, _ in want
+                 if not os.path.exists(os.path.join(root, "passes", folder, "README.md"))]
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(tree.report(check(*sys.argv[1:])))
