@@ -1,5 +1,4 @@
-//===- StageCut.cpp - where a chain of work is cut into pipeline stages
-//---------------------------------------------===//
+//===- StageCut.cpp - where a chain of work is cut into pipeline stages ---===//
 
 #include "passes/plan/StageCut.h"
 

@@ -1,5 +1,4 @@
-//===- StageCut.h - where a chain of work is cut into pipeline stages
-//-----------------------------------------------===//
+//===- StageCut.h - where a chain of work is cut into pipeline stages -----===//
 
 #ifndef PCC_PASSES_PLAN_STAGECUT_H
 #define PCC_PASSES_PLAN_STAGECUT_H
