@@ -1,0 +1,357 @@
+//===- Layout.cpp - which indices of a tensor a rank holds ----------------===//
+
+#include "runtime/program/Layout.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+int64_t Mesh::numRanks() const {
+  int64_t product = 1;
+  for (int32_t axis = 0; axis < numAxes(); ++axis)
+    product *= sizes[axis];
+  return product;
+}
+
+Coordinates coordinatesOf(const Mesh &mesh, int64_t rank) {
+  Coordinates at(mesh.sizes.size(), 0);
+  for (int32_t axis = mesh.numAxes() - 1; axis >= 0; --axis) {
+    at[axis] = rank % mesh.sizes[axis];
+    rank /= mesh.sizes[axis];
+  }
+  return at;
+}
+
+int64_t rankOf(const Mesh &mesh, const Coordinates &at) {
+  int64_t rank = 0;
+  for (int32_t axis = 0; axis < mesh.numAxes(); ++axis)
+    rank = rank * mesh.sizes[axis] + at[axis];
+  return rank;
+}
+
+static int64_t digitOf(const AxisPart &part, int64_t axisSize,
+                       int64_t coordinate) {
+  const int64_t below = axisSize / (int64_t(part.pre) * part.size);
+  return coordinate / below % part.size;
+}
+
+int64_t digitOf(const AxisPart &part, const Mesh &mesh, const Coordinates &at) {
+  return digitOf(part, mesh.sizes[part.axis], at[part.axis]);
+}
+
+Layout wholeLayout(std::span<const int64_t> shape) {
+  Layout layout;
+  for (int64_t size : shape)
+    layout.dims.push_back({Factor{size}});
+  return layout;
+}
+
+static int64_t numPieces(const Factor &factor) {
+  int64_t product = 1;
+  for (const AxisPart &part : factor.parts)
+    product *= part.size;
+  return product;
+}
+
+static int64_t localSize(const Factor &factor) {
+  const int64_t pieces = numPieces(factor);
+  return factor.size / pieces + (factor.size % pieces != 0);
+}
+
+std::vector<int64_t> globalShape(const Layout &layout) {
+  std::vector<int64_t> shape;
+  for (const DimLayout &dim : layout.dims) {
+    int64_t size = 1;
+    for (const Factor &factor : dim)
+      size *= factor.size;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+std::vector<int64_t> localShape(const Layout &layout) {
+  std::vector<int64_t> shape;
+  for (const DimLayout &dim : layout.dims) {
+    int64_t size = 1;
+    for (const Factor &factor : dim)
+      size *= localSize(factor);
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+int64_t numElements(std::span<const int64_t> shape) {
+  int64_t product = 1;
+  for (int64_t size : shape)
+    product *= size;
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+/// More pieces per dim than any layout that pcc writes needs; bounds the work
+/// of loading.
+static constexpr int64_t kMaxSegments = int64_t(1) << 22;
+
+static const char *findPartFault(const AxisPart &part, const Mesh &mesh) {
+  if (part.axis < 0 || part.axis >= int64_t(mesh.sizes.size()))
+    return "names an axis that the mesh does not have";
+  if (part.pre < 1 || part.size < 1 ||
+      mesh.sizes[part.axis] % (int64_t(part.pre) * part.size) != 0)
+    return "has a sub-axis that does not divide its axis";
+  return nullptr;
+}
+
+static const char *findDimFault(const DimLayout &dim, const Mesh &mesh,
+                                int64_t expected, std::vector<AxisPart> &used) {
+  int64_t size = 1, segments = 1;
+  for (size_t i = 0; i < dim.size(); ++i) {
+    if (dim[i].size < 0 || __builtin_mul_overflow(size, dim[i].size, &size))
+      return "has a factor of impossible size";
+    int64_t pieces = 1;
+    for (const AxisPart &part : dim[i].parts) {
+      if (const char *fault = findPartFault(part, mesh))
+        return fault;
+      if (__builtin_mul_overflow(pieces, int64_t(part.size), &pieces))
+        return "divides a factor into too many pieces";
+      used.push_back(part);
+    }
+    if (i > 0 && pieces > 1)
+      segments = std::max(segments, size / std::max<int64_t>(dim[i].size, 1));
+  }
+  if (segments > kMaxSegments)
+    return "has too many separate runs of indices";
+  return size == expected ? nullptr
+                          : "has factors that do not multiply to its dim";
+}
+
+/// Parts of one axis are disjoint if one's digits end before the other's begin.
+static bool overlap(const AxisPart &a, const AxisPart &b) {
+  if (a.axis != b.axis || a.size == 1 || b.size == 1)
+    return false;
+  const int64_t endOfA = int64_t(a.pre) * a.size;
+  const int64_t endOfB = int64_t(b.pre) * b.size;
+  return endOfA > b.pre && endOfB > a.pre;
+}
+
+const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
+                            std::span<const int64_t> shape) {
+  if (layout.dims.size() != shape.size())
+    return "has another number of dims than its shape";
+  std::vector<AxisPart> used;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    if (const char *fault =
+            findDimFault(layout.dims[dim], mesh, shape[dim], used))
+      return fault;
+  for (size_t i = 0; i < used.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (overlap(used[i], used[j]))
+        return "uses the same part of an axis twice";
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// What a coordinate holds
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// `length` elements of a dim that lie densely in both numberings.
+struct Segment {
+  int64_t local;
+  int64_t global;
+  int64_t length;
+};
+} // namespace
+
+static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
+                       const Coordinates &at) {
+  int64_t piece = 0;
+  for (const AxisPart &part : factor.parts)
+    piece = piece * part.size + digitOf(part, mesh, at);
+  return piece;
+}
+
+static void append(std::vector<Segment> &list, Segment next) {
+  if (!list.empty()) {
+    Segment &last = list.back();
+    if (last.local + last.length == next.local &&
+        last.global + last.length == next.global) {
+      last.length += next.length;
+      return;
+    }
+  }
+  list.push_back(next);
+}
+
+/// Segments of a dim in local order, which is global order too: both nest the
+/// factors alike. Built from the minor factor outwards.
+static std::vector<Segment> segmentsOf(const DimLayout &dim, const Mesh &mesh,
+                                       const Coordinates &at) {
+  std::vector<Segment> inner = {{0, 0, 1}};
+  int64_t innerLocal = 1, innerGlobal = 1;
+  for (auto factor = dim.rbegin(); factor != dim.rend(); ++factor) {
+    const int64_t size = localSize(*factor);
+    const int64_t first = pieceOf(*factor, mesh, at) * size;
+    const int64_t held = std::clamp<int64_t>(factor->size - first, 0, size);
+    std::vector<Segment> outer;
+    const bool dense = inner.size() == 1 && inner[0].length == innerLocal &&
+                       innerLocal == innerGlobal;
+    if (dense && held > 0)
+      outer.push_back({0, first * innerGlobal, held * innerLocal});
+    for (int64_t i = 0; !dense && i < held; ++i)
+      for (const Segment &segment : inner)
+        append(outer,
+               {i * innerLocal + segment.local,
+                (first + i) * innerGlobal + segment.global, segment.length});
+    inner = std::move(outer);
+    innerLocal *= size;
+    innerGlobal *= factor->size;
+  }
+  if (innerLocal == 0)
+    inner.clear();
+  return inner;
+}
+
+std::vector<std::vector<Run>> indexRuns(const Layout &layout, const Mesh &mesh,
+                                        const Coordinates &at) {
+  std::vector<std::vector<Run>> dims;
+  for (const DimLayout &dim : layout.dims) {
+    std::vector<Run> &runs = dims.emplace_back();
+    for (const Segment &segment : segmentsOf(dim, mesh, at)) {
+      if (!runs.empty() && runs.back().end == segment.global)
+        runs.back().end += segment.length;
+      else
+        runs.push_back({segment.global, segment.global + segment.length});
+    }
+  }
+  return dims;
+}
+
+int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
+                    const Coordinates &at) {
+  int64_t number = 0;
+  for (const DimLayout &dim : layout.dims)
+    for (const Factor &factor : dim)
+      number = number * numPieces(factor) + pieceOf(factor, mesh, at);
+  return number;
+}
+
+bool isLowestHolder(const Layout &layout, const Mesh &mesh,
+                    const Coordinates &at) {
+  Coordinates lower = at;
+  for (int32_t axis = 1; axis < mesh.numAxes(); ++axis) {
+    for (lower[axis] = 0; lower[axis] < at[axis]; ++lower[axis])
+      if (pieceNumber(layout, mesh, lower) == pieceNumber(layout, mesh, at))
+        return false;
+    lower[axis] = at[axis];
+  }
+  return true;
+}
+
+bool usesAxis(const Layout &layout, int32_t axis) {
+  for (const DimLayout &dim : layout.dims)
+    for (const Factor &factor : dim)
+      for (const AxisPart &part : factor.parts)
+        if (part.axis == axis && part.size > 1)
+          return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Intersection
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// `count` stretches of `length` elements of one dim, at a regular distance on
+/// both sides.
+struct Stretch {
+  int64_t source, target, length;
+  int64_t count, sourceStep, targetStep;
+};
+} // namespace
+
+static void append(std::vector<Stretch> &list, Stretch next) {
+  if (!list.empty() && list.back().length == next.length) {
+    Stretch &last = list.back();
+    const int64_t sourceStep =
+        next.source - last.source - (last.count - 1) * last.sourceStep;
+    const int64_t targetStep =
+        next.target - last.target - (last.count - 1) * last.targetStep;
+    if (last.count == 1 ||
+        (last.sourceStep == sourceStep && last.targetStep == targetStep)) {
+      last.sourceStep = sourceStep;
+      last.targetStep = targetStep;
+      ++last.count;
+      return;
+    }
+  }
+  list.push_back(next);
+}
+
+/// What two ascending lists of segments have in common.
+static std::vector<Stretch> intersect(const std::vector<Segment> &source,
+                                      const std::vector<Segment> &target) {
+  std::vector<Stretch> common;
+  for (size_t i = 0, j = 0; i < source.size() && j < target.size();) {
+    const Segment &a = source[i], &b = target[j];
+    const int64_t begin = std::max(a.global, b.global);
+    const int64_t end = std::min(a.global + a.length, b.global + b.length);
+    if (begin < end)
+      append(common, {a.local + begin - a.global, b.local + begin - b.global,
+                      end - begin, 1, 0, 0});
+    const bool sourceEnds = a.global + a.length == end;
+    const bool targetEnds = b.global + b.length == end;
+    i += sourceEnds;
+    j += targetEnds;
+  }
+  return common;
+}
+
+static std::vector<int64_t> stridesOf(const Placed &side) {
+  if (!side.strides.empty())
+    return side.strides;
+  const std::vector<int64_t> shape = localShape(*side.layout);
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  return strides;
+}
+
+/// Extends each copy by each stretch of the next dim.
+static std::vector<StridedCopy> multiply(const std::vector<StridedCopy> &copies,
+                                         const std::vector<Stretch> &stretches,
+                                         int64_t sourceStride,
+                                         int64_t targetStride) {
+  std::vector<StridedCopy> product;
+  for (const StridedCopy &copy : copies)
+    for (const Stretch &stretch : stretches) {
+      StridedCopy next = copy;
+      next.sourceOffset += stretch.source * sourceStride;
+      next.targetOffset += stretch.target * targetStride;
+      next.loops.push_back({stretch.count, stretch.sourceStep * sourceStride,
+                            stretch.targetStep * targetStride});
+      next.loops.push_back({stretch.length, sourceStride, targetStride});
+      product.push_back(std::move(next));
+    }
+  return product;
+}
+
+std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
+                                   const Mesh &mesh) {
+  const std::vector<int64_t> sourceStrides = stridesOf(source);
+  const std::vector<int64_t> targetStrides = stridesOf(target);
+  std::vector<StridedCopy> copies(1);
+  for (size_t dim = 0; dim < source.layout->dims.size(); ++dim)
+    copies = multiply(
+        copies,
+        intersect(segmentsOf(source.layout->dims[dim], mesh, *source.at),
+                  segmentsOf(target.layout->dims[dim], mesh, *target.at)),
+        sourceStrides[dim], targetStrides[dim]);
+  for (StridedCopy &copy : copies)
+    simplify(copy);
+  return copies;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,73 @@
+//===- Program.h - opening, checking and writing programs -----------------===//
+//
+// The bytes of a program are a header, the FlatBuffers table of Program.fbs and
+// the constants that its buffers point into:
+//
+//   0         64                  64 + padded          + constants
+//   | header  | Program           | constants          |
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_PROGRAM_PROGRAM_H
+#define PCC_RUNTIME_PROGRAM_PROGRAM_H
+
+#include "runtime/program/CollectivePlan.h"
+#include "runtime/program/ElementType.h"
+#include "runtime/program/Layout.h"
+#include "runtime/program/Program_generated.h"
+#include "runtime/program/Status.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pcc::runtime {
+
+/// Changes whenever Program.fbs or the meaning of a field does.
+inline constexpr uint32_t kFormatVersion = 1;
+/// Of arena buffers, constants and of the sealed bytes themselves.
+inline constexpr int64_t kAlignment = 64;
+
+/// An opened program; points into the sealed bytes.
+struct ProgramView {
+  const program::Program *root = nullptr;
+  std::span<const std::byte> constants = {};
+};
+
+/// The bytes of a program, with checksum. Constant buffers' offsets refer to
+/// `constants`. The result does not depend on anything but its arguments.
+std::vector<std::byte> sealProgram(const program::ProgramT &program,
+                                   std::span<const std::byte> constants);
+
+/// Checks the checksum, the tables, and everything that Verify.h lists; an
+/// error has exit code 11. `bytes` must be aligned to kAlignment.
+Status openProgram(std::span<const std::byte> bytes, ProgramView &view);
+
+Mesh meshOf(const program::ProgramT &program);
+Layout layoutOf(const program::LayoutT &layout);
+GroupSpec groupOf(const program::GroupT &group);
+CollectiveSpec collectiveOf(const program::ProgramT &program,
+                            const program::CollectiveT &collective);
+inline ElementType typeOf(program::ElementType type) {
+  return static_cast<ElementType>(type);
+}
+
+/// The inverse, for whoever writes programs.
+program::LayoutT toProgram(const Layout &layout);
+program::GroupT toProgram(const GroupSpec &group);
+inline program::ElementType toProgram(ElementType type) {
+  return static_cast<program::ElementType>(type);
+}
+
+/// Value of a scalar at a coordinate.
+int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
+                 const Coordinates &at);
+
+/// "0F3": stage, kind (F, B, I, W, U, X), microbatch.
+std::string nameOf(const program::Action &action);
+std::string nameOf(const program::ActionT &action);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_PROGRAM_PROGRAM_H
