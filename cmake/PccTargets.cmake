@@ -17,6 +17,7 @@ endif()
 
 # Everything includes by path from the root: "passes/plan/StageCut.h". Generated headers mirror the tree below the build.
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+set(LLVM_TABLEGEN_FLAGS -I${CMAKE_SOURCE_DIR} -I${MLIR_INCLUDE_DIRS})
 
 # pcc_library(NAME source... [DEPENDS lib...]): plain C++ without MLIR or LLVM.
 function(pcc_library name)

@@ -1,0 +1,43 @@
+//===- GraphDialect.h - one logical model ---------------------------------===//
+
+#ifndef PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
+#define PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
+
+#include "dialects/graph/ShardingRule.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/graph/GraphDialect.h.inc"
+#include "dialects/graph/GraphEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/graph/GraphAttributes.h.inc"
+
+namespace pcc::graph {
+
+/// One operation per element of the largest result: the cost of an element-wise
+/// op.
+double elementWiseFlops(mlir::Operation *op);
+
+/// The type of a value that every graph op has.
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// NumPy's broadcast of two shapes; fails where dims differ and neither is 1.
+llvm::FailureOr<llvm::SmallVector<int64_t>>
+broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
+
+} // namespace pcc::graph
+
+#include "dialects/graph/GraphInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/graph/GraphOps.h.inc"
+
+#endif // PCC_DIALECTS_GRAPH_GRAPHDIALECT_H

@@ -1,0 +1,35 @@
+//===- GraphOps.td - the ops of the graph dialect ------------*- tablegen -*-===//
+//
+// One family per included file. A tensor's dims are counted from the left, 0 first; `dim` attributes are never negative.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_DIALECTS_GRAPH_GRAPHOPS
+#define PCC_DIALECTS_GRAPH_GRAPHOPS
+
+include "dialects/graph/GraphDialect.td"
+include "dialects/graph/GraphInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Graph_Tensor : StaticShapeTensorOf<[AnyType]>;
+
+class Graph_Op<string mnemonic, list<Trait> traits = []> :
+    Op<Graph_Dialect, mnemonic, !listconcat(traits, [
+      Pure, DeclareOpInterfaceMethods<Graph_ShardingRuleInterface>])>;
+
+/// Ops whose result types follow from operands and attributes.
+class Graph_InferOp<string mnemonic, list<Trait> traits = []> :
+    Graph_Op<mnemonic, !listconcat(traits, [InferTypeOpAdaptor])>;
+
+include "dialects/graph/ops/Leaves.td"
+include "dialects/graph/ops/ElementWise.td"
+include "dialects/graph/ops/Contractions.td"
+include "dialects/graph/ops/Reductions.td"
+include "dialects/graph/ops/Layout.td"
+include "dialects/graph/ops/Indexing.td"
+
+#endif

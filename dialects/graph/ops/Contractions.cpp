@@ -1,0 +1,244 @@
+//===- Contractions.cpp - types and costs of sums of products -------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/Window.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+//===----------------------------------------------------------------------===//
+// matmul
+//===----------------------------------------------------------------------===//
+
+/// A matrix operand's last two dims after the transposition it asks for.
+static std::pair<int64_t, int64_t> matrixDims(RankedTensorType type,
+                                              bool transposed) {
+  ArrayRef<int64_t> last = type.getShape().take_back(2);
+  return transposed ? std::pair(last[1], last[0]) : std::pair(last[0], last[1]);
+}
+
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  RankedTensorType lhs = tensorType(adaptor.getLhs()),
+                   rhs = tensorType(adaptor.getRhs());
+  if (lhs.getRank() < 2 || rhs.getRank() < 2)
+    return emitOptionalError(loc, "multiplies ", lhs, " by ", rhs,
+                             ": both need two dims");
+  auto [m, lhsK] = matrixDims(lhs, adaptor.getTransposeLhs());
+  auto [rhsK, n] = matrixDims(rhs, adaptor.getTransposeRhs());
+  auto batch =
+      broadcastShapes(lhs.getShape().drop_back(2), rhs.getShape().drop_back(2));
+  if (lhsK != rhsK || failed(batch) ||
+      lhs.getElementType() != rhs.getElementType())
+    return emitOptionalError(loc, "multiplies ", lhs, " by ", rhs,
+                             ": contracted dims ", lhsK, " and ", rhsK);
+  batch->append({m, n});
+  results.push_back(RankedTensorType::get(*batch, lhs.getElementType()));
+  return success();
+}
+
+LogicalResult MatmulOp::verify() { return success(); }
+
+double MatmulOp::getFlops() {
+  return 2.0 * tensorType(getResult()).getNumElements() *
+         matrixDims(tensorType(getLhs()), getTransposeLhs()).second;
+}
+
+//===----------------------------------------------------------------------===//
+// einsum
+//===----------------------------------------------------------------------===//
+
+FailureOr<Equation> Equation::parse(StringRef text) {
+  auto [left, right] = text.split("->");
+  if (!text.contains("->"))
+    return failure();
+  Equation equation;
+  SmallVector<StringRef> parts;
+  left.split(parts, ',');
+  for (StringRef part : parts)
+    equation.operands.push_back(part.trim());
+  equation.result = right.trim();
+  for (StringRef term : llvm::concat<StringRef>(
+           equation.operands, ArrayRef<StringRef>(equation.result)))
+    for (auto [i, letter] : llvm::enumerate(term))
+      if (!llvm::isAlpha(letter) || term.drop_front(i + 1).contains(letter))
+        return failure();
+  return equation;
+}
+
+FailureOr<llvm::SmallDenseMap<char, int64_t>>
+Equation::sizes(TypeRange types) const {
+  llvm::SmallDenseMap<char, int64_t> sizes;
+  if (types.size() != operands.size())
+    return failure();
+  for (auto [term, type] : llvm::zip_equal(operands, types)) {
+    auto shape = cast<RankedTensorType>(type).getShape();
+    if (shape.size() != term.size())
+      return failure();
+    for (auto [letter, size] : llvm::zip_equal(term, shape))
+      if (sizes.try_emplace(letter, size).first->second != size)
+        return failure();
+  }
+  for (char letter : result)
+    if (!sizes.contains(letter))
+      return failure();
+  return sizes;
+}
+
+LogicalResult EinsumOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  auto equation = Equation::parse(adaptor.getEquation());
+  if (failed(equation) || adaptor.getInputs().empty())
+    return emitOptionalError(loc, "equation '", adaptor.getEquation(),
+                             "' is not of the form 'ab,bc->ac'");
+  auto sizes = equation->sizes(adaptor.getInputs().getTypes());
+  if (failed(sizes))
+    return emitOptionalError(loc, "operands do not fit the equation '",
+                             adaptor.getEquation(), "'");
+  SmallVector<int64_t> shape;
+  for (char letter : equation->result)
+    shape.push_back(sizes->lookup(letter));
+  results.push_back(tensorType(adaptor.getInputs().front()).clone(shape));
+  return success();
+}
+
+LogicalResult EinsumOp::verify() { return success(); }
+
+double EinsumOp::getFlops() {
+  auto equation = Equation::parse(getEquation());
+  auto sizes = equation->sizes(getInputs().getTypes());
+  double product = getInputs().size() > 1 ? 2 : 1;
+  for (auto [letter, size] : *sizes)
+    product *= size;
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// conv, conv_transpose
+//===----------------------------------------------------------------------===//
+
+int64_t pcc::graph::windowOutput(int64_t input, int64_t window, int64_t stride,
+                                 int64_t low, int64_t high, int64_t dilation) {
+  int64_t span = (window - 1) * dilation + 1, room = input + low + high - span;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &results) {
+  RankedTensorType input = tensorType(adaptor.getInput()),
+                   filter = tensorType(adaptor.getFilter());
+  size_t spatial = input.getRank() < 3 ? 0 : input.getRank() - 2;
+  if (!spatial || filter.getRank() != input.getRank() ||
+      adaptor.getStrides().size() != spatial ||
+      adaptor.getPads().size() != 2 * spatial ||
+      adaptor.getDilations().size() != spatial)
+    return emitOptionalError(loc, "convolves ", input, " with ", filter,
+                             ": ranks and attributes do not fit");
+  if (input.getDimSize(1) !=
+      filter.getDimSize(1) * static_cast<int64_t>(adaptor.getGroup()))
+    return emitOptionalError(loc, "convolves ", input, " with ", filter, " in ",
+                             adaptor.getGroup(),
+                             " groups: channels do not fit");
+  SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(0)};
+  for (size_t i = 0; i < spatial; ++i)
+    shape.push_back(windowOutput(
+        input.getDimSize(i + 2), filter.getDimSize(i + 2),
+        adaptor.getStrides()[i], adaptor.getPads()[i],
+        adaptor.getPads()[i + spatial], adaptor.getDilations()[i]));
+  results.push_back(input.clone(shape));
+  return success();
+}
+
+LogicalResult ConvOp::verify() { return success(); }
+
+double ConvOp::getFlops() {
+  RankedTensorType filter = tensorType(getFilter());
+  return 2.0 * tensorType(getResult()).getNumElements() *
+         filter.getNumElements() / filter.getDimSize(0);
+}
+
+LogicalResult
+ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                  Adaptor adaptor,
+                                  SmallVectorImpl<Type> &results) {
+  RankedTensorType input = tensorType(adaptor.getInput()),
+                   filter = tensorType(adaptor.getFilter());
+  size_t spatial = input.getRank() < 3 ? 0 : input.getRank() - 2;
+  if (!spatial || filter.getRank() != input.getRank() ||
+      adaptor.getStrides().size() != spatial ||
+      adaptor.getPads().size() != 2 * spatial ||
+      adaptor.getDilations().size() != spatial ||
+      adaptor.getOutputPads().size() != spatial ||
+      input.getDimSize(1) != filter.getDimSize(0))
+    return emitOptionalError(loc, "convolves ", input, " with ", filter,
+                             ": ranks and attributes do not fit");
+  SmallVector<int64_t> shape{input.getDimSize(0),
+                             filter.getDimSize(1) *
+                                 static_cast<int64_t>(adaptor.getGroup())};
+  for (size_t i = 0; i < spatial; ++i)
+    shape.push_back((input.getDimSize(i + 2) - 1) * adaptor.getStrides()[i] +
+                    (filter.getDimSize(i + 2) - 1) * adaptor.getDilations()[i] +
+                    1 - adaptor.getPads()[i] - adaptor.getPads()[i + spatial] +
+                    adaptor.getOutputPads()[i]);
+  results.push_back(input.clone(shape));
+  return success();
+}
+
+LogicalResult ConvTransposeOp::verify() { return success(); }
+
+double ConvTransposeOp::getFlops() {
+  RankedTensorType filter = tensorType(getFilter());
+  return 2.0 * tensorType(getInput()).getNumElements() *
+         filter.getNumElements() / filter.getDimSize(0);
+}
+
+//===----------------------------------------------------------------------===//
+// attention
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &results) {
+  RankedTensorType query = tensorType(adaptor.getQuery()),
+                   key = tensorType(adaptor.getKey()),
+                   value = tensorType(adaptor.getValue());
+  if (query.getRank() != 4 || key.getRank() != 4 || value.getRank() != 4)
+    return emitOptionalError(loc, "needs 4 dims, got ", query, ", ", key,
+                             " and ", value);
+  SmallVector<int64_t> shape(query.getShape());
+  shape[3] = value.getDimSize(3);
+  results.push_back(query.clone(shape));
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  auto query = tensorType(getQuery()).getShape(),
+       key = tensorType(getKey()).getShape(),
+       value = tensorType(getValue()).getShape();
+  if (query[0] != key[0] || key[0] != value[0] || key[1] != value[1] ||
+      key[2] != value[2] || query[3] != key[3])
+    return emitOpError("has query ")
+           << getQuery().getType() << ", key " << getKey().getType()
+           << " and value " << getValue().getType() << ", which do not fit";
+  if (key[1] == 0 || query[1] % key[1])
+    return emitOpError("has ") << query[1] << " query heads, which " << key[1]
+                               << " key heads do not divide";
+  return success();
+}
+
+double AttentionOp::getFlops() {
+  auto query = tensorType(getQuery()).getShape(),
+       value = tensorType(getValue()).getShape();
+  return 2.0 * query[0] * query[1] * query[2] * value[2] *
+         (query[3] + value[3]);
+}

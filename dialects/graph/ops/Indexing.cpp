@@ -1,0 +1,121 @@
+//===- Indexing.cpp - types and checks of gathers and scatters ------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  RankedTensorType data = tensorType(adaptor.getData());
+  int64_t dim = adaptor.getDim();
+  if (dim < 0 || dim >= data.getRank())
+    return emitOptionalError(loc, "names dim ", dim, " of ", data);
+  SmallVector<int64_t> shape(data.getShape().take_front(dim));
+  llvm::append_range(shape, tensorType(adaptor.getIndices()).getShape());
+  llvm::append_range(shape, data.getShape().drop_front(dim + 1));
+  results.push_back(data.clone(shape));
+  return success();
+}
+
+/// Indices must be i32 or i64.
+static LogicalResult checkIndices(Operation *op, Value indices) {
+  Type type = tensorType(indices).getElementType();
+  if (type.isInteger(64) || type.isInteger(32))
+    return success();
+  return op->emitOpError("has indices of type ") << indices.getType();
+}
+
+LogicalResult GatherOp::verify() { return checkIndices(*this, getIndices()); }
+
+LogicalResult
+GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                   Adaptor adaptor,
+                                   SmallVectorImpl<Type> &results) {
+  results.push_back(tensorType(adaptor.getData())
+                        .clone(tensorType(adaptor.getIndices()).getShape()));
+  return success();
+}
+
+LogicalResult GatherElementsOp::verify() {
+  if (tensorType(getData()).getRank() != tensorType(getIndices()).getRank())
+    return emitOpError("picks from ")
+           << getData().getType() << " with indices of another rank, "
+           << getIndices().getType();
+  return checkIndices(*this, getIndices());
+}
+
+LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location> loc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &results) {
+  RankedTensorType data = tensorType(adaptor.getData()),
+                   indices = tensorType(adaptor.getIndices());
+  int64_t batch = adaptor.getBatchDims();
+  if (indices.getRank() == 0 || batch < 0 || batch >= indices.getRank() ||
+      batch + indices.getShape().back() > data.getRank())
+    return emitOptionalError(loc, "picks from ", data, " with index tuples ",
+                             indices);
+  SmallVector<int64_t> shape(indices.getShape().drop_back());
+  llvm::append_range(
+      shape, data.getShape().drop_front(batch + indices.getShape().back()));
+  results.push_back(data.clone(shape));
+  return success();
+}
+
+LogicalResult GatherNdOp::verify() { return checkIndices(*this, getIndices()); }
+
+LogicalResult
+ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                    Adaptor adaptor,
+                                    SmallVectorImpl<Type> &results) {
+  results.push_back(adaptor.getData().getType());
+  return success();
+}
+
+LogicalResult ScatterElementsOp::verify() {
+  if (tensorType(getIndices()).getShape() !=
+          tensorType(getUpdates()).getShape() ||
+      tensorType(getIndices()).getRank() != tensorType(getData()).getRank())
+    return emitOpError("writes ")
+           << getUpdates().getType() << " at " << getIndices().getType()
+           << " into " << getData().getType();
+  return checkIndices(*this, getIndices());
+}
+
+LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &results) {
+  results.push_back(adaptor.getData().getType());
+  return success();
+}
+
+LogicalResult ScatterNdOp::verify() {
+  auto data = tensorType(getData()).getShape(),
+       indices = tensorType(getIndices()).getShape();
+  if (indices.empty() || indices.back() > static_cast<int64_t>(data.size()))
+    return emitOpError("writes into ")
+           << getData().getType() << " at index tuples "
+           << getIndices().getType();
+  SmallVector<int64_t> shape(indices.drop_back());
+  llvm::append_range(shape, data.drop_front(indices.back()));
+  if (ArrayRef<int64_t>(shape) != tensorType(getUpdates()).getShape())
+    return emitOpError("writes ")
+           << getUpdates().getType() << " at " << getIndices().getType()
+           << " into " << getData().getType();
+  return checkIndices(*this, getIndices());
+}
+
+LogicalResult OneHotOp::verify() {
+  auto result = tensorType(getResult()).getShape(),
+       indices = tensorType(getIndices()).getShape();
+  if (result.size() != indices.size() + 1 || getDim() >= result.size())
+    return emitOpError("makes ")
+           << getType() << " of indices " << getIndices().getType()
+           << " with a new dim " << getDim();
+  return success();
+}

@@ -1,0 +1,38 @@
+//===- Leaves.cpp - verifiers of weights, constants and indices -----------===//
+
+#include "dialects/graph/GraphDialect.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+LogicalResult ParameterOp::verify() {
+  WeightAttr weight = getWeightAttr();
+  if (!weight)
+    return success();
+  RankedTensorType type = weight.getTransformedType();
+  if (!type)
+    return emitOpError(
+               "has a weight whose transforms do not fit its stored type ")
+           << weight.getStored();
+  if (type != getType())
+    return emitOpError("declares ")
+           << getType() << ", but its weight gives " << type;
+  return success();
+}
+
+LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
+    return emitOpError("reads @")
+           << getParameter() << ", which no graph.parameter declares";
+  return success();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+LogicalResult IotaOp::verify() {
+  int64_t rank = tensorType(getResult()).getRank();
+  if (getDim() < 0 || getDim() >= rank)
+    return emitOpError("counts along dim ")
+           << getDim() << " of a result of rank " << rank;
+  return success();
+}

@@ -1,0 +1,179 @@
+//===- Reductions.cpp - types and costs of reductions, norms, scans, pools ===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Window.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+static double elements(Value value) {
+  return static_cast<double>(tensorType(value).getNumElements());
+}
+
+/// An error unless `dim` is one of the dims of `value`.
+static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
+  int64_t rank = tensorType(value).getRank();
+  if (dim >= 0 && dim < rank)
+    return success();
+  return op->emitOpError("names dim ") << dim << " of " << value.getType();
+}
+
+/// `shape` without `dims` (sorted), or with size 1 there.
+static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape,
+                                         ArrayRef<int64_t> dims, bool keep) {
+  SmallVector<int64_t> result;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    bool reduced = llvm::is_contained(dims, static_cast<int64_t>(i));
+    if (!reduced || keep)
+      result.push_back(reduced ? 1 : size);
+  }
+  return result;
+}
+
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  results.push_back(input.clone(
+      reducedShape(input.getShape(), adaptor.getDims(), adaptor.getKeep())));
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  for (int64_t dim : getDims())
+    if (failed(checkDim(*this, dim, getInput())))
+      return failure();
+  if (!llvm::is_sorted(getDims()) ||
+      std::adjacent_find(getDims().begin(), getDims().end()) != getDims().end())
+    return emitOpError("lists its dims out of order or twice");
+  return success();
+}
+
+double ReduceOp::getFlops() { return elements(getInput()); }
+
+LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &results) {
+  auto shape =
+      reducedShape(tensorType(adaptor.getInput()).getShape(),
+                   {static_cast<int64_t>(adaptor.getDim())}, adaptor.getKeep());
+  results.push_back(
+      RankedTensorType::get(shape, IntegerType::get(context, 64)));
+  return success();
+}
+
+LogicalResult ArgReduceOp::verify() {
+  if (getKind() != ReduceKind::Max && getKind() != ReduceKind::Min)
+    return emitOpError("has no meaning for ") << stringifyReduceKind(getKind());
+  return checkDim(*this, getDim(), getInput());
+}
+
+LogicalResult SoftmaxOp::verify() {
+  return checkDim(*this, getDim(), getInput());
+}
+double SoftmaxOp::getFlops() { return 4 * elements(getInput()); }
+LogicalResult LogSoftmaxOp::verify() {
+  return checkDim(*this, getDim(), getInput());
+}
+double LogSoftmaxOp::getFlops() { return 4 * elements(getInput()); }
+LogicalResult CumSumOp::verify() {
+  return checkDim(*this, getDim(), getInput());
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// Scale and bias must have the shape of the dims that are normalised.
+static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
+                               int64_t dim) {
+  if (failed(checkDim(op, dim, input)))
+    return failure();
+  for (Value weight : weights)
+    if (tensorType(weight).getShape() !=
+        tensorType(input).getShape().drop_front(dim))
+      return op->emitOpError("normalises ")
+             << input.getType() << " from dim " << dim << " with weights "
+             << weight.getType();
+  return success();
+}
+
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &results) {
+  results.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  return checkNorm(*this, getInput(), getOperands().drop_front(), getDim());
+}
+double LayerNormOp::getFlops() { return 8 * elements(getInput()); }
+
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &results) {
+  results.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult RmsNormOp::verify() {
+  return checkNorm(*this, getInput(), getOperands().drop_front(), getDim());
+}
+double RmsNormOp::getFlops() { return 4 * elements(getInput()); }
+
+//===----------------------------------------------------------------------===//
+// topk, pool
+//===----------------------------------------------------------------------===//
+
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &results) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  if (static_cast<int64_t>(adaptor.getDim()) >= input.getRank())
+    return emitOptionalError(loc, "names dim ", adaptor.getDim(), " of ",
+                             input);
+  SmallVector<int64_t> shape(input.getShape());
+  shape[adaptor.getDim()] = adaptor.getK();
+  results.push_back(input.clone(shape));
+  results.push_back(
+      RankedTensorType::get(shape, IntegerType::get(context, 64)));
+  return success();
+}
+
+LogicalResult TopKOp::verify() {
+  int64_t size = tensorType(getInput()).getDimSize(getDim());
+  if (static_cast<int64_t>(getK()) > size)
+    return emitOpError("asks for ") << getK() << " of " << size << " elements";
+  return success();
+}
+
+LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &results) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  size_t spatial = adaptor.getWindow().size();
+  if (input.getRank() != static_cast<int64_t>(spatial) + 2 ||
+      adaptor.getStrides().size() != spatial ||
+      adaptor.getPads().size() != 2 * spatial ||
+      adaptor.getDilations().size() != spatial ||
+      adaptor.getOverhang().size() != spatial)
+    return emitOptionalError(loc, "pools ", input, " with a window of ",
+                             spatial, " dims");
+  SmallVector<int64_t> shape(input.getShape().take_front(2));
+  for (size_t i = 0; i < spatial; ++i)
+    shape.push_back(windowOutput(
+        input.getDimSize(i + 2), adaptor.getWindow()[i],
+        adaptor.getStrides()[i], adaptor.getPads()[i],
+        adaptor.getPads()[i + spatial], adaptor.getDilations()[i]));
+  results.push_back(input.clone(shape));
+  return success();
+}
+
+LogicalResult PoolOp::verify() { return success(); }

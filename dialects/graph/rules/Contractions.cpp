@@ -1,0 +1,160 @@
+//===- Contractions.cpp - sharding rules of sums of products --------------===//
+
+#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/rules/RuleBuilders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+using Dims = ShardingRule::DimFactors;
+
+/// The factor of a dim of `size`, as a list; a dim of size 1 has none.
+static Dims factor(ShardingRule &rule, int64_t size,
+                   FactorKind kind = FactorKind::Parallel) {
+  return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
+}
+
+ShardingRule MatmulOp::getShardingRule() {
+  ShardingRule rule;
+  auto lhs = tensorType(getLhs()).getShape(),
+       rhs = tensorType(getRhs()).getShape(),
+       out = tensorType(getResult()).getShape();
+  ShardingRule::TensorFactors result = addDims(rule, out);
+  Dims k = factor(rule, lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)],
+                  FactorKind::Sum);
+  auto operand = [&](ArrayRef<int64_t> shape, Dims rows, Dims columns,
+                     bool transposed) {
+    ShardingRule::TensorFactors dims(shape.size());
+    size_t batch = shape.size() - 2, offset = out.size() - shape.size();
+    for (size_t i = 0; i < batch; ++i)
+      if (shape[i] > 1)
+        dims[i] = result[i + offset];
+    dims[batch] = transposed ? columns : rows;
+    dims[batch + 1] = transposed ? rows : columns;
+    return dims;
+  };
+  rule.operands.push_back(
+      operand(lhs, result[out.size() - 2], k, getTransposeLhs()));
+  rule.operands.push_back(
+      operand(rhs, k, result[out.size() - 1], getTransposeRhs()));
+  rule.results.push_back(result);
+  rule.partialThrough = {0, 1};
+  return rule;
+}
+
+ShardingRule EinsumOp::getShardingRule() {
+  ShardingRule rule;
+  auto equation = Equation::parse(getEquation());
+  auto sizes = equation->sizes(getInputs().getTypes());
+  llvm::SmallDenseMap<char, Dims> factors;
+  auto dimsOf = [&](StringRef term) {
+    ShardingRule::TensorFactors dims;
+    for (char letter : term) {
+      if (!factors.contains(letter))
+        factors[letter] =
+            factor(rule, sizes->lookup(letter),
+                   equation->result.contains(letter) ? FactorKind::Parallel
+                                                     : FactorKind::Sum);
+      dims.push_back(factors[letter]);
+    }
+    return dims;
+  };
+  for (StringRef term : equation->operands)
+    rule.operands.push_back(dimsOf(term));
+  rule.results.push_back(dimsOf(equation->result));
+  for (size_t i = 0; i < equation->operands.size(); ++i)
+    rule.partialThrough.push_back(i);
+  return rule;
+}
+
+/// Dims that a window slides over stay whole here.
+static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
+                                                ArrayRef<int64_t> shape) {
+  return addDims(rule, shape.drop_front(2), FactorKind::Whole);
+}
+
+static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
+                          Value tensor) {
+  llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
+}
+
+/// Channels of a grouped convolution are [group, channels of the group]: the
+/// group is one factor of input, filter and result, and when there is one group
+/// the channels are free (out) or summed over (in).
+ShardingRule ConvOp::getShardingRule() {
+  ShardingRule rule;
+  auto input = tensorType(getInput()).getShape(),
+       filter = tensorType(getFilter()).getShape();
+  int64_t group = getGroup();
+  Dims batch = factor(rule, input[0]), groups = factor(rule, group);
+  Dims in = factor(rule, filter[1], FactorKind::Sum),
+       out = factor(rule, filter[0] / group);
+  Dims inputChannels = groups, outputChannels = groups;
+  inputChannels.append(in);
+  outputChannels.append(out);
+  ShardingRule::TensorFactors inputDims{batch, inputChannels},
+      filterDims{outputChannels, in}, resultDims{batch, outputChannels};
+  appendSpatial(inputDims, rule, getInput());
+  appendSpatial(filterDims, rule, getFilter());
+  appendSpatial(resultDims, rule, getResult());
+  rule.operands = {inputDims, filterDims};
+  rule.results = {resultDims};
+  rule.partialThrough = {0, 1};
+  return rule;
+}
+
+ShardingRule ConvTransposeOp::getShardingRule() {
+  ShardingRule rule;
+  auto input = tensorType(getInput()).getShape(),
+       filter = tensorType(getFilter()).getShape();
+  int64_t group = getGroup();
+  Dims batch = factor(rule, input[0]), groups = factor(rule, group);
+  Dims in = factor(rule, filter[0] / group, FactorKind::Sum),
+       out = factor(rule, filter[1]);
+  Dims inputChannels = groups, outputChannels = groups;
+  inputChannels.append(in);
+  outputChannels.append(out);
+  ShardingRule::TensorFactors inputDims{batch, inputChannels},
+      filterDims{inputChannels, out}, resultDims{batch, outputChannels};
+  appendSpatial(inputDims, rule, getInput());
+  appendSpatial(filterDims, rule, getFilter());
+  appendSpatial(resultDims, rule, getResult());
+  rule.operands = {inputDims, filterDims};
+  rule.results = {resultDims};
+  rule.partialThrough = {0, 1};
+  return rule;
+}
+
+/// Query heads are [key heads, queries per key head]; queries may be split
+/// unless the mask is causal (it needs the offset), keys and head dims stay
+/// whole, the value's head dim is free.
+ShardingRule AttentionOp::getShardingRule() {
+  ShardingRule rule;
+  auto query = tensorType(getQuery()).getShape(),
+       key = tensorType(getKey()).getShape(),
+       value = tensorType(getValue()).getShape();
+  Dims batch = factor(rule, query[0]), shared = factor(rule, key[1]),
+       own = factor(rule, query[1] / key[1]);
+  Dims queries = factor(rule, query[2],
+                        getCausal() ? FactorKind::Whole : FactorKind::Parallel);
+  Dims keys = factor(rule, key[2], FactorKind::Whole),
+       inner = factor(rule, query[3], FactorKind::Whole),
+       outer = factor(rule, value[3]);
+  Dims heads = shared;
+  heads.append(own);
+  rule.operands = {{batch, heads, queries, inner},
+                   {batch, shared, keys, inner},
+                   {batch, shared, keys, outer}};
+  if (Value mask = getMask()) {
+    auto shape = tensorType(mask).getShape();
+    ShardingRule::TensorFactors all{batch, heads, queries, keys},
+        dims(shape.size());
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (shape[i] > 1)
+        dims[i] = all[4 - shape.size() + i];
+    rule.operands.push_back(dims);
+  }
+  rule.results.push_back({batch, heads, queries, outer});
+  rule.partialThrough = {2};
+  return rule;
+}

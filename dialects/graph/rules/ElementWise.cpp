@@ -1,0 +1,124 @@
+//===- ElementWise.cpp - sharding rules of element-wise ops ---------------===//
+
+#include "dialects/graph/rules/RuleBuilders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+ShardingRule::TensorFactors pcc::graph::addDims(ShardingRule &rule,
+                                                ArrayRef<int64_t> shape,
+                                                FactorKind kind) {
+  ShardingRule::TensorFactors dims(shape.size());
+  for (auto [dim, size] : llvm::zip_equal(dims, shape))
+    if (size > 1)
+      dim.push_back(rule.add(size, kind));
+  return dims;
+}
+
+ShardingRule pcc::graph::broadcastRule(Operation *op) {
+  ShardingRule rule;
+  auto shape = tensorType(op->getResult(0)).getShape();
+  rule.results.push_back(addDims(rule, shape));
+  for (Value operand : op->getOperands()) {
+    auto operandShape = tensorType(operand).getShape();
+    ShardingRule::TensorFactors dims(operandShape.size());
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (operandShape[i] > 1)
+        dims[i] = rule.results[0][shape.size() - dims.size() + i];
+    rule.operands.push_back(dims);
+  }
+  return rule;
+}
+
+ShardingRule pcc::graph::sameShapeRule(Operation *op, ArrayRef<int64_t> whole) {
+  ShardingRule rule;
+  rule.results.push_back(
+      addDims(rule, tensorType(op->getResult(0)).getShape()));
+  rule.operands.push_back(rule.results[0]);
+  for (int64_t dim : whole)
+    for (int factor : rule.results[0][dim])
+      rule.factors[factor].kind = FactorKind::Whole;
+  return rule;
+}
+
+ShardingRule pcc::graph::wholeRule(Operation *op) {
+  ShardingRule rule;
+  for (Value operand : op->getOperands())
+    rule.operands.push_back(
+        addDims(rule, tensorType(operand).getShape(), FactorKind::Whole));
+  for (Value result : op->getResults())
+    rule.results.push_back(
+        addDims(rule, tensorType(result).getShape(), FactorKind::Whole));
+  return rule;
+}
+
+/// `broadcastRule` through which partial sums flow from the listed operands.
+static ShardingRule linearRule(Operation *op,
+                               std::initializer_list<int> operands,
+                               bool together = false) {
+  ShardingRule rule = broadcastRule(op);
+  rule.partialThrough.assign(operands);
+  rule.partialTogether = together;
+  return rule;
+}
+
+#define PCC_RULE(OP, RULE)                                                     \
+  ShardingRule OP::getShardingRule() { return RULE; }
+
+PCC_RULE(AddOp, linearRule(*this, {0, 1}, /*together=*/true))
+PCC_RULE(SubOp, linearRule(*this, {0, 1}, /*together=*/true))
+PCC_RULE(MulOp, linearRule(*this, {0, 1}))
+PCC_RULE(DivOp, linearRule(*this, {0}))
+PCC_RULE(NegOp, linearRule(*this, {0}))
+
+PCC_RULE(AbsOp, broadcastRule(*this))
+PCC_RULE(ExpOp, broadcastRule(*this))
+PCC_RULE(LogOp, broadcastRule(*this))
+PCC_RULE(SqrtOp, broadcastRule(*this))
+PCC_RULE(ReciprocalOp, broadcastRule(*this))
+PCC_RULE(TanhOp, broadcastRule(*this))
+PCC_RULE(ErfOp, broadcastRule(*this))
+PCC_RULE(SigmoidOp, broadcastRule(*this))
+PCC_RULE(ReluOp, broadcastRule(*this))
+PCC_RULE(SoftplusOp, broadcastRule(*this))
+PCC_RULE(SinOp, broadcastRule(*this))
+PCC_RULE(CosOp, broadcastRule(*this))
+PCC_RULE(TanOp, broadcastRule(*this))
+PCC_RULE(AsinOp, broadcastRule(*this))
+PCC_RULE(AcosOp, broadcastRule(*this))
+PCC_RULE(AtanOp, broadcastRule(*this))
+PCC_RULE(SinhOp, broadcastRule(*this))
+PCC_RULE(CoshOp, broadcastRule(*this))
+PCC_RULE(AsinhOp, broadcastRule(*this))
+PCC_RULE(AcoshOp, broadcastRule(*this))
+PCC_RULE(AtanhOp, broadcastRule(*this))
+PCC_RULE(FloorOp, broadcastRule(*this))
+PCC_RULE(CeilOp, broadcastRule(*this))
+PCC_RULE(RoundOp, broadcastRule(*this))
+PCC_RULE(SignOp, broadcastRule(*this))
+PCC_RULE(NotOp, broadcastRule(*this))
+PCC_RULE(IsNanOp, broadcastRule(*this))
+PCC_RULE(IsInfOp, broadcastRule(*this))
+PCC_RULE(PowOp, broadcastRule(*this))
+PCC_RULE(MaxOp, broadcastRule(*this))
+PCC_RULE(MinOp, broadcastRule(*this))
+PCC_RULE(ModOp, broadcastRule(*this))
+PCC_RULE(AndOp, broadcastRule(*this))
+PCC_RULE(OrOp, broadcastRule(*this))
+PCC_RULE(XorOp, broadcastRule(*this))
+PCC_RULE(BitAndOp, broadcastRule(*this))
+PCC_RULE(BitOrOp, broadcastRule(*this))
+PCC_RULE(BitXorOp, broadcastRule(*this))
+PCC_RULE(CompareOp, broadcastRule(*this))
+PCC_RULE(SelectOp, broadcastRule(*this))
+PCC_RULE(GeluOp, broadcastRule(*this))
+#undef PCC_RULE
+
+/// A partial sum passes a cast to a float type that is at least as wide.
+ShardingRule CastOp::getShardingRule() {
+  auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
+  auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());
+  bool widens = from && to && to.getWidth() >= from.getWidth() &&
+                to.getFPMantissaWidth() >= from.getFPMantissaWidth();
+  return widens ? linearRule(*this, {0}) : broadcastRule(*this);
+}

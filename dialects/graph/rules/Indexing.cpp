@@ -1,0 +1,128 @@
+//===- Indexing.cpp - sharding rules of gathers and scatters --------------===//
+
+#include "dialects/graph/rules/RuleBuilders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+using Dims = ShardingRule::DimFactors;
+using Tensor = ShardingRule::TensorFactors;
+
+/// The gathered dim is a sum: every rank reads what it owns and gives zeros
+/// elsewhere (vocabulary-parallel embedding).
+ShardingRule GatherOp::getShardingRule() {
+  ShardingRule rule;
+  size_t dim = getDim();
+  Tensor data = addDims(rule, tensorType(getData()).getShape()),
+         indices = addDims(rule, tensorType(getIndices()).getShape());
+  bool numbers = !tensorType(getData()).getElementType().isInteger(1);
+  for (int factor : data[dim]) {
+    rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
+    rule.factors[factor].needsOffset = true;
+  }
+  Tensor result(data.begin(), data.begin() + dim);
+  llvm::append_range(result, indices);
+  result.append(data.begin() + dim + 1, data.end());
+  rule.operands = {data, indices};
+  rule.results = {result};
+  rule.partialThrough = {0};
+  return rule;
+}
+
+/// Dims other than `dim` where data and indices have the same size go together;
+/// the rest is whole.
+static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
+                        ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
+                        Tensor &indexDims) {
+  for (size_t i = 0; i < data.size(); ++i) {
+    bool tied = i != dim && data[i] == indices[i];
+    dataDims.push_back(data[i] > 1
+                           ? Dims{rule.add(data[i], tied ? FactorKind::Parallel
+                                                         : FactorKind::Whole)}
+                           : Dims{});
+    if (tied)
+      indexDims.push_back(dataDims.back());
+    else
+      indexDims.push_back(indices[i] > 1
+                              ? Dims{rule.add(indices[i], FactorKind::Whole)}
+                              : Dims{});
+  }
+}
+
+ShardingRule GatherElementsOp::getShardingRule() {
+  ShardingRule rule;
+  Tensor data, indices;
+  tieElements(rule, tensorType(getData()).getShape(),
+              tensorType(getIndices()).getShape(), getDim(), data, indices);
+  for (int factor : indices[getDim()])
+    rule.factors[factor].kind = FactorKind::Parallel;
+  rule.operands = {data, indices};
+  rule.results = {indices};
+  rule.partialThrough = {0};
+  return rule;
+}
+
+ShardingRule ScatterElementsOp::getShardingRule() {
+  ShardingRule rule;
+  Tensor data, indices;
+  tieElements(rule, tensorType(getData()).getShape(),
+              tensorType(getIndices()).getShape(), getDim(), data, indices);
+  rule.operands = {data, indices, indices};
+  rule.results = {data};
+  return rule;
+}
+
+/// Batch dims and the dims behind the index tuple are free, as are the dims of
+/// tuples; indexed dims are whole.
+ShardingRule GatherNdOp::getShardingRule() {
+  ShardingRule rule;
+  auto data = tensorType(getData()).getShape(),
+       indices = tensorType(getIndices()).getShape();
+  size_t batch = getBatchDims(), depth = indices.back();
+  Tensor dataDims = addDims(rule, data), indexDims(indices.size());
+  for (size_t i = batch; i < batch + depth; ++i)
+    for (int factor : dataDims[i])
+      rule.factors[factor].kind = FactorKind::Whole;
+  for (size_t i = 0; i + 1 < indices.size(); ++i)
+    indexDims[i] = i < batch        ? dataDims[i]
+                   : indices[i] > 1 ? Dims{rule.add(indices[i])}
+                                    : Dims{};
+  if (depth > 1)
+    indexDims.back() = {rule.add(depth, FactorKind::Whole)};
+  Tensor result(indexDims.begin(), indexDims.end() - 1);
+  result.append(dataDims.begin() + batch + depth, dataDims.end());
+  rule.operands = {dataDims, indexDims};
+  rule.results = {result};
+  rule.partialThrough = {0};
+  return rule;
+}
+
+/// Only the dims behind the index tuple are free.
+ShardingRule ScatterNdOp::getShardingRule() {
+  ShardingRule rule;
+  auto data = tensorType(getData()).getShape(),
+       indices = tensorType(getIndices()).getShape();
+  size_t depth = indices.back();
+  Tensor dataDims = addDims(rule, data);
+  for (size_t i = 0; i < depth; ++i)
+    for (int factor : dataDims[i])
+      rule.factors[factor].kind = FactorKind::Whole;
+  Tensor indexDims = addDims(rule, indices, FactorKind::Whole),
+         updates(indexDims.begin(), indexDims.end() - 1);
+  updates.append(dataDims.begin() + depth, dataDims.end());
+  rule.operands = {dataDims, indexDims, updates};
+  rule.results = {dataDims};
+  return rule;
+}
+
+ShardingRule OneHotOp::getShardingRule() {
+  ShardingRule rule;
+  auto result = tensorType(getResult()).getShape();
+  Tensor dims = addDims(rule, result), indices = dims;
+  for (int factor : dims[getDim()])
+    rule.factors[factor].needsOffset = true;
+  indices.erase(indices.begin() + getDim());
+  rule.operands = {indices, {}, {}};
+  rule.results = {dims};
+  return rule;
+}

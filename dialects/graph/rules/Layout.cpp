@@ -1,0 +1,222 @@
+//===- Layout.cpp - sharding rules of ops that move elements --------------===//
+
+#include "dialects/graph/rules/RuleBuilders.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace pcc::graph;
+
+using Dims = ShardingRule::DimFactors;
+using Tensor = ShardingRule::TensorFactors;
+
+ShardingRule TransposeOp::getShardingRule() {
+  ShardingRule rule;
+  rule.operands.push_back(addDims(rule, tensorType(getInput()).getShape()));
+  rule.results.push_back(applyPermutation(rule.operands[0], getPerm()));
+  rule.partialThrough = {0};
+  return rule;
+}
+
+namespace {
+/// Walks the dims of two shapes of equal volume from the left and cuts both
+/// into common factors:
+///
+///   [6, 4] and [2, 12]:  gcd walk gives 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
+///
+/// Where the parts that are left do not divide each other ([6,4] and [4,6]:
+/// after 2 remain 3·4 and 2·6) the rest of the two dims becomes Whole factors
+/// of each side.
+class FactorWalk {
+public:
+  FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
+      : rule(rule), from(from), to(to) {
+    operand.resize(from.size());
+    result.resize(to.size());
+  }
+
+  void run() {
+    while (next(from, i, left) && next(to, j, right)) {
+      if (left == 1 || right == 1 ||
+          std::gcd(left, right) != std::min(left, right))
+        diverge();
+      else
+        share(std::min(left, right));
+    }
+  }
+
+  Tensor operand, result;
+
+private:
+  /// Moves on to a dim that still has something to give, loading its size;
+  /// false at the end.
+  static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
+    while (rest == 0 || (rest == 1 && dim < shape.size())) {
+      if (rest == 1)
+        ++dim;
+      if (dim == shape.size())
+        return false;
+      rest = shape[dim] == 1 ? 1 : shape[dim];
+    }
+    return dim < shape.size();
+  }
+
+  void share(int64_t size) {
+    int factor = rule.add(size);
+    operand[i].push_back(factor);
+    result[j].push_back(factor);
+    left /= size;
+    right /= size;
+  }
+
+  /// Ends at the next place where both sides have covered the same volume;
+  /// everything in between is Whole.
+  void diverge() {
+    int64_t leftVolume = left, rightVolume = right;
+    operand[i].push_back(rule.add(left, FactorKind::Whole));
+    result[j].push_back(rule.add(right, FactorKind::Whole));
+    while (leftVolume != rightVolume) {
+      bool advanceLeft = leftVolume < rightVolume;
+      int64_t size = advanceLeft ? from[++i] : to[++j];
+      (advanceLeft ? leftVolume : rightVolume) *= size;
+      if (size > 1)
+        (advanceLeft ? operand[i] : result[j])
+            .push_back(rule.add(size, FactorKind::Whole));
+    }
+    left = right = 1;
+  }
+
+  ShardingRule &rule;
+  ArrayRef<int64_t> from, to;
+  size_t i = 0, j = 0;
+  int64_t left = 0, right = 0;
+};
+} // namespace
+
+ShardingRule ReshapeOp::getShardingRule() {
+  auto from = tensorType(getInput()).getShape(),
+       to = tensorType(getResult()).getShape();
+  if (tensorType(getInput()).getNumElements() == 0)
+    return wholeRule(*this);
+  ShardingRule rule;
+  FactorWalk walk(rule, from, to);
+  walk.run();
+  rule.operands.push_back(walk.operand);
+  rule.results.push_back(walk.result);
+  rule.partialThrough = {0};
+  return rule;
+}
+
+ShardingRule BroadcastOp::getShardingRule() {
+  ShardingRule rule = broadcastRule(*this);
+  rule.partialThrough = {0};
+  return rule;
+}
+
+/// A dim of which nothing is cut is free. A part of `size` that starts at a
+/// multiple of its size in a dim that it divides is one of n blocks: [n whole,
+/// size] → [size] (fused QKV). Everything else is whole.
+ShardingRule SliceOp::getShardingRule() {
+  ShardingRule rule;
+  auto input = tensorType(getInput()).getShape();
+  Tensor operand(input.size()), result(input.size());
+  for (auto [i, size] : llvm::enumerate(input)) {
+    int64_t start = getStarts()[i], count = getSizes()[i], step = getSteps()[i];
+    bool blocks =
+        step == 1 && count > 0 && size % count == 0 && start % count == 0;
+    if (blocks && count != size)
+      operand[i].push_back(rule.add(size / count, FactorKind::Whole));
+    if (!blocks && size > 1)
+      operand[i].push_back(rule.add(size, FactorKind::Whole));
+    if (count > 1)
+      result[i].push_back(
+          rule.add(count, blocks ? FactorKind::Parallel : FactorKind::Whole));
+    if (blocks)
+      llvm::append_range(operand[i], result[i]);
+  }
+  rule.operands.push_back(operand);
+  rule.results.push_back(result);
+  rule.partialThrough = {0};
+  return rule;
+}
+
+/// Equal parts are blocks: [size] … → [n whole, size]. Unequal parts keep the
+/// dim whole.
+ShardingRule ConcatOp::getShardingRule() {
+  ShardingRule rule;
+  size_t dim = getDim();
+  Tensor result = addDims(rule, tensorType(getResult()).getShape());
+  int64_t part = tensorType(getInputs().front()).getDimSize(dim);
+  bool equal = llvm::all_of(getInputs(), [&](Value input) {
+    return tensorType(input).getDimSize(dim) == part;
+  });
+  Dims block = equal && part > 1 ? Dims{rule.add(part)} : Dims{};
+  for (int factor : result[dim])
+    rule.factors[factor].kind = FactorKind::Whole;
+  if (equal && getInputs().size() > 1) {
+    result[dim] = {rule.add(getInputs().size(), FactorKind::Whole)};
+    llvm::append_range(result[dim], block);
+  }
+  for (Value input : getInputs()) {
+    Tensor operand = result;
+    int64_t size = tensorType(input).getDimSize(dim);
+    operand[dim] = equal      ? block
+                   : size > 1 ? Dims{rule.add(size, FactorKind::Whole)}
+                              : Dims{};
+    rule.operands.push_back(operand);
+    rule.partialThrough.push_back(rule.operands.size() - 1);
+  }
+  rule.results.push_back(result);
+  rule.partialTogether = true;
+  return rule;
+}
+
+ShardingRule PadOp::getShardingRule() {
+  ShardingRule rule;
+  auto input = tensorType(getInput()).getShape(),
+       output = tensorType(getResult()).getShape();
+  Tensor operand(input.size()), result(input.size());
+  for (size_t i = 0; i < input.size(); ++i) {
+    bool untouched = getLow()[i] == 0 && getHigh()[i] == 0;
+    if (input[i] > 1)
+      operand[i].push_back(rule.add(input[i], untouched ? FactorKind::Parallel
+                                                        : FactorKind::Whole));
+    if (untouched)
+      result[i] = operand[i];
+    else if (output[i] > 1)
+      result[i].push_back(rule.add(output[i], FactorKind::Whole));
+  }
+  rule.operands.push_back(operand);
+  if (getValue())
+    rule.operands.emplace_back();
+  rule.results.push_back(result);
+  return rule;
+}
+
+ShardingRule RotaryOp::getShardingRule() {
+  ShardingRule rule = broadcastRule(*this);
+  for (int factor : rule.results[0].back())
+    rule.factors[factor].kind = FactorKind::Whole;
+  rule.partialThrough = {0};
+  return rule;
+}
+
+ShardingRule ResizeOp::getShardingRule() {
+  ShardingRule rule;
+  auto input = tensorType(getInput()).getShape(),
+       output = tensorType(getResult()).getShape();
+  Tensor operand(input.size()), result(input.size());
+  for (size_t i = 0; i < input.size(); ++i) {
+    bool untouched = input[i] == output[i] && getScales()[i] == 1.0;
+    if (input[i] > 1)
+      operand[i].push_back(rule.add(input[i], untouched ? FactorKind::Parallel
+                                                        : FactorKind::Whole));
+    if (untouched)
+      result[i] = operand[i];
+    else if (output[i] > 1)
+      result[i].push_back(rule.add(output[i], FactorKind::Whole));
+  }
+  rule.operands.push_back(operand);
+  rule.results.push_back(result);
+  return rule;
+}

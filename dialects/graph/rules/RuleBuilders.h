@@ -1,0 +1,29 @@
+//===- RuleBuilders.h - shapes of rules that several families share -------===//
+
+#ifndef PCC_DIALECTS_GRAPH_RULES_RULEBUILDERS_H
+#define PCC_DIALECTS_GRAPH_RULES_RULEBUILDERS_H
+
+#include "dialects/graph/GraphDialect.h"
+
+namespace pcc::graph {
+
+/// One factor per result dim of more than one element; operands' dims matched
+/// from the right, dims that broadcast have none.
+ShardingRule broadcastRule(mlir::Operation *op);
+
+/// One factor per dim of operand 0 and result 0, which have the same shape;
+/// dims in `whole` must not be split.
+ShardingRule sameShapeRule(mlir::Operation *op,
+                           llvm::ArrayRef<int64_t> whole = {});
+
+/// Nothing may be split.
+ShardingRule wholeRule(mlir::Operation *op);
+
+/// Factors for the dims of `shape`, all of `kind`; dims of size 1 get none.
+ShardingRule::TensorFactors addDims(ShardingRule &rule,
+                                    llvm::ArrayRef<int64_t> shape,
+                                    FactorKind kind = FactorKind::Parallel);
+
+} // namespace pcc::graph
+
+#endif // PCC_DIALECTS_GRAPH_RULES_RULEBUILDERS_H
