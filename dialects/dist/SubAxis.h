@@ -75,7 +75,7 @@ SubAxes without(const SubAxis &a, const SubAxis &b);
 /// {ab, x}.
 SubAxes mergeNeighbours(const SubAxes &axes);
 
-/// Product of the sizes.
+/// Product of the sizes, saturated: unchecked input may hold any numbers.
 int64_t numParts(const SubAxes &axes);
 
 /// The coordinate along `a` of a rank at `where`.

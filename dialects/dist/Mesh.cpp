@@ -1,0 +1,47 @@
+//===- Mesh.cpp - Named axes over ranks -----------------------------------===//
+#include "dialects/dist/Mesh.h"
+
+namespace pcc::dist {
+
+int64_t Mesh::size() const {
+  int64_t product = 1;
+  for (const Axis &axis : axes)
+    product *= axis.size;
+  return product;
+}
+
+int Mesh::indexOf(std::string_view name) const {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+int64_t Mesh::sizeOf(std::string_view name) const {
+  int index = indexOf(name);
+  return index < 0 ? 0 : axes[index].size;
+}
+
+Coordinates Mesh::coordinates(int64_t rank) const {
+  Coordinates where(axes.size());
+  for (size_t i = axes.size(); i-- > 0; rank /= axes[i].size)
+    where[i] = rank % axes[i].size;
+  return where;
+}
+
+int64_t Mesh::rankOf(const Coordinates &where) const {
+  int64_t rank = 0;
+  for (size_t i = 0; i < axes.size(); ++i)
+    rank = rank * axes[i].size + where[i];
+  return rank;
+}
+
+Mesh Mesh::spatial() const {
+  Mesh result;
+  for (const Axis &axis : axes)
+    if (axis.name != timeAxis)
+      result.axes.push_back(axis);
+  return result;
+}
+
+} // namespace pcc::dist

@@ -1,0 +1,260 @@
+//===- ShardingText.cpp - Shardings as text -------------------------------===//
+#include "dialects/dist/ShardingText.h"
+
+#include <cctype>
+#include <charconv>
+
+namespace pcc::dist {
+
+static std::string joinAxes(const SubAxes &axes, const Mesh *mesh) {
+  std::string text;
+  for (const SubAxis &axis : axes)
+    text += (text.empty() ? "" : "+") + toString(axis, mesh);
+  return text;
+}
+
+static std::string factorText(const Factor &factor, const Mesh *mesh,
+                              bool brief) {
+  if (factor.axes.empty())
+    return std::to_string(factor.size);
+  return (brief ? "" : std::to_string(factor.size) + "@") +
+         joinAxes(factor.axes, mesh);
+}
+
+std::string toString(const DimSharding &dim, const Mesh *mesh, bool brief) {
+  std::string text;
+  for (const Factor &factor : dim.factors)
+    text += (text.empty() ? "" : "|") +
+            factorText(factor, mesh, brief && dim.factors.size() == 1);
+  if (dim.open)
+    text += "?";
+  if (text.empty())
+    text = "-";
+  return dim.priority ? text + " p" + std::to_string(dim.priority) : text;
+}
+
+std::string toString(const Sharding &sharding, const Mesh *mesh, bool brief) {
+  std::string text = "[";
+  for (size_t i = 0; i < sharding.dims.size(); ++i)
+    text += (i ? ", " : "") + toString(sharding.dims[i], mesh, brief);
+  text += "]";
+  for (size_t i = 0; i < sharding.partials.size();) {
+    ReductionKind kind = sharding.partials[i].kind;
+    SubAxes axes;
+    for (; i < sharding.partials.size() && sharding.partials[i].kind == kind;
+         ++i)
+      axes.push_back(sharding.partials[i].axis);
+    text += std::string(" partial ") + toString(kind) + "(" +
+            joinAxes(axes, mesh) + ")";
+  }
+  if (!sharding.replicated.empty())
+    text += " replicated {" + joinAxes(sharding.replicated, mesh) + "}";
+  return text;
+}
+
+namespace {
+/// Recursive descent over the grammar in the header. Each method returns false
+/// after it has set `error`.
+class Parser {
+public:
+  Parser(std::string_view text, const Mesh *mesh, const Shape *shape,
+         std::string &error)
+      : text(text), mesh(mesh), shape(shape), error(error) {}
+
+  bool parse(Sharding &sharding) {
+    if (!parseDims(sharding))
+      return false;
+    while (acceptWord("partial"))
+      if (!parsePartial(sharding))
+        return false;
+    if (acceptWord("replicated") &&
+        !(expect('{') && parseAxes(sharding.replicated) && expect('}')))
+      return false;
+    skipSpace();
+    return at == text.size() || fail("end");
+  }
+
+private:
+  bool parseDims(Sharding &sharding) {
+    if (!expect('['))
+      return false;
+    if (accept(']'))
+      return true;
+    do {
+      if (!parseDim(sharding.dims.emplace_back(), sharding.dims.size() - 1))
+        return false;
+    } while (accept(','));
+    return expect(']');
+  }
+
+  bool parseDim(DimSharding &dim, size_t index) {
+    if (!accept('-') && !accept('?', dim.open)) {
+      do {
+        if (!parseFactor(dim.factors.emplace_back(), index,
+                         dim.factors.size() == 1))
+          return false;
+      } while (accept('|'));
+      accept('?', dim.open);
+    }
+    int64_t priority = 0;
+    if (acceptWord("p") && !parseNumber(priority))
+      return false;
+    dim.priority = static_cast<int>(priority);
+    return true;
+  }
+
+  bool parseFactor(Factor &factor, size_t dim, bool first) {
+    if (peekDigit())
+      return parseNumber(factor.size) &&
+             (!accept('@') || parseAxes(factor.axes));
+    if (!parseAxes(factor.axes))
+      return false;
+    if (!first || peek() == '|')
+      return fail("a factor with its size, as in 64@" +
+                  factor.axes.front().axis + ",");
+    if (!shape)
+      return fail("a size before the axes of dim " + std::to_string(dim));
+    factor.size = dim < shape->size() ? (*shape)[dim] : 1;
+    return true;
+  }
+
+  bool parseAxes(SubAxes &axes) {
+    do {
+      if (!parseAxis(axes.emplace_back()))
+        return false;
+    } while (accept('+'));
+    return true;
+  }
+
+  bool parseAxis(SubAxis &axis) {
+    if (!parseName(axis.axis))
+      return false;
+    if (accept(':'))
+      return !accept('(') ? parseNumber(axis.size)
+                          : parseNumber(axis.pre) && expect(')') &&
+                                parseNumber(axis.size);
+    if (!mesh)
+      return fail("the size of axis \"" + axis.axis + "\"");
+    axis.size = mesh->sizeOf(axis.axis);
+    if (axis.size == 0)
+      error = "axis \"" + axis.axis + "\" is not in the mesh";
+    return axis.size != 0;
+  }
+
+  bool parsePartial(Sharding &sharding) {
+    std::string name;
+    SubAxes axes;
+    if (!parseName(name))
+      return false;
+    std::optional<ReductionKind> kind = parseReductionKind(name);
+    if (!kind)
+      return fail("sum, max, min, prod, and or or");
+    if (!expect('(') || !parseAxes(axes) || !expect(')'))
+      return false;
+    for (const SubAxis &axis : axes)
+      sharding.partials.push_back({axis, *kind});
+    return true;
+  }
+
+  bool parseName(std::string &name) {
+    skipSpace();
+    size_t begin = at;
+    while (
+        at < text.size() &&
+        (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
+      ++at;
+    name = text.substr(begin, at - begin);
+    return !name.empty() || fail("an axis, - or ?");
+  }
+
+  bool parseNumber(int64_t &value) {
+    skipSpace();
+    auto [end, code] =
+        std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (code != std::errc() || value < 0)
+      return fail("a number");
+    at = end - text.data();
+    return true;
+  }
+
+  void skipSpace() {
+    while (at < text.size() &&
+           std::isspace(static_cast<unsigned char>(text[at])))
+      ++at;
+  }
+  char peek() {
+    skipSpace();
+    return at < text.size() ? text[at] : '\0';
+  }
+  bool peekDigit() { return std::isdigit(static_cast<unsigned char>(peek())); }
+  bool accept(char c) {
+    if (peek() != c)
+      return false;
+    ++at;
+    return true;
+  }
+  bool accept(char c, bool &flag) { return accept(c) ? (flag = true) : false; }
+  bool acceptWord(std::string_view word) {
+    peek();
+    if (text.substr(at, word.size()) != word)
+      return false;
+    at += word.size();
+    return true;
+  }
+  bool expect(char c) { return accept(c) || fail(std::string("'") + c + "'"); }
+  bool fail(const std::string &expected) {
+    error = "expected " + expected + " at character " + std::to_string(at + 1) +
+            ", got \"" + std::string(text) + "\"";
+    return false;
+  }
+
+  std::string_view text;
+  const Mesh *mesh;
+  const Shape *shape;
+  std::string &error;
+  size_t at = 0;
+};
+} // namespace
+
+/// Parses without canonicalising, so that errors can be found in what was
+/// written.
+static std::optional<Sharding> parseAsWritten(std::string_view text,
+                                              const Mesh *mesh,
+                                              const Shape *shape,
+                                              std::string &error) {
+  Sharding sharding;
+  if (!Parser(text, mesh, shape, error).parse(sharding))
+    return std::nullopt;
+  SubAxes axes = axesUsed(sharding);
+  axes.insert(axes.end(), sharding.replicated.begin(),
+              sharding.replicated.end());
+  for (const SubAxis &axis : axes)
+    if (axis.pre == 0 || axis.size == 0) {
+      error = "a part of axis \"" + axis.axis + "\" has size 0, got \"" +
+              std::string(text) + "\"";
+      return std::nullopt;
+    }
+  return sharding;
+}
+
+std::optional<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
+                                      const Shape *shape, std::string &error) {
+  std::optional<Sharding> sharding = parseAsWritten(text, mesh, shape, error);
+  if (sharding)
+    sharding = canonical(std::move(*sharding));
+  return sharding;
+}
+
+std::optional<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
+                                      const Shape &shape, std::string &error) {
+  std::optional<Sharding> sharding = parseAsWritten(text, &mesh, &shape, error);
+  if (!sharding)
+    return std::nullopt;
+  if (std::optional<std::string> problem = findError(*sharding, mesh, shape)) {
+    error = *problem;
+    return std::nullopt;
+  }
+  return canonical(std::move(*sharding));
+}
+
+} // namespace pcc::dist

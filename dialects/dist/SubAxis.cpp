@@ -1,0 +1,153 @@
+//===- SubAxis.cpp - A full axis or a part of one -------------------------===//
+#include "dialects/dist/SubAxis.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+namespace pcc::dist {
+
+SubAxis fullAxis(const Mesh &mesh, const std::string &name) {
+  return {name, 1, mesh.sizeOf(name)};
+}
+
+bool isFull(const SubAxis &a, const Mesh &mesh) {
+  return a.pre == 1 && a.size == mesh.sizeOf(a.axis);
+}
+
+bool overlaps(const SubAxis &a, const SubAxis &b) {
+  return a.axis == b.axis &&
+         std::max(a.pre, b.pre) < std::min(a.end(), b.end());
+}
+
+std::optional<SubAxis> overlap(const SubAxis &a, const SubAxis &b) {
+  if (!overlaps(a, b) || !canCoexist(a, b))
+    return std::nullopt;
+  int64_t pre = std::max(a.pre, b.pre);
+  return SubAxis{a.axis, pre, std::min(a.end(), b.end()) / pre};
+}
+
+bool contains(const SubAxis &a, const SubAxis &b) {
+  return a.axis == b.axis && b.pre % a.pre == 0 && a.end() % b.end() == 0;
+}
+
+bool canCoexist(const SubAxis &a, const SubAxis &b) {
+  if (a.axis != b.axis)
+    return true;
+  std::array<int64_t, 4> cuts = {a.pre, a.end(), b.pre, b.end()};
+  std::sort(cuts.begin(), cuts.end());
+  for (int i = 0; i < 3; ++i)
+    if (cuts[i + 1] % cuts[i] != 0)
+      return false;
+  return true;
+}
+
+bool isPrefix(const SubAxis &a, const SubAxis &b) {
+  return contains(b, a) && a.pre == b.pre;
+}
+
+bool isSuffix(const SubAxis &a, const SubAxis &b) {
+  return contains(b, a) && a.end() == b.end();
+}
+
+bool canMerge(const SubAxis &a, const SubAxis &b) {
+  return a.axis == b.axis && a.end() == b.pre;
+}
+
+SubAxis merge(const SubAxis &a, const SubAxis &b) {
+  return {a.axis, a.pre, a.size * b.size};
+}
+
+std::pair<SubAxis, SubAxis> split(const SubAxis &a, int64_t parts) {
+  return {{a.axis, a.pre, parts}, {a.axis, a.pre * parts, a.size / parts}};
+}
+
+SubAxes without(const SubAxis &a, const SubAxis &b) {
+  std::optional<SubAxis> both = overlap(a, b);
+  if (!both)
+    return {a};
+  SubAxes rest;
+  if (both->pre > a.pre)
+    rest.push_back({a.axis, a.pre, both->pre / a.pre});
+  if (both->end() < a.end())
+    rest.push_back({a.axis, both->end(), a.end() / both->end()});
+  return rest;
+}
+
+SubAxes mergeNeighbours(const SubAxes &axes) {
+  SubAxes result;
+  for (const SubAxis &axis : axes) {
+    if (axis.size == 1)
+      continue;
+    if (!result.empty() && canMerge(result.back(), axis))
+      result.back() = merge(result.back(), axis);
+    else
+      result.push_back(axis);
+  }
+  return result;
+}
+
+int64_t numParts(const SubAxes &axes) {
+  int64_t product = 1;
+  for (const SubAxis &axis : axes)
+    if (__builtin_mul_overflow(product, axis.size, &product))
+      return std::numeric_limits<int64_t>::max();
+  return product;
+}
+
+int64_t coordinateOf(const SubAxis &a, const Mesh &mesh,
+                     const Coordinates &where) {
+  int index = mesh.indexOf(a.axis);
+  if (index < 0)
+    return 0;
+  int64_t minor = mesh.axes[index].size / a.end();
+  return where[index] / std::max<int64_t>(minor, 1) % a.size;
+}
+
+int64_t coordinateOf(const SubAxes &axes, const Mesh &mesh,
+                     const Coordinates &where) {
+  int64_t position = 0;
+  for (const SubAxis &axis : axes)
+    position = position * axis.size + coordinateOf(axis, mesh, where);
+  return position;
+}
+
+std::string toString(const SubAxis &a, const Mesh *mesh) {
+  if (mesh && isFull(a, *mesh))
+    return a.axis;
+  std::string pre =
+      a.pre == 1 && !mesh ? "" : "(" + std::to_string(a.pre) + ")";
+  return a.axis + ":" + pre + std::to_string(a.size);
+}
+
+/// `where` with every digit of `axes` set to 0: equal for the ranks of one
+/// group.
+static Coordinates groupOrigin(const SubAxes &axes, const Mesh &mesh,
+                               const Coordinates &where) {
+  Coordinates origin = where;
+  for (const SubAxis &axis : axes) {
+    int index = mesh.indexOf(axis.axis);
+    int64_t minor = mesh.axes[index].size / axis.end();
+    origin[index] -= coordinateOf(axis, mesh, where) * minor;
+  }
+  return origin;
+}
+
+std::vector<std::vector<int64_t>> groupsOf(const Mesh &mesh,
+                                           const SubAxes &axes) {
+  std::map<int64_t, std::vector<int64_t>> groups;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    Coordinates where = mesh.coordinates(rank);
+    std::vector<int64_t> &group =
+        groups[mesh.rankOf(groupOrigin(axes, mesh, where))];
+    group.resize(numParts(axes));
+    group[coordinateOf(axes, mesh, where)] = rank;
+  }
+  std::vector<std::vector<int64_t>> result;
+  for (auto &[origin, group] : groups)
+    result.push_back(std::move(group));
+  return result;
+}
+
+} // namespace pcc::dist
