@@ -1,0 +1,48 @@
+//===- Read.h - from a path to a checked model ------------------*- C++ -*-===//
+
+#ifndef PCC_PASSES_1_IMPORT_ONNX_READ_H
+#define PCC_PASSES_1_IMPORT_ONNX_READ_H
+
+#include "passes/1-import/onnx/Error.h"
+#include "passes/1-import/onnx/Model.h"
+
+#include <string>
+#include <string_view>
+
+namespace pcc::onnx {
+
+/// Bounds on what a file may ask for; beyond them it is refused.
+struct ReadLimits {
+  /// Nested messages (a subgraph is three levels below its graph), and calls of
+  /// functions within functions.
+  int depth = 100;
+  /// Messages in the file, and nodes and attribute elements after inlining.
+  uint64_t messages = 1 << 24;
+  size_t functions = 10000;
+  size_t rank = 1024;
+};
+
+/// Maps and reads the ONNX file at `path`. No byte of a tensor is touched.
+///
+/// What a returned model promises, on top of the comments in Model.h:
+///  - it has an IR version, a graph and at least one opset import;
+///  - each value is defined exactly once, by an input, an initializer or a node
+///    (an input may share its name with an initializer), also across
+///    subgraphs, and each value that is used is defined;
+///  - nodes stand in topological order: as in the file if that is one, else
+///    sorted with as few changes as possible;
+///  - calls of the model's own functions are inlined, and each node's `opset`
+///  is
+///    set.
+/// External tensors are not looked up: see ExternalData.h.
+Result<Model> readModel(const std::string &path, const ReadLimits &limits = {});
+
+/// The same for bytes in memory, which must outlive the model. `path` only
+/// appears in messages.
+Result<Model> readModelFromBytes(std::string_view bytes,
+                                 const std::string &path,
+                                 const ReadLimits &limits = {});
+
+} // namespace pcc::onnx
+
+#endif // PCC_PASSES_1_IMPORT_ONNX_READ_H
