@@ -1,0 +1,316 @@
+//===- Arena.cpp - offsets of buffers in one static arena -----------------===//
+
+#include "passes/plan/Arena.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace pcc::plan {
+namespace {
+
+constexpr uint64_t unbounded = std::numeric_limits<uint64_t>::max();
+
+uint64_t alignUp(uint64_t offset, uint64_t alignment) {
+  return alignment <= 1 ? offset
+                        : (offset + alignment - 1) / alignment * alignment;
+}
+
+enum class Fit { First, Best };
+
+/// Live bytes at the instructions where a buffer begins, and their maxima over
+/// ranges (a sparse table: level k holds maxima of 2^k neighbours).
+class LiveProfile {
+public:
+  explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
+    std::map<size_t, uint64_t> begun, ended;
+    for (const ArenaBuffer &buffer : buffers) {
+      begun[buffer.first] += buffer.size;
+      ended[buffer.last + 1] += buffer.size;
+    }
+    levels.emplace_back();
+    uint64_t live = 0;
+    auto end = ended.begin();
+    for (const auto &[time, bytes] : begun) {
+      for (; end != ended.end() && end->first <= time; ++end)
+        live -= end->second;
+      live += bytes;
+      times.push_back(time);
+      levels[0].push_back(live);
+    }
+    for (size_t width = 1; 2 * width <= times.size(); width *= 2) {
+      const std::vector<uint64_t> &below = levels.back();
+      std::vector<uint64_t> level(times.size() - 2 * width + 1);
+      for (size_t i = 0; i < level.size(); ++i)
+        level[i] = std::max(below[i], below[i + width]);
+      levels.push_back(std::move(level));
+    }
+  }
+
+  /// Most live bytes at any instruction of the buffer's life.
+  uint64_t most(const ArenaBuffer &buffer) const {
+    auto at = [&](size_t time) {
+      return static_cast<size_t>(
+          std::upper_bound(times.begin(), times.end(), time) - times.begin());
+    };
+    const size_t low = at(buffer.first) - 1, high = at(buffer.last);
+    const size_t level = std::bit_width(high - low) - 1;
+    return std::max(levels[level][low],
+                    levels[level][high - (size_t(1) << level)]);
+  }
+
+  uint64_t most() const {
+    return levels[0].empty()
+               ? 0
+               : *std::max_element(levels[0].begin(), levels[0].end());
+  }
+
+private:
+  std::vector<size_t> times;
+  std::vector<std::vector<uint64_t>> levels;
+};
+
+/// Tries orders and keeps the best plan. Invariant: `best` is a valid plan of
+/// `bestTotal` bytes, reached by placing in `bestOrder` with `bestFit`.
+class ArenaPlanner {
+public:
+  ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
+      : buffers(buffers), profile(buffers), effort(effort) {}
+
+  ArenaPlan run();
+
+private:
+  using Order = std::vector<uint32_t>;
+
+  struct Placed {
+    size_t first, last;
+    uint64_t begin, end;
+  };
+
+  /// Bytes used when placing in this order, `unbounded` once it exceeds
+  /// `limit`; fills `offsets`.
+  uint64_t place(const Order &order, Fit fit, uint64_t limit);
+  uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
+  void attempt(const Order &order);
+  void climb();
+  bool done() const { return bestTotal <= bound || steps >= effort; }
+  uint32_t below(size_t count);
+
+  template <typename Key> Order orderBy(Key &&key) const {
+    using KeyType = decltype(key(0u));
+    std::vector<std::pair<KeyType, uint32_t>> keyed;
+    for (uint32_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].size > 0)
+        keyed.push_back({key(i), i});
+    std::sort(keyed.begin(), keyed.end());
+    Order order;
+    for (const auto &[unused, i] : keyed)
+      order.push_back(i);
+    return order;
+  }
+
+  const std::vector<ArenaBuffer> &buffers;
+  const LiveProfile profile;
+  const uint64_t effort;
+  uint64_t bound = 0;
+  uint64_t steps = 0;
+  uint64_t state = 0x9e3779b97f4a7c15;
+  std::vector<Placed> placed;
+  std::vector<uint64_t> offsets, best;
+  uint64_t bestTotal = unbounded;
+  Order bestOrder;
+  Fit bestFit = Fit::First;
+};
+
+/// Xorshift: the same numbers everywhere.
+uint32_t ArenaPlanner::below(size_t count) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return static_cast<uint32_t>((state >> 16) % count);
+}
+
+uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
+  uint64_t free = 0, found = unbounded, smallest = unbounded;
+  for (const Placed &other : placed) {
+    if (other.last < buffer.first || other.first > buffer.last)
+      continue;
+    const uint64_t begin = alignUp(free, buffer.alignment);
+    if (begin + buffer.size <= other.begin && other.begin - free < smallest) {
+      found = begin;
+      smallest = other.begin - free;
+      if (fit == Fit::First)
+        break;
+    }
+    free = std::max(free, other.end);
+  }
+  steps += placed.size() + 1;
+  return found == unbounded ? alignUp(free, buffer.alignment) : found;
+}
+
+uint64_t ArenaPlanner::place(const Order &order, Fit fit, uint64_t limit) {
+  placed.clear();
+  offsets.assign(buffers.size(), 0);
+  uint64_t total = 0;
+  for (uint32_t index : order) {
+    const ArenaBuffer &buffer = buffers[index];
+    const uint64_t begin = findGap(buffer, fit), end = begin + buffer.size;
+    offsets[index] = begin;
+    total = std::max(total, end);
+    if (total > limit)
+      return unbounded;
+    auto where = std::upper_bound(
+        placed.begin(), placed.end(), begin,
+        [](uint64_t b, const Placed &other) { return b < other.begin; });
+    placed.insert(where, {buffer.first, buffer.last, begin, end});
+  }
+  return total;
+}
+
+void ArenaPlanner::attempt(const Order &order) {
+  for (Fit fit : {Fit::First, Fit::Best}) {
+    if (bestTotal != unbounded && done())
+      return;
+    const uint64_t total = place(order, fit, bestTotal);
+    if (total >= bestTotal)
+      continue;
+    bestTotal = total;
+    best = offsets;
+    bestOrder = order;
+    bestFit = fit;
+  }
+}
+
+/// Moves a buffer that ends at the top of the arena to an earlier turn, keeps
+/// the order if the arena does not grow.
+void ArenaPlanner::climb() {
+  while (!done()) {
+    std::vector<size_t> top;
+    for (size_t turn = 0; turn < bestOrder.size(); ++turn)
+      if (best[bestOrder[turn]] + buffers[bestOrder[turn]].size == bestTotal)
+        top.push_back(turn);
+    Order order = bestOrder;
+    const size_t from = top[below(top.size())];
+    const size_t to = from == 0 ? below(order.size()) : below(from);
+    if (from > to)
+      std::rotate(order.begin() + to, order.begin() + from,
+                  order.begin() + from + 1);
+    else
+      std::swap(order[from], order[to]);
+    if (below(2)) {
+      const size_t a = below(order.size()), b = below(order.size());
+      std::swap(order[a], order[b]);
+    }
+    const uint64_t total = place(order, bestFit, bestTotal);
+    if (total > bestTotal)
+      continue;
+    bestTotal = total;
+    best = offsets;
+    bestOrder = std::move(order);
+  }
+}
+
+ArenaPlan ArenaPlanner::run() {
+  bound = profile.most();
+  if (bound == 0)
+    return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
+  // Keys sort ascending, hence the complements; ties go to the lower index.
+  auto down = [](uint64_t value) { return ~value; };
+  auto size = [&](uint32_t i) { return buffers[i].size; };
+  auto length = [&](uint32_t i) {
+    return uint64_t(buffers[i].last - buffers[i].first + 1);
+  };
+  std::vector<Order> orders;
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(profile.most(buffers[i])), down(length(i)),
+                      down(size(i)));
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(profile.most(buffers[i])), down(size(i)),
+                      buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(size(i)), down(length(i)), buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(length(i)), down(size(i)), buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(-double(size(i)) * double(length(i)), buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(buffers[i].first, down(length(i)), down(size(i)));
+  }));
+  for (const Order &order : orders)
+    attempt(order);
+  climb();
+  return {best, bestTotal, bound};
+}
+
+std::string describe(size_t index, const ArenaBuffer &buffer, uint64_t offset) {
+  return "buffer " + std::to_string(index) + " at [" + std::to_string(offset) +
+         ", " + std::to_string(offset + buffer.size) + "), alive at " +
+         std::to_string(buffer.first) + " to " + std::to_string(buffer.last);
+}
+
+} // namespace
+
+ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers, uint64_t effort) {
+  return ArenaPlanner(buffers, effort).run();
+}
+
+uint64_t liveBound(const std::vector<ArenaBuffer> &buffers) {
+  return LiveProfile(buffers).most();
+}
+
+std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
+                        const ArenaPlan &plan) {
+  if (plan.offsets.size() != buffers.size())
+    return "expected " + std::to_string(buffers.size()) + " offsets, got " +
+           std::to_string(plan.offsets.size());
+  // Events in time order, ends before begins; the live buffers by offset, so
+  // that a newcomer can only collide with its two neighbours.
+  std::vector<std::tuple<size_t, int, size_t>> events;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const uint64_t offset = plan.offsets[i];
+    if (buffers[i].size == 0)
+      continue;
+    if (offset % std::max<uint64_t>(buffers[i].alignment, 1) != 0)
+      return describe(i, buffers[i], offset) + ", is not aligned to " +
+             std::to_string(buffers[i].alignment);
+    if (offset + buffers[i].size > plan.total)
+      return describe(i, buffers[i], offset) + ", leaves the arena of " +
+             std::to_string(plan.total) + " bytes";
+    events.push_back({buffers[i].first, 1, i});
+    events.push_back({buffers[i].last + 1, 0, i});
+  }
+  std::sort(events.begin(), events.end());
+  std::map<uint64_t, size_t> live;
+  for (const auto &[time, begins, i] : events) {
+    if (!begins) {
+      live.erase(plan.offsets[i]);
+      continue;
+    }
+    const uint64_t offset = plan.offsets[i];
+    auto next = live.lower_bound(offset);
+    auto clash = next != live.end() && next->first < offset + buffers[i].size
+                     ? next
+                     : live.end();
+    if (next != live.begin()) {
+      auto previous = std::prev(next);
+      if (previous->first + buffers[previous->second].size > offset)
+        clash = previous;
+    }
+    if (clash != live.end())
+      return describe(i, buffers[i], offset) + ", overlaps " +
+             describe(clash->second, buffers[clash->second], clash->first);
+    live[offset] = i;
+  }
+  return {};
+}
+
+} // namespace pcc::plan
