@@ -1,0 +1,172 @@
+"""Models with one mistake each, made by hand: what no exporter writes and a reader has to survive."""
+import os
+
+import numpy as np
+from onnx import AttributeProto, TensorProto, helper
+
+FLOAT = TensorProto.FLOAT
+
+
+def value(name, shape, dtype=FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def save(folder, nodes, inputs=None, outputs=None, weights=(), opset=18, **fields):
+    """Writes model.onnx: by default from x of 2 x 10 floats to y."""
+    os.makedirs(folder, exist_ok=True)
+    graph = helper.make_graph(nodes, "g", inputs or [value("x", [2, 10])], outputs or [value("y", None)], list(weights))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10, **fields)
+    path = os.path.join(folder, "model.onnx")
+    with open(path, "wb") as f:
+        f.write(model.SerializeToString())
+    return path
+
+
+def node(kind, inputs, outputs=("y",), name="the_node", **attributes):
+    return helper.make_node(kind, list(inputs), list(outputs), name=name, **attributes)
+
+
+def weight(name, shape, data=None):
+    raw = np.zeros(shape, "f4").tobytes() if data is None else data
+    return TensorProto(name=name, data_type=FLOAT, dims=shape, raw_data=raw)
+
+
+def external(name, shape, **entries):
+    """A weight whose data lies elsewhere: location, offset, length."""
+    tensor = TensorProto(name=name, data_type=FLOAT, dims=shape, data_location=TensorProto.EXTERNAL)
+    for k, v in entries.items():
+        tensor.external_data.add(key=k, value=str(v))
+    return tensor
+
+
+def matmul(folder, tensor):
+    return save(folder, [node("MatMul", ["x", "w"])], weights=[tensor])
+
+
+def undefined_value(folder):
+    return save(folder, [node("Add", ["x", "nowhere"])])
+
+
+def value_made_twice(folder):
+    return save(folder, [node("Relu", ["x"], name="one"), node("Neg", ["x"], name="two")])
+
+
+def output_never_made(folder):
+    return save(folder, [node("Relu", ["x"], ["z"])])
+
+
+def too_few_inputs(folder):
+    return save(folder, [node("Add", ["x"])])
+
+
+def wrong_attribute_type(folder):
+    bad = node("Softmax", ["x"])
+    bad.attribute.append(AttributeProto(name="axis", type=AttributeProto.STRING, s=b"one"))
+    return save(folder, [bad])
+
+
+def permutation_of_another_rank(folder):
+    return save(folder, [node("Transpose", ["x"], perm=[0, 2, 1])])
+
+
+def short_raw_data(folder):
+    return matmul(folder, weight("w", [10, 10], b"\0" * 399))
+
+
+def negative_dim(folder):
+    return matmul(folder, TensorProto(name="w", data_type=FLOAT, dims=[10, -10], raw_data=b"\0" * 400))
+
+
+def overflowing_dims(folder):
+    return matmul(folder, TensorProto(name="w", data_type=FLOAT, dims=[2**62, 8], raw_data=b"\0" * 400))
+
+
+def types_differ(folder):
+    return save(folder, [node("Add", ["x", "i"])], [value("x", [2, 10]), value("i", [2, 10], TensorProto.INT64)])
+
+
+def negative_offset(folder):
+    tensor = external("w", [10, 10], location="w.bin", offset=-4, length=400)
+    path = matmul(folder, tensor)
+    open(os.path.join(folder, "w.bin"), "wb").write(b"\0" * 400)
+    return path
+
+
+def offset_that_is_no_number(folder):
+    path = matmul(folder, external("w", [10, 10], location="w.bin", offset="four", length=400))
+    open(os.path.join(folder, "w.bin"), "wb").write(b"\0" * 400)
+    return path
+
+
+def length_of_another_shape(folder):
+    path = matmul(folder, external("w", [10, 10], location="w.bin", offset=0, length=396))
+    open(os.path.join(folder, "w.bin"), "wb").write(b"\0" * 400)
+    return path
+
+
+def no_location(folder):
+    return matmul(folder, external("w", [10, 10], offset=0, length=400))
+
+
+def external_folder(folder):
+    os.makedirs(os.path.join(folder, "w.bin"))
+    return matmul(folder, external("w", [10, 10], location="w.bin"))
+
+
+def folder_linked_outside(folder):
+    """sub/ is a link to a folder beside the model's."""
+    outside = os.path.join(os.path.dirname(folder), "outside")
+    os.makedirs(outside), os.makedirs(folder)
+    open(os.path.join(outside, "w.bin"), "wb").write(b"\0" * 400)
+    os.symlink(outside, os.path.join(folder, "sub"))
+    return matmul(folder, external("w", [10, 10], location="sub/w.bin"))
+
+
+INVALID = [undefined_value, value_made_twice, output_never_made, too_few_inputs, wrong_attribute_type,
+           permutation_of_another_rank, short_raw_data, negative_dim, overflowing_dims, types_differ, negative_offset,
+           offset_that_is_no_number, length_of_another_shape, no_location, external_folder, folder_linked_outside]
+
+
+def strings(folder):
+    return save(folder, [node("Identity", ["s"])], [value("s", [2], TensorProto.STRING)], [value("y", [2], TensorProto.STRING)])
+
+
+def complex_numbers(folder):
+    return save(folder, [node("Identity", ["c"])], [value("c", [2], TensorProto.COMPLEX64)], [value("y", [2], TensorProto.COMPLEX64)])
+
+
+def control_flow(folder):
+    branch = lambda kind: helper.make_graph([node(kind, ["x"], ["b"], name=f"inner_{kind}")], kind, [], [value("b", None)])
+    return save(folder, [node("If", ["c"], then_branch=branch("Relu"), else_branch=branch("Neg"))],
+                [value("x", [2, 10]), value("c", [], TensorProto.BOOL)])
+
+
+def name_of_two_lines(folder):
+    return save(folder, [helper.make_node("Frobnicate", ["x"], ["y"], name="first\nsecond", domain="org.example")])
+
+
+def data_dependent_shape(folder):
+    return save(folder, [node("NonZero", ["x"])], outputs=[value("y", None, TensorProto.INT64)])
+
+
+UNSUPPORTED = [strings, complex_numbers, control_flow, name_of_two_lines, data_dependent_shape]
+
+
+def inner_sizes_differ(folder):
+    return matmul(folder, weight("w", [9, 10]))
+
+
+def sizes_do_not_broadcast(folder):
+    return save(folder, [node("Add", ["x", "w"])], weights=[weight("w", [3])])
+
+
+def reshape_to_another_size(folder):
+    shape = helper.make_tensor("s", TensorProto.INT64, [2], [3, 7])
+    return save(folder, [node("Reshape", ["x", "s"])], weights=[shape])
+
+
+def declared_output_differs(folder):
+    return save(folder, [node("Relu", ["x"])], outputs=[value("y", [2, 11])])
+
+
+CONTRADICTING = [inner_sizes_differ, sizes_do_not_broadcast, reshape_to_another_size, declared_output_differs]

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Models x plans: `pcc verify` agrees to 1e-12 in float64, and the compiled ranks agree with ONNX Runtime to 1e-4, which is
+what float32 leaves after a few layers in another order of additions.
+
+    run_numeric.py [--subset] [--only GLOB] [--plans 'tp=2;tp=2,pp=2'] [--comm mpi|thread] [--jobs N]
+
+Models come from test/models and, where a folder of real exports lies beside the repository, from there.
+"""
+import argparse
+import fnmatch
+import os
+import sys
+import tempfile
+
+import pcc
+
+sys.path.insert(0, os.path.join(pcc.ROOT, "test", "models"))
+import builder
+import oracle
+
+VERIFY_TOLERANCE, RUN_TOLERANCE = 1e-12, 1e-4
+DIMS = {"batch": 8, "seq": 16}
+ODD_DIMS = {"batch": 4, "seq": 13}
+
+# name: (model of the builder, its options, dims)
+MODELS = {
+    "mlp": ("mlp", dict(layers=4), DIMS),
+    "mlp-odd": ("mlp", dict(layers=3, hidden=37, inner=53, classes=7), ODD_DIMS),
+    "gpt2": ("gpt2", dict(layers=4), DIMS),
+    "gpt2-torchscript": ("gpt2", dict(layers=2, style="torchscript", opset=17), DIMS),
+    "gpt2-untied": ("gpt2", dict(layers=2, tied=False, mask="trilu", opset=20), DIMS),
+    "gpt2-attention": ("gpt2", dict(layers=2, attention="op", opset=23), DIMS),
+    "gpt2-odd": ("gpt2", dict(layers=3, hidden=50, heads=5, vocabulary=101, positions=16, inner=131, mask="buffer"), ODD_DIMS),
+    "llama": ("llama", dict(layers=4), DIMS),
+    "llama-odd": ("llama", dict(layers=3, hidden=60, heads=6, kv_heads=3, vocabulary=97, inner=77, tied=True), ODD_DIMS),
+    "llama-fused": ("llama", dict(layers=2, attention="op", norm="op", opset=23), DIMS),
+    "bert": ("bert", dict(layers=4), DIMS),
+    "bert-odd": ("bert", dict(layers=2, hidden=42, heads=3, vocabulary=89, inner=55, style="torchscript", opset=14), ODD_DIMS),
+    "bert-classes": ("bert", dict(layers=2, classes=3), DIMS),
+    "vit": ("vit", dict(layers=2), DIMS),
+    "resnet": ("resnet", {}, DIMS),
+    "resnet-norm": ("resnet", dict(stem=7, widths=(10, 13), depths=(1, 2), batch_norm=True, image=32), ODD_DIMS),
+    "mobilenet": ("mobilenet", {}, DIMS),
+    "moe": ("moe", {}, DIMS),
+}
+PLANS = ["tp=1", "tp=2", "tp=4", "tp=3", "pp=2", "pp=4", "dp=2", "tp=2,pp=2", "dp=2,tp=2", "tp=2,pp=2,dp=2",
+         "tp=1,microbatches=4", "tp=2,pp=2,microbatches=4", "pp=4,microbatches=2"]
+SUBSET = [("mlp", "tp=2"), ("mlp-odd", "tp=2,pp=2"), ("gpt2", "tp=2,pp=2,microbatches=4"), ("gpt2-odd", "tp=3"),
+          ("llama-odd", "tp=4"), ("bert", "dp=2,tp=2"), ("resnet", "dp=2"), ("resnet-norm", "tp=2"), ("mobilenet", "pp=2"),
+          ("vit", "tp=2"), ("moe", "tp=2"), ("gpt2-torchscript", "tp=2"), ("llama-fused", "pp=2,microbatches=4"),
+          ("real:gpt2-dynamo", "tp=2,pp=2"), ("real:bert-torchscript", "tp=2"), ("real:llama-dynamo", "tp=4"),
+          ("real:resnet-dynamo", "dp=2,tp=2")]
+
+
+def real_models():
+    """Names of the real exports that carry inputs and outputs."""
+    if not os.path.isdir(pcc.REAL_MODELS):
+        return []
+    return [n for n in sorted(os.listdir(pcc.REAL_MODELS)) if os.path.isdir(os.path.join(pcc.REAL_MODELS, n, "outputs"))]
+
+
+def real_dims(path, inputs):
+    """What binds the dynamic dims of a real export to the shapes of its recorded inputs."""
+    import onnx
+    graph = onnx.load(path, load_external_data=False).graph
+    pairs = [(d.dim_param, n) for i in graph.input if i.name in inputs
+             for d, n in zip(i.type.tensor_type.shape.dim, inputs[i.name].shape)]
+    return {k: n for k, n in pairs if k}
+
+
+def prepare(name, folder):
+    """Puts model, inputs and expectation of a case into place; returns the model's path and its dims."""
+    if name.startswith("real:"):
+        source = os.path.join(pcc.REAL_MODELS, name[len("real:"):])
+        path, inputs = os.path.join(source, "model.onnx"), oracle.load(os.path.join(source, "inputs"))
+        dims = real_dims(path, inputs)
+    else:
+        model, options, dims = MODELS[name]
+        path = os.path.join(folder, "model.onnx")
+        inputs = builder.build(model, path, **options).draw_inputs(dims)
+    oracle.save(os.path.join(folder, "inputs"), inputs)
+    oracle.save(os.path.join(folder, "expected"), oracle.run(path, inputs))
+    return path, dims
+
+
+def check_verify(report, names):
+    worst = max([report["max_relative_error"]] + [v["max_relative_error"] for v in report["values"]])
+    if report["equal"] is not True or report["dtype"] != "f64" or not worst <= VERIFY_TOLERANCE:
+        raise pcc.Failure(f"verify: relative error {worst}, first difference {report['first_difference']}")
+    if missing := set(names) - {v["name"] for v in report["values"]}:
+        raise pcc.Failure(f"verify says nothing about {sorted(missing)}")
+
+
+def check_outputs(got, want):
+    for name, expected in want.items():
+        if name not in got:
+            raise pcc.Failure(f"run wrote no {name}.npy")
+        error = oracle.relative_error(got[name], expected)
+        if not error <= RUN_TOLERANCE:
+            raise pcc.Failure(f"{name}: {got[name].dtype}{got[name].shape}, relative error {error:.2e}")
+
+
+def check_division(inspection, plan):
+    """A plan of several stages or tensor-parallel ranks really divides the weights."""
+    sizes = dict(p.split("=") for p in plan.split(","))
+    parts = int(sizes.get("pp", 1)) * int(sizes.get("tp", 1))
+    total = sum({p["name"]: 4 * product(p["shape"]) for r in inspection["ranks"] for p in r["parameters"]}.values())
+    held = max(r["weight_bytes"] for r in inspection["ranks"])
+    if parts > 1 and held > 0.95 * total:
+        raise pcc.Failure(f"a rank holds {held} of {total} bytes of weights in {parts} parts")
+
+
+def product(shape):
+    result = 1
+    for n in shape:
+        result *= n
+    return result
+
+
+def numeric(name, plan, comm):
+    with tempfile.TemporaryDirectory() as folder:
+        path, dims = prepare(name, folder)
+        inputs = pcc.input_options(os.path.join(folder, "inputs"))
+        options = pcc.dim_options(dims) + pcc.plan_options(plan)
+        expected = oracle.load(os.path.join(folder, "expected"))
+        check_verify(pcc.report("verify", path, *options, *inputs), expected)
+        bundle, out = os.path.join(folder, "model.pcc"), os.path.join(folder, "out")
+        pcc.succeed(path, "-o", bundle, *options)
+        check_division(pcc.inspect(bundle), plan)
+        pcc.succeed("run", bundle, *inputs, "--output", out, "--comm", comm)
+        check_outputs(oracle.load(out), expected)
+
+
+def cases(arguments):
+    real = [f"real:{n}" for n in real_models()]
+    if arguments.subset:
+        return [(m, p) for m, p in SUBSET if m in MODELS or m in real]
+    plans = arguments.plans.split(";") if arguments.plans else PLANS
+    return [(m, p) for m in [*MODELS, *real] if fnmatch.fnmatch(m, arguments.only) for p in plans]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subset", action="store_true", help="the cases of every change")
+    parser.add_argument("--only", default="*", metavar="GLOB")
+    parser.add_argument("--plans", default="")
+    parser.add_argument("--comm", default="mpi")
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    return pcc.run_cases([(f"{m} {p}", numeric, (m, p, arguments.comm)) for m, p in cases(arguments)], arguments.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
