@@ -1,0 +1,198 @@
+//===- DistDialect.cpp - registration, attributes, verifiers --------------===//
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/dist/ShardingText.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pcc::dist;
+
+#include "dialects/dist/DistDialect.cpp.inc"
+#include "dialects/dist/DistEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/dist/DistAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/dist/DistOps.cpp.inc"
+
+namespace {
+/// Shardings and meshes are long and repeated: they get names at the top of a
+/// module.
+struct DistAliases : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attribute, raw_ostream &os) const override {
+    if (isa<MeshAttr>(attribute)) {
+      os << "mesh";
+      return AliasResult::FinalAlias;
+    }
+    auto sharding = dyn_cast<ShardingAttr>(attribute);
+    if (!sharding)
+      return AliasResult::NoAlias;
+    os << (isPartial(sharding.getSharding())      ? "partial"
+           : isReplicated(sharding.getSharding()) ? "whole"
+                                                  : "split");
+    return AliasResult::FinalAlias;
+  }
+};
+} // namespace
+
+void DistDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/dist/DistOps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/dist/DistAttributes.cpp.inc"
+      >();
+  addInterfaces<DistAliases>();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+llvm::hash_code pcc::dist::hash_value(const Mesh &mesh) {
+  llvm::hash_code hash = llvm::hash_value(mesh.axes.size());
+  for (const Axis &axis : mesh.axes)
+    hash = llvm::hash_combine(hash, axis.name, axis.size);
+  return hash;
+}
+
+llvm::hash_code pcc::dist::hash_value(const Sharding &sharding) {
+  return hashValue(sharding);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getMesh().axes, printer, [&](const Axis &axis) {
+    printer.printKeywordOrString(axis.name);
+    printer << " = " << axis.size;
+  });
+  printer << '>';
+}
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  Mesh mesh;
+  auto parseAxis = [&]() -> ParseResult {
+    Axis axis;
+    if (parser.parseKeywordOrString(&axis.name) || parser.parseEqual() ||
+        parser.parseInteger(axis.size))
+      return failure();
+    if (axis.size < 1)
+      return parser.emitError(parser.getCurrentLocation(), "axis \"")
+             << axis.name << "\" has size " << axis.size;
+    mesh.axes.push_back(std::move(axis));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis))
+    return {};
+  return MeshAttr::get(parser.getContext(), mesh);
+}
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << "<\"" << toString(getSharding()) << "\">";
+}
+
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  std::string text, error;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return {};
+  auto sharding = parseSharding(text, nullptr, nullptr, error);
+  if (!sharding) {
+    parser.emitError(location, error);
+    return {};
+  }
+  return ShardingAttr::get(parser.getContext(), *sharding);
+}
+
+Mesh pcc::dist::meshOf(ModuleOp module) {
+  auto mesh = module->getAttrOfType<MeshAttr>(meshName);
+  return mesh ? mesh.getMesh() : Mesh();
+}
+
+ShardingAttr pcc::dist::shardingOf(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto shardings = result.getOwner()->getAttrOfType<ArrayAttr>(shardingsName);
+    return shardings ? cast<ShardingAttr>(shardings[result.getResultNumber()])
+                     : ShardingAttr();
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function ? function.getArgAttrOfType<ShardingAttr>(
+                        argument.getArgNumber(), shardingName)
+                  : ShardingAttr();
+}
+
+void pcc::dist::setSharding(Value value, const Sharding &sharding) {
+  MLIRContext *context = value.getContext();
+  auto attribute = ShardingAttr::get(context, sharding);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+        .setArgAttr(argument.getArgNumber(), shardingName, attribute);
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  SmallVector<Attribute> all(op->getNumResults());
+  if (auto before = op->getAttrOfType<ArrayAttr>(shardingsName))
+    all.assign(before.begin(), before.end());
+  else
+    for (auto [slot, result] : llvm::zip_equal(all, op->getResults()))
+      slot = ShardingAttr::get(
+          context,
+          Sharding::whole(cast<RankedTensorType>(result.getType()).getRank()));
+  all[cast<OpResult>(value).getResultNumber()] = attribute;
+  op->setAttr(shardingsName, ArrayAttr::get(context, all));
+}
+
+RankedTensorType pcc::dist::localType(RankedTensorType type,
+                                      const Sharding &sharding) {
+  return type.clone(localShape(sharding, shapeOf(type.getShape())));
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+/// `actual` must be what a rank owns of `shape` under `sharding`.
+static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
+                                ArrayRef<int64_t> shape,
+                                ShardingAttr sharding) {
+  if (sharding.getSharding().rank() != shape.size())
+    return op->emitOpError()
+           << what << " has a sharding of " << sharding.getSharding().rank()
+           << " dims for a shape of " << shape.size();
+  Shape local = localShape(sharding.getSharding(), shapeOf(shape));
+  if (cast<RankedTensorType>(actual).getShape() != ArrayRef<int64_t>(local))
+    return op->emitOpError() << what << " is " << actual
+                             << ", but its sharding gives a local shape of ["
+                             << ArrayRef<int64_t>(local) << "]";
+  return success();
+}
+
+LogicalResult CollectiveOp::verify() {
+  if (failed(checkLocal(*this, "operand", getInput().getType(), getShape(),
+                        getFrom())))
+    return failure();
+  if (failed(checkLocal(*this, "result", getResult().getType(), getShape(),
+                        getTo())))
+    return failure();
+  bool reduces = getKind() == CollectiveKind::AllReduce ||
+                 getKind() == CollectiveKind::ReduceScatter;
+  if (reduces && !isPartial(getFrom().getSharding()))
+    return emitOpError("reduces a value that is not partial");
+  return success();
+}
+
+LogicalResult GlobalIndexOp::verify() {
+  if (!cast<RankedTensorType>(getType()).getElementType().isInteger(64))
+    return emitOpError("gives ") << getType() << ", not a list of i64";
+  return checkLocal(*this, "result", getType(),
+                    {static_cast<int64_t>(getSize())}, getSharding());
+}

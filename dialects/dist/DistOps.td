@@ -1,0 +1,63 @@
+//===- DistOps.td - reshards and collectives -----------------*- tablegen -*-===//
+
+#ifndef PCC_DIALECTS_DIST_DISTOPS
+#define PCC_DIALECTS_DIST_DISTOPS
+
+include "dialects/dist/DistDialect.td"
+
+def Dist_Tensor : StaticShapeTensorOf<[AnyType]>;
+
+class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, !listconcat(traits, [Pure])>;
+
+def Dist_ReshardOp : Dist_Op<"reshard", [SameOperandsAndResultType]> {
+  let summary = "gives a tensor another sharding";
+  let description = [{
+    Born in `4-shard` where a use needs another sharding than its producer gives; gone after `5-localize`, which replaces
+    it by the cheapest sequence of collectives. The type is global.
+    [example: test/passes/5-localize/reshard-to-collectives.mlir @gather_one_axis]
+  }];
+  let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($result)";
+}
+
+def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "how a sharding becomes another", [
+    I32EnumAttrCase<"Slice", 0, "slice">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
+    I32EnumAttrCase<"AllToAll", 2, "all_to_all">, I32EnumAttrCase<"Permute", 3, "permute">,
+    I32EnumAttrCase<"Exchange", 4, "exchange">, I32EnumAttrCase<"AllReduce", 5, "all_reduce">,
+    I32EnumAttrCase<"ReduceScatter", 6, "reduce_scatter">, I32EnumAttrCase<"Mask", 7, "mask">]> {
+  let cppNamespace = "::pcc::dist";
+}
+
+def Dist_CollectiveOp : Dist_Op<"collective"> {
+  let summary = "one step that moves or reduces the shards of a tensor";
+  let description = [{
+    Born in `5-localize`, lives until `7-emit`. `shape` is the global shape; operand and result have the local shapes of `from`
+    and `to`, which the verifier recomputes. A `slice` keeps a part of what a rank holds and a `mask` makes a
+    replicated value partial; both are local. All others communicate among the ranks that differ along the axes in
+    which `from` and `to` differ.
+    [example: test/passes/5-localize/reshard-to-collectives.mlir @partial_sum_needs_all_reduce]
+  }];
+  let arguments = (ins Dist_CollectiveKind:$kind, Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to,
+                       DenseI64ArrayAttr:$shape, I64Attr:$received_bytes, StrAttr:$value);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = [{
+    $kind $input `from` $from `to` $to `shape` $shape `received` $received_bytes `value` $value attr-dict `:` type($input) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Dist_GlobalIndexOp : Dist_Op<"global_index"> {
+  let summary = "the global index of each local element of a dim";
+  let description = [{
+    For a dim of `size` elements that lies as `sharding` says (one dim); the result has its local length. Elements of
+    padding get an index of at least `size`. Born in `5-localize` for masks and offsets, lives until `7-emit`.
+    [example: test/passes/5-localize/localize-shapes.mlir @iota_gets_an_offset]
+  }];
+  let arguments = (ins Dist_ShardingAttr:$sharding, I64Attr:$size);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$sharding `of` $size attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif
