@@ -13,6 +13,7 @@ import tempfile
 
 import bad_models
 import numpy as np
+import onnx
 import pcc
 
 sys.path.insert(0, os.path.join(pcc.ROOT, "test", "models"))
@@ -215,11 +216,17 @@ def too_long_for_the_position_table(folder):
     expect((5, 10), model(folder, positions=12, mask="buffer"), *BOUND)
 
 
+@case
+def too_few_cuts(folder):
+    path = model(folder)
+    cut = next(n.name for n in onnx.load(path, load_external_data=False).graph.node if n.name.startswith("/h.1"))
+    expect(6, path, "-o", os.path.join(folder, "b.pcc"), *BOUND, "--pp", "3", "--stage-at", cut, mention=["2"], keeps=folder)
+
+
 REQUESTS = {
     "microbatches_that_do_not_divide": (["--microbatches", "3"], ["3", "2", "4"]),
     "experts_that_do_not_divide": (["--dp", "2", "--ep", "3"], ["3"]),
     "unknown_cut": (["--pp", "2", "--stage-at", "nowhere"], ["nowhere"]),
-    "too_few_cuts": (["--pp", "3", "--stage-at", "/h.1/*"], []),
     "pin_of_another_rank": (["--tp", "2", "--shard", "wte.weight=[tp]"], ["wte.weight"]),
     "sub_axis_that_does_not_fit": (["--tp", "4", "--shard", "wte.weight=[tp:(2)4,-]"], ["tp"]),
     "no_memory": (["--memory-limit", "1KiB"], ["1"]),
