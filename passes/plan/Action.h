@@ -1,0 +1,90 @@
+//===- Action.h - the entries of an action table --------------------------===//
+
+#ifndef PCC_PASSES_PLAN_ACTION_H
+#define PCC_PASSES_PLAN_ACTION_H
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pcc::plan {
+
+/// What an action does. B = I + W: a table has either B, or I and W, of a
+/// stage and microbatch.
+enum class ActionKind : uint8_t {
+  Forward,
+  Backward,
+  InputGradient,
+  WeightGradient,
+  /// Of the whole stage, once per step.
+  Update,
+  Unshard,
+  Reshard,
+  ReduceGradient,
+  /// Only in files: pcc derives messages from transfers (Rendezvous.h).
+  SendForward,
+  ReceiveForward,
+  SendBackward,
+  ReceiveBackward,
+};
+
+/// One action of a step. Written as in PyTorch's schedule files: stage, kind,
+/// microbatch, for example 0F3, 2I0, 1UNSHARD, 0SEND_F2.
+struct Action {
+  ActionKind kind = ActionKind::Forward;
+  int stage = 0;
+  /// -1 for actions that concern the whole step.
+  int microbatch = -1;
+
+  friend auto operator<=>(const Action &, const Action &) = default;
+};
+
+/// F, B, I or W: what computes something for one microbatch.
+bool isCompute(ActionKind kind);
+
+/// Whether the action hands gradients to the stage before: B or I.
+inline bool makesInputGradient(ActionKind kind) {
+  return kind == ActionKind::Backward || kind == ActionKind::InputGradient;
+}
+
+std::string print(const Action &action);
+/// Nothing if `text` is not an action.
+std::optional<Action> parseAction(std::string_view text);
+
+/// What every position does in one step, in order. A position is one rank of
+/// the pipeline: the stages it runs.
+struct ActionTable {
+  int numStages = 0;
+  int numMicrobatches = 0;
+  std::vector<int> positionOfStage;
+  std::vector<std::vector<Action>> positions;
+
+  int numPositions() const { return static_cast<int>(positions.size()); }
+  /// Stages of a position, ascending.
+  std::vector<int> stagesOf(int position) const;
+  friend bool operator==(const ActionTable &, const ActionTable &) = default;
+};
+
+/// A table, or the reason why there is none.
+struct ActionTableOrError {
+  ActionTable table;
+  std::string error;
+};
+
+/// The form of PyTorch's schedule files: a line per position, actions joined
+/// by commas.
+std::string printCsv(const ActionTable &table);
+
+/// Reads that form. Empty fields (idle slots) are skipped; a fused
+/// `(0F1;3B0)OVERLAP_F_B` becomes its actions one after another; sends and
+/// receives are dropped, since messages follow from the transfers of a model.
+/// A stage belongs to the line that mentions it first; whether the table is
+/// sound is for `checkSchedule` to say.
+ActionTableOrError parseCsv(std::string_view text);
+
+} // namespace pcc::plan
+
+#endif // PCC_PASSES_PLAN_ACTION_H
