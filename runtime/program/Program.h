@@ -18,6 +18,7 @@
 #include "runtime/program/Status.h"
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,9 +30,9 @@ inline constexpr uint32_t kFormatVersion = 1;
 /// Of arena buffers, constants and of the sealed bytes themselves.
 inline constexpr int64_t kAlignment = 64;
 
-/// An opened program; points into the sealed bytes.
-struct ProgramView {
-  const program::Program *root = nullptr;
+/// A verified program. `constants` points into the sealed bytes.
+struct OpenedProgram {
+  std::unique_ptr<program::ProgramT> tables = {};
   std::span<const std::byte> constants = {};
 };
 
@@ -42,11 +43,12 @@ std::vector<std::byte> sealProgram(const program::ProgramT &program,
 
 /// Checks the checksum, the tables, and everything that Verify.h lists; an
 /// error has exit code 11. `bytes` must be aligned to kAlignment.
-Status openProgram(std::span<const std::byte> bytes, ProgramView &view);
+Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 Mesh meshOf(const program::ProgramT &program);
 Layout layoutOf(const program::LayoutT &layout);
 GroupSpec groupOf(const program::GroupT &group);
+/// Parts and groups of the collective; `from` and `to` as far as it has them.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
 inline ElementType typeOf(program::ElementType type) {
@@ -65,7 +67,6 @@ int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
 /// "0F3": stage, kind (F, B, I, W, U, X), microbatch.
-std::string nameOf(const program::Action &action);
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

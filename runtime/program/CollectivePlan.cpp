@@ -1,0 +1,247 @@
+//===- CollectivePlan.cpp - who sends which elements to whom --------------===//
+
+#include "runtime/program/CollectivePlan.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pcc::runtime {
+
+int64_t groupSize(const GroupSpec &group) {
+  int64_t product = 1;
+  for (const AxisPart &part : group.parts)
+    product *= part.size;
+  return product;
+}
+
+static void setDigit(Coordinates &at, const AxisPart &part, const Mesh &mesh,
+                     int64_t digit) {
+  const int64_t below = mesh.sizes[part.axis] / (int64_t(part.pre) * part.size);
+  at[part.axis] += (digit - digitOf(part, mesh, at)) * below;
+}
+
+std::vector<Coordinates> membersOf(const GroupSpec &group, const Mesh &mesh,
+                                   const Coordinates &at) {
+  std::vector<Coordinates> members;
+  const int64_t size = groupSize(group);
+  for (int64_t member = 0; member < size; ++member) {
+    Coordinates &coordinates = members.emplace_back(at);
+    int64_t rest = member;
+    for (auto part = group.parts.rbegin(); part != group.parts.rend(); ++part) {
+      setDigit(coordinates, *part, mesh, rest % part->size);
+      rest /= part->size;
+    }
+  }
+  return members;
+}
+
+int64_t memberIndex(const GroupSpec &group, const Mesh &mesh,
+                    const Coordinates &at) {
+  int64_t index = 0;
+  for (const AxisPart &part : group.parts)
+    index = index * part.size + digitOf(part, mesh, at);
+  return index;
+}
+
+static int64_t countElements(const std::vector<StridedCopy> &copies) {
+  int64_t count = 0;
+  for (const StridedCopy &copy : copies)
+    count += numElements(copy);
+  return count;
+}
+
+namespace {
+/// One side of a piece that travels: the loops' strides on that side become
+/// dense, piece after piece.
+enum class Side { Source, Target };
+
+class Planner {
+public:
+  Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
+      : spec(spec), mesh(mesh), members(membersOf(spec.group, mesh, at)),
+        me(static_cast<int>(memberIndex(spec.group, mesh, at))) {
+    for (const Coordinates &member : members)
+      pieces.push_back(pieceNumber(spec.from, mesh, member));
+  }
+
+  CollectivePlan slice() {
+    plan.local = between(me, me);
+    return std::move(plan);
+  }
+
+  CollectivePlan gather() {
+    if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
+      return redistribute();
+    const int64_t size = numElements(localShape(spec.from));
+    plan.gathers = plan.gathersDirectly = true;
+    for (int member = 0; member < numMembers(); ++member) {
+      plan.unpack.push_back(between(member, me));
+      const std::vector<StridedCopy> &copies = plan.unpack.back();
+      plan.gathersDirectly &=
+          copies.size() == 1 && numElements(copies[0]) == size &&
+          copies[0].sourceOffset == 0 &&
+          copies[0].targetOffset == member * size && isDenseSource(copies[0]) &&
+          isDenseTarget(copies[0]);
+    }
+    plan.scratchElements = plan.gathersDirectly ? 0 : size * numMembers();
+    return std::move(plan);
+  }
+
+  /// All pieces that are to be summed here, one's own too, go through scratch.
+  CollectivePlan reduceScatter() {
+    for (int member = 0; member < numMembers(); ++member) {
+      if (member != me)
+        addSend(member, between(me, member));
+      addReceive(member, between(member, me), /*alwaysPacked=*/true);
+    }
+    plan.local = between(me, me);
+    return std::move(plan);
+  }
+
+  CollectivePlan redistribute() {
+    for (int member = 0; member < numMembers(); ++member) {
+      if (member == me)
+        continue;
+      if (sourceFor(member, pieces[me]) == me)
+        addSend(member, between(me, member));
+    }
+    const std::set<int64_t> distinct(pieces.begin(), pieces.end());
+    std::vector<int> sources;
+    for (int64_t piece : distinct)
+      sources.push_back(sourceFor(me, piece));
+    std::sort(sources.begin(), sources.end());
+    for (int source : sources) {
+      if (source == me)
+        plan.local = between(me, me);
+      else
+        addReceive(source, between(source, me), /*alwaysPacked=*/false);
+    }
+    return std::move(plan);
+  }
+
+private:
+  int numMembers() const { return static_cast<int>(members.size()); }
+
+  std::vector<StridedCopy> between(int source, int target) const {
+    return intersect({&spec.from, &members[source]},
+                     {&spec.to, &members[target]}, mesh);
+  }
+
+  /// Which holder of `piece` sends it to `receiver`: itself, or the one that
+  /// stands among the holders where the receiver stands among its equals.
+  int sourceFor(int receiver, int64_t piece) const {
+    if (pieces[receiver] == piece)
+      return receiver;
+    const int64_t place =
+        std::count(pieces.begin(), pieces.begin() + receiver, pieces[receiver]);
+    const int64_t holders = std::count(pieces.begin(), pieces.end(), piece);
+    int64_t left = place % holders;
+    for (int member = 0;; ++member)
+      if (pieces[member] == piece && left-- == 0)
+        return member;
+  }
+
+  /// Rewrites one side of the copies to a dense piece of scratch.
+  static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
+                                          Side side) {
+    int64_t offset = 0;
+    for (StridedCopy &copy : copies) {
+      (side == Side::Source ? copy.sourceOffset : copy.targetOffset) = offset;
+      int64_t stride = 1;
+      for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
+        (side == Side::Source ? loop->sourceStride : loop->targetStride) =
+            stride;
+        stride *= loop->extent;
+      }
+      simplify(copy);
+      offset += stride;
+    }
+    return copies;
+  }
+
+  void addSend(int member, const std::vector<StridedCopy> &copies) {
+    PeerPiece piece{member, countElements(copies)};
+    if (piece.elements == 0)
+      return;
+    if (copies.size() == 1 && isDenseSource(copies[0]))
+      piece.offset = copies[0].sourceOffset;
+    else
+      pack(piece, copies, Side::Target);
+    plan.sends.push_back(std::move(piece));
+  }
+
+  void addReceive(int member, const std::vector<StridedCopy> &copies,
+                  bool alwaysPacked) {
+    PeerPiece piece{member, countElements(copies)};
+    if (piece.elements == 0)
+      return;
+    if (!alwaysPacked && copies.size() == 1 && isDenseTarget(copies[0]))
+      piece.offset = copies[0].targetOffset;
+    else
+      pack(piece, copies, Side::Source);
+    plan.receives.push_back(std::move(piece));
+  }
+
+  void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
+            Side scratchSide) {
+    piece.packed = true;
+    piece.scratchOffset = plan.scratchElements;
+    piece.copies = densely(copies, scratchSide);
+    plan.scratchElements += piece.elements;
+  }
+
+  const CollectiveSpec &spec;
+  const Mesh &mesh;
+  std::vector<Coordinates> members;
+  int me;
+  std::vector<int64_t> pieces; ///< of every member in `from`
+  CollectivePlan plan;
+};
+} // namespace
+
+CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
+                              const Coordinates &at) {
+  Planner planner(spec, mesh, at);
+  switch (spec.kind) {
+  case CollectiveKind::AllReduce:
+  case CollectiveKind::Broadcast:
+    return {};
+  case CollectiveKind::Slice:
+    return planner.slice();
+  case CollectiveKind::AllGather:
+    return planner.gather();
+  case CollectiveKind::ReduceScatter:
+    return planner.reduceScatter();
+  default:
+    return planner.redistribute();
+  }
+}
+
+static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
+  for (const DimLayout &dim : layout.dims)
+    for (const Factor &factor : dim)
+      for (const AxisPart &part : factor.parts)
+        axes.insert(part.axis);
+}
+
+int64_t collectiveScratchElements(const CollectiveSpec &spec,
+                                  const Mesh &mesh) {
+  std::set<int32_t> axes;
+  for (const AxisPart &part : spec.group.parts)
+    axes.insert(part.axis);
+  addAxes(spec.from, axes);
+  addAxes(spec.to, axes);
+  axes.erase(mesh.microbatchAxis());
+  Coordinates at(mesh.sizes.size(), 0);
+  int64_t largest = 0;
+  for (;;) {
+    largest = std::max(largest, planCollective(spec, mesh, at).scratchElements);
+    auto axis = axes.begin();
+    while (axis != axes.end() && ++at[*axis] == mesh.sizes[*axis])
+      at[*axis++] = 0;
+    if (axis == axes.end())
+      return largest;
+  }
+}
+
+} // namespace pcc::runtime

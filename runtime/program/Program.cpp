@@ -1,0 +1,185 @@
+//===- Program.cpp - opening, checking and writing programs ---------------===//
+
+#include "runtime/program/Program.h"
+#include "runtime/program/Verify.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace pcc::runtime {
+
+namespace {
+/// What the sealed bytes begin with.
+struct Header {
+  char magic[8];
+  uint64_t hash; ///< xxh3 of all that follows this field
+  uint64_t tableBytes;
+  uint64_t constantBytes;
+  uint64_t padding[4];
+};
+} // namespace
+
+static_assert(sizeof(Header) == kAlignment);
+static constexpr char kMagic[8] = {'P', 'C', 'C', 'P', 'R', 'O', 'G', 1};
+static constexpr size_t kHashedFrom =
+    offsetof(Header, hash) + sizeof(Header::hash);
+
+static size_t padded(size_t size) {
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::vector<std::byte> sealProgram(const program::ProgramT &program,
+                                   std::span<const std::byte> constants) {
+  flatbuffers::FlatBufferBuilder builder;
+  program::FinishProgramBuffer(builder,
+                               program::CreateProgram(builder, &program));
+  Header header = {};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.tableBytes = builder.GetSize();
+  header.constantBytes = constants.size();
+  const size_t constantsAt = sizeof(Header) + padded(builder.GetSize());
+  std::vector<std::byte> bytes(constantsAt + constants.size());
+  std::memcpy(bytes.data() + sizeof(Header), builder.GetBufferPointer(),
+              builder.GetSize());
+  std::copy(constants.begin(), constants.end(), bytes.begin() + constantsAt);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  header.hash =
+      XXH3_64bits(bytes.data() + kHashedFrom, bytes.size() - kHashedFrom);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+static Status damaged(const std::string &what) {
+  return Status::error(DamagedBundle, "the program is damaged: " + what);
+}
+
+/// Bounds the depth, and the number of tables by what the bytes could hold
+/// without sharing, so that unpacking cannot explode.
+static bool verifyTables(std::span<const std::byte> tables) {
+  flatbuffers::Verifier verifier(
+      reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
+      /*max_depth=*/32,
+      /*max_tables=*/static_cast<flatbuffers::uoffset_t>(tables.size() / 4));
+  return program::VerifyProgramBuffer(verifier);
+}
+
+Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0)
+    return damaged("its bytes are not aligned");
+  if (bytes.size() < sizeof(Header))
+    return damaged("it has " + std::to_string(bytes.size()) + " bytes");
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+    return damaged("it does not begin as a program does");
+  const size_t rest = bytes.size() - sizeof(Header);
+  if (header.tableBytes > rest ||
+      std::min(padded(header.tableBytes), rest) + header.constantBytes != rest)
+    return damaged("its parts do not fill its " + std::to_string(bytes.size()) +
+                   " bytes");
+  if (XXH3_64bits(bytes.data() + kHashedFrom, bytes.size() - kHashedFrom) !=
+      header.hash)
+    return damaged("its checksum differs");
+  const auto tables = bytes.subspan(sizeof(Header), header.tableBytes);
+  if (!verifyTables(tables))
+    return damaged("its tables are malformed");
+  opened.constants = bytes.last(header.constantBytes);
+  opened.tables.reset(program::GetProgram(tables.data())->UnPack());
+  return verifyProgram(*opened.tables, int64_t(header.constantBytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Between tables and plain structs
+//===----------------------------------------------------------------------===//
+
+Mesh meshOf(const program::ProgramT &program) {
+  Mesh mesh;
+  for (const auto &axis : program.axes)
+    mesh.sizes.push_back(axis->size);
+  mesh.sizes.push_back(program.microbatches);
+  return mesh;
+}
+
+static AxisPart partOf(const program::Part &part) {
+  return {part.axis(), part.pre(), part.size()};
+}
+
+Layout layoutOf(const program::LayoutT &stored) {
+  Layout layout;
+  for (const auto &storedDim : stored.dims) {
+    DimLayout &dim = layout.dims.emplace_back();
+    for (const auto &storedFactor : storedDim->factors) {
+      Factor &factor = dim.emplace_back(Factor{storedFactor->size});
+      for (const program::Part &part : storedFactor->parts)
+        factor.parts.push_back(partOf(part));
+    }
+  }
+  return layout;
+}
+
+GroupSpec groupOf(const program::GroupT &stored) {
+  GroupSpec group;
+  for (const program::Part &part : stored.parts)
+    group.parts.push_back(partOf(part));
+  return group;
+}
+
+CollectiveSpec collectiveOf(const program::ProgramT &program,
+                            const program::CollectiveT &collective) {
+  CollectiveSpec spec;
+  spec.kind = static_cast<CollectiveKind>(collective.kind);
+  if (collective.group >= 0)
+    spec.group = groupOf(*program.groups[collective.group]);
+  if (collective.from)
+    spec.from = layoutOf(*collective.from);
+  if (collective.to)
+    spec.to = layoutOf(*collective.to);
+  return spec;
+}
+
+static program::Part toProgram(const AxisPart &part) {
+  return program::Part(part.axis, part.pre, part.size);
+}
+
+program::LayoutT toProgram(const Layout &layout) {
+  program::LayoutT stored;
+  for (const DimLayout &dim : layout.dims) {
+    auto &storedDim =
+        stored.dims.emplace_back(std::make_unique<program::DimLayoutT>());
+    for (const Factor &factor : dim) {
+      auto &storedFactor =
+          storedDim->factors.emplace_back(std::make_unique<program::FactorT>());
+      storedFactor->size = factor.size;
+      for (const AxisPart &part : factor.parts)
+        storedFactor->parts.push_back(toProgram(part));
+    }
+  }
+  return stored;
+}
+
+program::GroupT toProgram(const GroupSpec &group) {
+  program::GroupT stored;
+  for (const AxisPart &part : group.parts)
+    stored.parts.push_back(toProgram(part));
+  return stored;
+}
+
+int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
+                 const Coordinates &at) {
+  uint64_t value = uint64_t(scalar.base);
+  for (const auto &term : scalar.terms)
+    value += uint64_t(term->coefficient) *
+             uint64_t(digitOf(partOf(*term->part), mesh, at));
+  return std::min(std::max(int64_t(value), scalar.low), scalar.high);
+}
+
+std::string nameOf(const program::ActionT &action) {
+  static constexpr char letters[] = {'F', 'B', 'I', 'W', 'U', 'X'};
+  return std::to_string(action.stage) + letters[size_t(action.kind)] +
+         std::to_string(action.microbatch);
+}
+
+} // namespace pcc::runtime

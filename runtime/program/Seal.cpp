@@ -1,0 +1,66 @@
+//===- Seal.cpp - a checksum over a whole file ----------------------------===//
+
+#include "runtime/program/Seal.h"
+#include "runtime/program/MappedFile.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace pcc::runtime {
+
+namespace {
+struct Trailer {
+  char magic[8];
+  uint64_t size; ///< of what precedes the trailer
+  XXH128_hash_t hash;
+};
+} // namespace
+
+static constexpr char kMagic[8] = {'P', 'C', 'C', 'S', 'E', 'A', 'L', 1};
+
+static Trailer trailerFor(const void *data, size_t size) {
+  Trailer trailer = {};
+  std::memcpy(trailer.magic, kMagic, sizeof kMagic);
+  trailer.size = size;
+  trailer.hash = XXH3_128bits(data, size);
+  return trailer;
+}
+
+Status sealFile(const std::string &path) {
+  MappedFile file;
+  if (Status status = MappedFile::open(path, file); status.failed())
+    return status;
+  const Trailer trailer = trailerFor(file.bytes().data(), file.bytes().size());
+  std::FILE *out = std::fopen(path.c_str(), "ab");
+  const bool written =
+      out && std::fwrite(&trailer, sizeof trailer, 1, out) == 1;
+  const bool closed = out && std::fclose(out) == 0;
+  if (written && closed)
+    return Status::success();
+  return Status::error(InputOutput, "cannot write \"" + path +
+                                        "\": " + std::strerror(errno));
+}
+
+Status checkSeal(const std::string &path) {
+  MappedFile file;
+  if (Status status = MappedFile::open(path, file); status.failed())
+    return status;
+  const auto bytes = file.bytes();
+  const auto damaged = [&] {
+    return Status::error(DamagedBundle,
+                         "\"" + path + "\" is damaged: its checksum differs");
+  };
+  if (bytes.size() < sizeof(Trailer))
+    return damaged();
+  const size_t size = bytes.size() - sizeof(Trailer);
+  const Trailer expected = trailerFor(bytes.data(), size);
+  if (std::memcmp(&expected, bytes.data() + size, sizeof expected) != 0)
+    return damaged();
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,377 @@
+//===- VerifyInstructions.cpp - the bounds of each kind of instruction
+//-----===//
+
+#include "runtime/program/VerifyInstructions.h"
+#include "runtime/program/Program.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace pcc::runtime {
+
+std::string findStoredLayoutFault(const program::LayoutT *layout,
+                                  const Mesh &mesh,
+                                  const std::vector<int64_t> &shape) {
+  if (!layout)
+    return "has no layout";
+  const char *fault = findLayoutFault(layoutOf(*layout), mesh, shape);
+  return fault ? std::string("has a layout that ") + fault : "";
+}
+
+namespace {
+/// Values that an offset can take.
+struct Range {
+  __int128 low, high;
+};
+} // namespace
+
+static Range rangeOf(const program::ScalarT &scalar) {
+  Range range{scalar.base, scalar.base};
+  for (const auto &term : scalar.terms) {
+    const __int128 reach =
+        __int128(term->coefficient) * (term->part->size() - 1);
+    (reach < 0 ? range.low : range.high) += reach;
+  }
+  const auto clamped = [&](__int128 value) {
+    return std::min<__int128>(std::max<__int128>(value, scalar.low),
+                              scalar.high);
+  };
+  return {clamped(range.low), clamped(range.high)};
+}
+
+std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh) {
+  for (const auto &term : scalar.terms) {
+    if (!term->part)
+      return "has a scalar without a digit";
+    const int64_t axis = term->part->axis();
+    if (axis < 0 || axis >= int64_t(mesh.sizes.size()) ||
+        term->part->pre() < 1 || term->part->size() < 1 ||
+        mesh.sizes[axis] % (int64_t(term->part->pre()) * term->part->size()) !=
+            0)
+      return "has a scalar of a digit that does not exist";
+  }
+  if (scalar.low > scalar.high)
+    return "has a scalar of an empty range";
+  return {};
+}
+
+namespace {
+/// One instruction being checked. Each method returns what is wrong or empty.
+class Checker {
+public:
+  Checker(const program::ProgramT &program, const Mesh &mesh)
+      : program(program), mesh(mesh) {}
+
+  std::string check(const program::KernelT &kernel) const {
+    if (kernel.kernel < 0 || kernel.kernel >= program.num_kernels)
+      return "calls kernel " + std::to_string(kernel.kernel) + " of " +
+             std::to_string(program.num_kernels);
+    if (kernel.extent < 0 || kernel.grain < 1)
+      return "has an impossible extent";
+    if (!areBuffers(kernel.buffers))
+      return noBuffer();
+    for (const auto &scalar : kernel.scalars)
+      if (std::string fault = findScalarFault(*scalar, mesh); !fault.empty())
+        return fault;
+    return {};
+  }
+
+  std::string check(const program::MatmulT &matmul) const {
+    const auto *a = find(matmul.a), *b = find(matmul.b), *c = find(matmul.c);
+    if (!a || !b || !isWritable(matmul.c) || !isOptional(matmul.bias) ||
+        !isOptional(matmul.residual))
+      return noBuffer();
+    if (matmul.activation > program::Activation::Silu)
+      return "has an unknown activation";
+    if (a->type != b->type || a->type != c->type)
+      return "mixes types";
+    std::vector<int64_t> sizes = matmul.batch;
+    if (!fits(*a, matmul.a_strides, sizes, matmul.m, matmul.k) ||
+        !fits(*b, matmul.b_strides, sizes, matmul.k, matmul.n) ||
+        !fits(*c, matmul.c_strides, sizes, matmul.m, matmul.n))
+      return "reaches outside its matrices";
+    if (matmul.bias >= 0 && !holds(matmul.bias, c->type, matmul.n))
+      return "has a bias that does not have " + std::to_string(matmul.n) +
+             " elements";
+    if (matmul.residual >= 0 &&
+        (find(matmul.residual)->type != c->type ||
+         !fits(*find(matmul.residual), matmul.residual_strides, sizes, matmul.m,
+               matmul.n)))
+      return "reaches outside its residual";
+    return {};
+  }
+
+  std::string check(const program::ConvT &conv) const {
+    const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
+    if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
+        !isOptional(conv.residual))
+      return noBuffer();
+    if (conv.activation > program::Activation::Silu || x->type != w->type ||
+        x->type != y->type)
+      return "mixes types or has an unknown activation";
+    const size_t spatial = conv.strides.size();
+    if (x->shape.size() != spatial + 2 || w->shape.size() != spatial + 2 ||
+        y->shape.size() != spatial + 2 || spatial < 1 || spatial > 3)
+      return "does not have the shapes of a convolution";
+    const std::vector<int64_t> window(w->shape.begin() + 2, w->shape.end());
+    const auto &big = conv.transposed ? y->shape : x->shape;
+    const auto &little = conv.transposed ? x->shape : y->shape;
+    if (!slides(big, little, window, conv.strides, conv.dilations,
+                conv.pads_begin, conv.pads_end))
+      return "has a window that does not match its shapes";
+    const int64_t groups = conv.groups;
+    if (groups < 1 || big[0] != little[0] || big[1] % groups != 0 ||
+        little[1] % groups != 0 || w->shape[0] != little[1] ||
+        w->shape[1] != big[1] / groups)
+      return "has channels that do not match";
+    if (conv.bias >= 0 && !holds(conv.bias, y->type, y->shape[1]))
+      return "has a bias of the wrong size";
+    if (conv.residual >= 0 &&
+        !holds(conv.residual, y->type, numElements(y->shape)))
+      return "has a residual of the wrong size";
+    return {};
+  }
+
+  std::string check(const program::PoolT &pool) const {
+    const auto *x = find(pool.x), *y = find(pool.y);
+    if (!x || !isWritable(pool.y))
+      return noBuffer();
+    const size_t spatial = pool.window.size();
+    if (pool.kind > program::PoolKind::AverageWithPadding ||
+        x->type != y->type || x->shape.size() != spatial + 2 ||
+        y->shape.size() != spatial + 2 || x->shape[0] != y->shape[0] ||
+        x->shape[1] != y->shape[1] ||
+        !slides(x->shape, y->shape, pool.window, pool.strides, pool.dilations,
+                pool.pads_begin, pool.pads_end))
+      return "has a window that does not match its shapes";
+    return {};
+  }
+
+  std::string check(const program::CollectiveT &collective) const {
+    const auto *in = find(collective.in), *out = find(collective.out);
+    if (!in || !isWritable(collective.out) || !isOptional(collective.scratch))
+      return noBuffer();
+    if (collective.kind > program::CollectiveKind::Slice ||
+        collective.reduction > program::Reduction::Prod ||
+        in->type != out->type)
+      return "has an unknown kind or reduction, or mixes types";
+    const bool isLocal = collective.kind == program::CollectiveKind::Slice;
+    if (collective.group < -1 ||
+        collective.group >= int64_t(program.groups.size()) ||
+        (collective.group == -1) != isLocal)
+      return "is over group " + std::to_string(collective.group);
+    if (collective.scratch >= 0 && !isWritable(collective.scratch))
+      return "has scratch that cannot be written";
+    if (collective.kind == program::CollectiveKind::AllReduce ||
+        collective.kind == program::CollectiveKind::Broadcast)
+      return checkUniform(collective, *in, *out);
+    if (std::string fault = findStoredLayoutFault(collective.from.get(), mesh,
+                                                  collective.shape);
+        !fault.empty())
+      return fault;
+    if (std::string fault =
+            findStoredLayoutFault(collective.to.get(), mesh, collective.shape);
+        !fault.empty())
+      return fault;
+    if (numElements(localShape(layoutOf(*collective.from))) !=
+            numElements(in->shape) ||
+        numElements(localShape(layoutOf(*collective.to))) !=
+            numElements(out->shape))
+      return "has layouts that do not fit its buffers";
+    return {};
+  }
+
+  std::string check(const program::CheckIndicesT &indices) const {
+    const auto *buffer = find(indices.buffer);
+    if (!buffer)
+      return noBuffer();
+    if (isFloat(typeOf(buffer->type)) || indices.low >= indices.high)
+      return "checks what are no indices";
+    if (!indices.layout)
+      return {};
+    if (std::string fault =
+            findStoredLayoutFault(indices.layout.get(), mesh, indices.shape);
+        !fault.empty())
+      return fault;
+    return numElements(localShape(layoutOf(*indices.layout))) ==
+                   numElements(buffer->shape)
+               ? ""
+               : "has a layout that does not fit its buffer";
+  }
+
+  std::string check(const program::CopyT &copy) const {
+    const auto *source = find(copy.source), *target = find(copy.target);
+    if (!source || !isWritable(copy.target))
+      return noBuffer();
+    if (source->type != target->type)
+      return "mixes types";
+    program::ScalarT zero;
+    const auto &from = copy.source_offset ? *copy.source_offset : zero;
+    const auto &to = copy.target_offset ? *copy.target_offset : zero;
+    for (const program::ScalarT *scalar : {&from, &to})
+      if (std::string fault = findScalarFault(*scalar, mesh); !fault.empty())
+        return fault;
+    Range reads = rangeOf(from), writes = rangeOf(to);
+    for (const program::Loop &loop : copy.loops) {
+      if (loop.extent() < 0)
+        return "has a loop of negative extent";
+      if (loop.extent() == 0)
+        return {};
+      if (!extend(reads, loop.extent(), loop.source_stride()) ||
+          !extend(writes, loop.extent(), loop.target_stride()))
+        return "has a loop that reaches too far";
+    }
+    return lies(reads, *source) && lies(writes, *target)
+               ? ""
+               : "copies outside its buffers";
+  }
+
+  std::string check(const program::FillT &fill) const {
+    if (!isWritable(fill.buffer))
+      return noBuffer();
+    return fill.element.size() == sizeOf(typeOf(find(fill.buffer)->type))
+               ? ""
+               : "fills with an element of another size";
+  }
+
+  std::string check(const program::HostOpT &op) const {
+    for (int32_t output : op.outputs)
+      if (!isWritable(output))
+        return noBuffer();
+    return areBuffers(op.inputs) ? "" : noBuffer();
+  }
+
+private:
+  static std::string noBuffer() {
+    return "names a buffer that does not exist or cannot be written";
+  }
+
+  const program::BufferT *find(int32_t index) const {
+    if (index < 0 || index >= int64_t(program.buffers.size()))
+      return nullptr;
+    return program.buffers[index].get();
+  }
+  bool isOptional(int32_t index) const { return index == -1 || find(index); }
+  bool isWritable(int32_t index) const {
+    const program::BufferT *buffer = find(index);
+    return buffer && (buffer->memory == program::Memory::Arena ||
+                      (buffer->memory == program::Memory::Parameter &&
+                       program.parameters[buffer->index]->trainable));
+  }
+  bool areBuffers(const std::vector<int32_t> &list) const {
+    return std::all_of(list.begin(), list.end(),
+                       [&](int32_t index) { return find(index); });
+  }
+  bool holds(int32_t index, program::ElementType type, int64_t count) const {
+    const program::BufferT *buffer = find(index);
+    return buffer->type == type && numElements(buffer->shape) == count;
+  }
+
+  static constexpr __int128 kFar = __int128(1) << 100;
+
+  /// Adds what a loop reaches; false if that is beyond reason.
+  static bool extend(Range &range, int64_t extent, int64_t stride) {
+    const __int128 reach = __int128(extent - 1) * stride;
+    (reach < 0 ? range.low : range.high) += reach;
+    return range.low > -kFar && range.high < kFar;
+  }
+  static bool lies(const Range &range, const program::BufferT &buffer) {
+    return range.low >= 0 && range.high < numElements(buffer.shape);
+  }
+
+  /// Whether batch x rows x columns elements with these strides lie in the
+  /// buffer.
+  static bool fits(const program::BufferT &buffer,
+                   const std::vector<int64_t> &strides,
+                   std::vector<int64_t> sizes, int64_t rows, int64_t columns) {
+    sizes.push_back(rows);
+    sizes.push_back(columns);
+    if (strides.size() != sizes.size() || sizes.size() > 12)
+      return false;
+    Range range{0, 0};
+    bool isEmpty = false;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] < 0 || strides[i] < 0)
+        return false;
+      isEmpty |= sizes[i] == 0;
+      if (sizes[i] > 0 && !extend(range, sizes[i], strides[i]))
+        return false;
+    }
+    return isEmpty || lies(range, buffer);
+  }
+
+  std::string checkUniform(const program::CollectiveT &collective,
+                           const program::BufferT &in,
+                           const program::BufferT &out) const {
+    if (numElements(in.shape) != numElements(out.shape))
+      return "has operands of different sizes";
+    const int64_t size = groupSize(groupOf(*program.groups[collective.group]));
+    return collective.root >= 0 && collective.root < size
+               ? ""
+               : "has a root outside its group";
+  }
+
+  /// Whether the window, moved over `big`, gives `little` in every spatial dim.
+  static bool slides(const std::vector<int64_t> &big,
+                     const std::vector<int64_t> &little,
+                     const std::vector<int64_t> &window,
+                     const std::vector<int64_t> &strides,
+                     const std::vector<int64_t> &dilations,
+                     const std::vector<int64_t> &before,
+                     const std::vector<int64_t> &after) {
+    const size_t spatial = window.size();
+    for (const auto *list : {&strides, &dilations, &before, &after})
+      if (list->size() != spatial)
+        return false;
+    for (size_t i = 0; i < spatial; ++i) {
+      constexpr int64_t most = int64_t(1) << 31;
+      for (int64_t value : {window[i], strides[i], dilations[i]})
+        if (value < 1 || value > most)
+          return false;
+      if (before[i] < -most || before[i] > most || after[i] < -most ||
+          after[i] > most)
+        return false;
+      const __int128 room = __int128(big[i + 2]) + before[i] + after[i] -
+                            __int128(dilations[i]) * (window[i] - 1) - 1;
+      if (room < 0 || room / strides[i] + 1 != little[i + 2])
+        return false;
+    }
+    return true;
+  }
+
+  const program::ProgramT &program;
+  const Mesh &mesh;
+};
+
+using Finder = std::string (*)(const Checker &, const void *);
+
+template <typename Table>
+std::string find(const Checker &checker, const void *table) {
+  return checker.check(*static_cast<const Table *>(table));
+}
+} // namespace
+
+/// By InstructionBody.
+static constexpr Finder finders[] = {nullptr,
+                                     find<program::KernelT>,
+                                     find<program::MatmulT>,
+                                     find<program::ConvT>,
+                                     find<program::PoolT>,
+                                     find<program::CollectiveT>,
+                                     find<program::CheckIndicesT>,
+                                     find<program::CopyT>,
+                                     find<program::FillT>,
+                                     find<program::HostOpT>};
+static_assert(std::size(finders) == size_t(program::InstructionBody::MAX) + 1);
+
+std::string findInstructionFault(const program::ProgramT &program,
+                                 const Mesh &mesh,
+                                 const program::InstructionT &instruction) {
+  const auto kind = size_t(instruction.body.type);
+  if (kind == 0 || kind >= std::size(finders) || !instruction.body.value)
+    return "is of an unknown kind";
+  return finders[kind](Checker(program, mesh), instruction.body.value);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,78 @@
+//===- WeightFile.cpp - recognising the files that weights lie in ---------===//
+
+#include "runtime/program/WeightFile.h"
+#include "runtime/program/MappedFile.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+static constexpr size_t kPage = 4096;
+static constexpr size_t kSampledPages = 16;
+
+static uint64_t hashPage(std::span<const std::byte> bytes, uint64_t offset) {
+  return XXH3_64bits(bytes.data() + offset,
+                     std::min<size_t>(kPage, bytes.size() - offset));
+}
+
+Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
+  MappedFile mapped;
+  if (Status status = MappedFile::open(path, mapped); status.failed())
+    return status;
+  const auto bytes = mapped.bytes();
+  file.size = bytes.size();
+  file.modified_ns = mapped.modifiedNanoseconds();
+  file.pages.clear();
+  const size_t numPages = (bytes.size() + kPage - 1) / kPage;
+  const size_t samples = std::min(numPages, kSampledPages);
+  for (size_t i = 0; i < samples; ++i) {
+    // Evenly spread; the first and the last page are always among them.
+    const size_t page = samples < 2 ? 0 : i * (numPages - 1) / (samples - 1);
+    const uint64_t offset = page * kPage;
+    file.pages.emplace_back(offset, hashPage(bytes, offset));
+  }
+  return Status::success();
+}
+
+static Status stale(const std::string &path, const std::string &why) {
+  return Status::error(DamagedBundle,
+                       "weight file \"" + path + "\" " + why +
+                           " since the bundle was compiled",
+                       {"compile the model again"});
+}
+
+Status checkWeightFile(const std::string &path,
+                       const program::WeightFileT &file, bool everything) {
+  MappedFile mapped;
+  if (Status status = MappedFile::open(path, mapped); status.failed())
+    return Status::error(DamagedBundle,
+                         "weight file is missing: " + status.message());
+  const auto bytes = mapped.bytes();
+  if (bytes.size() != file.size)
+    return stale(path, "has changed from " + std::to_string(file.size) +
+                           " to " + std::to_string(bytes.size()) + " bytes");
+  if (!file.in_bundle && mapped.modifiedNanoseconds() != file.modified_ns)
+    return stale(path, "has been modified");
+  for (const program::PageHash &page : file.pages)
+    if (page.offset() >= bytes.size() ||
+        hashPage(bytes, page.offset()) != page.hash())
+      return stale(path,
+                   "has changed at byte " + std::to_string(page.offset()));
+  if (everything && file.full_hash != 0 &&
+      XXH3_64bits(bytes.data(), bytes.size()) != file.full_hash)
+    return stale(path, "has changed");
+  return Status::success();
+}
+
+Status hashFile(const std::string &path, uint64_t &hash) {
+  MappedFile mapped;
+  if (Status status = MappedFile::open(path, mapped); status.failed())
+    return status;
+  hash = XXH3_64bits(mapped.bytes().data(), mapped.bytes().size());
+  return Status::success();
+}
+
+} // namespace pcc::runtime
