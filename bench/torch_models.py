@@ -1,0 +1,84 @@
+"""The models of the paired run as PyTorch users write them, with the weights of the ONNX file under the builder's names."""
+import torch
+import torch.nn.functional as F
+
+
+class Named(torch.nn.Module):
+    """Holds the weights of an ONNX file; `self["h.0.ln_1.weight"]` is one."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.names = {n: n.replace(".", "/") for n in weights}
+        for n, value in weights.items():
+            self.register_parameter(self.names[n], torch.nn.Parameter(torch.from_numpy(value), requires_grad=False))
+
+    def __getitem__(self, name):
+        return self._parameters[self.names[name]]
+
+    def count(self, pattern):
+        """How many consecutive layers the weights have: `pattern` holds the number's place."""
+        n = 0
+        while pattern.format(n) in self.names:
+            n += 1
+        return n
+
+    def norm(self, x, name, epsilon):
+        return F.layer_norm(x, x.shape[-1:], self[f"{name}.weight"], self[f"{name}.bias"], epsilon)
+
+    def linear(self, x, name):
+        """The builder's weights lie [inputs, outputs]."""
+        return torch.addmm(self[f"{name}.bias"], x.flatten(0, -2), self[f"{name}.weight"]).view(*x.shape[:-1], -1)
+
+
+def heads(x, n):
+    return x.view(*x.shape[:2], n, -1).transpose(1, 2)
+
+
+class Gpt2(Named):
+    def forward(self, input_ids):
+        position = torch.arange(input_ids.shape[1])
+        x = F.embedding(input_ids, self["wte.weight"]) + F.embedding(position, self["wpe.weight"])
+        for i in range(self.count("h.{}.ln_1.weight")):
+            qkv = self.linear(self.norm(x, f"h.{i}.ln_1", 1e-5), f"h.{i}.attn.c_attn")
+            q, k, v = (heads(t, 12) for t in qkv.chunk(3, -1))
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+            x = x + self.linear(y, f"h.{i}.attn.c_proj")
+            h = F.gelu(self.linear(self.norm(x, f"h.{i}.ln_2", 1e-5), f"h.{i}.mlp.c_fc"), approximate="tanh")
+            x = x + self.linear(h, f"h.{i}.mlp.c_proj")
+        return self.norm(x, "ln_f", 1e-5) @ self["wte.weight"].T
+
+
+class Bert(Named):
+    def forward(self, input_ids, attention_mask, token_type_ids):
+        position = torch.arange(input_ids.shape[1])
+        x = F.embedding(input_ids, self["embeddings.word"]) + F.embedding(token_type_ids, self["embeddings.type"])
+        x = self.norm(x + F.embedding(position, self["embeddings.position"]), "embeddings.norm", 1e-12)
+        allowed = attention_mask[:, None, None, :].bool()
+        for i in range(self.count("encoder.layer.{}.norm.weight")):
+            name = f"encoder.layer.{i}"
+            q, k, v = (heads(self.linear(x, f"{name}.attention.{part}"), 12) for part in ("query", "key", "value"))
+            y = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed).transpose(1, 2).flatten(2)
+            x = self.norm(x + self.linear(y, f"{name}.attention.output"), f"{name}.attention.norm", 1e-12)
+            h = F.gelu(self.linear(x, f"{name}.intermediate"))
+            x = self.norm(x + self.linear(h, f"{name}.output"), f"{name}.norm", 1e-12)
+        return x
+
+
+class ResNet(Named):
+    def conv(self, x, name, stride=1):
+        weight = self[f"{name}.weight"]
+        return F.conv2d(x, weight, self[f"{name}.bias"], stride, weight.shape[-1] // 2)
+
+    def forward(self, pixels):
+        x = F.max_pool2d(F.relu(self.conv(pixels, "stem", 2)), 3, 2, 1)
+        for s in range(self.count("stage.{}.0.conv1.weight")):
+            for i in range(self.count(f"stage.{s}." + "{}.conv1.weight")):
+                name, stride = f"stage.{s}.{i}", 2 if s and not i else 1
+                y = F.relu(self.conv(x, f"{name}.conv1"))
+                y = F.relu(self.conv(y, f"{name}.conv2", stride))
+                y = self.conv(y, f"{name}.conv3")
+                x = F.relu(y + (self.conv(x, f"{name}.shortcut", stride) if f"{name}.shortcut.weight" in self.names else x))
+        return F.linear(x.mean((2, 3)), self["fc.weight"], self["fc.bias"])
+
+
+MODELS = {"gpt2": Gpt2, "bert": Bert, "resnet": ResNet}
