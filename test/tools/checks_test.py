@@ -47,6 +47,12 @@ class Layers(unittest.TestCase):
             self.says(name, '"llvm/ADT/SmallVector.h"', 1)
             self.says(name, "<mlir/IR/Builders.h>", 1)
 
+    def test_plan_may_use_what_is_plain_in_a_dialect(self):
+        self.says("passes/plan/Cost.cpp", '"dialects/dist/Sharding.h"', 0)
+        files = {"passes/plan/Cost.cpp": '#include "dialects/dist/Sharding.h"\n', "dialects/dist/Sharding.h": '#include "dialects/dist/A.h"\n',
+                 "dialects/dist/A.h": '#include "mlir/IR/Attributes.h"\n'}
+        self.assertEqual(len(problems(check_layers.check, files)), 1)
+
     def test_mpi_stays_in_its_folder(self):
         self.says("runtime/comm/mpi/Mpi.cpp", "<mpi.h>", 0)
         self.says("runtime/engine/Engine.cpp", "<mpi.h>", 1)
