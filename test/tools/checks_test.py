@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.join(SOURCE, "tools", "dev"))
 import check_layers
 import check_names
 import check_readme
+import check_sizes
 
 
 def problems(check, files):
@@ -83,8 +84,24 @@ class Names(unittest.TestCase):
             self.assertEqual(len(problems(check_names.check, {name: ""})), 1, name)
         self.assertEqual(problems(check_names.check, {"runtime/comm/Communicator.h": ""}), [])
 
+    def test_unfinished_places(self):
+        self.assertEqual(len(problems(check_names.check, {"runtime/A.cpp": "// TO" "DO: the rest\n"})), 1)
+
+
+class Sizes(unittest.TestCase):
     def test_long_files(self):
-        self.assertEqual(len(problems(check_names.check, {"runtime/A.cpp": "\n" * 801})), 1)
+        self.assertEqual(problems(check_sizes.check, {"runtime/A.cpp": "\n" * 800}), [])
+        self.assertEqual(len(problems(check_sizes.check, {"runtime/A.cpp": "\n" * 801})), 1)
+
+    def test_long_functions(self):
+        def tree_of(calls):
+            body = "  call();\n" * calls
+            return {"runtime/a.cpp": f"namespace n {{\nint f(int a,\n      int b) {{\n{body}}}\n}}\n", "runtime/a.py": "def f():\n" + body}
+
+        for ending, calls in (("cpp", 58), ("py", 59)):
+            name = f"runtime/a.{ending}"
+            self.assertEqual(problems(check_sizes.check, {name: tree_of(calls)[name]}), [])
+            self.assertEqual(len(problems(check_sizes.check, {name: tree_of(calls + 1)[name]})), 1)
 
 
 class Readme(unittest.TestCase):
