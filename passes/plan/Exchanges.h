@@ -1,0 +1,93 @@
+//===- Exchanges.h - messages between the positions of a pipeline ---------===//
+
+#ifndef PCC_PASSES_PLAN_EXCHANGES_H
+#define PCC_PASSES_PLAN_EXCHANGES_H
+
+#include "passes/plan/Action.h"
+
+namespace pcc::plan {
+
+/// With activations (made and used by F) or gradients (by B or I).
+enum class Wave : uint8_t { Forward, Backward };
+
+/// A value that every microbatch takes from one stage to another, not
+/// necessarily the next one. Transfers between stages of one position need no
+/// message.
+struct Transfer {
+  int fromStage = 0;
+  int toStage = 0;
+  Wave wave = Wave::Forward;
+};
+
+/// One value of one microbatch on its way to or from `peer` (a position).
+struct Message {
+  /// Index into the list of transfers.
+  int transfer = 0;
+  int microbatch = 0;
+  int peer = 0;
+
+  friend bool operator==(const Message &, const Message &) = default;
+};
+
+/// A position either computes, or exchanges: all messages of a step are posted
+/// together, progress in any order, and are complete before the next step.
+struct ProgramStep {
+  bool isExchange = false;
+  Action action;
+  std::vector<Message> sends;
+  std::vector<Message> receives;
+};
+
+using PositionProgram = std::vector<ProgramStep>;
+
+/// What all positions do in one step, messages included.
+struct PipelineProgram {
+  std::vector<PositionProgram> positions;
+  std::vector<int> positionOfStage;
+  std::vector<Transfer> transfers;
+};
+
+/// The program, or the reason why there is none.
+struct PipelineProgramOrError {
+  PipelineProgram program;
+  std::string error;
+};
+
+/// Transfers of a plain chain of stages: one value from each to the next and,
+/// when training, one gradient back.
+std::vector<Transfer> chainTransfers(int numStages, bool trains);
+
+/// Inserts the messages of `transfers` into a sound table.
+///
+/// The messages are numbered by one global linearisation: the actions in the
+/// order in which a simulation starts them, each followed by what it sends. In
+/// both directions of every pair of positions messages go in that order.
+///
+/// Sends follow their action at once. Receives stand right before the action
+/// that needs them (or that needs a later message of the same sender), in one
+/// exchange with the sends of the action before:
+///
+///     F2  {send F2, receive B0}  B0  {send B0, receive F3}  F3
+///
+/// Should that wait in a cycle even though an exchange posts everything at
+/// once (`replay` tells), every receive moves to the moment of its send in the
+/// linearisation. Then every position's program is a projection of one
+/// sequence, and even completely blocking messages cannot deadlock.
+PipelineProgramOrError lowerExchanges(const ActionTable &table,
+                                      const std::vector<Transfer> &transfers);
+
+/// The same program with every message in an exchange of its own, sends before
+/// receives: what blocking calls one after another would do.
+PipelineProgram ungroup(const PipelineProgram &program);
+
+/// A position's program on one line: F0 {sF0} {rF1} … as `0F0 {s0F0>1 r1B0<2}`;
+/// a transfer between stages that are not neighbours shows both.
+std::string print(const PipelineProgram &program, int position);
+
+/// What a message carries: 0F3 for microbatch 3 of a forward transfer from
+/// stage 0, 1B3 for a gradient from stage 1.
+std::string nameOf(const PipelineProgram &program, const Message &message);
+
+} // namespace pcc::plan
+
+#endif // PCC_PASSES_PLAN_EXCHANGES_H

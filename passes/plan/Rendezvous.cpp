@@ -1,0 +1,234 @@
+//===- Rendezvous.cpp - a proof that no position waits forever ------------===//
+
+#include "passes/plan/Rendezvous.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace pcc::plan {
+namespace {
+
+/// What has been posted in one direction of a pair of positions.
+struct Channel {
+  std::vector<Message> sent, received;
+
+  size_t met() const { return std::min(sent.size(), received.size()); }
+};
+
+/// Invariant: every position has posted its step `at` (if that is an exchange
+/// and `posted` is set) and completed everything before.
+class Rendezvous {
+public:
+  explicit Rendezvous(const PipelineProgram &program)
+      : program(program), count(program.positions.size()), at(count, 0),
+        posted(count, false) {}
+
+  Replay run();
+
+private:
+  using Value = std::tuple<int, int>; // transfer, microbatch
+
+  void advance(int position, std::vector<int> &awake);
+  void post(int position, std::vector<int> &awake);
+  void compare(int from, int to);
+  bool complete(int position) const;
+  void checkAction(int position, const Action &action);
+  bool isUsedBy(const Transfer &transfer, const Action &action) const;
+  void fail(std::string text) {
+    if (result.error.empty())
+      result.error = std::move(text);
+  }
+  int waitsFor(int position, std::string *what) const;
+  void explainDeadlock(int start);
+  std::string place(int position) const {
+    return "position " + std::to_string(position);
+  }
+
+  const PipelineProgram &program;
+  const size_t count;
+  std::vector<size_t> at;
+  std::vector<char> posted;
+  std::map<std::pair<int, int>, Channel> channels;
+  /// Actions done and values received so far, by position.
+  std::set<Action> done;
+  std::set<Value> arrived;
+  Replay result;
+};
+
+bool Rendezvous::isUsedBy(const Transfer &transfer,
+                          const Action &action) const {
+  return transfer.toStage == action.stage &&
+         (transfer.wave == Wave::Forward ? action.kind == ActionKind::Forward
+                                         : makesInputGradient(action.kind));
+}
+
+/// Everything that comes from other positions must have arrived.
+void Rendezvous::checkAction(int position, const Action &action) {
+  for (size_t t = 0; t < program.transfers.size(); ++t) {
+    const Transfer &transfer = program.transfers[t];
+    const bool remote = program.positionOfStage[transfer.fromStage] != position;
+    const Value value(static_cast<int>(t), action.microbatch);
+    if (remote && isUsedBy(transfer, action) && !arrived.contains(value))
+      fail(place(position) + " runs " + print(action) +
+           " before it has received " +
+           nameOf(program, {static_cast<int>(t), action.microbatch, 0}));
+  }
+  done.insert(action);
+}
+
+/// The newest messages that met must mean the same value.
+void Rendezvous::compare(int from, int to) {
+  const Channel &channel = channels[{from, to}];
+  if (channel.met() == 0)
+    return;
+  const Message &sent = channel.sent[channel.met() - 1];
+  const Message &received = channel.received[channel.met() - 1];
+  if (sent.transfer != received.transfer ||
+      sent.microbatch != received.microbatch)
+    fail(place(from) + " sends " + nameOf(program, sent) + " to " + place(to) +
+         ", which expects " + nameOf(program, received));
+  arrived.insert({received.transfer, received.microbatch});
+}
+
+void Rendezvous::post(int position, std::vector<int> &awake) {
+  const ProgramStep &step = program.positions[position][at[position]];
+  for (const Message &message : step.sends) {
+    const Transfer &transfer = program.transfers[message.transfer];
+    bool computed = false;
+    for (ActionKind kind :
+         {ActionKind::Forward, ActionKind::Backward, ActionKind::InputGradient})
+      if ((kind == ActionKind::Forward) == (transfer.wave == Wave::Forward))
+        computed |=
+            done.contains({kind, transfer.fromStage, message.microbatch});
+    if (!computed)
+      fail(place(position) + " sends " + nameOf(program, message) +
+           " before it has computed it");
+    channels[{position, message.peer}].sent.push_back(message);
+    compare(position, message.peer);
+    awake.push_back(message.peer);
+  }
+  for (const Message &message : step.receives) {
+    channels[{message.peer, position}].received.push_back(message);
+    compare(message.peer, position);
+    awake.push_back(message.peer);
+  }
+  posted[position] = true;
+}
+
+bool Rendezvous::complete(int position) const {
+  const ProgramStep &step = program.positions[position][at[position]];
+  for (const Message &message : step.sends) {
+    const Channel &channel = channels.at({position, message.peer});
+    if (channel.met() < channel.sent.size())
+      return false;
+  }
+  for (const Message &message : step.receives) {
+    const Channel &channel = channels.at({message.peer, position});
+    if (channel.met() < channel.received.size())
+      return false;
+  }
+  return true;
+}
+
+void Rendezvous::advance(int position, std::vector<int> &awake) {
+  const PositionProgram &steps = program.positions[position];
+  while (at[position] < steps.size()) {
+    const ProgramStep &step = steps[at[position]];
+    if (step.isExchange) {
+      if (!posted[position])
+        post(position, awake);
+      if (!complete(position))
+        return;
+      posted[position] = false;
+    } else {
+      checkAction(position, step.action);
+    }
+    ++at[position];
+  }
+}
+
+/// The peer of a message of the position's exchange that has not met its other
+/// end; -1 if the position waits for nothing.
+int Rendezvous::waitsFor(int position, std::string *what) const {
+  const PositionProgram &steps = program.positions[position];
+  if (at[position] == steps.size())
+    return -1;
+  const ProgramStep &step = steps[at[position]];
+  auto open = [&](const std::vector<Message> &posted,
+                  const std::vector<Message> &others, const Message &message) {
+    for (size_t k = others.size(); k < posted.size(); ++k)
+      if (posted[k] == message)
+        return true;
+    return false;
+  };
+  for (const Message &message : step.sends) {
+    const Channel &channel = channels.at({position, message.peer});
+    if (!open(channel.sent, channel.received, message))
+      continue;
+    *what = place(position) + " sends " + nameOf(program, message) + " to " +
+            place(message.peer);
+    return message.peer;
+  }
+  for (const Message &message : step.receives) {
+    const Channel &channel = channels.at({message.peer, position});
+    if (!open(channel.received, channel.sent, message))
+      continue;
+    *what = place(position) + " receives " + nameOf(program, message) +
+            " from " + place(message.peer);
+    return message.peer;
+  }
+  return -1;
+}
+
+/// Follows who waits for whom until a position repeats (a cycle) or is done
+/// (a message that has no other end).
+void Rendezvous::explainDeadlock(int start) {
+  std::vector<int> path;
+  std::vector<std::string> claims;
+  for (int position = start;;) {
+    auto seen = std::find(path.begin(), path.end(), position);
+    if (seen != path.end()) {
+      claims.erase(claims.begin(), claims.begin() + (seen - path.begin()));
+      result.cycle.assign(seen, path.end());
+      break;
+    }
+    std::string claim;
+    const int next = waitsFor(position, &claim);
+    if (next < 0)
+      break;
+    path.push_back(position);
+    claims.push_back(claim);
+    position = next;
+  }
+  std::string text;
+  for (const std::string &claim : claims)
+    text += (text.empty() ? "" : ", ") + claim;
+  fail(result.cycle.empty() ? text + ", which has come to its end"
+                            : "deadlock: " + text);
+}
+
+Replay Rendezvous::run() {
+  std::vector<int> awake;
+  for (size_t position = count; position-- > 0;)
+    awake.push_back(static_cast<int>(position));
+  while (!awake.empty() && result.error.empty()) {
+    const int position = awake.back();
+    awake.pop_back();
+    advance(position, awake);
+  }
+  for (size_t position = 0; position < count && result.error.empty();
+       ++position)
+    if (at[position] < program.positions[position].size())
+      explainDeadlock(static_cast<int>(position));
+  return result;
+}
+
+} // namespace
+
+Replay replay(const PipelineProgram &program) {
+  return Rendezvous(program).run();
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,191 @@
+// Messages of a pipeline: where exchanges stand, that every schedule with any
+// transfers ends under rendezvous semantics, and that faults are found.
+
+#include "passes/plan/Rendezvous.h"
+#include "passes/plan/Schedules.h"
+
+#include "gtest/gtest.h"
+
+#include <random>
+
+using namespace pcc::plan;
+
+namespace {
+
+ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
+  return makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m}).table;
+}
+
+PipelineProgram lower(const ActionTable &table,
+                      const std::vector<Transfer> &transfers) {
+  auto result = lowerExchanges(table, transfers);
+  EXPECT_EQ(result.error, "");
+  return result.program;
+}
+
+/// A chain's program as Megatron's listings print it: {} one exchange, s send,
+/// r receive, F activation, B gradient.
+std::string brief(const PipelineProgram &program) {
+  std::string text;
+  auto letter = [&](const Message &message) {
+    const bool forward =
+        program.transfers[message.transfer].wave == Wave::Forward;
+    return (forward ? "F" : "B") + std::to_string(message.microbatch);
+  };
+  for (const PositionProgram &steps : program.positions) {
+    std::string line;
+    for (const ProgramStep &step : steps) {
+      std::string part;
+      for (const Message &message : step.sends)
+        part += (part.empty() ? "s" : " s") + letter(message);
+      for (const Message &message : step.receives)
+        part += (part.empty() ? "r" : " r") + letter(message);
+      line += line.empty() ? "" : " ";
+      line += step.isExchange ? "{" + part + "}" : print(step.action).substr(1);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+// clang-format off
+const char *const grouped1F1B =
+  "F0 {sF0} F1 {sF1} F2 {sF2} F3 {sF3 rB0} B0 F4 {sF4 rB1} B1 F5 {sF5 rB2} B2 F6 {sF6 rB3} B3 F7 {sF7 rB4} B4 {rB5} B5 {rB6} B6 {rB7} B7\n"
+  "{rF0} F0 {sF0 rF1} F1 {sF1 rF2} F2 {sF2 rB0} B0 {sB0 rF3} F3 {sF3 rB1} B1 {sB1 rF4} F4 {sF4 rB2} B2 {sB2 rF5} F5 {sF5 rB3} B3 {sB3 rF6} F6 {sF6 rB4} B4 {sB4 rF7} F7 {sF7 rB5} B5 {sB5 rB6} B6 {sB6 rB7} B7 {sB7}\n"
+  "{rF0} F0 {sF0 rF1} F1 {sF1 rB0} B0 {sB0 rF2} F2 {sF2 rB1} B1 {sB1 rF3} F3 {sF3 rB2} B2 {sB2 rF4} F4 {sF4 rB3} B3 {sB3 rF5} F5 {sF5 rB4} B4 {sB4 rF6} F6 {sF6 rB5} B5 {sB5 rF7} F7 {sF7 rB6} B6 {sB6 rB7} B7 {sB7}\n"
+  "{rF0} F0 B0 {sB0 rF1} F1 B1 {sB1 rF2} F2 B2 {sB2 rF3} F3 B3 {sB3 rF4} F4 B4 {sB4 rF5} F5 B5 {sB5 rF6} F6 B6 {sB6 rF7} F7 B7 {sB7}\n";
+// clang-format on
+
+TEST(Rendezvous, ExchangesOf1F1BStandWhereMegatronHasThem) {
+  ActionTable table = make(ScheduleKind::OneFOneB, 4, 8);
+  PipelineProgram program = lower(table, chainTransfers(4, true));
+  EXPECT_EQ(brief(program), grouped1F1B);
+  EXPECT_TRUE(replay(program).terminates());
+}
+
+TEST(Rendezvous, Ungrouped1F1BIsRejectedWithItsCycle) {
+  for (int p = 2; p <= 8; ++p)
+    for (int m = 2; m <= 16; ++m) {
+      ActionTable table = make(ScheduleKind::OneFOneB, p, m);
+      auto result = replay(ungroup(lower(table, chainTransfers(p, true))));
+      ASSERT_FALSE(result.terminates()) << "p=" << p << " m=" << m;
+      ASSERT_EQ(result.cycle.size(), 2u);
+    }
+  ActionTable table = make(ScheduleKind::OneFOneB, 4, 8);
+  auto result = replay(ungroup(lower(table, chainTransfers(4, true))));
+  EXPECT_EQ(result.cycle, (std::vector<int>{2, 3}));
+  EXPECT_EQ(result.error, "deadlock: position 2 sends 2F1 to position 3, "
+                          "position 3 sends 3B0 to position 2");
+}
+
+constexpr ScheduleKind trained[] = {
+    ScheduleKind::Naive,       ScheduleKind::GPipe, ScheduleKind::OneFOneB,
+    ScheduleKind::Interleaved, ScheduleKind::ZbH1,  ScheduleKind::ZbV};
+
+TEST(Rendezvous, EveryScheduleEndsOnAChain) {
+  for (ScheduleKind kind : trained)
+    for (int p : {1, 2, 3, 4, 7, 8})
+      for (int m : {1, 2, 3, 4, 8, 13}) {
+        ActionTable table = make(kind, p, m);
+        PipelineProgram program =
+            lower(table, chainTransfers(table.numStages, true));
+        ASSERT_EQ(replay(program).error, "")
+            << nameOf(kind) << " " << p << " " << m;
+      }
+}
+
+TEST(Rendezvous, EveryScheduleEndsWithSkipConnections) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 400; ++round) {
+    const ScheduleKind kind = trained[random() % 6];
+    ActionTable table = make(kind, 2 + random() % 6, 1 + random() % 12);
+    std::vector<Transfer> transfers = chainTransfers(table.numStages, true);
+    for (int extra = random() % 6; extra > 0; --extra) {
+      const int from = random() % table.numStages,
+                to = random() % table.numStages;
+      if (from >= to)
+        continue;
+      transfers.push_back({from, to, Wave::Forward});
+      transfers.push_back({to, from, Wave::Backward});
+    }
+    std::shuffle(transfers.begin(), transfers.end(), random);
+    PipelineProgram program = lower(table, transfers);
+    ASSERT_EQ(replay(program).error, "") << nameOf(kind) << " round " << round;
+  }
+}
+
+TEST(Rendezvous, ForwardOnlyNeedsOneExchangeBetweenActions) {
+  PipelineProgram program =
+      lower(make(ScheduleKind::ForwardOnly, 3, 2), chainTransfers(3, false));
+  EXPECT_EQ(print(program, 0), "0F0 {s0F0>1} 0F1 {s0F1>1}");
+  EXPECT_EQ(print(program, 1), "{r0F0<0} 1F0 {s1F0>2 r0F1<0} 1F1 {s1F1>2}");
+  EXPECT_EQ(print(program, 2), "{r1F0<1} 2F0 {r1F1<1} 2F1");
+}
+
+TEST(Rendezvous, TheTurnOfAVNeedsNoMessage) {
+  PipelineProgram program =
+      lower(make(ScheduleKind::ZbV, 1, 2), chainTransfers(2, true));
+  for (const ProgramStep &step : program.positions[0])
+    EXPECT_FALSE(step.isExchange);
+}
+
+TEST(Rendezvous, InteriorPositionsOf1F1BSendAndReceiveTwicePerMicrobatch) {
+  PipelineProgram program =
+      lower(make(ScheduleKind::OneFOneB, 4, 8), chainTransfers(4, true));
+  for (int position = 0; position < 4; ++position) {
+    size_t sends = 0, receives = 0;
+    for (const ProgramStep &step : program.positions[position]) {
+      sends += step.sends.size();
+      receives += step.receives.size();
+    }
+    const size_t expected = position == 0 || position == 3 ? 8 : 16;
+    EXPECT_EQ(sends, expected);
+    EXPECT_EQ(receives, expected);
+  }
+}
+
+/// A small sound program to break: 2 positions, 2 microbatches, 1F1B.
+PipelineProgram sound() {
+  return lower(make(ScheduleKind::OneFOneB, 2, 2), chainTransfers(2, true));
+}
+
+TEST(Rendezvous, ALostReceiveIsFound) {
+  PipelineProgram program = sound();
+  ASSERT_EQ(print(program, 1),
+            "{r0F0<0} 1F0 1B0 {s1B0>0 r0F1<0} 1F1 1B1 {s1B1>0}");
+  program.positions[1][3].receives.clear();
+  EXPECT_EQ(replay(program).error,
+            "position 1 runs 1F1 before it has received 0F1");
+}
+
+TEST(Rendezvous, ALostSendIsFound) {
+  PipelineProgram program = sound();
+  program.positions[1].back().sends.clear();
+  EXPECT_EQ(
+      replay(program).error,
+      "position 0 receives 1B1 from position 1, which has come to its end");
+}
+
+TEST(Rendezvous, MessagesInAnotherOrderThanExpectedAreFound) {
+  PipelineProgram program = sound();
+  program.positions[1][0].receives[0].microbatch = 1;
+  EXPECT_EQ(replay(program).error,
+            "position 0 sends 0F0 to position 1, which expects 0F1");
+}
+
+TEST(Rendezvous, AValueSentBeforeItIsComputedIsFound) {
+  PipelineProgram program = sound();
+  std::swap(program.positions[0][0], program.positions[0][1]);
+  EXPECT_EQ(replay(program).error,
+            "position 0 sends 0F0 before it has computed it");
+}
+
+TEST(Rendezvous, ImpossibleTransfersSayWhy) {
+  ActionTable table = make(ScheduleKind::ForwardOnly, 2, 1);
+  EXPECT_EQ(lowerExchanges(table, {{1, 0, Wave::Forward}}).error,
+            "transfer 0 cannot take activations from stage 1 to stage 0");
+  EXPECT_EQ(lowerExchanges(table, {{0, 2, Wave::Forward}}).error,
+            "transfer 0 cannot take activations from stage 0 to stage 2");
+}
+
+} // namespace
