@@ -1,0 +1,51 @@
+//===- Simulation.h - Executes reshard plans on index sets ----------------===//
+#ifndef PCC_TEST_PASSES_PLAN_RESHARD_SIMULATION_H
+#define PCC_TEST_PASSES_PLAN_RESHARD_SIMULATION_H
+
+#include "passes/plan/Reshard.h"
+
+#include <string>
+#include <vector>
+
+namespace pcc::plan {
+
+/// What every rank holds: per rank and element of the tensor the set of
+/// contributions, one bit per coordinate along the partial axes of the start.
+/// An element that a rank does not hold has `absent`.
+class Simulation {
+public:
+  Simulation(const dist::Mesh &mesh, const dist::Shape &shape,
+             const dist::Sharding &start);
+
+  /// Executes one step; returns what is wrong with it, or nothing.
+  std::string execute(const ReshardStep &step);
+
+  /// Every rank holds exactly its part of `end` with the contributions that it
+  /// should have.
+  std::string check(const dist::Sharding &end) const;
+
+private:
+  using Elements = std::vector<uint64_t>;
+  static constexpr uint64_t absent = ~uint64_t{0};
+
+  std::vector<int64_t> elementsOf(const std::vector<dist::Runs> &box) const;
+  std::string move(const ReshardStep &step);
+  std::string reduce(const ReshardStep &step);
+  void mask(const ReshardStep &step);
+  std::vector<int64_t> groupNumbers(const dist::SubAxes &axes) const;
+
+  const dist::Mesh &mesh;
+  const dist::Shape &shape;
+  dist::SubAxes startPartial;
+  std::vector<Elements> held;
+};
+
+/// Executes a plan from start to end and checks the result and the sum of
+/// bytes.
+std::string simulate(const ReshardPlan &plan, const dist::Sharding &from,
+                     const dist::Sharding &to, const dist::Shape &shape,
+                     int64_t elementBytes, const dist::Mesh &mesh);
+
+} // namespace pcc::plan
+
+#endif // PCC_TEST_PASSES_PLAN_RESHARD_SIMULATION_H
