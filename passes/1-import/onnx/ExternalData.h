@@ -58,9 +58,10 @@ public:
   /// The canonical directory of the model's path as given.
   const std::string &root() const { return rootPath; }
 
-  /// Where the elements of `tensor` lie: in the model file itself if `model`
-  /// views them there, else in its external file. Errors name the tensor and
-  /// the file as written in the model.
+  /// Where the elements of `tensor` lie: in its external file, or in the model
+  /// file itself if `model` views them there (it is an error if they are not a
+  /// view: see Model::fileOffset). Errors name the tensor and the file as
+  /// written in the model.
   ///
   /// `offset` defaults to 0 and `length` to the size of the tensor, which it
   /// must otherwise equal.
@@ -87,6 +88,7 @@ private:
   std::vector<std::filesystem::path> directories;
   std::filesystem::path extraDirectory;
   std::map<std::string, File, std::less<>> files;
+  std::optional<DataReference> modelFile;
 };
 
 } // namespace pcc::onnx

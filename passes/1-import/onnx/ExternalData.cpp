@@ -1,0 +1,210 @@
+//===- ExternalData.cpp - which bytes of which file a tensor is -----------===//
+
+#include "passes/1-import/onnx/ExternalData.h"
+
+#include "passes/1-import/onnx/Storage.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <sys/stat.h>
+
+using namespace pcc::onnx;
+namespace fs = std::filesystem;
+
+/// A decimal number without sign; `fallback` if the text is empty.
+static std::optional<uint64_t> parseNumber(std::string_view text,
+                                           uint64_t fallback) {
+  if (text.empty())
+    return fallback;
+  uint64_t number = 0;
+  const auto [rest, status] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || rest != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+/// What is wrong with a location as such, or nothing.
+static std::string locationMistake(std::string_view location) {
+  if (location.empty())
+    return "the location is empty";
+  if (location.find('\0') != std::string_view::npos)
+    return "the location has a zero byte";
+  const fs::path path{std::string(location)};
+  if (path.is_absolute())
+    return "the location must be relative";
+  if (std::find(path.begin(), path.end(), fs::path("..")) != path.end())
+    return "the location must not contain '..'";
+  return {};
+}
+
+static bool isInside(const fs::path &path, const fs::path &directory) {
+  const auto [end, rest] = std::mismatch(directory.begin(), directory.end(),
+                                         path.begin(), path.end());
+  return end == directory.end();
+}
+
+static fs::path canonicalOrEmpty(const fs::path &path) {
+  std::error_code code;
+  fs::path canonical = fs::canonical(path, code);
+  return code ? fs::path() : canonical;
+}
+
+static int64_t nanoseconds(const timespec &time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+ExternalData::ExternalData(const std::string &modelPath,
+                           const ExternalDataOptions &options)
+    : options(options) {
+  const fs::path model(modelPath);
+  const fs::path folder = model.has_parent_path() ? model.parent_path() : ".";
+  modelName = model.filename();
+  const auto add = [&](fs::path directory) {
+    if (!directory.empty() && std::find(directories.begin(), directories.end(),
+                                        directory) == directories.end())
+      directories.push_back(std::move(directory));
+  };
+  const fs::path logical = canonicalOrEmpty(folder);
+  rootPath = logical;
+  add(logical);
+  add(canonicalOrEmpty(model).parent_path());
+  if (!options.extraRoot.empty())
+    add(extraDirectory = canonicalOrEmpty(options.extraRoot));
+}
+
+bool ExternalData::permitted(const fs::path &canonical) const {
+  return std::any_of(directories.begin(), directories.end(),
+                     [&](const fs::path &directory) {
+                       return isInside(canonical, directory);
+                     });
+}
+
+/// Checks a file that exists. `found` is its path with the symlinks in it.
+ExternalData::File ExternalData::inspect(const fs::path &found,
+                                         std::string_view location) const {
+  File file;
+  const auto refuse = [&](const std::string &claim, int exitCode = 3) {
+    file.error = Error{exitCode, "file " + quoted(location) + " " + claim, {}};
+    return file;
+  };
+  std::error_code code;
+  const fs::path canonical = fs::canonical(found, code);
+  if (code)
+    return refuse("cannot be read: " + code.message());
+  if (!permitted(canonical))
+    return refuse("lies outside of the model's directory");
+  struct stat status;
+  if (lstat(canonical.c_str(), &status) != 0)
+    return refuse("cannot be read: " +
+                  std::error_code(errno, std::generic_category()).message());
+  if (!S_ISREG(status.st_mode))
+    return refuse("is not a regular file");
+  const bool trusted =
+      !extraDirectory.empty() && isInside(canonical, extraDirectory);
+  if (status.st_nlink > 1 && !trusted) {
+    refuse("has " + std::to_string(status.st_nlink) + " hard links");
+    file.error->notes.push_back("another name of it may lie outside of the "
+                                "model's directory; --external-data-root "
+                                "permits such files");
+    return file;
+  }
+  file.reference.path = found.lexically_relative(rootPath);
+  file.reference.fileSize = static_cast<uint64_t>(status.st_size);
+  file.reference.modified = nanoseconds(status.st_mtim);
+  return file;
+}
+
+ExternalData::File ExternalData::find(std::string_view location) const {
+  File file;
+  if (std::string mistake = locationMistake(location); !mistake.empty()) {
+    file.error = Error{3, "file " + quoted(location) + ": " + mistake, {}};
+    return file;
+  }
+  const fs::path relative = fs::path(std::string(location)).lexically_normal();
+  for (const fs::path &directory : directories) {
+    std::error_code code;
+    // A dangling symlink is there, and inspect says what is wrong with it.
+    if (fs::exists(fs::symlink_status(directory / relative, code)))
+      return inspect(directory / relative, location);
+  }
+  file.reference.path = relative;
+  file.reference.present = false;
+  if (!options.allowAbsent)
+    file.error = Error{3, "file " + quoted(location) + " does not exist", {}};
+  return file;
+}
+
+const ExternalData::File &ExternalData::lookUp(std::string_view location) {
+  const auto known = files.find(location);
+  if (known != files.end())
+    return known->second;
+  return files.emplace(location, find(location)).first->second;
+}
+
+/// The model file itself has been read, so it is taken as it is.
+Result<DataReference> ExternalData::resolveInModel(const Model &model,
+                                                   const Tensor &tensor) {
+  const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
+  if (!offset)
+    return Error{3,
+                 "tensor " + quoted(tensor.name) +
+                     " is not stored as bytes in the model file",
+                 {}};
+  if (!modelFile) {
+    struct stat status = {};
+    modelFile.emplace();
+    modelFile->path = modelName;
+    modelFile->present =
+        stat((fs::path(rootPath) / modelName).c_str(), &status) == 0;
+    modelFile->fileSize = model.storage->file().size();
+    modelFile->modified = nanoseconds(status.st_mtim);
+  }
+  DataReference reference = *modelFile;
+  reference.offset = *offset;
+  reference.length = tensor.raw.size();
+  return reference;
+}
+
+Result<DataReference> ExternalData::resolve(const Model &model,
+                                            const Tensor &tensor) {
+  if (!tensor.external)
+    return resolveInModel(model, tensor);
+  const ExternalLocation &external = *tensor.external;
+  const std::string subject = "external data of tensor " + quoted(tensor.name);
+  const auto refuse = [&](const std::string &claim) {
+    return Error{3, subject + ": " + claim, {}};
+  };
+  const File &file = lookUp(external.location);
+  if (file.error) {
+    Error error = *file.error;
+    error.message = subject + ": " + error.message;
+    return error;
+  }
+  const std::string name = "file " + quoted(external.location);
+  const std::optional<uint64_t> needed = byteSize(tensor.dataType, tensor.dims);
+  if (!needed)
+    return refuse("type " + typeName(tensor.dataType) + " has no fixed size");
+  const std::optional<uint64_t> offset = parseNumber(external.offset, 0);
+  if (!offset)
+    return refuse("offset " + quoted(external.offset) + " in " + name +
+                  " is no byte count");
+  const std::optional<uint64_t> length = parseNumber(external.length, *needed);
+  if (!length)
+    return refuse("length " + quoted(external.length) + " in " + name +
+                  " is no byte count");
+  if (*length != *needed)
+    return refuse("length " + std::to_string(*length) + " in " + name +
+                  " does not fit the tensor, which has " +
+                  std::to_string(*needed) + " bytes");
+  DataReference reference = file.reference;
+  if (reference.present &&
+      (*offset > reference.fileSize || *length > reference.fileSize - *offset))
+    return refuse(name + " has " + std::to_string(reference.fileSize) +
+                  " bytes, needs " + std::to_string(*length) + " at offset " +
+                  std::to_string(*offset));
+  reference.offset = *offset;
+  reference.length = *length;
+  return reference;
+}

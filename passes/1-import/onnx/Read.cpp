@@ -1,0 +1,77 @@
+//===- Read.cpp - from a path to a checked model --------------------------===//
+
+#include "passes/1-import/onnx/Read.h"
+
+#include "passes/1-import/onnx/InlineFunctions.h"
+#include "passes/1-import/onnx/Parser.h"
+#include "passes/1-import/onnx/Storage.h"
+#include "passes/1-import/onnx/Validate.h"
+
+#include <new>
+
+using namespace pcc::onnx;
+
+/// What `error` says about the file: cut off, hurt, or no model at all.
+static std::string verdict(const Parser &parser, const WireError &error) {
+  if (!parser.sawVersion())
+    return " is not an ONNX model: ";
+  if (parser.failedInside())
+    return " is damaged: ";
+  return error.endsEarly ? " is truncated: " : " is not an ONNX model: ";
+}
+
+/// The border that no exception crosses.
+static Result<Model> parseModel(std::shared_ptr<Storage> storage,
+                                const std::string &path,
+                                const ReadLimits &limits) {
+  Model model;
+  model.path = path;
+  model.storage = storage;
+  Parser parser(*storage, limits);
+  const std::string subject = "model " + quoted(path);
+  try {
+    parser.model(storage->file(), model);
+  } catch (const WireError &error) {
+    return Error{3, subject + verdict(parser, error) + error.message, {}};
+  } catch (const Refusal &refusal) {
+    return Error{3, subject + " is not valid: " + refusal.message, {}};
+  } catch (const std::bad_alloc &) {
+    return Error{7, "out of memory while reading " + subject, {}};
+  } catch (const std::length_error &) {
+    return Error{7, "out of memory while reading " + subject, {}};
+  }
+  return model;
+}
+
+static Result<Model> readFrom(std::shared_ptr<Storage> storage,
+                              const std::string &path,
+                              const ReadLimits &limits) {
+  if (storage->file().empty())
+    return Error{3, "model " + quoted(path) + " is an empty file", {}};
+  Result<Model> model = parseModel(std::move(storage), path, limits);
+  if (!model)
+    return model;
+  // Functions are checked while their names still are those of the file, and
+  // inlined in an order that is topological already.
+  if (MaybeError error = validate(*model))
+    return std::move(*error);
+  if (MaybeError error = inlineFunctions(*model, limits))
+    return std::move(*error);
+  return model;
+}
+
+Result<Model> pcc::onnx::readModel(const std::string &path,
+                                   const ReadLimits &limits) {
+  auto storage = std::make_shared<Storage>();
+  if (MaybeError error = storage->map(path))
+    return std::move(*error);
+  return readFrom(std::move(storage), path, limits);
+}
+
+Result<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
+                                            const std::string &path,
+                                            const ReadLimits &limits) {
+  auto storage = std::make_shared<Storage>();
+  storage->view(bytes);
+  return readFrom(std::move(storage), path, limits);
+}
