@@ -63,8 +63,9 @@ FailureOr<Equation> Equation::parse(StringRef text) {
   for (StringRef part : parts)
     equation.operands.push_back(part.trim());
   equation.result = right.trim();
-  for (StringRef term : llvm::concat<StringRef>(
-           equation.operands, ArrayRef<StringRef>(equation.result)))
+  SmallVector<StringRef> terms(equation.operands);
+  terms.push_back(equation.result);
+  for (StringRef term : terms)
     for (auto [i, letter] : llvm::enumerate(term))
       if (!llvm::isAlpha(letter) || term.drop_front(i + 1).contains(letter))
         return failure();

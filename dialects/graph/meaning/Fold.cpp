@@ -1,0 +1,54 @@
+//===- Fold.cpp - graph ops on constants become constants -----------------===//
+
+#include "dialects/graph/meaning/Fold.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/meaning/Meaning.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+static bool isSmall(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() &&
+         type.getNumElements() <= maxFoldedElements;
+}
+
+static LogicalResult foldByMeaning(Operation *op, ArrayRef<Attribute> operands,
+                                   SmallVectorImpl<OpFoldResult> &results) {
+  if (isa<ConstantOp>(op) || !hasMeaning(op) ||
+      !llvm::all_of(operands, isReadable) ||
+      !llvm::all_of(op->getOperands(), isSmall) ||
+      !llvm::all_of(op->getResults(), isSmall))
+    return failure();
+  SmallVector<HostTensor> tensors, folded;
+  for (Attribute operand : operands)
+    tensors.push_back(toHost(cast<DenseElementsAttr>(operand)));
+  SmallVector<const HostTensor *> pointers;
+  for (const HostTensor &tensor : tensors)
+    pointers.push_back(&tensor);
+  // An op that fails here fails again, with an error, when it is run.
+  std::string error;
+  if (failed(evaluate(op, pointers, folded, Numerics::Model, error)))
+    return failure();
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), folded))
+    results.push_back(toAttribute(tensor, tensorType(result)));
+  return success();
+}
+
+namespace {
+struct GraphFoldInterface : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+
+  LogicalResult fold(Operation *op, ArrayRef<Attribute> operands,
+                     SmallVectorImpl<OpFoldResult> &results) const final {
+    return foldByMeaning(op, operands, results);
+  }
+};
+} // namespace
+
+void pcc::graph::registerMeaning(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, GraphDialect *dialect) {
+    dialect->addInterfaces<GraphFoldInterface>();
+  });
+}
