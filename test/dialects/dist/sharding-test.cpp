@@ -1,6 +1,6 @@
-//===- sharding-test.cpp --------------------------------------------------===//
-#include "dialects/dist/Sharding.h"
+//===- sharding-test.cpp - Canonical forms, text and index runs -===//
 #include "dialects/dist/Runs.h"
+#include "dialects/dist/Sharding.h"
 #include "dialects/dist/ShardingText.h"
 
 #include <gtest/gtest.h>

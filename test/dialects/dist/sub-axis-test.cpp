@@ -1,4 +1,4 @@
-//===- sub-axis-test.cpp ---------------------------------------------------===//
+//===- sub-axis-test.cpp - The algebra of sub-axes -===//
 #include "dialects/dist/SubAxis.h"
 
 #include <gtest/gtest.h>

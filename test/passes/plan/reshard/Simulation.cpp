@@ -1,5 +1,5 @@
 //===- Simulation.cpp - Executes reshard plans on index sets --------------===//
-#include "Simulation.h"
+#include "test/passes/plan/reshard/Simulation.h"
 #include "dialects/dist/ShardingText.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 //===- all-pairs-test.cpp - Every pair of shardings on small meshes -------===//
-#include "Simulation.h"
 #include "dialects/dist/ShardingText.h"
+#include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- random-test.cpp - Random strided, uneven and partial shardings -----===//
-#include "Simulation.h"
 #include "dialects/dist/ShardingText.h"
+#include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- reshard-test.cpp - Named plans and their bytes ---------------------===//
-#include "Simulation.h"
 #include "dialects/dist/ShardingText.h"
+#include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>
 
