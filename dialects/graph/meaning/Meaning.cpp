@@ -11,12 +11,8 @@ static const MeaningTable &meanings() {
     addLeafMeanings(all);
     addElementWiseMeanings(all);
     addLayoutMeanings(all);
-    //R
     addIndexingMeanings(all);
     addReductionMeanings(all);
-    //N
-    //C
-    //W
     return all;
   }();
   return table;

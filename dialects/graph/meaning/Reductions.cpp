@@ -139,9 +139,11 @@ static LogicalResult topK(Evaluation &e) {
     for (int64_t outer = 0; outer < from.numOuter; ++outer)
       for (int64_t inner = 0; inner < from.numInner; ++inner) {
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-          return beats(in[from.at(outer, a, inner)],
-                       in[from.at(outer, b, inner)], op.getLargest());
+        std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+          T left = in[from.at(outer, a, inner)],
+            right = in[from.at(outer, b, inner)];
+          return beats(left, right, op.getLargest()) ||
+                 (!beats(right, left, op.getLargest()) && a < b);
         });
         for (int64_t i = 0; i < to.size; ++i) {
           int64_t place = to.at(outer, i, inner);

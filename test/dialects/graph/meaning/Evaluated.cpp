@@ -1,0 +1,75 @@
+//===- Evaluated.cpp - ops given as text, results given as text -----------===//
+
+#include "Evaluated.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/meaning/Fold.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace {
+struct Session {
+  DialectRegistry registry;
+  MLIRContext context;
+
+  Session() : context(MLIRContext::Threading::DISABLED) {
+    registry.insert<GraphDialect>();
+    registerMeaning(registry);
+    context.appendDialectRegistry(registry);
+  }
+};
+} // namespace
+
+static void append(std::string &text, Attribute attr) {
+  llvm::raw_string_ostream stream(text);
+  if (!text.empty())
+    stream << "; ";
+  attr.print(stream);
+}
+
+std::string pcc::graph::evaluated(StringRef ops, Numerics numerics) {
+  Session session;
+  auto module = parseSourceString<ModuleOp>(ops, &session.context);
+  if (!module)
+    return "error: does not parse";
+  DenseMap<Value, HostTensor> values;
+  std::string text;
+  for (Operation &op : *module->getBody()) {
+    SmallVector<const HostTensor *> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(&values[operand]);
+    SmallVector<HostTensor> results;
+    std::string error;
+    if (failed(evaluate(&op, operands, results, numerics, error)))
+      return "error: " + error;
+    text.clear();
+    for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results)) {
+      append(text, toAttribute(tensor, tensorType(result)));
+      values[result] = std::move(tensor);
+    }
+  }
+  return text;
+}
+
+std::string pcc::graph::folded(StringRef ops) {
+  Session session;
+  auto module = parseSourceString<ModuleOp>(ops, &session.context);
+  if (!module)
+    return "error: does not parse";
+  Operation &op = module->getBody()->back();
+  SmallVector<Attribute> operands(op.getNumOperands());
+  for (auto [value, attr] : llvm::zip_equal(op.getOperands(), operands))
+    matchPattern(value, m_Constant(&attr));
+  SmallVector<OpFoldResult> results;
+  if (failed(op.fold(operands, results)))
+    return "not folded";
+  std::string text;
+  for (OpFoldResult result : results)
+    append(text, cast<Attribute>(result));
+  return text;
+}
