@@ -1,0 +1,99 @@
+//===- Device.h - what executes instructions ------------------------------===//
+//
+// A device turns each instruction of a program into an Operation when the
+// program is loaded; running one looks nothing up and allocates nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_DEVICE_DEVICE_H
+#define PCC_RUNTIME_DEVICE_DEVICE_H
+
+#include "runtime/program/Program.h"
+#include "runtime/program/ProgramImage.h"
+
+#include <memory>
+#include <span>
+
+namespace pcc::runtime {
+
+/// Where the buffers of a program are. The engine fills the bases before the
+/// first operation runs.
+class BufferTable {
+public:
+  explicit BufferTable(const program::ProgramT &program) {
+    for (const auto &buffer : program.buffers)
+      entries.push_back({nullptr, buffer->slot_stride, buffer->slots});
+  }
+
+  void setBase(int32_t buffer, void *base) {
+    entries[buffer].base = static_cast<char *>(base);
+  }
+  /// Address of a buffer in a microbatch.
+  void *at(int32_t buffer, int64_t microbatch) const {
+    const Entry &entry = entries[buffer];
+    return entry.base + microbatch % entry.slots * entry.slotStride;
+  }
+
+private:
+  struct Entry {
+    char *base;
+    int64_t slotStride;
+    int64_t slots;
+  };
+  std::vector<Entry> entries;
+};
+
+/// The local pieces of parameters while a program is being loaded.
+class ParameterSource {
+public:
+  virtual ~ParameterSource() = default;
+  /// Whether nothing but one operand of one instruction reads the parameter, so
+  /// that a device may keep it in a form of its own.
+  virtual bool isExclusive(int32_t parameter) const = 0;
+  /// The local piece, dense; read from its file if it has not been.
+  virtual Status acquire(int32_t parameter, const void *&data) = 0;
+  /// The device has its own copy: the piece is not needed any more.
+  virtual void drop(int32_t parameter) = 0;
+};
+
+/// What preparing an instruction may use. All references outlive the
+/// operations.
+struct LoadContext {
+  const program::ProgramT &program;
+  const ProgramImage &image;
+  const Mesh &mesh;
+  const Coordinates &at; ///< of this rank
+  const BufferTable &buffers;
+  ParameterSource &parameters;
+};
+
+/// What varies from one execution to the next.
+struct RunContext {
+  const Coordinates &at; ///< of this rank and the microbatch
+  int64_t microbatch;
+  const std::string &action; ///< for messages: "0F3"
+};
+
+/// One instruction, ready to run.
+class Operation {
+public:
+  virtual ~Operation() = default;
+  virtual Status run(const RunContext &context) = 0;
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// Makes an instruction other than a collective ready. Called once per
+  /// instruction, in program order.
+  virtual Status prepare(const LoadContext &context,
+                         const program::InstructionT &instruction,
+                         std::unique_ptr<Operation> &operation) = 0;
+  /// After the last prepare(): allocates what the operations share.
+  virtual Status finishLoading() = 0;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_DEVICE_DEVICE_H

@@ -1,0 +1,108 @@
+//===- CheckIndices.cpp - refuses indices outside their table -------------===//
+
+#include "runtime/device/cpu/CpuResources.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <optional>
+
+namespace pcc::runtime {
+
+namespace {
+class CheckIndicesOperation : public Operation {
+public:
+  CheckIndicesOperation(const LoadContext &context,
+                        const program::CheckIndicesT &indices,
+                        const std::string &node)
+      : context(context), indices(indices), node(node),
+        buffer(*context.program.buffers[indices.buffer]),
+        type(typeOf(buffer.type)) {
+    if (indices.layout)
+      layout = layoutOf(*indices.layout);
+    useMicrobatch(context.at);
+    dependsOnMicrobatch =
+        layout && usesAxis(*layout, context.mesh.microbatchAxis());
+  }
+
+  Status run(const RunContext &run) override {
+    if (dependsOnMicrobatch)
+      useMicrobatch(run.at);
+    const void *data = context.buffers.at(indices.buffer, run.microbatch);
+    for (const StridedCopy &part : held)
+      if (int64_t at = findOutside(data, part.sourceOffset, part.loops);
+          at >= 0)
+        return fail(data, at);
+    return Status::success();
+  }
+
+private:
+  /// `held` becomes what of the local piece is no padding.
+  void useMicrobatch(const Coordinates &at) {
+    if (!layout) {
+      held = {{0, 0, {{numElements(buffer.shape), 1, 1}}}};
+      return;
+    }
+    const Layout whole = wholeLayout(indices.shape);
+    held = intersect({&*layout, &at}, {&whole, &at}, context.mesh);
+  }
+
+  int64_t valueAt(const void *data, int64_t at) const {
+    return dispatch(type, [&](auto element) {
+      return int64_t(static_cast<Computed<decltype(element)>>(
+          static_cast<const decltype(element) *>(data)[at]));
+    });
+  }
+
+  template <typename T>
+  int64_t findIn(const T *data, int64_t offset,
+                 std::span<const CopyLoop> loops) const {
+    if (loops.empty()) {
+      const auto value = int64_t(static_cast<Computed<T>>(data[offset]));
+      return value < indices.low || value >= indices.high ? offset : -1;
+    }
+    for (int64_t i = 0; i < loops.front().extent; ++i)
+      if (int64_t at = findIn(data, offset + i * loops.front().sourceStride,
+                              loops.subspan(1));
+          at >= 0)
+        return at;
+    return -1;
+  }
+
+  /// Local position of the first index that is outside, or -1.
+  int64_t findOutside(const void *data, int64_t offset,
+                      std::span<const CopyLoop> loops) const {
+    return dispatch(type, [&](auto element) {
+      return findIn(static_cast<const decltype(element) *>(data), offset,
+                    loops);
+    });
+  }
+
+  Status fail(const void *data, int64_t at) const {
+    const std::string range =
+        std::to_string(indices.low) + ".." + std::to_string(indices.high - 1);
+    return Status::error(BadInput,
+                         "index " + std::to_string(valueAt(data, at)) +
+                             " in \"" + indices.input + "\" is outside " +
+                             indices.table_name + ", which has indices " +
+                             range + " (node \"" + node + "\")");
+  }
+
+  LoadContext context;
+  const program::CheckIndicesT &indices;
+  const std::string &node;
+  const program::BufferT &buffer;
+  ElementType type;
+  std::optional<Layout> layout;
+  bool dependsOnMicrobatch = false;
+  std::vector<StridedCopy> held;
+};
+} // namespace
+
+Status prepareCheckIndices(CpuResources &, const LoadContext &context,
+                           const program::InstructionT &instruction,
+                           std::unique_ptr<Operation> &operation) {
+  operation = std::make_unique<CheckIndicesOperation>(
+      context, *instruction.body.AsCheckIndices(), instruction.node);
+  return Status::success();
+}
+
+} // namespace pcc::runtime

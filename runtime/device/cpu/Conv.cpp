@@ -1,0 +1,358 @@
+//===- Conv.cpp - convolutions --------------------------------------------===//
+//
+// oneDNN chooses its layouts; x, y and a residual are reordered from and to the
+// plain ones where they differ. Types that it lacks, negative pads and its slow
+// fallbacks are plain loops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/DnnlCall.h"
+#include "runtime/device/cpu/MatmulProblem.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pcc::runtime {
+
+using dnnl::memory;
+
+namespace {
+class DnnlConv : public Operation {
+public:
+  DnnlConv(CpuResources &resources, const LoadContext &context,
+           const program::ConvT &conv)
+      : resources(resources), context(context), conv(conv),
+        type(*dnnlTypeOf(typeOf(bufferOf(conv.y).type))), call(resources),
+        xCall(resources), yCall(resources), residualCall(resources),
+        x(dense(bufferOf(conv.x).shape)), y(dense(bufferOf(conv.y).shape)),
+        w(weightDesc()) {}
+
+  /// False if oneDNN has no fast implementation.
+  Status create(bool &created) {
+    return conv.transposed ? createAs<dnnl::deconvolution_forward>(
+                                 dnnl::algorithm::deconvolution_direct, created)
+                           : createAs<dnnl::convolution_forward>(
+                                 dnnl::algorithm::convolution_auto, created);
+  }
+
+  Status run(const RunContext &run) override {
+    struct Step {
+      bool isNeeded;
+      DnnlCall &call;
+    };
+    const std::array<Step, 4> steps = {{{reordersX, xCall},
+                                        {conv.residual >= 0, residualCall},
+                                        {true, call},
+                                        {reordersY, yCall}}};
+    for (const Step &step : steps)
+      if (step.isNeeded)
+        if (Status status = step.call.run(context.buffers, run.microbatch);
+            status.failed())
+          return status;
+    return Status::success();
+  }
+
+private:
+  const program::BufferT &bufferOf(int32_t index) const {
+    return *context.program.buffers[index];
+  }
+
+  static memory::dims denseStrides(const memory::dims &shape) {
+    memory::dims strides(shape.size(), 1);
+    for (size_t i = shape.size(); i-- > 1;)
+      strides[i - 1] = strides[i] * shape[i];
+    return strides;
+  }
+  memory::desc dense(const memory::dims &shape) const {
+    return {shape, type, denseStrides(shape)};
+  }
+  memory::desc any(const memory::desc &plain) const {
+    return {plain.dims(), type, memory::format_tag::any};
+  }
+
+  /// [groups, out / groups, in / groups, spatial...]; transposed weights are
+  /// stored [in, out / groups, spatial...], so that two dims swap.
+  memory::desc weightDesc() const {
+    const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
+    memory::dims dims = {shape[0] / conv.groups, shape[1]};
+    dims.insert(dims.end(), shape.begin() + 2, shape.end());
+    memory::dims strides = denseStrides(dims);
+    const int64_t groupStride = dims[0] * strides[0];
+    if (conv.transposed) {
+      std::swap(dims[0], dims[1]);
+      std::swap(strides[0], strides[1]);
+    }
+    if (conv.groups > 1) {
+      dims.insert(dims.begin(), conv.groups);
+      strides.insert(strides.begin(), groupStride);
+    }
+    return {dims, type, strides};
+  }
+
+  dnnl::primitive_attr postOps() const {
+    dnnl::post_ops ops;
+    if (conv.residual >= 0)
+      ops.append_sum(1.0f);
+    appendActivation(ops, conv.activation);
+    return attributes(ops);
+  }
+
+  template <typename Primitive>
+  Status createAs(dnnl::algorithm algorithm, bool &created) {
+    created = false;
+    memory::dims dilations = conv.dilations;
+    for (int64_t &dilation : dilations)
+      --dilation;
+    const memory::desc weights = mayPack(context, conv.w) ? any(w) : w;
+    const memory::desc bias(conv.bias >= 0
+                                ? memory::dims{bufferOf(conv.y).shape[1]}
+                                : memory::dims{},
+                            type, memory::format_tag::a);
+    typename Primitive::primitive_desc description;
+    try {
+      const auto kind = dnnl::prop_kind::forward_inference;
+      description = {
+          conv.bias >= 0
+              ? typename Primitive::desc(kind, algorithm, any(x), weights, bias,
+                                         any(y), conv.strides, dilations,
+                                         conv.pads_begin, conv.pads_end)
+              : typename Primitive::desc(kind, algorithm, any(x), weights,
+                                         any(y), conv.strides, dilations,
+                                         conv.pads_begin, conv.pads_end),
+          postOps(), resources.engine()};
+    } catch (const dnnl::error &) {
+      return Status::success();
+    }
+    if (isReference(description.impl_info_str()))
+      return Status::success();
+    created = true;
+    return bind<Primitive>(description, bias);
+  }
+
+  template <typename Primitive>
+  Status bind(const typename Primitive::primitive_desc &description,
+              const memory::desc &bias) {
+    if (Status status = makeWeight(resources, context, conv.w, w,
+                                   description.weights_desc(), weight);
+        status.failed())
+      return status;
+    size_t offset = 0;
+    const auto place = [&](const memory::desc &desc) {
+      const size_t at = offset;
+      offset += (desc.get_size() + kAlignment - 1) / kAlignment * kAlignment;
+      return at;
+    };
+    reordersX = description.src_desc() != x;
+    reordersY = description.dst_desc() != y;
+    const memory::desc blockedX = description.src_desc();
+    const memory::desc blockedY = description.dst_desc();
+    const size_t xAt = reordersX ? place(blockedX) : 0;
+    const size_t yAt = reordersY ? place(blockedY) : 0;
+    addOperand(call, DNNL_ARG_SRC, blockedX, reordersX, xAt, conv.x);
+    addOperand(call, DNNL_ARG_DST, blockedY, reordersY, yAt, conv.y);
+    call.addWeight(DNNL_ARG_WEIGHTS, weight);
+    if (conv.bias >= 0)
+      call.addBuffer(DNNL_ARG_BIAS, bias, conv.bias);
+    call.finish(Primitive(description), description.scratchpad_desc(), offset);
+    if (reordersX) {
+      xCall.addBuffer(DNNL_ARG_FROM, x, conv.x);
+      xCall.addScratch(DNNL_ARG_TO, blockedX, xAt);
+      finishReorder(xCall, x, blockedX, offset);
+    }
+    if (reordersY) {
+      yCall.addScratch(DNNL_ARG_FROM, blockedY, yAt);
+      yCall.addBuffer(DNNL_ARG_TO, y, conv.y);
+      finishReorder(yCall, blockedY, y, offset);
+    }
+    if (conv.residual >= 0) {
+      residualCall.addBuffer(DNNL_ARG_FROM, y, conv.residual);
+      addOperand(residualCall, DNNL_ARG_TO, blockedY, reordersY, yAt, conv.y);
+      finishReorder(residualCall, y, blockedY, offset);
+    }
+    return Status::success();
+  }
+
+  static void addOperand(DnnlCall &to, int argument, const memory::desc &desc,
+                         bool inScratch, size_t offset, int32_t buffer) {
+    if (inScratch)
+      to.addScratch(argument, desc, offset);
+    else
+      to.addBuffer(argument, desc, buffer);
+  }
+
+  void finishReorder(DnnlCall &reorder, const memory::desc &from,
+                     const memory::desc &to, size_t offset) {
+    const dnnl::reorder::primitive_desc description(
+        resources.engine(), from, resources.engine(), to, attributes({}));
+    reorder.finish(dnnl::reorder(description), description.scratchpad_desc(),
+                   offset);
+  }
+
+  CpuResources &resources;
+  LoadContext context;
+  const program::ConvT &conv;
+  memory::data_type type;
+  DnnlCall call, xCall, yCall, residualCall;
+  memory::desc x, y, w; ///< as the buffers hold them
+  WeightOperand weight;
+  bool reordersX = false, reordersY = false;
+};
+
+//===----------------------------------------------------------------------===//
+// Plain loops
+//===----------------------------------------------------------------------===//
+
+/// One spatial dim; missing ones have extent and window 1.
+struct ConvDim {
+  int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
+};
+
+class PlainConv : public Operation {
+public:
+  PlainConv(CpuResources &resources, const LoadContext &context,
+            const program::ConvT &conv)
+      : threads(resources.threads()), context(context), conv(conv),
+        x(*context.program.buffers[conv.x]),
+        y(*context.program.buffers[conv.y]),
+        w(*context.program.buffers[conv.w]) {
+    const size_t spatial = conv.strides.size();
+    for (size_t i = 0; i < spatial; ++i)
+      dims[i + 3 - spatial] = {x.shape[i + 2],    y.shape[i + 2],
+                               w.shape[i + 2],    conv.strides[i],
+                               conv.dilations[i], conv.pads_begin[i]};
+  }
+
+  Status run(const RunContext &run) override {
+    const int64_t planes = y.shape[0] * y.shape[1];
+    dispatch(typeOf(y.type), [&](auto element) {
+      using T = decltype(element);
+      threads.parallelFor(planes, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t plane = begin; plane < end; ++plane)
+          runPlane<T>(run, plane);
+      });
+    });
+    return Status::success();
+  }
+
+private:
+  template <typename T>
+  const T *operand(int32_t buffer, const RunContext &run) const {
+    return buffer < 0 ? nullptr
+                      : static_cast<const T *>(
+                            context.buffers.at(buffer, run.microbatch));
+  }
+
+  template <typename T> void runPlane(const RunContext &run, int64_t plane) {
+    using C = Computed<T>;
+    const int64_t channel = plane % y.shape[1], batch = plane / y.shape[1];
+    const T *bias = operand<T>(conv.bias, run);
+    const T *residual = operand<T>(conv.residual, run);
+    const T *input = operand<T>(conv.x, run) + batch * x.shape[1] * inSize();
+    const int64_t first = plane * outSize();
+    T *output =
+        static_cast<T *>(context.buffers.at(conv.y, run.microbatch)) + first;
+    std::array<int64_t, 3> at;
+    int64_t index = 0;
+    for (at[0] = 0; at[0] < dims[0].out; ++at[0])
+      for (at[1] = 0; at[1] < dims[1].out; ++at[1])
+        for (at[2] = 0; at[2] < dims[2].out; ++at[2], ++index) {
+          C sum = sumAt(input, operand<T>(conv.w, run), channel, at);
+          if (bias)
+            sum += static_cast<C>(bias[channel]);
+          if (residual)
+            sum += static_cast<C>(residual[first + index]);
+          if constexpr (std::is_floating_point_v<C>)
+            sum = activate(conv.activation, sum);
+          output[index] = static_cast<T>(sum);
+        }
+  }
+
+  int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
+  int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
+
+  /// Position in x that tap `w` of the window reads for output `at`, or -1.
+  int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
+    int64_t from = 0;
+    if (!conv.transposed) {
+      from = at * dim.stride - dim.before + w * dim.dilation;
+    } else {
+      from = at + dim.before - w * dim.dilation;
+      if (from < 0 || from % dim.stride != 0)
+        return -1;
+      from /= dim.stride;
+    }
+    return from >= 0 && from < dim.in ? from : -1;
+  }
+
+  template <typename T>
+  Computed<T> sumAt(const T *input, const T *weights, int64_t channel,
+                    const std::array<int64_t, 3> &at) const {
+    using C = Computed<T>;
+    const int64_t outPerGroup = y.shape[1] / conv.groups;
+    const int64_t inPerGroup = x.shape[1] / conv.groups;
+    const int64_t group = channel / outPerGroup;
+    const int64_t window = dims[0].window * dims[1].window * dims[2].window;
+    C sum = 0;
+    for (int64_t c = 0; c < inPerGroup; ++c) {
+      const int64_t in = group * inPerGroup + c;
+      const int64_t row = conv.transposed
+                              ? in * outPerGroup + channel % outPerGroup
+                              : channel * inPerGroup + c;
+      for (int64_t i = 0; i < window; ++i) {
+        const std::array<int64_t, 3> w = {i / (dims[1].window * dims[2].window),
+                                          i / dims[2].window % dims[1].window,
+                                          i % dims[2].window};
+        int64_t index = in;
+        bool inside = true;
+        for (int d = 0; d < 3; ++d) {
+          const int64_t from = tap(dims[d], at[d], w[d]);
+          inside &= from >= 0;
+          index = index * dims[d].in + from;
+        }
+        if (inside)
+          sum += static_cast<C>(input[index]) *
+                 static_cast<C>(weights[row * window + i]);
+      }
+    }
+    return sum;
+  }
+
+  const ThreadTeam &threads;
+  LoadContext context;
+  const program::ConvT &conv;
+  const program::BufferT &x, &y, &w;
+  std::array<ConvDim, 3> dims;
+};
+} // namespace
+
+/// oneDNN has neither negative pads nor tensors without elements.
+static bool isForDnnl(const LoadContext &context, const program::ConvT &conv) {
+  for (const auto *pads : {&conv.pads_begin, &conv.pads_end})
+    for (int64_t pad : *pads)
+      if (pad < 0)
+        return false;
+  for (int32_t buffer : {conv.x, conv.w, conv.y})
+    if (numElements(context.program.buffers[buffer]->shape) == 0)
+      return false;
+  return dnnlTypeOf(typeOf(context.program.buffers[conv.y]->type)).has_value();
+}
+
+Status prepareConv(CpuResources &resources, const LoadContext &context,
+                   const program::InstructionT &instruction,
+                   std::unique_ptr<Operation> &operation) {
+  const program::ConvT &conv = *instruction.body.AsConv();
+  if (isForDnnl(context, conv)) {
+    auto dnnlConv = std::make_unique<DnnlConv>(resources, context, conv);
+    bool created = false;
+    Status status = dnnlConv->create(created);
+    if (created || status.failed()) {
+      operation = std::move(dnnlConv);
+      return status;
+    }
+  }
+  operation = std::make_unique<PlainConv>(resources, context, conv);
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,56 @@
+//===- Kernel.cpp - calls generated kernels -------------------------------===//
+
+#include "runtime/device/cpu/CpuResources.h"
+#include "runtime/device/cpu/InstructionSet.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+namespace {
+class KernelOperation : public Operation {
+public:
+  KernelOperation(const ThreadTeam &threads, const LoadContext &context,
+                  const program::KernelT &kernel, KernelFunction function)
+      : threads(threads), context(context), kernel(kernel), function(function),
+        pointers(kernel.buffers.size()), scalars(kernel.scalars.size()) {}
+
+  Status run(const RunContext &run) override {
+    for (size_t i = 0; i < pointers.size(); ++i)
+      pointers[i] = context.buffers.at(kernel.buffers[i], run.microbatch);
+    for (size_t i = 0; i < scalars.size(); ++i)
+      scalars[i] = evaluate(*kernel.scalars[i], context.mesh, run.at);
+    threads.parallelFor(kernel.extent, kernel.grain,
+                        [this](int64_t begin, int64_t end) {
+                          function(pointers.data(), scalars.data(), begin, end);
+                        });
+    return Status::success();
+  }
+
+private:
+  const ThreadTeam &threads;
+  LoadContext context;
+  const program::KernelT &kernel;
+  KernelFunction function;
+  std::vector<void *> pointers;
+  std::vector<int64_t> scalars;
+};
+} // namespace
+
+Status prepareKernel(CpuResources &resources, const LoadContext &context,
+                     const program::InstructionT &instruction,
+                     std::unique_ptr<Operation> &operation) {
+  const program::KernelT &kernel = *instruction.body.AsKernel();
+  const KernelFunction *kernels = nullptr;
+  if (Status status =
+          chooseVariant(context.image, context.program.num_kernels, kernels);
+      status.failed())
+    return status;
+  if (!kernels)
+    return Status::error(DamagedBundle, "the program has no kernels");
+  operation = std::make_unique<KernelOperation>(resources.threads(), context,
+                                                kernel, kernels[kernel.kernel]);
+  return Status::success();
+}
+
+} // namespace pcc::runtime

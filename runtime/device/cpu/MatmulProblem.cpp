@@ -1,0 +1,69 @@
+//===- MatmulProblem.cpp - one matmul, reduced to its simplest form -------===//
+
+#include "runtime/device/cpu/MatmulProblem.h"
+
+namespace pcc::runtime {
+
+static MatrixStrides split(const std::vector<int64_t> &strides) {
+  MatrixStrides matrix;
+  const size_t batch = strides.size() - 2;
+  matrix.batch.assign(strides.begin(), strides.begin() + int64_t(batch));
+  matrix.row = strides[batch];
+  matrix.column = strides[batch + 1];
+  return matrix;
+}
+
+MatmulProblem::MatmulProblem(const program::MatmulT &matmul, ElementType type)
+    : type(type), batch(matmul.batch), m(matmul.m), n(matmul.n), k(matmul.k),
+      a(split(matmul.a_strides)), b(split(matmul.b_strides)),
+      c(split(matmul.c_strides)), alpha(matmul.alpha),
+      activation(matmul.activation), hasBias(matmul.bias >= 0),
+      hasResidual(matmul.residual >= 0) {
+  residual = hasResidual ? split(matmul.residual_strides) : c;
+  mergeBatches();
+  mergeIntoRows();
+}
+
+int64_t MatmulProblem::numBatches() const {
+  int64_t product = 1;
+  for (int64_t size : batch)
+    product *= size;
+  return product;
+}
+
+std::vector<MatrixStrides *> MatmulProblem::matrices() {
+  return {&a, &b, &c, &residual};
+}
+
+bool MatmulProblem::canMerge(const MatrixStrides &matrix, size_t outer) const {
+  return matrix.batch[outer] == matrix.batch[outer + 1] * batch[outer + 1];
+}
+
+void MatmulProblem::mergeBatches() {
+  for (size_t dim = batch.size(); dim-- > 0;) {
+    const bool hasInner = dim + 1 < batch.size();
+    const bool merges = hasInner && canMerge(a, dim) && canMerge(b, dim) &&
+                        canMerge(c, dim) && canMerge(residual, dim);
+    if (batch[dim] != 1 && !merges)
+      continue;
+    if (merges)
+      batch[dim + 1] *= batch[dim];
+    batch.erase(batch.begin() + int64_t(dim));
+    for (MatrixStrides *matrix : matrices())
+      matrix->batch.erase(matrix->batch.begin() + int64_t(dim));
+  }
+}
+
+void MatmulProblem::mergeIntoRows() {
+  while (!batch.empty() && b.batch.back() == 0) {
+    for (const MatrixStrides *matrix : {&a, &c, &residual})
+      if (matrix->batch.back() != matrix->row * m)
+        return;
+    m *= batch.back();
+    batch.pop_back();
+    for (MatrixStrides *matrix : matrices())
+      matrix->batch.pop_back();
+  }
+}
+
+} // namespace pcc::runtime

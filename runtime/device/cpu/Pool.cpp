@@ -1,0 +1,146 @@
+//===- Pool.cpp - maxima and averages of windows --------------------------===//
+
+#include "runtime/device/cpu/CpuResources.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace pcc::runtime {
+
+namespace {
+/// One spatial dim; missing ones have extent and window 1.
+struct PoolDim {
+  int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0,
+          after = 0;
+};
+
+struct MaxOf {
+  template <typename T> static T initial() {
+    return std::numeric_limits<T>::has_infinity
+               ? -std::numeric_limits<T>::infinity()
+               : std::numeric_limits<T>::lowest();
+  }
+  /// NaN wins, as in the models' own framework.
+  template <typename T> static T add(T sum, T value) {
+    return value > sum || value != value ? value : sum;
+  }
+};
+struct SumOf {
+  template <typename T> static T initial() { return T(0); }
+  template <typename T> static T add(T sum, T value) { return sum + value; }
+};
+
+class PoolOperation : public Operation {
+public:
+  PoolOperation(const ThreadTeam &threads, const LoadContext &context,
+                const program::PoolT &pool)
+      : threads(threads), context(context), pool(pool) {
+    const program::BufferT &x = *context.program.buffers[pool.x];
+    const program::BufferT &y = *context.program.buffers[pool.y];
+    type = typeOf(x.type);
+    planes = x.shape[0] * x.shape[1];
+    const size_t spatial = pool.window.size();
+    for (size_t i = 0; i < spatial; ++i)
+      dims[i + 3 - spatial] = {x.shape[i + 2],    y.shape[i + 2],
+                               pool.window[i],    pool.strides[i],
+                               pool.dilations[i], pool.pads_begin[i],
+                               pool.pads_end[i]};
+  }
+
+  Status run(const RunContext &run) override {
+    const void *x = context.buffers.at(pool.x, run.microbatch);
+    void *y = context.buffers.at(pool.y, run.microbatch);
+    dispatch(type, [&](auto element) {
+      using T = decltype(element);
+      threads.parallelFor(planes, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t plane = begin; plane < end; ++plane)
+          runPlane(static_cast<const T *>(x) + plane * inSize(),
+                   static_cast<T *>(y) + plane * outSize());
+      });
+    });
+    return Status::success();
+  }
+
+private:
+  int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
+  int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
+
+  template <typename T> void runPlane(const T *x, T *y) const {
+    std::array<int64_t, 3> at;
+    for (at[0] = 0; at[0] < dims[0].out; ++at[0])
+      for (at[1] = 0; at[1] < dims[1].out; ++at[1])
+        for (at[2] = 0; at[2] < dims[2].out; ++at[2], ++y)
+          *y = pool.kind == program::PoolKind::Max
+                   ? static_cast<T>(reduceWindow<MaxOf>(x, at))
+                   : average(x, at);
+  }
+
+  template <typename T>
+  T average(const T *x, const std::array<int64_t, 3> &at) const {
+    const auto sum = reduceWindow<SumOf>(x, at);
+    const bool counts = pool.kind == program::PoolKind::AverageWithPadding;
+    int64_t count = 1;
+    for (int i = 0; i < 3; ++i)
+      count *=
+          counts ? countPadded(dims[i], at[i]) : countInside(dims[i], at[i]);
+    return static_cast<T>(static_cast<Computed<T>>(
+        sum / Computed<T>(std::max<int64_t>(count, 1))));
+  }
+
+  static int64_t countInside(const PoolDim &dim, int64_t at) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < dim.window; ++i) {
+      const int64_t from = at * dim.stride - dim.before + i * dim.dilation;
+      count += from >= 0 && from < dim.in;
+    }
+    return count;
+  }
+  static int64_t countPadded(const PoolDim &dim, int64_t at) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < dim.window; ++i)
+      count +=
+          at * dim.stride - dim.before + i * dim.dilation < dim.in + dim.after;
+    return count;
+  }
+
+  template <typename Reducer, typename T>
+  Computed<T> reduceWindow(const T *x, const std::array<int64_t, 3> &at) const {
+    auto sum = Reducer::template initial<Computed<T>>();
+    std::array<int64_t, 3> w;
+    for (w[0] = 0; w[0] < dims[0].window; ++w[0])
+      for (w[1] = 0; w[1] < dims[1].window; ++w[1])
+        for (w[2] = 0; w[2] < dims[2].window; ++w[2]) {
+          int64_t index = 0;
+          bool inside = true;
+          for (int i = 0; i < 3; ++i) {
+            const int64_t from = at[i] * dims[i].stride - dims[i].before +
+                                 w[i] * dims[i].dilation;
+            inside &= from >= 0 && from < dims[i].in;
+            index = index * dims[i].in + from;
+          }
+          if (inside)
+            sum = Reducer::add(sum, static_cast<Computed<T>>(x[index]));
+        }
+    return sum;
+  }
+
+  const ThreadTeam &threads;
+  LoadContext context;
+  const program::PoolT &pool;
+  ElementType type;
+  int64_t planes;
+  std::array<PoolDim, 3> dims;
+};
+} // namespace
+
+Status preparePool(CpuResources &resources, const LoadContext &context,
+                   const program::InstructionT &instruction,
+                   std::unique_ptr<Operation> &operation) {
+  operation = std::make_unique<PoolOperation>(resources.threads(), context,
+                                              *instruction.body.AsPool());
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,51 @@
+//===- ThreadTeam.cpp - divides loops over threads ------------------------===//
+
+#include "runtime/device/cpu/ThreadTeam.h"
+
+#include <algorithm>
+
+// libgomp's ABI: clang's own OpenMP would bring a second runtime.
+extern "C" {
+void GOMP_parallel(void (*body)(void *), void *data, unsigned numThreads,
+                   unsigned flags);
+int omp_get_thread_num(void);
+int omp_get_num_threads(void);
+void omp_set_num_threads(int numThreads);
+}
+
+namespace pcc::runtime {
+
+namespace {
+struct Loop {
+  int64_t extent;
+  void (*piece)(const void *, int64_t, int64_t);
+  const void *context;
+};
+} // namespace
+
+static void runPiece(void *data) {
+  const Loop &loop = *static_cast<const Loop *>(data);
+  const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();
+  const int64_t share = loop.extent / count, rest = loop.extent % count;
+  const int64_t begin = index * share + std::min(index, rest);
+  const int64_t end = begin + share + (index < rest);
+  if (begin < end)
+    loop.piece(loop.context, begin, end);
+}
+
+void ThreadTeam::adopt() const { omp_set_num_threads(numThreads); }
+
+void ThreadTeam::run(int64_t extent, int64_t grain, Piece piece,
+                     const void *context) const {
+  if (extent <= 0)
+    return;
+  const int64_t useful =
+      std::max<int64_t>(extent / std::max<int64_t>(grain, 1), 1);
+  const int64_t threads = std::min<int64_t>(numThreads, useful);
+  if (threads == 1)
+    return piece(context, 0, extent);
+  Loop loop{extent, piece, context};
+  GOMP_parallel(runPiece, &loop, unsigned(threads), 0);
+}
+
+} // namespace pcc::runtime

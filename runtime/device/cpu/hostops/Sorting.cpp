@@ -1,0 +1,96 @@
+//===- Sorting.cpp - top_k
+//-------------------------------------------------===//
+//
+// top_k: input x; outputs values and indices (i64); integers: dim, largest (0
+// or 1). k is the outputs' size of the dim.
+// Results are sorted; among equals the lower index comes first. NaN counts as
+// the largest value.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/HostOps.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pcc::runtime {
+
+namespace {
+/// A tensor seen as [outer, size, inner] around one dim.
+struct Around {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+} // namespace
+
+static Around around(const std::vector<int64_t> &shape, int64_t dim) {
+  Around view;
+  for (int64_t i = 0; i < int64_t(shape.size()); ++i)
+    (i < dim ? view.outer : i == dim ? view.size : view.inner) *= shape[i];
+  return view;
+}
+
+static const char *prepareTopK(HostOpCall &call) {
+  if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
+      call.integers.size() != 2)
+    return "needs one input, two outputs and two integers";
+  const int64_t dim = call.integers[0];
+  std::vector<int64_t> shape = call.inputs[0].shape;
+  if (dim < 0 || dim >= int64_t(shape.size()))
+    return "has a dim that its input lacks";
+  if (call.outputs[0].shape.size() != shape.size() ||
+      call.outputs[0].shape[dim] > shape[dim])
+    return "asks for more elements than there are";
+  shape[dim] = call.outputs[0].shape[dim];
+  if (call.outputs[0].shape != shape || call.outputs[1].shape != shape ||
+      call.outputs[0].type != call.inputs[0].type ||
+      call.outputs[1].type != ElementType::I64)
+    return "has outputs of another shape or type";
+  call.workspace.resize(size_t(call.inputs[0].shape[dim]));
+  return nullptr;
+}
+
+/// Strict order by value; NaN is above everything.
+template <typename T> static bool less(T a, T b) {
+  return a < b || (b != b && a == a);
+}
+
+template <typename T> static void topK(HostOpCall &call) {
+  const int64_t dim = call.integers[0];
+  const bool largest = call.integers[1] != 0;
+  const Around in = around(call.inputs[0].shape, dim);
+  const int64_t k = call.outputs[0].shape[dim];
+  for (int64_t row = 0; row < in.outer * in.inner; ++row) {
+    const int64_t outer = row / in.inner, inner = row % in.inner;
+    const T *x = static_cast<const T *>(call.inputs[0].data) +
+                 outer * in.size * in.inner + inner;
+    const int64_t out = outer * k * in.inner + inner;
+    std::iota(call.workspace.begin(), call.workspace.end(), 0);
+    const auto comesFirst = [&](int64_t i, int64_t j) {
+      const auto a = static_cast<Computed<T>>(x[i * in.inner]);
+      const auto b = static_cast<Computed<T>>(x[j * in.inner]);
+      if (less(a, b) || less(b, a))
+        return largest ? less(b, a) : less(a, b);
+      return i < j;
+    };
+    std::partial_sort(call.workspace.begin(), call.workspace.begin() + k,
+                      call.workspace.end(), comesFirst);
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t from = call.workspace[size_t(i)];
+      static_cast<T *>(call.outputs[0].data)[out + i * in.inner] =
+          x[from * in.inner];
+      static_cast<int64_t *>(call.outputs[1].data)[out + i * in.inner] = from;
+    }
+  }
+}
+
+static void runTopK(HostOpCall &call) {
+  dispatch(call.inputs[0].type,
+           [&](auto element) { topK<decltype(element)>(call); });
+}
+
+static constexpr HostOpRow rows[] = {{"top_k", prepareTopK, runTopK}};
+
+std::span<const HostOpRow> sortingOps() { return rows; }
+
+} // namespace pcc::runtime
