@@ -50,25 +50,21 @@ bool isDenseTarget(const StridedCopy &copy) {
 }
 
 template <typename Element>
-static void runLoops(std::span<const CopyLoop> loops, const Element *source,
-                     Element *target) {
-  if (loops.empty()) {
-    *target = *source;
-    return;
-  }
+static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
+                     const Element *source, Element *target) {
   const CopyLoop &loop = loops.front();
   if (loops.size() == 1 && loop.sourceStride == 1 && loop.targetStride == 1) {
-    std::memcpy(target, source, loop.extent * sizeof(Element));
+    std::memcpy(target, source, size_t(extent) * sizeof(Element));
     return;
   }
   if (loops.size() == 1) {
-    for (int64_t i = 0; i < loop.extent; ++i)
+    for (int64_t i = 0; i < extent; ++i)
       std::memcpy(target + i * loop.targetStride,
                   source + i * loop.sourceStride, sizeof(Element));
     return;
   }
-  for (int64_t i = 0; i < loop.extent; ++i)
-    runLoops(loops.subspan(1), source + i * loop.sourceStride,
+  for (int64_t i = 0; i < extent; ++i)
+    runLoops(loops.subspan(1), loops[1].extent, source + i * loop.sourceStride,
              target + i * loop.targetStride);
 }
 
@@ -80,25 +76,36 @@ template <size_t N> struct Bytes {
 } // namespace
 
 template <size_t N>
-static void runSized(const StridedCopy &copy, const void *source,
-                     void *target) {
-  runLoops<Bytes<N>>(copy.loops,
-                     static_cast<const Bytes<N> *>(source) + copy.sourceOffset,
-                     static_cast<Bytes<N> *>(target) + copy.targetOffset);
+static void runSized(const StridedCopy &copy, int64_t begin, int64_t end,
+                     const void *source, void *target) {
+  const auto *from = static_cast<const Bytes<N> *>(source) + copy.sourceOffset;
+  auto *to = static_cast<Bytes<N> *>(target) + copy.targetOffset;
+  if (copy.loops.empty()) {
+    *to = *from;
+    return;
+  }
+  const CopyLoop &outer = copy.loops.front();
+  runLoops<Bytes<N>>(copy.loops, end - begin, from + begin * outer.sourceStride,
+                     to + begin * outer.targetStride);
+}
+
+void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
+                 const void *source, void *target, size_t elementSize) {
+  switch (elementSize) {
+  case 1:
+    return runSized<1>(copy, begin, end, source, target);
+  case 2:
+    return runSized<2>(copy, begin, end, source, target);
+  case 4:
+    return runSized<4>(copy, begin, end, source, target);
+  default:
+    return runSized<8>(copy, begin, end, source, target);
+  }
 }
 
 void runCopy(const StridedCopy &copy, const void *source, void *target,
              size_t elementSize) {
-  switch (elementSize) {
-  case 1:
-    return runSized<1>(copy, source, target);
-  case 2:
-    return runSized<2>(copy, source, target);
-  case 4:
-    return runSized<4>(copy, source, target);
-  default:
-    return runSized<8>(copy, source, target);
-  }
+  runCopyPart(copy, 0, outerExtent(copy), source, target, elementSize);
 }
 
 } // namespace pcc::runtime

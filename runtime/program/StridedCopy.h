@@ -40,6 +40,15 @@ bool isDenseTarget(const StridedCopy &copy);
 void runCopy(const StridedCopy &copy, const void *source, void *target,
              size_t elementSize);
 
+/// Iterations of the outermost loop, 1 if there is none.
+inline int64_t outerExtent(const StridedCopy &copy) {
+  return copy.loops.empty() ? 1 : copy.loops.front().extent;
+}
+
+/// Runs iterations [begin, end) of the outermost loop.
+void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
+                 const void *source, void *target, size_t elementSize);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_PROGRAM_STRIDEDCOPY_H

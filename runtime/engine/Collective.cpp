@@ -1,0 +1,315 @@
+//===- Collective.cpp - collectives as operations -------------------------===//
+
+#include "runtime/engine/Collective.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace pcc::runtime {
+
+namespace {
+/// What all kinds share. `out` and `scratch` are arena buffers.
+class CollectiveOperation : public Operation {
+public:
+  CollectiveOperation(const LoadContext &context,
+                      const program::InstructionT &instruction, Group *group)
+      : context(context), collective(*instruction.body.AsCollective()),
+        group(group), in(*context.program.buffers[size_t(collective.in)]),
+        type(typeOf(in.type)), size(sizeOf(type)) {
+    action.value = collective.value;
+  }
+
+protected:
+  struct Addresses {
+    const char *in;
+    char *out;
+    char *scratch;
+  };
+
+  /// Also notes what the rank is doing, for messages.
+  Addresses begin(const RunContext &run) {
+    action.action = run.action;
+    const BufferTable &buffers = context.buffers;
+    const auto at = [&](int32_t buffer) {
+      return static_cast<char *>(buffers.at(buffer, run.microbatch));
+    };
+    return {at(collective.in), at(collective.out),
+            collective.scratch < 0 ? nullptr : at(collective.scratch)};
+  }
+
+  void copyAll(const std::vector<StridedCopy> &copies, const char *source,
+               char *target) const {
+    for (const StridedCopy &copy : copies)
+      runCopy(copy, source, target, size);
+  }
+
+  LoadContext context;
+  const program::CollectiveT &collective;
+  Group *group;
+  const program::BufferT &in;
+  ElementType type;
+  size_t size;
+  ActionId action;
+};
+
+class AllReduce : public CollectiveOperation {
+public:
+  using CollectiveOperation::CollectiveOperation;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    return group->allReduce(at.in, at.out, size_t(in.bytes) / size, type,
+                            static_cast<Reduction>(collective.reduction),
+                            action);
+  }
+};
+
+class Broadcast : public CollectiveOperation {
+public:
+  using CollectiveOperation::CollectiveOperation;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (group->index() == collective.root && at.in != at.out)
+      std::memcpy(at.out, at.in, size_t(in.bytes));
+    return group->broadcast(at.out, size_t(in.bytes), collective.root, action);
+  }
+};
+
+/// A collective that follows a plan.
+class PlannedCollective : public CollectiveOperation {
+public:
+  PlannedCollective(const LoadContext &context,
+                    const program::InstructionT &instruction, Group *group,
+                    CollectivePlan made)
+      : CollectiveOperation(context, instruction, group), plan(std::move(made)),
+        sends(plan.sends.size()), receives(plan.receives.size()) {}
+
+protected:
+  /// Packs what has to be, and fills `sends`.
+  void packSends(const Addresses &at) {
+    for (size_t i = 0; i < plan.sends.size(); ++i) {
+      const PeerPiece &piece = plan.sends[i];
+      char *packed = at.scratch + piece.scratchOffset * int64_t(size);
+      if (piece.packed)
+        copyAll(piece.copies, at.in, packed);
+      char *direct = const_cast<char *>(at.in) + piece.offset * int64_t(size);
+      sends[i] = {piece.member, piece.packed ? packed : direct,
+                  size_t(piece.elements) * size};
+    }
+  }
+
+  char *placeOf(const PeerPiece &piece, const Addresses &at) const {
+    return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
+                        : at.out + piece.offset * int64_t(size);
+  }
+
+  CollectivePlan plan;
+  std::vector<Piece> sends, receives;
+};
+
+class Slice : public PlannedCollective {
+public:
+  using PlannedCollective::PlannedCollective;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    copyAll(plan.local, at.in, at.out);
+    return Status::success();
+  }
+};
+
+class Gather : public PlannedCollective {
+public:
+  using PlannedCollective::PlannedCollective;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    char *all = plan.gathersDirectly ? at.out : at.scratch;
+    if (Status status = group->allGather(at.in, all, size_t(in.bytes), action);
+        status.failed() || plan.gathersDirectly)
+      return status;
+    for (size_t member = 0; member < plan.unpack.size(); ++member)
+      copyAll(plan.unpack[member], all + member * size_t(in.bytes), at.out);
+    return Status::success();
+  }
+};
+
+class Redistribution : public PlannedCollective {
+public:
+  using PlannedCollective::PlannedCollective;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    packSends(at);
+    for (size_t i = 0; i < plan.receives.size(); ++i)
+      receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
+                     size_t(plan.receives[i].elements) * size};
+    copyAll(plan.local, at.in, at.out);
+    if (!sends.empty() || !receives.empty())
+      if (Status status = group->exchange(sends, receives, action);
+          status.failed())
+        return status;
+    for (const PeerPiece &piece : plan.receives)
+      if (piece.packed)
+        copyAll(piece.copies, placeOf(piece, at), at.out);
+    return Status::success();
+  }
+};
+
+struct Add {
+  template <typename T> static T of(T a, T b) { return T(a + b); }
+};
+struct Greater {
+  template <typename T> static T of(T a, T b) { return a < b ? b : a; }
+};
+struct Lesser {
+  template <typename T> static T of(T a, T b) { return b < a ? b : a; }
+};
+struct Multiply {
+  template <typename T> static T of(T a, T b) { return T(a * b); }
+};
+
+/// Pieces of all members arrive in scratch and are reduced in member order, so
+/// that the result does not depend on timing.
+class ReduceScatter : public PlannedCollective {
+public:
+  ReduceScatter(const LoadContext &context,
+                const program::InstructionT &instruction, Group *group,
+                CollectivePlan made)
+      : PlannedCollective(context, instruction, group, std::move(made)) {
+    receives.clear();
+    receives.reserve(plan.receives.size());
+  }
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    packSends(at);
+    receives.clear();
+    for (const PeerPiece &piece : plan.receives) {
+      if (piece.member == group->index())
+        pack(plan.local, at.in, placeOf(piece, at));
+      else
+        receives.push_back(
+            {piece.member, placeOf(piece, at), size_t(piece.elements) * size});
+    }
+    if (!sends.empty() || !receives.empty())
+      if (Status status = group->exchange(sends, receives, action);
+          status.failed())
+        return status;
+    if (plan.receives.empty())
+      return Status::success();
+    reduce(at);
+    copyAll(plan.receives[0].copies, placeOf(plan.receives[0], at), at.out);
+    return Status::success();
+  }
+
+private:
+  /// Copies densely in the order in which the others send.
+  void pack(const std::vector<StridedCopy> &copies, const char *source,
+            char *target) const {
+    int64_t done = 0;
+    for (const StridedCopy &copy : copies) {
+      appendDensely(copy.loops, source + copy.sourceOffset * int64_t(size),
+                    target, done);
+    }
+  }
+
+  void appendDensely(std::span<const CopyLoop> loops, const char *source,
+                     char *target, int64_t &done) const {
+    if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
+      const int64_t count = loops.empty() ? 1 : loops[0].extent;
+      std::memcpy(target + done * int64_t(size), source, size_t(count) * size);
+      done += count;
+      return;
+    }
+    for (int64_t i = 0; i < loops[0].extent; ++i)
+      appendDensely(loops.subspan(1),
+                    source + i * loops[0].sourceStride * int64_t(size), target,
+                    done);
+  }
+
+  void reduce(const Addresses &at) const {
+    using Reducer = void (ReduceScatter::*)(const Addresses &) const;
+    static constexpr Reducer reducers[] = {
+        &ReduceScatter::reduceBy<Add>, &ReduceScatter::reduceBy<Greater>,
+        &ReduceScatter::reduceBy<Lesser>, &ReduceScatter::reduceBy<Multiply>};
+    (this->*reducers[size_t(collective.reduction)])(at);
+  }
+
+  template <typename Reducer> void reduceBy(const Addresses &at) const {
+    dispatch(type, [&](auto element) {
+      using T = decltype(element);
+      T *first = reinterpret_cast<T *>(placeOf(plan.receives[0], at));
+      for (int64_t i = 0; i < plan.receives[0].elements; ++i) {
+        auto sum = static_cast<Computed<T>>(first[i]);
+        for (size_t member = 1; member < plan.receives.size(); ++member)
+          sum = Reducer::of(
+              sum, static_cast<Computed<T>>(reinterpret_cast<const T *>(
+                       placeOf(plan.receives[member], at))[i]));
+        first[i] = static_cast<T>(sum);
+      }
+    });
+  }
+};
+
+using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
+                                            const program::InstructionT &,
+                                            Group *, CollectivePlan &&);
+
+template <typename Kind>
+std::unique_ptr<Operation> plain(const LoadContext &context,
+                                 const program::InstructionT &instruction,
+                                 Group *group, CollectivePlan &&) {
+  return std::make_unique<Kind>(context, instruction, group);
+}
+
+template <typename Kind>
+std::unique_ptr<Operation> planned(const LoadContext &context,
+                                   const program::InstructionT &instruction,
+                                   Group *group, CollectivePlan &&plan) {
+  return std::make_unique<Kind>(context, instruction, group, std::move(plan));
+}
+
+std::unique_ptr<Operation> gather(const LoadContext &context,
+                                  const program::InstructionT &instruction,
+                                  Group *group, CollectivePlan &&plan) {
+  return (plan.gathers ? planned<Gather>
+                       : planned<Redistribution>)(context, instruction, group,
+                                                  std::move(plan));
+}
+} // namespace
+
+/// By CollectiveKind.
+static constexpr Make makers[] = {
+    plain<AllReduce>,        gather,
+    planned<ReduceScatter>,  planned<Redistribution>,
+    planned<Redistribution>, planned<Redistribution>,
+    plain<Broadcast>,        planned<Slice>};
+static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
+
+Status prepareCollective(const LoadContext &context,
+                         const program::InstructionT &instruction, Group *group,
+                         std::unique_ptr<Operation> &operation) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  CollectivePlan plan = planCollective(
+      collectiveOf(context.program, collective), context.mesh, context.at);
+  const auto &buffers = context.program.buffers;
+  const auto size =
+      int64_t(sizeOf(typeOf(buffers[size_t(collective.in)]->type)));
+  const int64_t reserved =
+      collective.scratch < 0 ? 0 : buffers[size_t(collective.scratch)]->bytes;
+  if (plan.scratchElements * size > reserved)
+    return Status::error(DamagedBundle,
+                         "the program reserves " + std::to_string(reserved) +
+                             " bytes for the collective of \"" +
+                             collective.value + "\", which needs " +
+                             std::to_string(plan.scratchElements * size));
+  operation = makers[size_t(collective.kind)](context, instruction, group,
+                                              std::move(plan));
+  return Status::success();
+}
+
+} // namespace pcc::runtime

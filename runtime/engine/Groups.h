@@ -1,0 +1,29 @@
+//===- Groups.h - the communicators of a run ------------------------------===//
+
+#ifndef PCC_RUNTIME_ENGINE_GROUPS_H
+#define PCC_RUNTIME_ENGINE_GROUPS_H
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/program/Program.h"
+
+namespace pcc::runtime {
+
+/// This rank's member of every group of the bundle, and the ranks that differ
+/// from it only in their position: the pipeline. All ranks create all groups,
+/// in the order of the bundle's list.
+class Groups {
+public:
+  Status create(const program::ProgramT &program, const Mesh &mesh,
+                const Coordinates &at, World &world);
+
+  Group *find(int32_t index) const { return mine[size_t(index)]; }
+  Group &pipeline() const { return *mine.back(); }
+
+private:
+  std::vector<std::unique_ptr<Group>> created;
+  std::vector<Group *> mine; ///< by group of the program, the pipeline last
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_ENGINE_GROUPS_H

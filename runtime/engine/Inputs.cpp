@@ -1,0 +1,144 @@
+//===- Inputs.cpp - reads a rank's parts of the inputs --------------------===//
+
+#include "runtime/engine/Inputs.h"
+#include "runtime/program/ElementDispatch.h"
+#include "runtime/program/Npy.h"
+#include "runtime/program/RandomValues.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace pcc::runtime {
+
+static std::string describe(const program::InputT &input) {
+  return "\"" + input.name + "\" (" +
+         std::string(nameOf(npyTypeOf(typeOf(input.type)))) + " " +
+         toString(input.shape) + ")";
+}
+
+static Status checkNames(const program::ProgramT &program,
+                         const RunOptions &options) {
+  std::string known;
+  for (const auto &input : program.inputs)
+    known += (known.empty() ? "" : ", ") + describe(*input);
+  for (const auto &[name, path] : options.inputs)
+    if (std::none_of(program.inputs.begin(), program.inputs.end(),
+                     [&](const auto &input) { return input->name == name; }))
+      return Status::error(BadInput, "the model has no input \"" + name + "\"",
+                           {"its inputs are " + known});
+  return Status::success();
+}
+
+static Status openInput(const program::InputT &input, const std::string &path,
+                        NpyFile &file) {
+  if (Status status = NpyFile::open(path, file); status.failed())
+    return status.addNote("it was given for input " + describe(input));
+  if (file.type() != npyTypeOf(typeOf(input.type)))
+    return Status::error(BadInput,
+                         "input \"" + input.name + "\" has type " +
+                             std::string(nameOf(file.type())) + ", not " +
+                             std::string(nameOf(npyTypeOf(typeOf(input.type)))),
+                         {"read from \"" + path + "\""});
+  if (file.shape() != input.shape)
+    return Status::error(BadInput,
+                         "input \"" + input.name + "\" has shape " +
+                             toString(file.shape()) + ", not " +
+                             toString(input.shape),
+                         {"read from \"" + path + "\""});
+  return Status::success();
+}
+
+namespace {
+/// Where the elements of one input come from: a file, or a generator.
+class InputSource {
+public:
+  explicit InputSource(const NpyFile &file) : file(&file), type(file.type()) {}
+  explicit InputSource(const RandomTensor &random)
+      : random(random), type(random.type) {}
+
+  /// Copies to a buffer of type `wanted`.
+  void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
+            ElementType wanted, char *target) const {
+    const auto size = int64_t(sizeOf(wanted));
+    if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
+                           loops[0].targetStride != 1)) {
+      for (int64_t i = 0; i < loops[0].extent; ++i)
+        copy(loops.subspan(1), from + i * loops[0].sourceStride,
+             to + i * loops[0].targetStride, wanted, target);
+      return;
+    }
+    const int64_t count = loops.empty() ? 1 : loops[0].extent;
+    if (!file)
+      return fillRandom({random.key, wanted, random.scale, random.indexBound},
+                        uint64_t(from), 1, count, target + to * size);
+    convertElements(type,
+                    static_cast<const char *>(file->data()) +
+                        from * int64_t(sizeOf(type)),
+                    count, wanted, target + to * size);
+  }
+
+private:
+  const NpyFile *file = nullptr;
+  RandomTensor random;
+  ElementType type;
+};
+} // namespace
+
+static void fillBuffer(const program::ProgramT &program,
+                       const program::InputT &input, const Mesh &mesh,
+                       Coordinates at, const InputSource &source,
+                       const BufferTable &buffers) {
+  const program::BufferT &buffer = *program.buffers[size_t(input.buffer)];
+  const Layout layout = layoutOf(*input.layout);
+  const Layout whole = wholeLayout(input.shape);
+  const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+  for (int32_t slot = 0; slot < buffer.slots; ++slot) {
+    at[size_t(mesh.microbatchAxis())] = isCut ? slot : 0;
+    char *target = static_cast<char *>(buffers.at(input.buffer, slot));
+    std::memset(target, 0, size_t(buffer.bytes));
+    for (const StridedCopy &copy :
+         intersect({&whole, &at}, {&layout, &at}, mesh))
+      source.copy(copy.loops, copy.sourceOffset, copy.targetOffset,
+                  typeOf(input.type), target);
+  }
+}
+
+static Status readInput(const program::ProgramT &program,
+                        const program::InputT &input, const Mesh &mesh,
+                        const Coordinates &at, const RunOptions &options,
+                        const BufferTable &buffers) {
+  const auto given = options.inputs.find(input.name);
+  if (given != options.inputs.end()) {
+    NpyFile file;
+    if (Status status = openInput(input, given->second, file); status.failed())
+      return status;
+    if (input.buffer >= 0)
+      fillBuffer(program, input, mesh, at, InputSource(file), buffers);
+    return Status::success();
+  }
+  if (!options.randomInputs)
+    return Status::error(BadInput, "input " + describe(input) + " is missing",
+                         {"give it with --input " + input.name +
+                          "=FILE.npy, or --random-inputs SEED"});
+  if (input.buffer >= 0)
+    fillBuffer(program, input, mesh, at,
+               InputSource(randomInput(*options.randomInputs, input.name,
+                                       typeOf(input.type), input.index_bound)),
+               buffers);
+  return Status::success();
+}
+
+Status readInputs(const program::ProgramT &program, const Mesh &mesh,
+                  const Coordinates &at, const RunOptions &options,
+                  const BufferTable &buffers) {
+  if (Status status = checkNames(program, options); status.failed())
+    return status;
+  for (const auto &input : program.inputs)
+    if (Status status = readInput(program, *input, mesh, at, options, buffers);
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,379 @@
+//===- Outputs.cpp - writes the outputs, each rank its parts --------------===//
+
+#include "runtime/engine/Outputs.h"
+#include "runtime/program/ElementDispatch.h"
+#include "runtime/program/Npy.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+std::vector<std::string>
+outputFileNames(const std::vector<std::string> &outputs) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (const std::string &output : outputs) {
+    std::string stem;
+    for (char letter : output.substr(0, 200)) {
+      const bool isPlain = (letter >= '0' && letter <= '9') ||
+                           (letter >= 'a' && letter <= 'z') ||
+                           (letter >= 'A' && letter <= 'Z') ||
+                           std::strchr("_-.+@=", letter);
+      stem += isPlain && letter != '\0' ? letter : '_';
+    }
+    if (stem.empty() || stem.front() == '.')
+      stem.insert(stem.begin(), '_');
+    std::string name = stem;
+    for (int number = 2; !taken.insert(name).second; ++number)
+      name = stem + "_" + std::to_string(number);
+    names.push_back(name + ".npy");
+  }
+  return names;
+}
+
+static Status cannotWrite(const std::string &path, int error) {
+  return Status::error(InputOutput, "cannot write \"" + path +
+                                        "\": " + std::strerror(error));
+}
+
+namespace {
+/// One output's file while it is being written.
+struct OutputFile {
+  std::string path;      ///< its name in the end
+  std::string temporary; ///< its name until then
+  int64_t dataOffset;
+  int64_t bytes;
+  int descriptor = -1;
+};
+
+/// Takes runs of bytes of an output's data.
+class Sink {
+public:
+  virtual ~Sink() = default;
+  virtual Status write(size_t output, int64_t offset, const void *data,
+                       size_t size) = 0;
+};
+
+class FileSink : public Sink {
+public:
+  explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
+
+  Status write(size_t output, int64_t offset, const void *data,
+               size_t size) override {
+    OutputFile &file = files[output];
+    const char *next = static_cast<const char *>(data);
+    offset += file.dataOffset;
+    while (size > 0) {
+      const ssize_t written = pwrite(file.descriptor, next, size, offset);
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        return cannotWrite(file.path, errno);
+      next += written;
+      offset += written;
+      size -= size_t(written);
+    }
+    return Status::success();
+  }
+
+private:
+  std::vector<OutputFile> &files;
+};
+
+/// Collects what goes to rank 0: {output, offset, size} and the bytes, again
+/// and again.
+class MessageSink : public Sink {
+public:
+  Status write(size_t output, int64_t offset, const void *data,
+               size_t size) override {
+    const std::array<int64_t, 3> head = {int64_t(output), offset,
+                                         int64_t(size)};
+    append(head.data(), sizeof head);
+    append(data, size);
+    return Status::success();
+  }
+
+  std::vector<char> bytes;
+
+private:
+  void append(const void *data, size_t size) {
+    const char *begin = static_cast<const char *>(data);
+    bytes.insert(bytes.end(), begin, begin + size);
+  }
+};
+
+class OutputWriter {
+public:
+  OutputWriter(const program::ProgramT &program, const Mesh &mesh,
+               const Coordinates &at, const std::string &directory,
+               const BufferTable &buffers, World &world)
+      : program(program), mesh(mesh), at(at), directory(directory),
+        buffers(buffers), world(world) {
+    std::vector<std::string> names;
+    for (const auto &output : program.outputs)
+      names.push_back(output->name);
+    names = outputFileNames(names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const program::OutputT &output = *program.outputs[i];
+      const ElementType type = npyTypeOf(typeOf(output.type));
+      files.push_back({directory + "/" + names[i],
+                       directory + "/." + names[i] + ".partial",
+                       int64_t(npyHeader(type, output.shape).size()),
+                       numElements(output.shape) * int64_t(sizeOf(type))});
+    }
+  }
+
+  ~OutputWriter() {
+    for (OutputFile &file : files)
+      if (file.descriptor >= 0)
+        close(file.descriptor);
+  }
+
+  /// Between the steps all ranks agree on whether to go on.
+  Status run() {
+    Status status = isRoot() ? createFiles() : Status::success();
+    if (status = agree(std::move(status)); status.failed())
+      return finish(std::move(status));
+    bool collects = !isRoot() && !openFiles();
+    if (status = anyOf(collects); status.failed())
+      return finish(std::move(status));
+    status = collects ? writeThroughRoot() : writeParts(toFiles);
+    status = agree(closeFiles(std::move(status)));
+    return finish(std::move(status));
+  }
+
+private:
+  bool isRoot() const { return world.rank() == 0; }
+
+  /// Success on all ranks, or an error on all.
+  Status agree(Status mine) {
+    int32_t code = mine.code();
+    Status status = world.all().allReduce(&code, &code, 1, ElementType::I32,
+                                          Reduction::Max, action);
+    if (mine.failed() || status.failed())
+      return mine.failed() ? mine : status;
+    if (code == Done)
+      return Status::success();
+    return Status::error(ExitCode(code), "another rank cannot write its part "
+                                         "of the outputs");
+  }
+
+  Status anyOf(bool &flag) {
+    int32_t value = flag;
+    Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
+                                          Reduction::Max, action);
+    flag = value != 0;
+    return status;
+  }
+
+  /// Reserves the space, so that a full disk shows now.
+  Status createFiles() {
+    std::error_code error;
+    madeDirectory = std::filesystem::create_directories(directory, error);
+    if (error)
+      return Status::error(InputOutput, "cannot create directory \"" +
+                                            directory +
+                                            "\": " + error.message());
+    for (size_t i = 0; i < files.size(); ++i) {
+      OutputFile &file = files[i];
+      unlink(file.temporary.c_str());
+      file.descriptor = open(file.temporary.c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (file.descriptor < 0)
+        return cannotWrite(file.path, errno);
+      const int failure =
+          posix_fallocate(file.descriptor, 0, file.dataOffset + file.bytes);
+      if (failure != 0)
+        return cannotWrite(file.path, failure);
+      const program::OutputT &output = *program.outputs[i];
+      const std::string header =
+          npyHeader(npyTypeOf(typeOf(output.type)), output.shape);
+      if (Status status =
+              toFiles.write(i, -file.dataOffset, header.data(), header.size());
+          status.failed())
+        return status;
+    }
+    return Status::success();
+  }
+
+  /// False if rank 0's files are not to be seen from here.
+  bool openFiles() {
+    for (OutputFile &file : files) {
+      file.descriptor = open(file.temporary.c_str(), O_RDWR | O_CLOEXEC);
+      struct stat info = {};
+      if (file.descriptor < 0 || fstat(file.descriptor, &info) != 0 ||
+          info.st_size != file.dataOffset + file.bytes)
+        return false;
+    }
+    return true;
+  }
+
+  Status closeFiles(Status status) {
+    for (OutputFile &file : files) {
+      const bool failed = file.descriptor >= 0 && close(file.descriptor) != 0;
+      file.descriptor = -1;
+      if (failed && status.ok())
+        status = cannotWrite(file.path, errno);
+    }
+    return status;
+  }
+
+  Status finish(Status status) {
+    if (isRoot()) {
+      for (OutputFile &file : files)
+        if (status.ok() &&
+            rename(file.temporary.c_str(), file.path.c_str()) != 0)
+          status = cannotWrite(file.path, errno);
+      for (OutputFile &file : files)
+        if (status.failed())
+          unlink(file.temporary.c_str());
+      if (status.failed() && madeDirectory)
+        rmdir(directory.c_str());
+    }
+    // Nobody leaves, and so ends the run, before rank 0 has cleaned up.
+    Status left = world.all().barrier(action);
+    return status.failed() ? status : left;
+  }
+
+  /// The rank's parts of all outputs, of all microbatches.
+  Status writeParts(Sink &sink) {
+    for (size_t i = 0; i < program.outputs.size(); ++i) {
+      const program::OutputT &output = *program.outputs[i];
+      if (output.buffer < 0)
+        continue;
+      const Layout layout = layoutOf(*output.layout);
+      if (!isLowestHolder(layout, mesh, at))
+        continue;
+      const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+      for (int32_t m = 0; m < (isCut ? program.microbatches : 1); ++m)
+        if (Status status = writePart(sink, i, layout, m); status.failed())
+          return status;
+    }
+    return Status::success();
+  }
+
+  Status writePart(Sink &sink, size_t index, const Layout &layout,
+                   int32_t microbatch) {
+    const program::OutputT &output = *program.outputs[index];
+    Coordinates here = at;
+    here[size_t(mesh.microbatchAxis())] = microbatch;
+    const Layout whole = wholeLayout(output.shape);
+    const char *data =
+        static_cast<const char *>(buffers.at(output.buffer, microbatch));
+    for (const StridedCopy &copy :
+         intersect({&layout, &here}, {&whole, &here}, mesh))
+      if (Status status = writeLoops(sink, index, copy.loops, copy.sourceOffset,
+                                     copy.targetOffset, data);
+          status.failed())
+        return status;
+    return Status::success();
+  }
+
+  Status writeLoops(Sink &sink, size_t index, std::span<const CopyLoop> loops,
+                    int64_t from, int64_t to, const char *data) {
+    const bool isRun =
+        loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1 &&
+                          loops[0].targetStride == 1);
+    if (isRun)
+      return writeRun(sink, index, loops.empty() ? 1 : loops[0].extent, from,
+                      to, data);
+    for (int64_t i = 0; i < loops[0].extent; ++i)
+      if (Status status = writeLoops(sink, index, loops.subspan(1),
+                                     from + i * loops[0].sourceStride,
+                                     to + i * loops[0].targetStride, data);
+          status.failed())
+        return status;
+    return Status::success();
+  }
+
+  Status writeRun(Sink &sink, size_t index, int64_t count, int64_t from,
+                  int64_t to, const char *data) {
+    const ElementType type = typeOf(program.outputs[index]->type);
+    const ElementType written = npyTypeOf(type);
+    const auto size = int64_t(sizeOf(written));
+    data += from * int64_t(sizeOf(type));
+    if (type == written)
+      return sink.write(index, to * size, data, size_t(count * size));
+    converted.resize(size_t(count * size));
+    convertElements(type, data, count, written, converted.data());
+    return sink.write(index, to * size, converted.data(), converted.size());
+  }
+
+  Status writeThroughRoot() {
+    MessageSink sink;
+    if (Status status = writeParts(sink); status.failed())
+      return status;
+    const auto size = int64_t(sink.bytes.size());
+    std::vector<int64_t> sizes(size_t(world.size()));
+    if (Status status =
+            world.all().allGather(&size, sizes.data(), sizeof size, action);
+        status.failed())
+      return status;
+    Status written = isRoot() ? unpack(sink.bytes) : Status::success();
+    for (int rank = 1; rank < world.size(); ++rank)
+      if (Status status =
+              moveToRoot(rank, sizes[size_t(rank)], sink.bytes, written);
+          status.failed())
+        return status;
+    return written;
+  }
+
+  Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
+                    Status &written) {
+    if (size == 0 || (!isRoot() && world.rank() != rank))
+      return Status::success();
+    if (!isRoot()) {
+      const Piece piece{0, mine.data(), size_t(size)};
+      return world.all().exchange({&piece, 1}, {}, action);
+    }
+    std::vector<char> theirs(static_cast<size_t>(size));
+    const Piece piece{rank, theirs.data(), theirs.size()};
+    Status status = world.all().exchange({}, {&piece, 1}, action);
+    if (status.ok() && written.ok())
+      written = unpack(theirs);
+    return status;
+  }
+
+  Status unpack(const std::vector<char> &message) {
+    for (size_t next = 0; next < message.size();) {
+      std::array<int64_t, 3> head;
+      std::memcpy(head.data(), message.data() + next, sizeof head);
+      next += sizeof head;
+      if (Status status = toFiles.write(size_t(head[0]), head[1],
+                                        message.data() + next, size_t(head[2]));
+          status.failed())
+        return status;
+      next += size_t(head[2]);
+    }
+    return Status::success();
+  }
+
+  const program::ProgramT &program;
+  const Mesh &mesh;
+  const Coordinates &at;
+  const std::string &directory;
+  const BufferTable &buffers;
+  World &world;
+  std::vector<OutputFile> files;
+  FileSink toFiles{files};
+  std::vector<char> converted;
+  bool madeDirectory = false;
+  const ActionId action{"write", "outputs"};
+};
+} // namespace
+
+Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
+                    const Coordinates &at, const std::string &directory,
+                    const BufferTable &buffers, World &world) {
+  return OutputWriter(program, mesh, at, directory, buffers, world).run();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,146 @@
+//===- Parameters.cpp - a rank's pieces of the weights --------------------===//
+
+#include "runtime/engine/Parameters.h"
+#include "runtime/engine/WeightView.h"
+#include "runtime/program/Operands.h"
+#include "runtime/program/WeightFile.h"
+
+#include <cstdlib>
+
+namespace pcc::runtime {
+
+Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
+                       const Coordinates &at)
+    : program(program), mesh(mesh), at(at), pieces(program.parameters.size()) {
+  countUses();
+}
+
+void Parameters::countUses() {
+  const auto count = [&](int32_t index) {
+    if (index < 0)
+      return;
+    const program::BufferT &buffer = *program.buffers[size_t(index)];
+    if (buffer.memory == program::Memory::Parameter)
+      ++pieces[size_t(buffer.index)].uses;
+  };
+  const auto countAll = [&](const auto &instructions) {
+    for (const auto &instruction : instructions)
+      for (int32_t buffer : buffersOf(*instruction))
+        count(buffer);
+  };
+  countAll(program.prologue);
+  for (const auto &function : program.functions)
+    countAll(function->instructions);
+  for (const auto &output : program.outputs)
+    count(output->buffer);
+  for (const auto &transfer : program.transfers)
+    count(transfer->from_buffer);
+}
+
+static std::string join(const std::string &directory, const std::string &name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
+Status Parameters::openFiles(const RunOptions &options) {
+  const std::string &root =
+      options.weights.empty() ? program.weights_root : options.weights;
+  for (const auto &file : program.files) {
+    const std::string path =
+        join(file->in_bundle ? options.bundle : root, file->path);
+    // Another root holds copies, whose times say nothing.
+    program::WeightFileT expected = *file;
+    expected.in_bundle |= !options.weights.empty();
+    if (Status status = checkWeightFile(path, expected, options.checkWeights);
+        status.failed())
+      return status;
+    if (Status status = MappedFile::open(path, files.emplace_back());
+        status.failed())
+      return status;
+    if (files.back().bytes().size() != file->size)
+      return Status::error(DamagedBundle, "weight file \"" + path +
+                                              "\" changes while it is "
+                                              "read");
+  }
+  return Status::success();
+}
+
+bool Parameters::isExclusive(int32_t parameter) const {
+  return pieces[size_t(parameter)].uses == 1;
+}
+
+Status Parameters::allocate(const program::ParameterT &parameter,
+                            Piece &piece) {
+  const int64_t rounded =
+      (parameter.local_bytes + kAlignment) / kAlignment * kAlignment;
+  piece.copy.reset(std::aligned_alloc(kAlignment, size_t(rounded)));
+  piece.data = piece.copy.get();
+  if (piece.data)
+    return Status::success();
+  return Status::error(NoDevice, "out of memory: no " +
+                                     std::to_string(parameter.local_bytes) +
+                                     " bytes for \"" + parameter.name + "\"");
+}
+
+Status Parameters::readFile(const program::ParameterT &parameter,
+                            Piece &piece) {
+  const MappedFile &file = files[size_t(parameter.file)];
+  const Layout layout = layoutOf(*parameter.layout);
+  const WeightView view(parameter, file.bytes().data() + parameter.offset);
+  if (!parameter.trainable)
+    piece.data = view.findInPlace(layout, mesh, at);
+  if (piece.data)
+    return Status::success();
+  if (Status status = allocate(parameter, piece); status.failed())
+    return status;
+  view.read(layout, mesh, at, piece.copy.get());
+  file.release(parameter.offset, parameter.length);
+  return Status::success();
+}
+
+Status Parameters::acquire(int32_t index, const void *&data) {
+  Piece &piece = pieces[size_t(index)];
+  const program::ParameterT &parameter = *program.parameters[size_t(index)];
+  if (!piece.data && parameter.file >= 0) {
+    if (Status status = readFile(parameter, piece); status.failed())
+      return status;
+  } else if (!piece.data) {
+    if (Status status = allocate(parameter, piece); status.failed())
+      return status;
+    const RandomTensor random = randomWeight(parameter.seed, parameter.name,
+                                             typeOf(parameter.stored_type));
+    WeightView(parameter, random)
+        .read(layoutOf(*parameter.layout), mesh, at, piece.copy.get());
+  }
+  data = piece.data;
+  return Status::success();
+}
+
+void Parameters::drop(int32_t index) {
+  Piece &piece = pieces[size_t(index)];
+  const program::ParameterT &parameter = *program.parameters[size_t(index)];
+  piece.copy.reset();
+  piece.data = nullptr;
+  piece.dropped = true;
+  if (parameter.file >= 0)
+    files[size_t(parameter.file)].release(parameter.offset, parameter.length);
+}
+
+Status Parameters::fillBases(BufferTable &buffers) {
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const program::BufferT &buffer = *program.buffers[i];
+    if (buffer.memory != program::Memory::Parameter ||
+        pieces[size_t(buffer.index)].uses == 0 ||
+        pieces[size_t(buffer.index)].dropped)
+      continue;
+    const void *data = nullptr;
+    if (Status status = acquire(buffer.index, data); status.failed())
+      return status;
+    // Instructions only write buffers of trainable parameters, which are
+    // copies.
+    buffers.setBase(int32_t(i), static_cast<char *>(const_cast<void *>(data)) +
+                                    buffer.offset);
+  }
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,34 @@
+//===- RunOptions.h - what a run is asked to do ---------------------------===//
+
+#ifndef PCC_RUNTIME_ENGINE_RUNOPTIONS_H
+#define PCC_RUNTIME_ENGINE_RUNOPTIONS_H
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace pcc::runtime {
+
+/// The options of `pcc run` and of the executables of a bundle.
+struct RunOptions {
+  std::map<std::string, std::string> inputs; ///< input name to .npy file
+  std::string outputDirectory;               ///< empty: outputs are dropped
+  std::string comm;                          ///< empty: the launcher chooses
+  int threads = 0;                           ///< 0: cores / ranks of the host
+  std::string report;                        ///< JSON file, or empty
+  std::optional<uint64_t> randomInputs;      ///< seed
+  std::string weights; ///< replaces the recorded root if not empty
+  std::string bundle;  ///< directory that packed weights are under
+  int repeat = 1;
+  int warmup = 0;
+  double timeout = 30;       ///< seconds that a wait may last in a step
+  double loadTimeout = 600;  ///< and before the first step
+  bool checkWeights = false; ///< hash whole weight files
+  bool quiet = false;        ///< no summary lines
+  int localRanks = 0;        ///< ranks on this host; 0: all of them
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_ENGINE_RUNOPTIONS_H

@@ -1,0 +1,72 @@
+//===- RunOptionsCli.cpp - the options of a run on a command line ---------===//
+
+#include "runtime/engine/RunOptionsCli.h"
+
+#include <CLI/CLI.hpp>
+
+namespace pcc::runtime {
+
+static void addInput(RunOptions &options, const std::string &text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw CLI::ValidationError("--input",
+                               "expects NAME=FILE.npy, got \"" + text + "\"");
+  const std::string name = text.substr(0, equals);
+  if (!options.inputs.emplace(name, text.substr(equals + 1)).second)
+    throw CLI::ValidationError("--input", "\"" + name + "\" is given twice");
+}
+
+static void addData(CLI::App &app, RunOptions &options) {
+  app.add_option_function<std::vector<std::string>>(
+         "--input,-i",
+         [&options](const std::vector<std::string> &texts) {
+           for (const std::string &text : texts)
+             addInput(options, text);
+         },
+         "an input of the model, for instance ids=ids.npy; repeatable")
+      ->type_name("NAME=FILE.npy")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--output", options.outputDirectory,
+                 "directory for the outputs, one NAME.npy each")
+      ->type_name("DIR");
+  app.add_option_function<uint64_t>(
+         "--random-inputs",
+         [&options](uint64_t seed) { options.randomInputs = seed; },
+         "seeded stand-ins for inputs that are not given")
+      ->type_name("SEED");
+  app.add_option("--weights", options.weights,
+                 "replaces the recorded root of the weights")
+      ->type_name("DIR");
+  app.add_flag("--check-weights", options.checkWeights,
+               "hash whole weight files before running");
+}
+
+void addRunOptions(CLI::App &app, RunOptions &options) {
+  addData(app, options);
+  app.add_option("--comm", options.comm,
+                 "how ranks communicate: mpi (processes), thread (one process)")
+      ->check(CLI::IsMember({"mpi", "thread", "nccl"}));
+  app.add_option("--threads", options.threads,
+                 "threads of each rank (default: cores / ranks)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--report", options.report, "times and memory as JSON")
+      ->type_name("FILE.json");
+  app.add_option("--repeat", options.repeat, "steps that are timed")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000000));
+  app.add_option("--warmup", options.warmup, "steps before them")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000000));
+  app.add_option("--timeout", options.timeout,
+                 "seconds that any wait may last once the first step has begun")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--load-timeout", options.loadTimeout,
+                 "seconds that any wait may last before")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_flag("-q,--quiet", options.quiet, "no summary lines");
+}
+
+} // namespace pcc::runtime
