@@ -1,0 +1,92 @@
+//===- Combine.h - reducing elements in member order ----------------------===//
+//
+// Every communicator that adds by itself adds through here, in the order of the
+// group's members: ranks as threads and as processes give the same bits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_COMM_COMBINE_H
+#define PCC_RUNTIME_COMM_COMBINE_H
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <span>
+#include <type_traits>
+
+namespace pcc::runtime {
+
+/// NaN wins every maximum and minimum; integers wrap.
+template <typename T> inline T reduceTwo(Reduction kind, T left, T right) {
+  switch (kind) {
+  case Reduction::Max:
+    return left > right || left != left ? left : right;
+  case Reduction::Min:
+    return left < right || left != left ? left : right;
+  case Reduction::Sum:
+  case Reduction::Prod:
+    break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    const auto a = static_cast<uint64_t>(left);
+    const auto b = static_cast<uint64_t>(right);
+    return static_cast<T>(kind == Reduction::Sum ? a + b : a * b);
+  } else {
+    return kind == Reduction::Sum ? left + right : left * right;
+  }
+}
+
+/// `kind` is a constant, so that the loop has no branch.
+template <Reduction kind, typename T>
+void combineAs(std::span<const void *const> inputs,
+               std::span<void *const> outputs, size_t begin, size_t end) {
+  constexpr size_t blockSize = 512;
+  using Wide = Computed<T>;
+  Wide block[blockSize];
+  for (size_t at = begin; at < end; at += blockSize) {
+    const size_t size = std::min(blockSize, end - at);
+    const T *first = static_cast<const T *>(inputs[0]) + at;
+    for (size_t i = 0; i < size; ++i)
+      block[i] = static_cast<Wide>(first[i]);
+    for (const void *input : inputs.subspan(1)) {
+      const T *source = static_cast<const T *>(input) + at;
+      for (size_t i = 0; i < size; ++i)
+        block[i] = reduceTwo(kind, block[i], static_cast<Wide>(source[i]));
+    }
+    for (void *output : outputs) {
+      T *target = static_cast<T *>(output) + at;
+      for (size_t i = 0; i < size; ++i)
+        target[i] = static_cast<T>(block[i]);
+    }
+  }
+}
+
+/// Reduces elements [begin, end) of all `inputs`, first to last, into every one
+/// of `outputs`. An output may be one of the inputs. Halves accumulate in f32;
+/// a sum of bools is their disjunction, a product their conjunction.
+inline void combine(std::span<const void *const> inputs,
+                    std::span<void *const> outputs, size_t begin, size_t end,
+                    ElementType type, Reduction kind) {
+  if (type == ElementType::Bool)
+    kind = kind == Reduction::Sum    ? Reduction::Max
+           : kind == Reduction::Prod ? Reduction::Min
+                                     : kind;
+  dispatch(type, [&](auto element) {
+    using T = decltype(element);
+    switch (kind) {
+    case Reduction::Sum:
+      return combineAs<Reduction::Sum, T>(inputs, outputs, begin, end);
+    case Reduction::Max:
+      return combineAs<Reduction::Max, T>(inputs, outputs, begin, end);
+    case Reduction::Min:
+      return combineAs<Reduction::Min, T>(inputs, outputs, begin, end);
+    case Reduction::Prod:
+      return combineAs<Reduction::Prod, T>(inputs, outputs, begin, end);
+    }
+  });
+}
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_COMM_COMBINE_H

@@ -1,0 +1,81 @@
+//===- WaitError.h - how a wait that failed is told -----------------------===//
+
+#ifndef PCC_RUNTIME_COMM_WAITERROR_H
+#define PCC_RUNTIME_COMM_WAITERROR_H
+
+#include "runtime/comm/Communicator.h"
+
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pcc::runtime {
+
+/// "rank 3", "ranks 3 and 5", "ranks 1, 3 and 5"; long lists are cut.
+inline std::string listRanks(std::span<const int> ranks) {
+  constexpr size_t shown = 8;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (i == shown && ranks.size() > shown + 1)
+      return text + " and " + std::to_string(ranks.size() - shown) + " more";
+    if (i > 0)
+      text += i + 1 == ranks.size() ? " and " : ", ";
+    text += std::to_string(ranks[i]);
+  }
+  return text;
+}
+
+/// "{1,3,5,7}", or "the 64 in its group".
+inline std::string listMembers(std::span<const int> members) {
+  if (members.size() > 16)
+    return "the " + std::to_string(members.size()) + " in its group";
+  std::string text = "{";
+  for (int member : members)
+    text += (text.size() > 1 ? "," : "") + std::to_string(member);
+  return text + "}";
+}
+
+/// "all_reduce of h.0 (action 0F3)".
+inline std::string describeCall(std::string_view call, const ActionId &action) {
+  std::string text(call);
+  if (!action.value.empty())
+    text += " of " + action.value;
+  if (!action.action.empty())
+    text += " (action " + action.action + ")";
+  return text;
+}
+
+/// A rank and the call that it is in.
+struct CallSite {
+  int rank;
+  std::string_view call;
+  const ActionId &action;
+  std::span<const int> members;
+};
+
+/// "rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
+/// {1,3,5,7} did not arrive"
+inline Status missedDeadline(const CallSite &site, double seconds,
+                             std::span<const int> missing) {
+  char waited[32];
+  std::snprintf(waited, sizeof waited, "%.3g", seconds);
+  return Status::error(PeerLost,
+                       "rank " + std::to_string(site.rank) + ": " +
+                           describeCall(site.call, site.action) + " waited " +
+                           waited + " s; " + listRanks(missing) + " of " +
+                           listMembers(site.members) + " did not arrive");
+}
+
+/// The members of a group do not make the same call.
+inline Status mismatchedCalls(const CallSite &site, int peer) {
+  return Status::error(DamagedBundle,
+                       "rank " + std::to_string(site.rank) + ": " +
+                           describeCall(site.call, site.action) +
+                           " does not match what rank " + std::to_string(peer) +
+                           " does; the ranks run different programs");
+}
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_COMM_WAITERROR_H

@@ -1,0 +1,42 @@
+//===- Backoff.cpp - how often to look while a message is under way -------===//
+
+#include "runtime/comm/mpi/Backoff.h"
+
+#include <algorithm>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <thread>
+
+namespace pcc::runtime {
+
+static constexpr int kAttemptsPerLook = 16;
+
+Backoff::Backoff(bool moreRanksThanCores)
+    : crowded(moreRanksThanCores), start(std::chrono::steady_clock::now()) {}
+
+bool Backoff::timeToLookAround() {
+  constexpr double longWait = 1e-3;
+  if (++attempts % kAttemptsPerLook != 0 && secondsWaited < longWait)
+    return false;
+  const std::chrono::duration<double> elapsed =
+      std::chrono::steady_clock::now() - start;
+  secondsWaited = elapsed.count();
+  return true;
+}
+
+void Backoff::pause() {
+  constexpr double patience = 200e-6;
+  constexpr double longestPause = 500e-6;
+  if (secondsWaited < patience) {
+    if (crowded)
+      sched_yield();
+    return;
+  }
+  // The kernel's default slack would round every pause up by 50 us.
+  thread_local const int slackIsSet = prctl(PR_SET_TIMERSLACK, 1000UL);
+  static_cast<void>(slackIsSet);
+  std::this_thread::sleep_for(
+      std::chrono::duration<double>(std::min(longestPause, secondsWaited / 8)));
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,266 @@
+//===- MpiGroup.cpp - collectives out of messages -------------------------===//
+
+#include "runtime/comm/mpi/MpiGroup.h"
+
+#include "runtime/comm/Combine.h"
+#include "runtime/comm/GroupList.h"
+#include "runtime/comm/mpi/Backoff.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pcc::runtime {
+
+/// Below, one round in which everybody gets everything is the quicker one.
+static constexpr size_t kSmallReduction = 4096;
+/// Larger reductions go block by block, which bounds the scratch memory.
+static constexpr size_t kReductionBlock = size_t(16) << 20;
+
+MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
+                   std::vector<int> worldRanks, int messageTag,
+                   std::shared_ptr<std::atomic<double>> seconds)
+    : job(std::move(sharedJob)), members(std::move(worldRanks)),
+      self(indexAmong(members, job->rank())), tag(messageTag),
+      deadlineSeconds(std::move(seconds)), inputs(members.size()) {}
+
+CallSite MpiGroup::siteOf(std::string_view call, const ActionId &action) const {
+  return {job->rank(), call, action, members};
+}
+
+//===----------------------------------------------------------------------===//
+// One round of messages
+//===----------------------------------------------------------------------===//
+
+TransferFault MpiGroup::post(const Piece &piece, bool receives) {
+  char *data = static_cast<char *>(piece.data);
+  size_t left = piece.size;
+  do {
+    const size_t bytes = std::min(left, MpiJob::kLargestMessage);
+    const int peer = members[piece.peer];
+    TransferFault fault = receives
+                              ? job->receive(underWay, data, bytes, peer, tag)
+                              : job->send(underWay, data, bytes, peer, tag);
+    if (fault.kind != TransferFault::None)
+      return fault;
+    data += bytes;
+    left -= bytes;
+  } while (left > 0);
+  return {};
+}
+
+/// Copies the piece that a member sends to itself; false if sizes differ.
+static bool copyOwnPiece(std::span<const Piece> sends,
+                         std::span<const Piece> receives, int self) {
+  auto isOwn = [&](const Piece &piece) { return piece.peer == self; };
+  const auto send = std::find_if(sends.begin(), sends.end(), isOwn);
+  const auto receive = std::find_if(receives.begin(), receives.end(), isOwn);
+  if (send == sends.end() || receive == receives.end())
+    return send == sends.end() && receive == receives.end();
+  if (send->size != receive->size)
+    return false;
+  if (send->size > 0 && send->data != receive->data)
+    std::memcpy(receive->data, send->data, send->size);
+  return true;
+}
+
+Status MpiGroup::run(std::span<const Piece> sends,
+                     std::span<const Piece> receives, const CallSite &site) {
+  job->lookForAbort();
+  if (job->aborted())
+    return job->abortReason();
+  if (!copyOwnPiece(sends, receives, self))
+    return endRun(mismatchedCalls(site, job->rank()));
+  underWay.clear();
+  // Receives first: what arrives then goes to its place at once.
+  for (const Piece &piece : receives)
+    if (piece.peer != self)
+      if (auto fault = post(piece, /*receives=*/true); fault.kind)
+        return describe(fault, site);
+  for (const Piece &piece : sends)
+    if (piece.peer != self)
+      if (auto fault = post(piece, /*receives=*/false); fault.kind)
+        return describe(fault, site);
+  return wait(site);
+}
+
+Status MpiGroup::wait(const CallSite &site) {
+  Backoff backoff(job->crowded());
+  while (underWay.pending > 0) {
+    const TransferFault fault = job->poll(underWay);
+    if (fault.kind != TransferFault::None)
+      return describe(fault, site);
+    if (underWay.pending == 0)
+      break;
+    if (backoff.timeToLookAround()) {
+      job->lookForAbort();
+      if (job->aborted())
+        return job->abortReason();
+      const double deadline = deadlineSeconds->load();
+      if (backoff.waited() >= deadline)
+        return endRun(missedDeadline(site, deadline, missing()));
+    }
+    backoff.pause();
+  }
+  return Status::success();
+}
+
+std::vector<int> MpiGroup::missing() const {
+  std::vector<int> ranks;
+  for (size_t i = 0; i < underWay.requests.size(); ++i)
+    if (!job->hasEnded(underWay.requests[i]))
+      ranks.push_back(underWay.transfers[i].peer);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+/// The first reason is what every rank reports.
+Status MpiGroup::endRun(const Status &reason) {
+  job->cancel(underWay);
+  job->abort(reason);
+  return job->abortReason();
+}
+
+Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
+  if (fault.kind == TransferFault::Mismatch)
+    return endRun(mismatchedCalls(site, fault.peer));
+  return endRun(Status::error(
+      PeerLost, "rank " + std::to_string(site.rank) + ": " +
+                    describeCall(site.call, site.action) + " lost rank " +
+                    std::to_string(fault.peer) + ": " + fault.text));
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// Piece of `bytes` bytes; sends only read through the pointer.
+static Piece pieceOf(int peer, const void *data, size_t bytes) {
+  return {peer, const_cast<void *>(data), bytes};
+}
+
+Status MpiGroup::exchange(std::span<const Piece> sends,
+                          std::span<const Piece> receives,
+                          const ActionId &action) {
+  return run(sends, receives, siteOf("exchange", action));
+}
+
+Status MpiGroup::barrier(const ActionId &action) {
+  toSend.clear();
+  toGet.clear();
+  for (int turn = 1; turn < size(); ++turn) {
+    toSend.push_back(pieceOf(peerAt(turn), nullptr, 0));
+    toGet.push_back(pieceOf(peerAt(turn), nullptr, 0));
+  }
+  return runPieces(siteOf("barrier", action));
+}
+
+Status MpiGroup::broadcast(void *data, size_t bytes, int root,
+                           const ActionId &action) {
+  toSend.clear();
+  toGet.clear();
+  if (self != root)
+    toGet.push_back({root, data, bytes});
+  for (int turn = 1; self == root && turn < size(); ++turn)
+    toSend.push_back({peerAt(turn), data, bytes});
+  return runPieces(siteOf("broadcast", action));
+}
+
+Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
+                           const ActionId &action) {
+  char *target = static_cast<char *>(out);
+  toSend.assign(1, pieceOf(self, in, bytes));
+  toGet.assign(1, pieceOf(self, target + self * bytes, bytes));
+  for (int turn = 1; turn < size(); ++turn) {
+    const int peer = peerAt(turn);
+    toSend.push_back(pieceOf(peer, in, bytes));
+    toGet.push_back(pieceOf(peer, target + peer * bytes, bytes));
+  }
+  return runPieces(siteOf("all_gather", action));
+}
+
+/// A block of a reduction.
+struct MpiGroup::Sum {
+  const char *in;
+  char *out;
+  size_t count;
+  ElementType type;
+  Reduction kind;
+};
+
+Status MpiGroup::allReduce(const void *in, void *out, size_t count,
+                           ElementType type, Reduction kind,
+                           const ActionId &action) {
+  const CallSite site = siteOf("all_reduce", action);
+  const size_t elementSize = sizeOf(type);
+  Sum sum{static_cast<const char *>(in), static_cast<char *>(out), count, type,
+          kind};
+  if (count * elementSize <= kSmallReduction || size() == 1)
+    return reduceSmall(sum, site);
+  const size_t blockCount = kReductionBlock / elementSize;
+  for (size_t left = count; left > 0; left -= sum.count) {
+    sum.count = std::min(left, blockCount);
+    if (Status status = reduceShares(sum, site); status.failed())
+      return status;
+    sum.in += sum.count * elementSize;
+    sum.out += sum.count * elementSize;
+  }
+  return Status::success();
+}
+
+/// Everybody gets everybody's elements and adds for itself.
+Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
+  const size_t bytes = sum.count * sizeOf(sum.type);
+  scratch.resize(std::max(scratch.size(), bytes * size()));
+  toSend.clear();
+  toGet.clear();
+  inputs[self] = sum.in;
+  for (int turn = 1; turn < size(); ++turn) {
+    const int peer = peerAt(turn);
+    inputs[peer] = scratch.data() + peer * bytes;
+    toSend.push_back(pieceOf(peer, sum.in, bytes));
+    toGet.push_back(pieceOf(peer, inputs[peer], bytes));
+  }
+  if (Status status = runPieces(site); status.failed())
+    return status;
+  void *output = sum.out;
+  combine(inputs, {&output, 1}, 0, sum.count, sum.type, sum.kind);
+  return Status::success();
+}
+
+/// Member i gets everybody's i-th share, adds, and sends the result to all.
+Status MpiGroup::reduceShares(const Sum &sum, const CallSite &site) {
+  const size_t elementSize = sizeOf(sum.type);
+  const size_t share = (sum.count + size() - 1) / size();
+  auto begin = [&](int i) { return std::min(sum.count, share * i); };
+  auto offset = [&](int i) { return begin(i) * elementSize; };
+  auto bytes = [&](int i) { return offset(i + 1) - offset(i); };
+  const size_t ownBytes = bytes(self);
+  scratch.resize(std::max(scratch.size(), ownBytes * size()));
+  toSend.clear();
+  toGet.clear();
+  inputs[self] = sum.in + offset(self);
+  for (int turn = 1; turn < size(); ++turn) {
+    const int peer = peerAt(turn);
+    inputs[peer] = scratch.data() + peer * ownBytes;
+    toSend.push_back(pieceOf(peer, sum.in + offset(peer), bytes(peer)));
+    toGet.push_back(pieceOf(peer, inputs[peer], ownBytes));
+  }
+  if (Status status = runPieces(site); status.failed())
+    return status;
+
+  char *own = sum.out + offset(self);
+  void *output = own;
+  combine(inputs, {&output, 1}, 0, begin(self + 1) - begin(self), sum.type,
+          sum.kind);
+  toSend.clear();
+  toGet.clear();
+  for (int turn = 1; turn < size(); ++turn) {
+    const int peer = peerAt(turn);
+    toSend.push_back(pieceOf(peer, own, ownBytes));
+    toGet.push_back(pieceOf(peer, sum.out + offset(peer), bytes(peer)));
+  }
+  return runPieces(site);
+}
+
+} // namespace pcc::runtime

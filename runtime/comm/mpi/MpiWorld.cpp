@@ -1,0 +1,83 @@
+//===- MpiWorld.cpp - ranks as MPI processes ------------------------------===//
+
+#include "runtime/comm/mpi/MpiWorld.h"
+
+#include "runtime/comm/GroupList.h"
+#include "runtime/comm/mpi/MpiGroup.h"
+
+#include <numeric>
+
+namespace pcc::runtime {
+
+namespace {
+
+class MpiWorld final : public World {
+public:
+  explicit MpiWorld(std::shared_ptr<MpiJob> startedJob)
+      : job(std::move(startedJob)),
+        deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {
+    std::vector<int> ranks(job->size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    everybody = join(ranks);
+  }
+
+  // A rank that is late for the end is waited for with a deadline, which
+  // finalizing MPI does not have.
+  ~MpiWorld() override {
+    if (everybody->barrier({"end", ""}).ok())
+      job->finish();
+  }
+
+  int rank() const override { return job->rank(); }
+  int size() const override { return job->size(); }
+  Group &all() override { return *everybody; }
+  void setDeadline(double seconds) override {
+    deadlineSeconds->store(std::min(seconds, kLongestDeadline));
+  }
+  void abort(const std::string &reason, int exitCode) override {
+    job->abort(Status::error(ExitCode(exitCode), reason));
+  }
+
+  Status createGroups(const std::vector<std::vector<int>> &groups,
+                      std::vector<std::unique_ptr<Group>> &created) override {
+    created.clear();
+    for (const std::vector<int> &members : groups) {
+      if (Status status = checkMembers(members, size()); status.failed())
+        return status;
+      created.push_back(join(members));
+    }
+    return Status::success();
+  }
+
+private:
+  /// All ranks make the same groups in the same order, hence equal tags.
+  std::unique_ptr<Group> join(const std::vector<int> &members) {
+    const int tag = nextTag++;
+    if (indexAmong(members, job->rank()) < 0)
+      return nullptr;
+    return std::make_unique<MpiGroup>(job, members, tag, deadlineSeconds);
+  }
+
+  const std::shared_ptr<MpiJob> job;
+  const std::shared_ptr<std::atomic<double>> deadlineSeconds;
+  int nextTag = MpiJob::kAbortTag + 1;
+  std::unique_ptr<Group> everybody;
+};
+
+} // namespace
+
+Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world) {
+  auto job = std::make_shared<MpiJob>();
+  if (Status status = job->start(); status.failed())
+    return status;
+  if (job->size() != launchedSize)
+    return Status::error(
+        WrongWorld,
+        "the launcher's variables say " + std::to_string(launchedSize) +
+            " ranks, MPI says " + std::to_string(job->size()),
+        {"start the bundle with Open MPI 4.1's mpirun, or with pcc run"});
+  world = std::make_unique<MpiWorld>(std::move(job));
+  return Status::success();
+}
+
+} // namespace pcc::runtime

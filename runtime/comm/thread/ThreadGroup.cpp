@@ -1,0 +1,210 @@
+//===- ThreadGroup.cpp - collectives on shared memory ---------------------===//
+
+#include "runtime/comm/thread/ThreadGroup.h"
+
+#include "runtime/comm/Combine.h"
+
+#include <cstring>
+
+namespace pcc::runtime {
+
+ThreadGroup::ThreadGroup(std::shared_ptr<ThreadHub> sharedHub,
+                         std::shared_ptr<Meeting> place, int ownIndex,
+                         std::shared_ptr<std::atomic<double>> seconds)
+    : hub(std::move(sharedHub)), meeting(std::move(place)), self(ownIndex),
+      deadlineSeconds(std::move(seconds)), inputs(meeting->size()),
+      outputs(meeting->size()) {}
+
+CallSite ThreadGroup::siteOf(std::string_view call,
+                             const ActionId &action) const {
+  return {meeting->members[self], call, action, meeting->members};
+}
+
+Clock::time_point ThreadGroup::deadline() const {
+  const std::chrono::duration<double> wait(deadlineSeconds->load());
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
+}
+
+/// The first reason is what every rank reports.
+Status ThreadGroup::endRun(Status reason) {
+  hub->abort(reason);
+  return hub->abortReason();
+}
+
+Status ThreadGroup::describeMissing(const CallSite &site,
+                                    const std::vector<int> &missing) {
+  if (hub->aborted())
+    return hub->abortReason();
+  return endRun(missedDeadline(site, deadlineSeconds->load(), missing));
+}
+
+/// Runs `work` while the memory that all members have published may be used.
+template <typename Work>
+Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
+                             Work work) {
+  if (hub->aborted())
+    return hub->abortReason();
+  const CallSite site = siteOf(call.name, action);
+  const uint64_t step = ++steps;
+  if (!meeting->enter(self, step, call, deadline()))
+    return describeMissing(site, meeting->missing(step));
+  // All members look at the same calls, so all of them find the same.
+  int odd = 0;
+  while (odd < size() && meeting->callOf(odd).matches(meeting->callOf(0)))
+    ++odd;
+  if (odd == size())
+    work();
+  meeting->leave(self, ++steps);
+  if (odd == size())
+    return Status::success();
+  const int other = self == odd ? 0 : odd;
+  return endRun(mismatchedCalls(site, meeting->members[other]));
+}
+
+// Each member reduces one share of the elements, read from all inputs and
+// written to all outputs; nobody else touches that share.
+Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
+                              ElementType type, Reduction kind,
+                              const ActionId &action) {
+  constexpr size_t smallestShare = 2048;
+  const MemberCall call{"all_reduce", count, type, kind, 0, in, out};
+  return together(call, action, [&] {
+    const size_t share = std::max(smallestShare, (count + size() - 1) / size());
+    const size_t begin = std::min(count, share * self);
+    for (int i = 0; i < size(); ++i) {
+      inputs[i] = meeting->callOf(i).in;
+      outputs[i] = meeting->callOf(i).out;
+    }
+    combine(inputs, outputs, begin, std::min(count, begin + share), type, kind);
+  });
+}
+
+static void copyUnlessSame(void *target, const void *source, size_t bytes) {
+  if (bytes > 0 && target != source)
+    std::memcpy(target, source, bytes);
+}
+
+Status ThreadGroup::allGather(const void *in, void *out, size_t bytes,
+                              const ActionId &action) {
+  MemberCall call{.name = "all_gather", .size = bytes, .in = in, .out = out};
+  return together(call, action, [&] {
+    for (int i = 0; i < size(); ++i)
+      copyUnlessSame(static_cast<char *>(out) + i * bytes,
+                     meeting->callOf(i).in, bytes);
+  });
+}
+
+Status ThreadGroup::broadcast(void *data, size_t bytes, int root,
+                              const ActionId &action) {
+  MemberCall call{.name = "broadcast", .size = bytes, .root = root, .in = data};
+  return together(call, action, [&] {
+    copyUnlessSame(data, meeting->callOf(root).in, bytes);
+  });
+}
+
+Status ThreadGroup::barrier(const ActionId &action) {
+  return together({.name = "barrier"}, action, [] {});
+}
+
+/// The pieces of one exchange() that are still under way.
+struct ThreadGroup::Exchange {
+  ThreadGroup &group;
+  std::vector<Piece> &sends;
+  std::vector<Piece> &receives;
+  int mismatchedPeer = -1;
+
+  Exchange(ThreadGroup &owner, std::span<const Piece> toSend,
+           std::span<const Piece> toReceive)
+      : group(owner), sends(owner.pendingSends),
+        receives(owner.pendingReceives) {
+    sends.assign(toSend.begin(), toSend.end());
+    receives.assign(toReceive.begin(), toReceive.end());
+  }
+
+  Meeting &meeting() { return *group.meeting; }
+
+  /// Offers every piece to its receiver.
+  void publish() {
+    for (const Piece &piece : sends) {
+      Mailbox &box = meeting().mailbox(group.self, piece.peer);
+      box.data = piece.data;
+      box.size = piece.size;
+      box.state.store(Mailbox::Full, std::memory_order_release);
+      meeting().parkerOf(piece.peer).wake();
+    }
+  }
+
+  /// Copies the piece if it is there; the sender must not go away meanwhile.
+  bool receive(const Piece &piece) {
+    Mailbox &box = meeting().mailbox(piece.peer, group.self);
+    uint32_t expected = Mailbox::Full;
+    if (!box.state.compare_exchange_strong(expected, Mailbox::Taken,
+                                           std::memory_order_acq_rel))
+      return false;
+    if (box.size == piece.size)
+      copyUnlessSame(piece.data, box.data, piece.size);
+    else
+      mismatchedPeer = piece.peer;
+    box.state.store(Mailbox::Empty, std::memory_order_release);
+    meeting().parkerOf(piece.peer).wake();
+    return true;
+  }
+
+  bool wasTaken(const Piece &piece) {
+    Mailbox &box = meeting().mailbox(group.self, piece.peer);
+    return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
+  }
+
+  /// Moves what can be moved; true when nothing is left.
+  bool advance() {
+    std::erase_if(receives, [&](const Piece &piece) { return receive(piece); });
+    std::erase_if(sends, [&](const Piece &piece) { return wasTaken(piece); });
+    return sends.empty() && receives.empty();
+  }
+
+  /// Takes back what nobody has begun to copy and sees the rest through.
+  void withdraw() {
+    for (const Piece &piece : sends) {
+      Mailbox &box = meeting().mailbox(group.self, piece.peer);
+      uint32_t expected = Mailbox::Full;
+      if (box.state.compare_exchange_strong(expected, Mailbox::Empty))
+        continue;
+      waitUntil(meeting().parkerOf(group.self), group.hub->crowded(), kNever,
+                [&] { return wasTaken(piece); });
+    }
+  }
+
+  std::vector<int> missing() {
+    std::vector<int> ranks;
+    for (const auto *pieces : {&receives, &sends})
+      for (const Piece &piece : *pieces)
+        ranks.push_back(meeting().members[piece.peer]);
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+  }
+};
+
+Status ThreadGroup::exchange(std::span<const Piece> sends,
+                             std::span<const Piece> receives,
+                             const ActionId &action) {
+  if (hub->aborted())
+    return hub->abortReason();
+  const CallSite site = siteOf("exchange", action);
+  Exchange state(*this, sends, receives);
+  const Clock::time_point until = deadline();
+  state.publish();
+  bool done = false;
+  waitUntil(meeting->parkerOf(self), hub->crowded(), until, [&] {
+    done = state.advance();
+    return done || state.mismatchedPeer >= 0 || hub->aborted();
+  });
+  if (!done)
+    state.withdraw();
+  if (state.mismatchedPeer >= 0)
+    return endRun(
+        mismatchedCalls(site, meeting->members[state.mismatchedPeer]));
+  return done ? Status::success() : describeMissing(site, state.missing());
+}
+
+} // namespace pcc::runtime

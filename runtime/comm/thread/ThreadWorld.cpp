@@ -1,0 +1,78 @@
+//===- ThreadWorld.cpp - ranks as threads of one process ------------------===//
+
+#include "runtime/comm/thread/ThreadWorld.h"
+
+#include "runtime/comm/GroupList.h"
+#include "runtime/comm/thread/ThreadGroup.h"
+
+#include <numeric>
+
+namespace pcc::runtime {
+
+namespace {
+
+class ThreadWorld final : public World {
+public:
+  ThreadWorld(std::shared_ptr<ThreadHub> sharedHub, int ownRank)
+      : hub(std::move(sharedHub)), self(ownRank),
+        deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {
+    std::vector<int> ranks(hub->size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    everybody = join(ranks);
+  }
+
+  int rank() const override { return self; }
+  int size() const override { return hub->size(); }
+  Group &all() override { return *everybody; }
+  void setDeadline(double seconds) override {
+    deadlineSeconds->store(std::min(seconds, kLongestDeadline));
+  }
+  void abort(const std::string &reason, int exitCode) override {
+    hub->abort(Status::error(ExitCode(exitCode), reason));
+  }
+
+  Status createGroups(const std::vector<std::vector<int>> &groups,
+                      std::vector<std::unique_ptr<Group>> &created) override {
+    created.clear();
+    for (const std::vector<int> &members : groups) {
+      if (Status status = checkMembers(members, size()); status.failed())
+        return status;
+      created.push_back(join(members));
+      if (disagreed)
+        return Status::error(DamagedBundle, "rank " + std::to_string(self) +
+                                                " lists other groups than "
+                                                "other ranks");
+    }
+    return Status::success();
+  }
+
+private:
+  std::unique_ptr<Group> join(const std::vector<int> &members) {
+    std::shared_ptr<Meeting> meeting = hub->meeting(numMeetings++, members);
+    disagreed |= !meeting;
+    const int index = indexAmong(members, self);
+    if (!meeting || index < 0)
+      return nullptr;
+    return std::make_unique<ThreadGroup>(hub, std::move(meeting), index,
+                                         deadlineSeconds);
+  }
+
+  const std::shared_ptr<ThreadHub> hub;
+  const int self;
+  const std::shared_ptr<std::atomic<double>> deadlineSeconds;
+  std::unique_ptr<Group> everybody;
+  size_t numMeetings = 0;
+  bool disagreed = false;
+};
+
+} // namespace
+
+std::vector<std::unique_ptr<World>> createThreadWorlds(int size) {
+  auto hub = std::make_shared<ThreadHub>(size);
+  std::vector<std::unique_ptr<World>> worlds;
+  for (int rank = 0; rank < size; ++rank)
+    worlds.push_back(std::make_unique<ThreadWorld>(hub, rank));
+  return worlds;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,96 @@
+//===- FailureSuite.cpp - how a run ends when a rank does not come --------===//
+
+#include "test/conformance/Backend.h"
+
+#include <chrono>
+#include <thread>
+
+namespace pcc::runtime {
+
+static const ActionId kAction{"0F3", "h"};
+
+static double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// All ranks but 2 make the call; it has to fail in time and say why.
+static void expectMissingRankTwo(
+    World &world,
+    const std::function<Status(Group &, const ActionId &)> &call) {
+  world.setDeadline(0.5);
+  if (world.rank() == 2) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = call(world.all(), kAction);
+  EXPECT_LT(secondsSince(start), 1.4);
+  EXPECT_EQ(status.code(), PeerLost);
+  for (const char *part : {"waited 0.5 s", "rank 2 of {0,1,2,3}", "0F3", "h"})
+    EXPECT_NE(status.message().find(part), std::string::npos)
+        << status.message();
+}
+
+TEST_P(CommunicatorFailure, DeadlineOfAllReduceNamesTheMissing) {
+  onEveryRank([](World &world) {
+    std::vector<float> values(100'000);
+    expectMissingRankTwo(world, [&](Group &group, const ActionId &action) {
+      return group.allReduce(values.data(), values.data(), values.size(),
+                             ElementType::F32, Reduction::Sum, action);
+    });
+  });
+}
+
+TEST_P(CommunicatorFailure, DeadlineOfBarrierNamesTheMissing) {
+  onEveryRank([](World &world) {
+    expectMissingRankTwo(world, [](Group &group, const ActionId &action) {
+      return group.barrier(action);
+    });
+  });
+}
+
+TEST_P(CommunicatorFailure, DeadlineOfExchangeNamesTheMissing) {
+  onEveryRank([](World &world) {
+    std::vector<char> buffer(1 << 20);
+    expectMissingRankTwo(world, [&](Group &group, const ActionId &action) {
+      const Piece receive{2, buffer.data(), buffer.size()};
+      return group.exchange({}, {&receive, 1}, action);
+    });
+  });
+}
+
+TEST_P(CommunicatorFailure, AbortWakesEveryWaiter) {
+  onEveryRank([](World &world) {
+    if (world.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      world.abort("the disk is full", InputOutput);
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      return;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const Status status = world.all().barrier(kAction);
+    EXPECT_LT(secondsSince(start), 2.0);
+    EXPECT_EQ(status.code(), InputOutput);
+    EXPECT_EQ(status.message(), "the disk is full");
+    EXPECT_EQ(world.all().barrier(kAction).code(), InputOutput);
+  });
+}
+
+// The sizes that rank 3 passes do not match: an error, on it or on a peer.
+TEST_P(CommunicatorFailure, MismatchedSizesEndTheRun) {
+  onEveryRank([](World &world) {
+    world.setDeadline(5);
+    std::vector<char> in(8), out(8 * kRanks);
+    const size_t bytes = world.rank() == 3 ? 4 : 8;
+    Status status =
+        world.all().allGather(in.data(), out.data(), bytes, kAction);
+    if (status.ok())
+      status = world.all().barrier(kAction);
+    EXPECT_EQ(status.code(), DamagedBundle) << status.message();
+  });
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CommunicatorFailure);
+
+} // namespace pcc::runtime
