@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace pcc::onnx;
 namespace fs = std::filesystem;
@@ -101,6 +102,10 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
                   std::error_code(errno, std::generic_category()).message());
   if (!S_ISREG(status.st_mode))
     return refuse("is not a regular file");
+  if (access(canonical.c_str(), R_OK) != 0)
+    return refuse("cannot be read: " +
+                      std::error_code(errno, std::generic_category()).message(),
+                  /*exitCode=*/7);
   const bool trusted =
       !extraDirectory.empty() && isInside(canonical, extraDirectory);
   if (status.st_nlink > 1 && !trusted) {
