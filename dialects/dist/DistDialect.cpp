@@ -176,6 +176,17 @@ static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
   return success();
 }
 
+LogicalResult ReshardOp::verify() {
+  if (auto shape = getShape()) {
+    if (failed(checkLocal(*this, "operand", getInput().getType(), *shape, getFrom())))
+      return failure();
+    return checkLocal(*this, "result", getResult().getType(), *shape, getTo());
+  }
+  if (getInput().getType() != getType())
+    return emitOpError("makes ") << getType() << " of " << getInput().getType();
+  return success();
+}
+
 LogicalResult CollectiveOp::verify() {
   if (failed(checkLocal(*this, "operand", getInput().getType(), getShape(),
                         getFrom())))

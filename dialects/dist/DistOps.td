@@ -9,16 +9,19 @@ def Dist_Tensor : StaticShapeTensorOf<[AnyType]>;
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, !listconcat(traits, [Pure])>;
 
-def Dist_ReshardOp : Dist_Op<"reshard", [SameOperandsAndResultType]> {
+def Dist_ReshardOp : Dist_Op<"reshard"> {
   let summary = "gives a tensor another sharding";
   let description = [{
     Born in `4-shard` where a use needs another sharding than its producer gives; gone after `5-localize`, which replaces
-    it by the cheapest sequence of collectives. The type is global.
+    it by the cheapest sequence of collectives. Types are global and equal; between `localize-shapes` and
+    `reshard-to-collectives` they are local, and `shape` is the global one.
     [example: test/passes/5-localize/reshard-to-collectives.mlir @gather_one_axis]
   }];
-  let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to);
+  let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to,
+                       OptionalAttr<DenseI64ArrayAttr>:$shape);
   let results = (outs Dist_Tensor:$result);
-  let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($result)";
+  let assemblyFormat = "$input `from` $from `to` $to (`shape` $shape^)? attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
 }
 
 def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "how a sharding becomes another", [

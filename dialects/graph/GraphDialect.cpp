@@ -107,3 +107,15 @@ double pcc::graph::elementWiseFlops(Operation *op) {
                     static_cast<double>(tensorType(result).getNumElements()));
   return most;
 }
+
+StringRef pcc::graph::nodeName(Location location) {
+  StringRef name;
+  location->walk([&](Location part) {
+    auto named = dyn_cast<NameLoc>(part);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName();
+    return WalkResult::interrupt();
+  });
+  return name;
+}

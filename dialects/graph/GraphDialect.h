@@ -33,6 +33,9 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
+/// The name of the node that a location stands for; empty if it names none.
+llvm::StringRef nodeName(mlir::Location location);
+
 } // namespace pcc::graph
 
 #include "dialects/graph/GraphInterfaces.h.inc"

@@ -46,6 +46,17 @@ template <typename T> T signOf(T a) {
 template <typename T> T larger(T a, T b) { return a > b || a != a ? a : b; }
 template <typename T> T smaller(T a, T b) { return a < b || a != a ? a : b; }
 
+/// What is neutral for `larger` and for `smaller`.
+template <typename T> T lowest() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? static_cast<T>(-Limits::infinity())
+                              : Limits::lowest();
+}
+template <typename T> T highest() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? Limits::infinity() : Limits::max();
+}
+
 inline double quotient(double a, double b) { return a / b; }
 inline uint64_t quotient(uint64_t a, uint64_t b) { return b ? a / b : 0; }
 inline int64_t quotient(int64_t a, int64_t b) {

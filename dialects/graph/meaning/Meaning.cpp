@@ -11,8 +11,13 @@ static const MeaningTable &meanings() {
     addLeafMeanings(all);
     addElementWiseMeanings(all);
     addLayoutMeanings(all);
+    addResizeMeanings(all);
     addIndexingMeanings(all);
     addReductionMeanings(all);
+    addNormMeanings(all);
+    addContractionMeanings(all);
+    addAttentionMeanings(all);
+    addWindowMeanings(all);
     return all;
   }();
   return table;

@@ -54,6 +54,7 @@ void addIndexingMeanings(MeaningTable &table);
 void addReductionMeanings(MeaningTable &table);
 void addNormMeanings(MeaningTable &table);
 void addContractionMeanings(MeaningTable &table);
+void addAttentionMeanings(MeaningTable &table);
 void addWindowMeanings(MeaningTable &table);
 
 } // namespace pcc::graph

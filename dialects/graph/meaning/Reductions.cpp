@@ -47,15 +47,6 @@ static void reduceBy(Evaluation &e, ArrayRef<int64_t> dims, T neutral, F f) {
                 });
 }
 
-/// The smallest (`sign` < 0) or largest value of T.
-template <typename T> static T extreme(int sign) {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (Limits::has_infinity)
-    return sign * Limits::infinity();
-  else
-    return sign < 0 ? Limits::lowest() : Limits::max();
-}
-
 template <typename T> static void sum(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(0), [](T a, T b) { return wrappingAdd(a, b); });
 }
@@ -73,10 +64,10 @@ template <typename T> static void mean(Evaluation &e, ArrayRef<int64_t> dims) {
 }
 
 template <typename T> static void max(Evaluation &e, ArrayRef<int64_t> dims) {
-  reduceBy(e, dims, extreme<T>(-1), [](T a, T b) { return larger(a, b); });
+  reduceBy(e, dims, lowest<T>(), [](T a, T b) { return larger(a, b); });
 }
 template <typename T> static void min(Evaluation &e, ArrayRef<int64_t> dims) {
-  reduceBy(e, dims, extreme<T>(1), [](T a, T b) { return smaller(a, b); });
+  reduceBy(e, dims, highest<T>(), [](T a, T b) { return smaller(a, b); });
 }
 template <typename T> static void prod(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(1), [](T a, T b) { return wrappingMul(a, b); });

@@ -1,0 +1,252 @@
+//===- Import.cpp - from an ONNX file to a module of graph ops ------------===//
+
+#include "passes/1-import/Import.h"
+#include "dialects/graph/meaning/Fold.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/1-import/Bind.h"
+#include "passes/1-import/Locations.h"
+#include "passes/1-import/OpTable.h"
+#include "passes/1-import/Unsupported.h"
+#include "passes/1-import/onnx/Read.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/Path.h"
+
+#define DEBUG_TYPE "import"
+
+using namespace mlir;
+
+namespace pcc {
+using namespace ingest;
+
+static StringRef asRef(std::string_view text) { return Values::asRef(text); }
+
+namespace {
+/// Fills a module with one model. Steps: bind the inputs, refuse unknown ops,
+/// make the function's arguments, its ops in the order of the nodes, its
+/// return.
+class ModelImport {
+public:
+  ModelImport(const onnx::Model &model, const ImportOptions &options,
+              ModuleOp module, ImportError &error)
+      : model(model), options(options), module(module), error(error),
+        weights(model, options, module), values(weights),
+        builder(module.getContext()) {}
+
+  bool run() {
+    auto bound = bindInputs(model.graph, options, error);
+    if (!bound)
+      return false;
+    binding = std::move(*bound);
+    if (!checkGraph() || !makeFunction() || !makeNodes())
+      return false;
+    if (!makeReturn())
+      return false;
+    describeModule();
+    return true;
+  }
+
+private:
+  /// Keeps the emitter's mistake as the result of the import.
+  bool fail(const EmitError &mistake, const Twine &where) {
+    error.exitCode = mistake.exitCode;
+    error.message = (where + mistake.message).str();
+    return false;
+  }
+
+  bool checkGraph();
+  bool checkNode(const onnx::Node &node);
+  bool makeFunction();
+  bool makeNodes();
+  bool makeNode(const onnx::Node &node);
+  bool normalize(const onnx::Node &node, NodeImport &import);
+  bool makeReturn();
+  void describeModule();
+
+  const onnx::Model &model;
+  const ImportOptions &options;
+  ModuleOp module;
+  ImportError &error;
+  Unsupported unsupported;
+  Weights weights;
+  Values values;
+  OpBuilder builder;
+  Binding binding;
+  func::FuncOp function;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Before anything is made
+//===----------------------------------------------------------------------===//
+
+/// Refuses what cannot be imported, all of it at once, and then nodes that
+/// their version of ONNX does not have.
+bool ModelImport::checkGraph() {
+  for (const onnx::SparseTensor &tensor : model.graph.sparseInitializers)
+    return fail({4, "is sparse, which is not supported"},
+                "initializer " + onnx::quoted(tensor.values.name) + " ");
+  for (const onnx::Node &node : model.graph.nodes)
+    if (!OpTable::get().knows(node))
+      unsupported.add(node);
+  if (unsupported.report(error))
+    return false;
+  for (const onnx::Node &node : model.graph.nodes)
+    if (!checkNode(node))
+      return false;
+  return true;
+}
+
+bool ModelImport::checkNode(const onnx::Node &node) {
+  const OpForm *form = OpTable::get().find(node);
+  std::string where = "node " + node.label() + ": ";
+  if (!form) {
+    error.notes.push_back(
+        "the exporter mixed versions; export again with a newer opset");
+    return fail({3, "the model imports version " + std::to_string(node.opset) +
+                        " of its ops, but this op exists since version " +
+                        std::to_string(OpTable::get().firstVersion(node))},
+                where);
+  }
+  size_t given = node.inputs.size();
+  for (size_t i = 0; i < form->minOperands; ++i)
+    if (i >= given || node.inputs[i].empty())
+      return fail({3, "lacks operand " + std::to_string(i)}, where);
+  if (given > form->maxOperands)
+    return fail({3, "has " + std::to_string(given) +
+                        " operands, which is more than " +
+                        std::to_string(form->maxOperands)},
+                where);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+bool ModelImport::makeFunction() {
+  for (const onnx::Tensor &tensor : model.graph.initializers)
+    values.defineWeight(tensor);
+  SmallVector<Type> types;
+  for (const BoundInput &input : binding.inputs) {
+    onnx::DataType dataType = input.info->type.elementType;
+    Type element = builtinType(dataType, module.getContext());
+    if (!element)
+      return fail({4, "has elements of type " + onnx::typeName(dataType)},
+                  "input " + onnx::quoted(input.info->name) + " ");
+    types.push_back(RankedTensorType::get(input.shape, element));
+  }
+  builder.setInsertionPointToEnd(module.getBody());
+  function = func::FuncOp::create(builder, module.getLoc(), "main",
+                                  builder.getFunctionType(types, {}));
+  Block *body = function.addEntryBlock();
+  for (auto [i, input] : llvm::enumerate(binding.inputs)) {
+    SmallVector<StringRef> names(input.names.begin(), input.names.end());
+    function.setArgAttr(i, "graph.name",
+                        builder.getStringAttr(asRef(input.info->name)));
+    function.setArgAttr(i, "graph.dims", builder.getStrArrayAttr(names));
+    body->getArgument(i).setLoc(
+        NameLoc::get(builder.getStringAttr(asRef(input.info->name))));
+    values.define(asRef(input.info->name), body->getArgument(i));
+  }
+  builder.setInsertionPointToEnd(body);
+  return true;
+}
+
+/// Forms that are not supported are collected; nodes that need their results
+/// are passed over.
+bool ModelImport::makeNodes() {
+  for (const onnx::Node &node : model.graph.nodes) {
+    bool reachable = llvm::all_of(node.inputs, [&](std::string_view name) {
+      return name.empty() || values.has(asRef(name));
+    });
+    if (reachable && !makeNode(node))
+      return false;
+  }
+  return !unsupported.report(error);
+}
+
+bool ModelImport::makeNode(const onnx::Node &node) {
+  int contradiction = options.dims.empty() && options.shapes.empty() ? 3 : 5;
+  NodeImport import(node, values, builder,
+                    locationOf(node, module.getContext()), contradiction);
+  if (normalize(node, import))
+    return true;
+  const EmitError &mistake = import.getError();
+  if (mistake.exitCode == 4) {
+    unsupported.add(node, mistake.message);
+    return true;
+  }
+  if (auto line = pythonLine(node))
+    error.notes.push_back("the node was exported from " + line->file + ":" +
+                          std::to_string(line->line));
+  return fail(mistake, "node " + node.label() + ": ");
+}
+
+bool ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
+  Value first = OpTable::get().find(node)->normalize(import);
+  if (first)
+    import.set(0, first);
+  for (std::string_view output : node.outputs)
+    if (!import.failed() && !output.empty() && !values.has(asRef(output)))
+      import.unsupported("output " + onnx::quoted(output) +
+                         " is not supported");
+  LDBG() << node.label() << (import.failed() ? " failed" : " imported");
+  return !import.failed();
+}
+
+bool ModelImport::makeReturn() {
+  SmallVector<Value> results;
+  SmallVector<Attribute> names;
+  Emitter emitter(builder, module.getLoc());
+  for (const onnx::ValueInfo &output : model.graph.outputs) {
+    results.push_back(values.get(asRef(output.name), emitter));
+    names.push_back(builder.getStringAttr(asRef(output.name)));
+  }
+  if (emitter.failed())
+    return fail(emitter.getError(), "the graph's outputs: ");
+  func::ReturnOp::create(builder, module.getLoc(), results);
+  function.setFunctionType(builder.getFunctionType(
+      function.getArgumentTypes(), ValueRange(results).getTypes()));
+  for (auto [i, name] : llvm::enumerate(names))
+    function.setResultAttr(i, "graph.name", name);
+  return true;
+}
+
+void ModelImport::describeModule() {
+  StringRef file = llvm::sys::path::filename(model.path);
+  module->setAttr(modelAttrName, builder.getStringAttr(file));
+  module->setAttr(rootAttrName, builder.getStringAttr(weights.root()));
+  SmallVector<NamedAttribute> dims;
+  for (auto &[name, size] : binding.dims)
+    dims.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(size)));
+  module->setAttr(boundDimsAttrName, builder.getDictionaryAttr(dims));
+}
+
+//===----------------------------------------------------------------------===//
+// Entry point
+//===----------------------------------------------------------------------===//
+
+FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
+                                            const ImportOptions &options,
+                                            MLIRContext *context,
+                                            ImportError &error) {
+  auto model = onnx::readModel(path.str());
+  if (!model) {
+    error.exitCode = model.error().exitCode;
+    error.message = model.error().message;
+    error.notes = model.error().notes;
+    return failure();
+  }
+  // Values that depend on shapes only are folded by the meaning of the ops.
+  DialectRegistry registry;
+  graph::registerMeaning(registry);
+  context->appendDialectRegistry(registry);
+  context->loadDialect<graph::GraphDialect, func::FuncDialect>();
+  auto name = StringAttr::get(context, llvm::sys::path::filename(path));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
+  if (!ModelImport(*model, options, *module, error).run())
+    return failure();
+  return module;
+}
+
+} // namespace pcc

@@ -1,0 +1,18 @@
+//===- Passes.h - passes of phase 1-import ----------------------*- C++ -*-===//
+
+#ifndef PCC_PASSES_1_IMPORT_PASSES_H
+#define PCC_PASSES_1_IMPORT_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace pcc {
+
+#define GEN_PASS_DECL
+#include "passes/1-import/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/1-import/Passes.h.inc"
+
+} // namespace pcc
+
+#endif // PCC_PASSES_1_IMPORT_PASSES_H

@@ -1,0 +1,47 @@
+//===- Values.h - ONNX value names and what they stand for ------*- C++ -*-===//
+
+#ifndef PCC_PASSES_1_IMPORT_VALUES_H
+#define PCC_PASSES_1_IMPORT_VALUES_H
+
+#include "mlir/IR/Value.h"
+#include "passes/1-import/Weights.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace pcc::ingest {
+
+/// Tells for each name of a model which SSA value it is. Initializers are made
+/// at their first use; values of nodes that could not be imported are missing.
+class Values {
+public:
+  explicit Values(Weights &weights) : weights(weights) {}
+
+  void define(llvm::StringRef name, mlir::Value value) { known[name] = value; }
+  void defineWeight(const onnx::Tensor &tensor) {
+    initializers[asRef(tensor.name)] = &tensor;
+  }
+  /// The value called `name`, made at the insertion point if it is an
+  /// initializer that nobody used before. Null if there is none or it cannot be
+  /// made, which the emitter is told.
+  mlir::Value get(llvm::StringRef name, Emitter &emitter);
+  /// The elements of `name` if they are known, without making a weight of it.
+  mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
+  /// Whether `get` can find it.
+  bool has(llvm::StringRef name) const {
+    return known.contains(name) || initializers.contains(name);
+  }
+
+  static llvm::StringRef asRef(std::string_view text) {
+    return llvm::StringRef(text.data(), text.size());
+  }
+
+  Weights &weights;
+
+private:
+  llvm::DenseMap<llvm::StringRef, mlir::Value> known;
+  llvm::DenseMap<llvm::StringRef, const onnx::Tensor *> initializers;
+};
+
+} // namespace pcc::ingest
+
+#endif // PCC_PASSES_1_IMPORT_VALUES_H

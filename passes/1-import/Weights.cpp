@@ -1,0 +1,149 @@
+//===- Weights.cpp - initializers as weights or constants -----------------===//
+
+#include "passes/1-import/Weights.h"
+#include "passes/1-import/Elements.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+static StringRef asRef(std::string_view text) {
+  return StringRef(text.data(), text.size());
+}
+
+Type builtinType(onnx::DataType type, MLIRContext *context) {
+  Builder b(context);
+  using enum onnx::DataType;
+  // clang-format off
+  switch (type) {
+  case Float:    return b.getF32Type();
+  case Double:   return b.getF64Type();
+  case Float16:  return b.getF16Type();
+  case BFloat16: return b.getBF16Type();
+  case Bool:     return b.getI1Type();
+  case Int8:     return b.getI8Type();
+  case Int16:    return b.getI16Type();
+  case Int32:    return b.getI32Type();
+  case Int64:    return b.getI64Type();
+  case UInt8:    return b.getIntegerType(8, /*isSigned=*/false);
+  case UInt16:   return b.getIntegerType(16, /*isSigned=*/false);
+  case UInt32:   return b.getIntegerType(32, /*isSigned=*/false);
+  case UInt64:   return b.getIntegerType(64, /*isSigned=*/false);
+  default:       return {};
+  }
+  // clang-format on
+}
+
+/// What the exporter says an initializer is: PARAMETER, BUFFER, …
+static StringRef inputKind(const onnx::Metadata &metadata) {
+  for (const onnx::MetadataEntry &entry : metadata)
+    if (entry.key == "pkg.torch.export.graph_signature.InputSpec.kind")
+      return asRef(entry.value);
+  return {};
+}
+
+Weights::Weights(const onnx::Model &model, const ImportOptions &options,
+                 ModuleOp module)
+    : model(model),
+      data(model.path, {options.externalDataRoot, options.allowAbsentWeights}),
+      module(module), context(module.getContext()) {
+  for (const onnx::ValueInfo &info : model.graph.valueInfos)
+    if (inputKind(info.metadata).ends_with("BUFFER"))
+      buffers.insert(asRef(info.name));
+  for (const onnx::Tensor &tensor : model.graph.initializers)
+    if (inputKind(tensor.metadata).ends_with("BUFFER"))
+      buffers.insert(asRef(tensor.name));
+}
+
+RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
+  Type element = builtinType(tensor.dataType, context);
+  if (!element) {
+    emitter.unsupported("tensor " + onnx::quoted(tensor.name) + " has type " +
+                        onnx::typeName(tensor.dataType));
+    return {};
+  }
+  return RankedTensorType::get(tensor.dims, element);
+}
+
+bool Weights::isWeight(const onnx::Tensor &tensor) const {
+  int64_t count = ShapedType::getNumElements(tensor.dims);
+  if (count > foldLimit)
+    return true;
+  return !tensor.dims.empty() && count > 1 &&
+         isa_and_present<FloatType>(
+             builtinType(tensor.dataType, context));
+}
+
+Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
+  RankedTensorType type = typeOf(tensor, emitter);
+  if (!type)
+    return {};
+  bool inFile = tensor.external || model.fileOffset(tensor.raw);
+  if (isWeight(tensor) && inFile)
+    return makeParameter(tensor, type, emitter);
+  if (!tensor.external)
+    return emitter.constant(elementsFromBytes(type, asRef(tensor.raw)));
+  DenseElementsAttr value = elements(tensor, emitter);
+  return value ? emitter.constant(value) : Value();
+}
+
+Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
+  if (ShapedType::getNumElements(tensor.dims) > foldLimit)
+    return make(tensor, emitter);
+  DenseElementsAttr value = elements(tensor, emitter);
+  return value ? emitter.constant(value) : Value();
+}
+
+/// The bytes of an external tensor, or null with an error.
+static std::unique_ptr<llvm::MemoryBuffer>
+readSlice(const std::string &root, const onnx::DataReference &reference,
+          Emitter &emitter) {
+  auto buffer = llvm::MemoryBuffer::getFileSlice(
+      root + "/" + reference.path, reference.length, reference.offset);
+  if (buffer && (*buffer)->getBufferSize() == reference.length)
+    return std::move(*buffer);
+  emitter.fail(reference.present ? 7 : 3,
+               "cannot read " + onnx::quoted(reference.path));
+  return nullptr;
+}
+
+DenseElementsAttr Weights::elements(const onnx::Tensor &tensor,
+                                    Emitter &emitter) {
+  if (ShapedType::getNumElements(tensor.dims) > foldLimit)
+    return {};
+  RankedTensorType type = typeOf(tensor, emitter);
+  if (!type)
+    return {};
+  if (!tensor.external)
+    return elementsFromBytes(type, asRef(tensor.raw));
+  auto reference = data.resolve(model, tensor);
+  if (!reference) {
+    emitter.fail(reference.error().exitCode, reference.error().message);
+    return {};
+  }
+  auto buffer = readSlice(data.root(), *reference, emitter);
+  return buffer ? elementsFromBytes(type, buffer->getBuffer())
+                : DenseElementsAttr();
+}
+
+Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
+                             Emitter &emitter) {
+  auto reference = data.resolve(model, tensor);
+  if (!reference)
+    return emitter.fail(reference.error().exitCode, reference.error().message);
+  auto weight =
+      WeightAttr::get(context, StringAttr::get(context, reference->path),
+                      reference->offset, reference->length, type, {});
+  OpBuilder builder(context);
+  builder.setInsertionPoint(&module.getBody()->back());
+  auto name = StringAttr::get(context, asRef(tensor.name));
+  auto parameter = ParameterOp::create(builder, emitter.getLoc(), name,
+                                       TypeAttr::get(type), weight, UnitAttr());
+  parameter.setBuffer(buffers.contains(asRef(tensor.name)));
+  return emitter.makeTyped<GetParameterOp>(type, name.getValue());
+}
+
+} // namespace pcc::ingest

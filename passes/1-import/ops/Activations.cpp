@@ -1,0 +1,198 @@
+//===- Activations.cpp - functions of one value, and softmax --------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+static Value positive(NodeImport &n, Value x) {
+  return n.make<MaxOp>(x, n.scalarLike(x, 0));
+}
+
+static Value negative(NodeImport &n, Value x) {
+  return n.make<MinOp>(x, n.scalarLike(x, 0));
+}
+
+static Value scale(NodeImport &n, Value x, double factor) {
+  return n.mul(x, n.scalarLike(x, factor));
+}
+
+static Value shift(NodeImport &n, Value x, double offset) {
+  return n.add(x, n.scalarLike(x, offset));
+}
+
+static Value gelu(NodeImport &n) {
+  std::string approximation = n.text("approximate", "none");
+  if (approximation != "none" && approximation != "tanh")
+    return n.invalid("approximate is '" + approximation +
+                     "', not none or tanh");
+  return n.make<GeluOp>(n.operand(0), approximation == "tanh");
+}
+
+/// com.microsoft's, with a bias that is optional for one of them.
+template <bool tanh> static Value geluWithBias(NodeImport &n) {
+  Value x = n.operand(0);
+  return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
+}
+
+/// max(x, 0) + alpha (exp(min(x, 0) / width) - 1)
+static Value exponentialUnit(NodeImport &n, double alpha, double width) {
+  Value x = n.operand(0),
+        below = n.make<ExpOp>(scale(n, negative(n, x), 1 / width));
+  return n.add(positive(n, x), scale(n, shift(n, below, -1), alpha));
+}
+
+static Value elu(NodeImport &n) {
+  return exponentialUnit(n, n.real("alpha", 1), 1);
+}
+
+static Value celu(NodeImport &n) {
+  double alpha = n.real("alpha", 1);
+  return exponentialUnit(n, alpha, alpha);
+}
+
+static Value selu(NodeImport &n) {
+  double alpha = n.real("alpha",
+                        n.opset() < 6 ? 1.6732 : 1.67326319217681884765625),
+         gamma = n.real("gamma",
+                        n.opset() < 6 ? 1.0507 : 1.05070102214813232421875);
+  return scale(n, exponentialUnit(n, alpha, 1), gamma);
+}
+
+static Value leakyRelu(NodeImport &n) {
+  Value x = n.operand(0);
+  return n.add(positive(n, x), scale(n, negative(n, x), n.real("alpha", 0.01)));
+}
+
+/// Before version 7 a slope of one dim belonged to the channels.
+static Value prelu(NodeImport &n) {
+  Value x = n.operand(0), slope = n.operand(1);
+  if (n.opset() < 7 && shapeOf(slope).size() == 1 && shapeOf(x).size() > 2) {
+    SmallVector<int64_t> shape(shapeOf(x).size() - 1, 1);
+    shape[0] = shapeOf(slope)[0];
+    slope = n.reshape(slope, shape);
+  }
+  return n.add(positive(n, x), n.mul(negative(n, x), slope));
+}
+
+static Value hardSigmoid(NodeImport &n, Value x, double alpha, double beta) {
+  Value line = shift(n, scale(n, x, alpha), beta);
+  return n.make<MinOp>(positive(n, line), n.scalarLike(x, 1));
+}
+
+static Value hardSigmoid(NodeImport &n) {
+  return hardSigmoid(n, n.operand(0), n.real("alpha", 0.2),
+                     n.real("beta", 0.5));
+}
+
+static Value hardSwish(NodeImport &n) {
+  Value x = n.operand(0);
+  return n.mul(x, hardSigmoid(n, x, 1.0 / 6, 0.5));
+}
+
+static Value softsign(NodeImport &n) {
+  Value x = n.operand(0);
+  return n.div(x, shift(n, n.make<AbsOp>(x), 1));
+}
+
+static Value mish(NodeImport &n) {
+  Value x = n.operand(0);
+  return n.mul(x, n.make<TanhOp>(n.make<SoftplusOp>(x)));
+}
+
+static Value swish(NodeImport &n) {
+  Value x = n.operand(0);
+  double alpha = n.real("alpha", 1);
+  return n.mul(x, n.make<SigmoidOp>(alpha == 1 ? x : scale(n, x, alpha)));
+}
+
+static Value thresholdedRelu(NodeImport &n) {
+  Value x = n.operand(0);
+  Value above =
+      n.compare(Predicate::Greater, x, n.scalarLike(x, n.real("alpha", 1)));
+  return n.select(above, x, n.scalarLike(x, 0));
+}
+
+static Value shrink(NodeImport &n) {
+  Value x = n.operand(0), zero = n.scalarLike(x, 0);
+  double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
+  Value below = n.compare(Predicate::Less, x, n.scalarLike(x, -lambda)),
+        above = n.compare(Predicate::Greater, x, n.scalarLike(x, lambda));
+  return n.select(below, shift(n, x, bias),
+                  n.select(above, shift(n, x, -bias), zero));
+}
+
+//===----------------------------------------------------------------------===//
+// Along one dim
+//===----------------------------------------------------------------------===//
+
+/// Calls `make` with the operand and the dim. Before version 13 all dims from
+/// `axis` on were taken as one.
+static Value alongDim(NodeImport &n,
+                      llvm::function_ref<Value(Value, int64_t)> make) {
+  Value x = n.operand(0);
+  if (n.failed())
+    return {};
+  int64_t rank = shapeOf(x).size();
+  int64_t dim = n.dim("axis", n.opset() < 13 ? 1 : -1, rank);
+  if (n.failed())
+    return {};
+  if (n.opset() >= 13 || dim == rank - 1)
+    return make(x, dim);
+  SmallVector<int64_t> shape(shapeOf(x));
+  int64_t outer = llvm::product_of(ArrayRef(shape).take_front(dim)),
+          inner = llvm::product_of(ArrayRef(shape).drop_front(dim));
+  Value flat = make(n.reshape(x, {outer, inner}), 1);
+  return n.reshape(flat, shape);
+}
+
+template <typename Op> static Value softmax(NodeImport &n) {
+  return alongDim(n, [&](Value x, int64_t dim) {
+    return n.make<Op>(x, static_cast<uint64_t>(dim));
+  });
+}
+
+/// 1 at the first largest element, else 0.
+static Value hardmax(NodeImport &n) {
+  return alongDim(n, [&](Value x, int64_t dim) {
+    Value largest = n.make<ArgReduceOp>(
+        ReduceKind::Max, x, static_cast<uint64_t>(dim), true, false);
+    SmallVector<int64_t> shape(shapeOf(x).size(), 1);
+    shape[dim] = shapeOf(x)[dim];
+    Value hit = n.compare(Predicate::Equal, n.iota(shape, dim), largest);
+    return n.cast(hit, n.elementType(0));
+  });
+}
+
+void addActivationOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"Gelu", 20, 1, 1, gelu},
+      {"Elu", 1, 1, 1, elu},
+      {"Celu", 12, 1, 1, celu},
+      {"Selu", 1, 1, 1, selu},
+      {"LeakyRelu", 1, 1, 1, leakyRelu},
+      {"PRelu", 1, 2, 2, prelu},
+      {"HardSigmoid", 1, 1, 1, hardSigmoid},
+      {"HardSwish", 14, 1, 1, hardSwish},
+      {"Softsign", 1, 1, 1, softsign},
+      {"Mish", 18, 1, 1, mish},
+      {"Swish", 24, 1, 1, swish},
+      {"ThresholdedRelu", 10, 1, 1, thresholdedRelu},
+      {"Shrink", 9, 1, 1, shrink},
+      {"Softmax", 1, 1, 1, softmax<SoftmaxOp>},
+      {"LogSoftmax", 1, 1, 1, softmax<LogSoftmaxOp>},
+      {"Hardmax", 1, 1, 1, hardmax},
+  };
+  table.add("", forms);
+  static constexpr OpForm microsoft[] = {
+      {"Gelu", 1, 1, 1, geluWithBias<false>},
+      {"BiasGelu", 1, 2, 2, geluWithBias<false>},
+      {"FastGelu", 1, 1, 2, geluWithBias<true>},
+  };
+  table.add("com.microsoft", microsoft);
+}
+
+} // namespace pcc::ingest

@@ -1,0 +1,282 @@
+//===- Attention.cpp - attention and rotary embedding ---------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+/// [B, S, heads·D] -> [B, heads, S, D]; four dims stay as they are.
+static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
+  if (n.failed() || shapeOf(x).size() == 4)
+    return x;
+  if (shapeOf(x).size() != 3 || heads < 1 || shapeOf(x)[2] % heads)
+    return n.invalid("splits a tensor of rank " + Twine(shapeOf(x).size()) +
+                     " into " + Twine(heads) + " heads");
+  ArrayRef<int64_t> shape = shapeOf(x);
+  Value apart = n.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
+  return n.transpose(apart, {0, 2, 1, 3});
+}
+
+/// [B, heads, S, D] -> [B, S, heads·D]
+static Value joinHeads(NodeImport &n, Value x) {
+  if (n.failed())
+    return {};
+  ArrayRef<int64_t> shape = shapeOf(x);
+  return n.reshape(n.transpose(x, {0, 2, 1, 3}),
+                   {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// ONNX's Attention as `graph.attention`; written out where somebody wants the
+/// scores.
+class AttentionImport {
+public:
+  explicit AttentionImport(NodeImport &n) : n(n) {}
+
+  Value run() {
+    readOperands();
+    if (n.failed())
+      return {};
+    readMask();
+    Value result = n.wants(3) ? writeOut()
+                              : n.make<AttentionOp>(query, key, value, mask,
+                                                    APFloat(scale), causal,
+                                                    APFloat(softcap));
+    n.set(1, key);
+    n.set(2, value);
+    n.set(0, threeDims ? joinHeads(n, result) : result);
+    return {};
+  }
+
+private:
+  void readOperands() {
+    query = n.operand(0);
+    key = n.operand(1);
+    value = n.operand(2);
+    if (n.failed())
+      return;
+    threeDims = shapeOf(query).size() == 3;
+    int64_t heads = n.integer("q_num_heads", 0),
+            keyHeads = n.integer("kv_num_heads", heads);
+    query = splitHeads(n, query, heads);
+    key = splitHeads(n, key, keyHeads);
+    value = splitHeads(n, value, keyHeads);
+    if (n.failed())
+      return;
+    if (shapeOf(query).size() != 4 || shapeOf(key).size() != 4) {
+      n.invalid("needs operands of 3 or 4 dims");
+      return;
+    }
+    if (n.has(4)) {
+      past = shapeOf(n.operand(4)).size() == 4 ? shapeOf(n.operand(4))[2] : 0;
+      key = n.concat({n.operand(4), key}, 2);
+      value = n.concat({n.operand(5), value}, 2);
+    }
+    softcap = n.real("softcap", 0);
+    scale =
+        n.real("scale", 1 / std::sqrt(static_cast<double>(shapeOf(query)[3])));
+  }
+
+  int64_t queries() const { return shapeOf(query)[2]; }
+  int64_t keys() const { return shapeOf(key)[2]; }
+
+  /// `graph.attention` lines up the last query with the last key; ONNX the
+  /// first query with the first key after the past.
+  void readMask() {
+    if (n.failed())
+      return;
+    causal = n.integer("is_causal", 0);
+    if (n.has(3))
+      mask = paddedMask(n.operand(3));
+    if (causal && keys() - queries() != past) {
+      Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
+      causal = false;
+      combine(n.compare(Predicate::LessOrEqual, columns,
+                        n.add(rows, n.scalarLike(rows, past))));
+    }
+    addWindow("left_window_size", Predicate::GreaterOrEqual, -1);
+    addWindow("right_window_size", Predicate::LessOrEqual, 1);
+    if (n.has(6) && !n.failed()) {
+      Value lengths = n.reshape(n.operand(6), {shapeOf(query)[0], 1, 1, 1});
+      combine(n.compare(
+          Predicate::Less, n.iota({1, 1, 1, keys()}, 3),
+          n.failed() ? Value() : n.cast(lengths, n.getBuilder().getI64Type())));
+    }
+  }
+
+  /// Keys at most so far to one side of the query.
+  void addWindow(StringRef name, Predicate predicate, int64_t sign) {
+    int64_t size = n.integer(name, -1);
+    if (size < 0 || n.failed())
+      return;
+    Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
+    combine(n.compare(predicate, columns,
+                      n.add(rows, n.scalarLike(rows, past + sign * size))));
+  }
+
+  /// A mask may be shorter than the keys: those that are left are not seen.
+  Value paddedMask(Value given) {
+    if (n.failed() || shapeOf(given).empty())
+      return given;
+    int64_t missing = keys() - shapeOf(given).back();
+    if (missing <= 0 || shapeOf(given).back() == 1)
+      return given;
+    SmallVector<int64_t> low(shapeOf(given).size(), 0), high = low;
+    high.back() = missing;
+    bool boolean = tensorType(given).getElementType().isInteger(1);
+    Value fill = n.scalarLike(
+        given, boolean ? 0 : -std::numeric_limits<double>::infinity());
+    return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
+  }
+
+  /// Both the mask and `visible` (booleans) must allow a key.
+  void combine(Value visible) {
+    if (n.failed())
+      return;
+    if (!mask)
+      mask = visible;
+    else if (tensorType(mask).getElementType().isInteger(1))
+      mask = n.logicalAnd(mask, visible);
+    else
+      mask = n.select(
+          visible, mask,
+          n.scalarLike(mask, -std::numeric_limits<double>::infinity()));
+  }
+
+  /// Repeats each key head for the query heads that share it.
+  Value repeatHeads(Value x) {
+    ArrayRef<int64_t> shape = shapeOf(x);
+    int64_t times = shapeOf(query)[1] / std::max<int64_t>(1, shape[1]);
+    if (times <= 1)
+      return x;
+    SmallVector<int64_t> apart{shape[0], shape[1], 1, shape[2], shape[3]},
+        wide = apart, joined{shape[0], shape[1] * times, shape[2], shape[3]};
+    wide[2] = times;
+    return n.reshape(n.broadcast(n.reshape(x, apart), wide), joined);
+  }
+
+  /// Output 3 has the scores after so many steps: 0 the product, 1 softcap, 2
+  /// the mask, 3 softmax.
+  Value writeOut() {
+    if (causal) {
+      Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
+      combine(n.compare(Predicate::LessOrEqual, columns,
+                        n.add(rows, n.scalarLike(rows, past))));
+    }
+    Value steps[4];
+    if (n.failed())
+      return {};
+    steps[0] = n.make<MatmulOp>(query, repeatHeads(key), false, true);
+    steps[0] = n.mul(steps[0], n.scalarLike(steps[0], scale));
+    steps[1] = steps[0];
+    if (softcap > 0) {
+      Value limit = n.scalarLike(steps[0], softcap);
+      steps[1] = n.mul(n.make<TanhOp>(n.div(steps[0], limit)), limit);
+    }
+    steps[2] = applyMask(steps[1]);
+    steps[3] = n.make<SoftmaxOp>(steps[2], uint64_t{3});
+    int64_t wanted = n.integer("qk_matmul_output_mode", 0);
+    if (wanted < 0 || wanted > 3)
+      return n.invalid("qk_matmul_output_mode is " + Twine(wanted));
+    n.set(3, steps[wanted]);
+    if (n.failed())
+      return {};
+    return n.make<MatmulOp>(steps[3], repeatHeads(value), false, false);
+  }
+
+  Value applyMask(Value scores) {
+    if (!mask || n.failed())
+      return scores;
+    if (tensorType(mask).getElementType().isInteger(1))
+      return n.select(
+          mask, scores,
+          n.scalarLike(scores, -std::numeric_limits<double>::infinity()));
+    return n.add(scores, mask);
+  }
+
+  NodeImport &n;
+  Value query, key, value, mask;
+  bool threeDims = false, causal = false;
+  int64_t past = 0;
+  double scale = 1, softcap = 0;
+};
+} // namespace
+
+static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
+
+//===----------------------------------------------------------------------===//
+// Rotary embedding
+//===----------------------------------------------------------------------===//
+
+/// A table [B, S, D/2] or [S, D/2] as one that broadcasts to [B, heads, S, D].
+static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape(shapeOf(table));
+  if (shape.size() == 2)
+    shape.insert(shape.begin(), 1);
+  int64_t half = shape[2];
+  if (interleaved) {
+    SmallVector<int64_t> apart{shape[0], 1, shape[1], half, 1}, wide = apart;
+    wide[4] = 2;
+    return n.reshape(n.broadcast(n.reshape(table, apart), wide),
+                     {shape[0], 1, shape[1], 2 * half});
+  }
+  Value lined = n.reshape(table, {shape[0], 1, shape[1], half});
+  return n.concat({lined, lined}, 3);
+}
+
+/// Rotates the first `size` elements of the last dim; 0 is all.
+static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
+                    bool interleaved) {
+  if (n.failed())
+    return {};
+  int64_t whole = shapeOf(x)[3];
+  if (size == 0 || size == whole)
+    return n.make<RotaryOp>(x, cos, sin, interleaved);
+  if (size > whole)
+    return n.invalid("rotates " + Twine(size) + " of " + Twine(whole) +
+                     " elements");
+  Value turned =
+      n.make<RotaryOp>(n.sliceDim(x, 3, 0, size), cos, sin, interleaved);
+  return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);
+}
+
+static Value rotaryEmbedding(NodeImport &n) {
+  Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
+  if (n.failed())
+    return {};
+  bool threeDims = shapeOf(x).size() == 3;
+  bool interleaved = n.integer("interleaved", 0);
+  x = splitHeads(n, x, n.integer("num_heads", 0));
+  if (n.has(3)) {
+    Value positions = n.operand(3);
+    cos = n.make<GatherOp>(cos, positions, uint64_t{0});
+    sin = n.make<GatherOp>(sin, positions, uint64_t{0});
+  }
+  if (n.failed())
+    return {};
+  if (shapeOf(cos).size() != 3 || shapeOf(sin).size() != 3)
+    return n.invalid("has tables of rank " + Twine(shapeOf(cos).size()));
+  Value result = rotate(n, x, rotaryTable(n, cos, interleaved),
+                        rotaryTable(n, sin, interleaved),
+                        n.integer("rotary_embedding_dim", 0), interleaved);
+  return threeDims ? joinHeads(n, result) : result;
+}
+
+void addAttentionOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"Attention", 23, 3, 7, attention},
+      {"RotaryEmbedding", 23, 3, 4, rotaryEmbedding},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest

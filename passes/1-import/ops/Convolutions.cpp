@@ -1,0 +1,110 @@
+//===- Convolutions.cpp - convolutions and their transposes ---------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "passes/1-import/Window.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+/// Adds a bias of one value per channel, operand 2, if there is one.
+static Value addBias(NodeImport &n, Value result) {
+  if (!n.has(2) || n.failed())
+    return result;
+  Value bias = n.operand(2);
+  if (n.failed())
+    return {};
+  if (shapeOf(bias).size() != 1)
+    return n.invalid("has a bias of rank " + Twine(shapeOf(bias).size()));
+  SmallVector<int64_t> shape(shapeOf(result).size(), 1);
+  shape[1] = shapeOf(bias)[0];
+  return n.add(result, n.reshape(bias, shape));
+}
+
+/// A mistake unless operands 0 and 1 have one rank, of at least 3.
+static bool ranksFit(NodeImport &n, Value input, Value filter) {
+  if (n.failed())
+    return false;
+  size_t rank = shapeOf(input).size();
+  if (rank >= 3 && shapeOf(filter).size() == rank)
+    return true;
+  n.invalid("convolves a tensor of rank " + Twine(rank) +
+            " with filters of rank " + Twine(shapeOf(filter).size()));
+  return false;
+}
+
+static Value conv(NodeImport &n) {
+  Value input = n.operand(0), filter = n.operand(1);
+  int64_t group = n.integer("group", 1);
+  if (!ranksFit(n, input, filter))
+    return {};
+  Window window = readWindow(n, shapeOf(input).drop_front(2),
+                             shapeOf(filter).drop_front(2));
+  if (group < 1 || shapeOf(filter)[0] % group)
+    return n.invalid("has " + Twine(shapeOf(filter)[0]) + " filters in " +
+                     Twine(group) + " groups");
+  return addBias(n, n.make<ConvOp>(input, filter, window.strides, window.pads,
+                                   window.dilations,
+                                   static_cast<uint64_t>(group)));
+}
+
+/// Pads that give ConvTranspose's attribute `output_shape`; the part that no
+/// window reaches goes into `extra`.
+static void padForOutput(NodeImport &n, Window &window,
+                         ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
+                         SmallVectorImpl<int64_t> &extra) {
+  bool upper = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
+  for (auto [i, input] : llvm::enumerate(spatial)) {
+    int64_t total =
+        window.strides[i] * (input - 1) + extra[i] + window.span(i) - output[i];
+    if (total < 0)
+      extra[i] -= total;
+    total = std::max<int64_t>(0, total);
+    int64_t less = total / 2;
+    window.pads[i] = upper ? less : total - less;
+    window.pads[i + spatial.size()] = upper ? total - less : less;
+  }
+}
+
+static Value convTranspose(NodeImport &n) {
+  Value input = n.operand(0), filter = n.operand(1);
+  int64_t group = n.integer("group", 1);
+  if (!ranksFit(n, input, filter))
+    return {};
+  ArrayRef<int64_t> spatial = shapeOf(input).drop_front(2);
+  Window window = readWindow(n, spatial, shapeOf(filter).drop_front(2));
+  SmallVector<int64_t> extra =
+      n.integerList("output_padding")
+          .value_or(SmallVector<int64_t>(spatial.size(), 0));
+  auto output = n.integerList("output_shape");
+  if (!output && StringRef(n.text("auto_pad", "")).starts_with("SAME")) {
+    output.emplace();
+    for (auto [i, size] : llvm::enumerate(spatial))
+      output->push_back(size * window.strides[i]);
+  }
+  if (output && output->size() == spatial.size() + 2)
+    output->erase(output->begin(), output->begin() + 2);
+  if (extra.size() != spatial.size() ||
+      (output && output->size() != spatial.size()))
+    return n.invalid("output_padding or output_shape has not " +
+                     Twine(spatial.size()) + " entries");
+  if (output)
+    padForOutput(n, window, spatial, *output, extra);
+  if (group < 1 || shapeOf(input)[1] % group)
+    return n.invalid("has " + Twine(shapeOf(input)[1]) + " channels in " +
+                     Twine(group) + " groups");
+  return addBias(n, n.make<ConvTransposeOp>(
+                        input, filter, window.strides, window.pads,
+                        window.dilations, extra, static_cast<uint64_t>(group)));
+}
+
+void addConvolutionOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"Conv", 1, 2, 3, conv},
+      {"ConvTranspose", 1, 2, 3, convTranspose},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest

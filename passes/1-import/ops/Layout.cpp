@@ -1,0 +1,252 @@
+//===- Layout.cpp - reshapes, transposes, joins, repetitions --------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+static std::string list(ArrayRef<int64_t> values) {
+  std::string text = "[";
+  for (auto [i, value] : llvm::enumerate(values))
+    text += (i ? ", " : "") + std::to_string(value);
+  return text + "]";
+}
+
+static Value transpose(NodeImport &n) {
+  Value x = n.operand(0);
+  SmallVector<int64_t> reversed =
+      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, shapeOf(x).size())));
+  return n.transpose(x, n.integerList("perm").value_or(reversed));
+}
+
+/// 0 copies a dim of the operand (unless `allowzero`), one -1 takes the rest.
+static Value reshape(NodeImport &n) {
+  Value x = n.operand(0);
+  auto asked = n.integersOf("shape", 1);
+  if (!asked)
+    return n.invalid("lacks a shape");
+  bool allowZero = n.integer("allowzero", 0);
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape = *asked;
+  int64_t known = 1, open = -1, count = tensorType(x).getNumElements();
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    if (size == 0 && !allowZero && i < shapeOf(x).size())
+      size = shapeOf(x)[i];
+    if (size < -1 || (size == -1 && open >= 0))
+      return n.invalid("reshapes to " + list(*asked));
+    if (size == -1)
+      open = i;
+    else
+      known *= size;
+  }
+  if (open >= 0)
+    shape[open] = known == 0 ? 0 : count / known;
+  if (ShapedType::getNumElements(shape) != count)
+    return n.fail(n.contradiction,
+                  "reshapes " + list(shapeOf(x)) + " to " + list(*asked));
+  return n.reshape(x, shape);
+}
+
+static Value flatten(NodeImport &n) {
+  Value x = n.operand(0);
+  if (n.failed())
+    return {};
+  int64_t rank = shapeOf(x).size(), dim = n.integer("axis", 1);
+  if (dim != rank)
+    dim = n.normalizeDim(dim, rank);
+  return n.reshape(x, {llvm::product_of(shapeOf(x).take_front(dim)),
+                       llvm::product_of(shapeOf(x).drop_front(dim))});
+}
+
+static Value squeeze(NodeImport &n) {
+  Value x = n.operand(0);
+  auto named = n.integersOf("axes", 1);
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> dims;
+  if (named)
+    dims = n.normalizeDims(*named, shapeOf(x).size());
+  SmallVector<int64_t> shape;
+  for (auto [i, size] : llvm::enumerate(shapeOf(x))) {
+    bool dropped =
+        named ? llvm::is_contained(dims, static_cast<int64_t>(i)) : size == 1;
+    if (dropped && size != 1)
+      return n.fail(n.contradiction, "drops dim " + Twine(i) + " of " +
+                                         list(shapeOf(x)) +
+                                         ", which has not size 1");
+    if (!dropped)
+      shape.push_back(size);
+  }
+  return n.reshape(x, shape);
+}
+
+static Value unsqueeze(NodeImport &n) {
+  Value x = n.operand(0);
+  auto named = n.integersOf("axes", 1);
+  if (!named)
+    return n.invalid("lacks its axes");
+  if (n.failed())
+    return {};
+  int64_t rank = shapeOf(x).size() + named->size();
+  SmallVector<int64_t> dims = n.normalizeDims(*named, rank), shape;
+  if (n.failed())
+    return {};
+  for (int64_t i = 0, next = 0; i < rank; ++i)
+    shape.push_back(llvm::is_contained(dims, i) ? 1 : shapeOf(x)[next++]);
+  return n.reshape(x, shape);
+}
+
+static Value concat(NodeImport &n) {
+  SmallVector<Value> inputs = n.operands();
+  if (n.failed())
+    return {};
+  if (!n.hasAttribute("axis") && n.opset() >= 4)
+    return n.invalid("lacks the attribute 'axis'");
+  int64_t dim = n.dim("axis", 1, shapeOf(inputs[0]).size());
+  // Parts without elements may be left out of a join of vectors.
+  if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
+    llvm::erase_if(inputs, [&](Value input) {
+      return input != inputs.back() && shapeOf(input)[0] == 0;
+    });
+  return n.concat(inputs, dim);
+}
+
+/// The operand broadcast together with a shape: dims of size 1 in the shape
+/// leave the operand as it is.
+static Value expand(NodeImport &n) {
+  Value x = n.operand(0);
+  SmallVector<int64_t> asked = n.integers(1);
+  if (n.failed())
+    return {};
+  auto shape = broadcastShapes(shapeOf(x), asked);
+  if (mlir::failed(shape))
+    return n.fail(n.contradiction,
+                  "expands " + list(shapeOf(x)) + " to " + list(asked));
+  return n.broadcast(x, *shape);
+}
+
+/// [a, b] repeated r times along each dim is [1, a, 1, b] broadcast.
+static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> apart, wide, shape;
+  for (auto [size, times] : llvm::zip_equal(shapeOf(x), repeats)) {
+    if (times != 1) {
+      apart.push_back(1);
+      wide.push_back(times);
+    }
+    apart.push_back(size);
+    wide.push_back(size);
+    shape.push_back(size * times);
+  }
+  return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
+}
+
+static Value tile(NodeImport &n) {
+  Value x = n.operand(0);
+  SmallVector<int64_t> repeats = n.integers(1);
+  if (n.failed())
+    return {};
+  if (n.opset() < 6) {
+    int64_t dim = n.normalizeDim(n.integers(2).front(), shapeOf(x).size());
+    int64_t times = repeats.front();
+    repeats.assign(shapeOf(x).size(), 1);
+    repeats[dim] = times;
+  }
+  if (repeats.size() != shapeOf(x).size() ||
+      llvm::any_of(repeats, [](int64_t times) { return times < 0; }))
+    return n.invalid("repeats " + list(shapeOf(x)) + " by " + list(repeats));
+  return repeat(n, x, repeats);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of space as channels
+//===----------------------------------------------------------------------===//
+
+/// The block size, if operand 0 has four dims and `dims` of it are divisible.
+static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
+                         bool squared) {
+  int64_t block = n.integer("blocksize", 0);
+  if (n.failed())
+    return 0;
+  bool fits = block > 0 && shapeOf(x).size() == 4;
+  for (int64_t dim : dims)
+    fits = fits && shapeOf(x)[dim] % (squared ? block * block : block) == 0;
+  if (!fits)
+    n.invalid("has blocks of size " + Twine(block) + " in " + list(shapeOf(x)));
+  return fits ? block : 0;
+}
+
+static Value depthToSpace(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t b = blockSize(n, x, {1}, /*squared=*/true);
+  if (!b)
+    return {};
+  int64_t batch = shapeOf(x)[0], c = shapeOf(x)[1] / (b * b), h = shapeOf(x)[2],
+          w = shapeOf(x)[3];
+  std::string mode = n.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    return n.invalid("mode is '" + mode + "', not DCR or CRD");
+  Value apart = mode == "DCR"
+                    ? n.transpose(n.reshape(x, {batch, b, b, c, h, w}),
+                                  {0, 3, 4, 1, 5, 2})
+                    : n.transpose(n.reshape(x, {batch, c, b, b, h, w}),
+                                  {0, 1, 4, 2, 5, 3});
+  return n.reshape(apart, {batch, c, h * b, w * b});
+}
+
+static Value spaceToDepth(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t b = blockSize(n, x, {2, 3}, /*squared=*/false);
+  if (!b)
+    return {};
+  int64_t batch = shapeOf(x)[0], c = shapeOf(x)[1], h = shapeOf(x)[2] / b,
+          w = shapeOf(x)[3] / b;
+  Value apart =
+      n.transpose(n.reshape(x, {batch, c, h, b, w, b}), {0, 3, 5, 1, 2, 4});
+  return n.reshape(apart, {batch, c * b * b, h, w});
+}
+
+//===----------------------------------------------------------------------===//
+// Triangles
+//===----------------------------------------------------------------------===//
+
+/// The triangle is a comparison of indices, not a constant.
+static Value trilu(NodeImport &n) {
+  Value x = n.operand(0);
+  SmallVector<int64_t> k = n.has(1) ? n.integers(1) : SmallVector<int64_t>{0};
+  if (n.failed())
+    return {};
+  if (shapeOf(x).size() < 2 || k.size() != 1)
+    return n.invalid("takes a triangle of " + list(shapeOf(x)));
+  ArrayRef<int64_t> last = shapeOf(x).take_back(2);
+  Value rows = n.iota({last[0], 1}, 0), columns = n.iota({1, last[1]}, 1);
+  Value kept = n.compare(n.integer("upper", 1) ? Predicate::GreaterOrEqual
+                                               : Predicate::LessOrEqual,
+                         columns, n.add(rows, n.scalarLike(rows, k[0])));
+  return n.select(kept, x, n.scalarLike(x, 0));
+}
+
+void addLayoutOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"Transpose", 1, 1, 1, transpose},
+      {"Reshape", 1, 1, 2, reshape},
+      {"Flatten", 1, 1, 1, flatten},
+      {"Squeeze", 1, 1, 2, squeeze},
+      {"Unsqueeze", 1, 1, 2, unsqueeze},
+      {"Concat", 1, 1, anyNumber, concat},
+      {"Expand", 8, 2, 2, expand},
+      {"Tile", 1, 2, 3, tile},
+      {"DepthToSpace", 1, 1, 1, depthToSpace},
+      {"SpaceToDepth", 1, 1, 1, spaceToDepth},
+      {"Trilu", 14, 1, 2, trilu},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest

@@ -1,0 +1,265 @@
+//===- Norms.cpp - normalisations -----------------------------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+static SmallVector<int64_t> dimsFrom(int64_t first, int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(first, std::max(first, rank)));
+}
+
+/// A value per channel, [C], lined up with dim 1 of a tensor of `rank` dims.
+static Value perChannel(NodeImport &n, Value value, int64_t rank) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape(std::max<int64_t>(rank, 2), 1);
+  shape[1] = llvm::product_of(shapeOf(value));
+  return n.reshape(value, shape);
+}
+
+/// `x` in a type that is wide enough for statistics.
+static Value widen(NodeImport &n, Value x) {
+  if (n.failed() ||
+      tensorType(x).getElementType().getIntOrFloatBitWidth() >= 32)
+    return x;
+  return n.cast(x, n.getBuilder().getF32Type());
+}
+
+static Value inverseDeviation(NodeImport &n, Value variance, double epsilon) {
+  Value shifted = n.add(variance, n.scalarLike(variance, epsilon));
+  return n.make<ReciprocalOp>(n.make<SqrtOp>(shifted));
+}
+
+namespace {
+/// Mean, deviation from it and 1 / sqrt(variance + epsilon) over some dims,
+/// which stay with size 1.
+struct Moments {
+  Moments(NodeImport &n, Value x, ArrayRef<int64_t> dims, double epsilon) {
+    Value wide = widen(n, x);
+    mean = n.reduce(ReduceKind::Mean, wide, dims, /*keep=*/true);
+    centred = n.sub(wide, mean);
+    Value variance = n.reduce(ReduceKind::Mean, n.mul(centred, centred), dims,
+                              /*keep=*/true);
+    inverse = inverseDeviation(n, variance, epsilon);
+  }
+  Value mean, centred, inverse;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Over the last dims
+//===----------------------------------------------------------------------===//
+
+/// A weight brought to exactly the normalised dims, whatever broadcasts to
+/// them.
+static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
+  if (n.failed() || shapeOf(weight) == shape)
+    return weight;
+  ArrayRef<int64_t> own = shapeOf(weight);
+  while (own.size() > shape.size() && own.front() == 1)
+    own = own.drop_front();
+  auto both = broadcastShapes(own, shape);
+  if (mlir::failed(both) || ArrayRef<int64_t>(*both) != shape)
+    return n.invalid("has a scale or bias that does not fit the dims it "
+                     "normalises");
+  return n.broadcast(n.reshape(weight, own), shape);
+}
+
+static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
+                       Value scale, Value bias) {
+  if (n.failed())
+    return {};
+  ArrayRef<int64_t> shape = shapeOf(x).drop_front(dim);
+  scale = fitWeight(n, scale, shape);
+  if (bias)
+    bias = fitWeight(n, bias, shape);
+  return n.make<LayerNormOp>(x, scale, bias, static_cast<uint64_t>(dim),
+                             APFloat(epsilon));
+}
+
+static Value layerNormalization(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t rank = shapeOf(x).size(), dim = n.dim("axis", -1, rank);
+  double epsilon = n.real("epsilon", 1e-5f);
+  if (n.failed())
+    return {};
+  if (n.wants(1) || n.wants(2)) {
+    Moments moments(n, x, dimsFrom(dim, rank), epsilon);
+    n.set(1, moments.mean);
+    n.set(2, moments.inverse);
+  }
+  return layerNorm(n, x, dim, epsilon, n.operand(1), n.operand(2));
+}
+
+static Value rmsNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
+                     Value scale) {
+  if (n.failed())
+    return {};
+  scale = fitWeight(n, scale, shapeOf(x).drop_front(dim));
+  return n.make<RmsNormOp>(x, scale, static_cast<uint64_t>(dim),
+                           APFloat(epsilon));
+}
+
+static Value rmsNormalization(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t dim = n.dim("axis", -1, shapeOf(x).size());
+  return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
+}
+
+/// com.microsoft's Skip…LayerNormalization: x + skip (+ bias) is normalised,
+/// and is output 3.
+template <bool rms> static Value skipNormalization(NodeImport &n) {
+  size_t biasAt = rms ? 3 : 4;
+  Value sum = n.add(n.operand(0), n.operand(1));
+  if (n.has(biasAt))
+    sum = n.add(sum, n.operand(biasAt));
+  int64_t dim = n.normalizeDim(-1, shapeOf(sum).size());
+  double epsilon = n.real("epsilon", 1e-12f);
+  Value result = rms ? rmsNorm(n, sum, dim, epsilon, n.operand(2))
+                     : layerNorm(n, sum, dim, epsilon, n.operand(2),
+                                 n.has(3) ? n.operand(3) : Value());
+  n.set(0, result);
+  n.set(3, sum);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Per channel
+//===----------------------------------------------------------------------===//
+
+/// In inference: x · factor + (bias − mean · factor), factor = scale / √(var +
+/// ε).
+static Value batchNormalization(NodeImport &n) {
+  if (n.integer("training_mode", 0))
+    return n.unsupported("computes batch statistics (training_mode is 1)");
+  Value x = n.operand(0);
+  int64_t rank = shapeOf(x).size();
+  Value inverse = inverseDeviation(n, n.operand(4), n.real("epsilon", 1e-5f));
+  Value factor = n.mul(
+      n.operand(1), n.failed() ? Value() : n.cast(inverse, n.elementType(1)));
+  Value offset = n.sub(n.operand(2), n.mul(n.operand(3), factor));
+  if (n.failed())
+    return {};
+  Type type = n.elementType(0);
+  return n.add(n.mul(x, n.cast(perChannel(n, factor, rank), type)),
+               n.cast(perChannel(n, offset, rank), type));
+}
+
+static Value instanceNormalization(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t rank = shapeOf(x).size();
+  Moments moments(n, x, dimsFrom(2, rank), n.real("epsilon", 1e-5f));
+  if (n.failed())
+    return {};
+  Value unit =
+      n.cast(n.mul(moments.centred, moments.inverse), n.elementType(0));
+  return n.add(n.mul(unit, perChannel(n, n.operand(1), rank)),
+               perChannel(n, n.operand(2), rank));
+}
+
+/// Scale and bias are per group in version 18 and per channel since 21.
+static Value groupNormalization(NodeImport &n) {
+  Value x = n.operand(0), scale = n.operand(1), bias = n.operand(2);
+  int64_t groups = n.integer("num_groups", 0);
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape(shapeOf(x));
+  if (groups < 1 || shape.size() < 2 || shape[1] % groups)
+    return n.invalid("makes " + Twine(groups) + " groups of channels");
+  SmallVector<int64_t> grouped{shape[0], groups, shape[1] / groups};
+  llvm::append_range(grouped, ArrayRef(shape).drop_front(2));
+  Moments moments(n, n.reshape(x, grouped), dimsFrom(2, grouped.size()),
+                  n.real("epsilon", 1e-5f));
+  if (n.failed())
+    return {};
+  Value unit =
+      n.cast(n.mul(moments.centred, moments.inverse), n.elementType(0));
+  if (n.opset() < 21)
+    return n.reshape(n.add(n.mul(unit, perChannel(n, scale, grouped.size())),
+                           perChannel(n, bias, grouped.size())),
+                     shape);
+  return n.add(
+      n.mul(n.reshape(unit, shape), perChannel(n, scale, shape.size())),
+      perChannel(n, bias, shape.size()));
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+/// Division by the L1 or L2 norm along a dim; a norm of 0 gives 0.
+static Value lpNormalization(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t dim = n.dim("axis", -1, shapeOf(x).size()), p = n.integer("p", 2);
+  if (p != 1 && p != 2)
+    return n.invalid("p is " + Twine(p) + ", not 1 or 2");
+  Value norm = p == 1 ? n.make<AbsOp>(x) : n.mul(x, x);
+  norm = n.reduce(ReduceKind::Sum, norm, {dim}, /*keep=*/true);
+  if (p == 2)
+    norm = n.make<SqrtOp>(norm);
+  Value zero = n.compare(Predicate::Equal, norm, n.scalarLike(norm, 0));
+  return n.div(x, n.select(zero, n.scalarLike(norm, 1), norm));
+}
+
+/// (x − mean) / (deviation + 1e-9)
+static Value meanVarianceNormalization(NodeImport &n) {
+  Value x = n.operand(0);
+  SmallVector<int64_t> dims = n.normalizeDims(
+      n.integerList("axes").value_or(SmallVector<int64_t>{0, 2, 3}),
+      shapeOf(x).size());
+  if (n.failed())
+    return {};
+  Value centred = n.sub(x, n.reduce(ReduceKind::Mean, x, dims, true));
+  Value variance =
+      n.reduce(ReduceKind::Mean, n.mul(centred, centred), dims, true);
+  Value deviation = n.make<SqrtOp>(variance);
+  return n.div(centred, n.add(deviation, n.scalarLike(deviation, 1e-9)));
+}
+
+/// x / (bias + alpha / size · Σ x²) ^ beta over `size` neighbouring channels.
+static Value localResponseNormalization(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t size = n.integer("size", 0), rank = shapeOf(x).size();
+  if (n.failed() || size < 1 || rank < 2)
+    return n.invalid("sums over " + Twine(size) + " channels");
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  low[1] = (size - 1) / 2;
+  high[1] = size - 1 - low[1];
+  Value padded = n.make<PadOp>(PadMode::Constant, n.mul(x, x),
+                               n.scalarLike(x, 0), low, high);
+  Value sum;
+  for (int64_t i = 0; i < size; ++i) {
+    Value part = n.sliceDim(padded, 1, i, shapeOf(x)[1]);
+    sum = i ? n.add(sum, part) : part;
+  }
+  Value base = n.add(n.mul(sum, n.scalarLike(x, n.real("alpha", 1e-4f) / size)),
+                     n.scalarLike(x, n.real("bias", 1)));
+  return n.div(x, n.make<PowOp>(base, n.scalarLike(x, n.real("beta", 0.75))));
+}
+
+void addNormOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"LayerNormalization", 17, 2, 3, layerNormalization},
+      {"RMSNormalization", 23, 2, 2, rmsNormalization},
+      {"SimplifiedLayerNormalization", 1, 2, 2, rmsNormalization},
+      {"BatchNormalization", 1, 5, 5, batchNormalization},
+      {"InstanceNormalization", 1, 3, 3, instanceNormalization},
+      {"GroupNormalization", 18, 3, 3, groupNormalization},
+      {"LpNormalization", 1, 1, 1, lpNormalization},
+      {"MeanVarianceNormalization", 9, 1, 1, meanVarianceNormalization},
+      {"LRN", 1, 1, 1, localResponseNormalization},
+  };
+  table.add("", forms);
+  static constexpr OpForm microsoft[] = {
+      {"SimplifiedLayerNormalization", 1, 2, 2, rmsNormalization},
+      {"SkipLayerNormalization", 1, 3, 5, skipNormalization<false>},
+      {"SkipSimplifiedLayerNormalization", 1, 3, 4, skipNormalization<true>},
+  };
+  table.add("com.microsoft", microsoft);
+}
+
+} // namespace pcc::ingest

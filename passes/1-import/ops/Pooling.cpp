@@ -1,0 +1,54 @@
+//===- Pooling.cpp - maxima and averages of windows -----------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "passes/1-import/Window.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+static Value pool(NodeImport &n, PoolKind kind) {
+  Value input = n.operand(0);
+  if (n.failed())
+    return {};
+  if (shapeOf(input).size() < 3)
+    return n.invalid("pools a tensor of rank " + Twine(shapeOf(input).size()));
+  if (!n.hasAttribute("kernel_shape"))
+    return n.invalid("lacks the attribute 'kernel_shape'");
+  Window window = readWindow(n, shapeOf(input).drop_front(2), {});
+  return n.make<PoolOp>(kind, input, window.size, window.strides, window.pads,
+                        window.dilations, window.overhang);
+}
+
+static Value maxPool(NodeImport &n) {
+  if (n.wants(1))
+    return n.unsupported("gives the indices of maxima");
+  return pool(n, PoolKind::Max);
+}
+
+static Value averagePool(NodeImport &n) {
+  return pool(n, n.integer("count_include_pad", 0)
+                     ? PoolKind::AverageWithPadding
+                     : PoolKind::Average);
+}
+
+template <ReduceKind kind> static Value globalPool(NodeImport &n) {
+  Value input = n.operand(0);
+  auto dims = llvm::to_vector(
+      llvm::seq<int64_t>(2, std::max<size_t>(2, shapeOf(input).size())));
+  return n.reduce(kind, input, dims, /*keep=*/true);
+}
+
+void addPoolingOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"MaxPool", 1, 1, 1, maxPool},
+      {"AveragePool", 1, 1, 1, averagePool},
+      {"GlobalAveragePool", 1, 1, 1, globalPool<ReduceKind::Mean>},
+      {"GlobalMaxPool", 1, 1, 1, globalPool<ReduceKind::Max>},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest

@@ -1,0 +1,151 @@
+//===- Reductions.cpp - reductions, running sums, top-k -------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+/// The dims that a Reduce op names: an attribute first, later operand 1; all if
+/// none are named, unless `noop_with_empty_axes`.
+static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
+  SmallVector<int64_t> dims =
+      n.integersOf("axes", 1).value_or(SmallVector<int64_t>());
+  if (!dims.empty() || n.integer("noop_with_empty_axes", 0))
+    return n.normalizeDims(dims, rank);
+  return llvm::to_vector(llvm::seq<int64_t>(0, rank));
+}
+
+static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> dims = reducedDims(n, shapeOf(input).size());
+  if (dims.empty())
+    return input;
+  return n.reduce(kind, input, dims, n.integer("keepdims", 1));
+}
+
+template <ReduceKind kind> static Value reduce(NodeImport &n) {
+  return reduceBy(n, kind, n.operand(0));
+}
+
+/// Maxima and minima; booleans are compared as numbers.
+template <ReduceKind kind> static Value extreme(NodeImport &n) {
+  if (!n.elementType(0).isInteger(1))
+    return reduce<kind>(n);
+  Type wide = n.getBuilder().getI32Type();
+  return n.cast(reduceBy(n, kind, n.cast(n.operand(0), wide)),
+                n.elementType(0));
+}
+
+static Value reduceL1(NodeImport &n) {
+  return reduceBy(n, ReduceKind::Sum, n.make<AbsOp>(n.operand(0)));
+}
+
+static Value reduceSumSquare(NodeImport &n) {
+  Value x = n.operand(0);
+  return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
+}
+
+/// A function of reals, computed in f32 for integers.
+template <typename Op> static Value inReals(NodeImport &n, Value x) {
+  if (n.failed())
+    return {};
+  Type type = tensorType(x).getElementType();
+  if (isa<FloatType>(type))
+    return n.make<Op>(x);
+  Value wide = n.cast(x, n.getBuilder().getF32Type());
+  return n.cast(n.make<Op>(wide), type);
+}
+
+static Value reduceL2(NodeImport &n) {
+  return inReals<SqrtOp>(n, reduceSumSquare(n));
+}
+
+static Value reduceLogSum(NodeImport &n) {
+  return inReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
+}
+
+/// log(sum(exp(x))), with the maximum taken out of the sum where it is finite.
+static Value reduceLogSumExp(NodeImport &n) {
+  Value x = n.operand(0);
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> dims = reducedDims(n, shapeOf(x).size());
+  if (dims.empty() || n.failed())
+    return x;
+  Value largest = n.reduce(ReduceKind::Max, x, dims, /*keep=*/true);
+  Value infinite = n.make<IsInfOp>(largest, true, true);
+  largest = n.select(infinite, n.scalarLike(x, 0), largest);
+  Value sum = n.reduce(ReduceKind::Sum, n.make<ExpOp>(n.sub(x, largest)), dims,
+                       /*keep=*/true);
+  Value result = n.add(n.make<LogOp>(sum), largest);
+  if (n.integer("keepdims", 1) || n.failed())
+    return result;
+  SmallVector<int64_t> shape;
+  for (auto [i, size] : llvm::enumerate(shapeOf(result)))
+    if (!llvm::is_contained(dims, static_cast<int64_t>(i)))
+      shape.push_back(size);
+  return n.reshape(result, shape);
+}
+
+template <ReduceKind kind> static Value argReduce(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t dim = n.dim("axis", 0, shapeOf(x).size());
+  return n.make<ArgReduceOp>(kind, x, static_cast<uint64_t>(dim),
+                             n.integer("keepdims", 1) != 0,
+                             n.integer("select_last_index", 0) != 0);
+}
+
+static Value cumSum(NodeImport &n) {
+  Value x = n.operand(0);
+  SmallVector<int64_t> axis = n.integers(1);
+  if (n.failed())
+    return {};
+  if (axis.size() != 1)
+    return n.invalid("names " + Twine(axis.size()) + " axes");
+  int64_t dim = n.normalizeDim(axis[0], shapeOf(x).size());
+  return n.make<CumSumOp>(x, static_cast<uint64_t>(dim),
+                          n.integer("exclusive", 0) != 0,
+                          n.integer("reverse", 0) != 0);
+}
+
+/// k was an attribute before version 10.
+static Value topK(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t dim = n.dim("axis", -1, shapeOf(x).size());
+  SmallVector<int64_t> k =
+      n.opset() < 10 ? SmallVector<int64_t>{n.integer("k", -1)} : n.integers(1);
+  if (n.failed())
+    return {};
+  if (k.size() != 1 || k[0] < 0)
+    return n.invalid("asks for no number of elements");
+  auto [elements, places] = n.topK(x, k[0], dim, n.integer("largest", 1) != 0);
+  n.set(0, elements);
+  n.set(1, places);
+  return {};
+}
+
+void addReductionOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"ReduceSum", 1, 1, 2, reduce<ReduceKind::Sum>},
+      {"ReduceMean", 1, 1, 2, reduce<ReduceKind::Mean>},
+      {"ReduceProd", 1, 1, 2, reduce<ReduceKind::Prod>},
+      {"ReduceMax", 1, 1, 2, extreme<ReduceKind::Max>},
+      {"ReduceMin", 1, 1, 2, extreme<ReduceKind::Min>},
+      {"ReduceL1", 1, 1, 2, reduceL1},
+      {"ReduceL2", 1, 1, 2, reduceL2},
+      {"ReduceSumSquare", 1, 1, 2, reduceSumSquare},
+      {"ReduceLogSum", 1, 1, 2, reduceLogSum},
+      {"ReduceLogSumExp", 1, 1, 2, reduceLogSumExp},
+      {"ArgMax", 1, 1, 1, argReduce<ReduceKind::Max>},
+      {"ArgMin", 1, 1, 1, argReduce<ReduceKind::Min>},
+      {"CumSum", 11, 2, 2, cumSum},
+      {"TopK", 1, 1, 2, topK},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest

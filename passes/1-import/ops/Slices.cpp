@@ -1,0 +1,150 @@
+//===- Slices.cpp - parts of tensors, and padding -------------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+namespace {
+/// One dim of a slice: `count` elements from `start`, `step` apart.
+struct Range {
+  int64_t start, count, step;
+};
+} // namespace
+
+/// NumPy's start:end:step of a dim with `size` elements.
+static Range clampRange(int64_t start, int64_t end, int64_t step,
+                        int64_t size) {
+  bool forward = step > 0;
+  int64_t lowest = forward ? 0 : -1, highest = forward ? size : size - 1;
+  auto clamp = [&](int64_t place, int64_t least) {
+    if (place < 0)
+      place += size;
+    return std::clamp<int64_t>(place, least, std::max(least, highest));
+  };
+  start = clamp(start, 0);
+  end = clamp(end, lowest);
+  int64_t room = forward ? end - start : start - end,
+          stride = forward ? step : -step;
+  int64_t count = room <= 0 ? 0 : (room - 1) / stride + 1;
+  return {count ? start : 0, count, step};
+}
+
+/// Bounds were attributes before version 10.
+static Value slice(NodeImport &n) {
+  Value x = n.operand(0);
+  auto starts = n.integersOf("starts", 1), ends = n.integersOf("ends", 2),
+       axes = n.integersOf("axes", 3), steps = n.integersOf("steps", 4);
+  if (n.failed())
+    return {};
+  if (!starts || !ends || starts->size() != ends->size())
+    return n.invalid("has starts and ends of different lengths");
+  int64_t rank = shapeOf(x).size();
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, starts->size()));
+  if (!steps)
+    steps.emplace(starts->size(), 1);
+  if (axes->size() != starts->size() || steps->size() != starts->size())
+    return n.invalid("has starts, axes and steps of different lengths");
+  SmallVector<int64_t> from(rank, 0), sizes(shapeOf(x)), by(rank, 1);
+  for (auto [start, end, axis, step] :
+       llvm::zip_equal(*starts, *ends, *axes, *steps)) {
+    int64_t dim = n.normalizeDim(axis, rank);
+    if (n.failed() || step == 0 || step == INT64_MIN)
+      return n.invalid("has a step of " + Twine(step));
+    Range range = clampRange(start, end, step, shapeOf(x)[dim]);
+    from[dim] = range.start;
+    sizes[dim] = range.count;
+    by[dim] = range.count > 1 ? range.step : 1;
+  }
+  return n.make<SliceOp>(x, from, sizes, by);
+}
+
+/// Sizes are given, or all parts but the last have the same.
+static Value split(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t dim = n.dim("axis", 0, shapeOf(x).size()),
+          parts = n.node.outputs.size();
+  auto sizes = n.integersOf("split", 1);
+  if (n.failed())
+    return {};
+  int64_t whole = shapeOf(x)[dim];
+  if (!sizes) {
+    parts = n.integer("num_outputs", parts);
+    int64_t each = parts > 0 ? llvm::divideCeil(whole, parts) : 0;
+    sizes.emplace();
+    for (int64_t i = 0, left = whole; i < parts; ++i, left -= each)
+      sizes->push_back(std::clamp<int64_t>(left, 0, each));
+  }
+  int64_t start = 0;
+  if (sizes->size() < n.node.outputs.size() ||
+      llvm::any_of(*sizes, [](int64_t size) { return size < 0; }) ||
+      llvm::sum_of(*sizes, int64_t{0}) != whole)
+    return n.invalid("splits " + Twine(whole) +
+                     " elements into parts that do "
+                     "not add up");
+  for (auto [i, size] : llvm::enumerate(*sizes)) {
+    if (n.wants(i))
+      n.set(i, n.sliceDim(x, dim, start, size));
+    start += size;
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+static std::optional<PadMode> padMode(StringRef word) {
+  return llvm::StringSwitch<std::optional<PadMode>>(word)
+      .Case("constant", PadMode::Constant)
+      .Case("edge", PadMode::Edge)
+      .Case("reflect", PadMode::Reflect)
+      .Case("wrap", PadMode::Wrap)
+      .Default(std::nullopt);
+}
+
+/// Pads and value were attributes before version 11.
+static Value pad(NodeImport &n) {
+  Value x = n.operand(0);
+  auto pads = n.integersOf(n.opset() < 2 ? "paddings" : "pads", 1);
+  auto axes = n.has(3) ? std::optional(n.integers(3)) : std::nullopt;
+  auto mode = padMode(n.text("mode", "constant"));
+  if (n.failed())
+    return {};
+  int64_t rank = shapeOf(x).size();
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (!mode)
+    return n.invalid("mode is '" + n.text("mode", "") + "'");
+  if (!pads || pads->size() != 2 * axes->size())
+    return n.invalid("needs two pads per axis");
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    int64_t dim = n.normalizeDim(axis, rank);
+    if (n.failed())
+      return {};
+    low[dim] = (*pads)[i];
+    high[dim] = (*pads)[i + axes->size()];
+  }
+  Value fill;
+  if (*mode == PadMode::Constant)
+    fill = n.has(2) ? n.reshape(n.operand(2), {})
+                    : n.scalarLike(x, n.real("value", 0));
+  return n.make<PadOp>(*mode, x, fill, low, high);
+}
+
+void addSliceOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"Slice", 1, 1, 5, slice},
+      {"Split", 1, 1, 2, split},
+      {"Pad", 1, 1, 4, pad},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest

@@ -1,0 +1,157 @@
+//===- CutStages.cpp - give every op a pipeline stage ---------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "passes/3-place/Chain.h"
+#include "passes/3-place/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "cut-stages"
+
+namespace pcc::place {
+#define GEN_PASS_DEF_CUTSTAGES
+#include "passes/3-place/Passes.h.inc"
+} // namespace pcc::place
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::place;
+
+static void setStage(Operation *op, int64_t stage) {
+  op->setAttr(pipe::stageName,
+              Builder(op->getContext()).getI64IntegerAttr(stage));
+}
+
+namespace {
+/// Places the ops of one function. Links first, by the planner's cut; then free
+/// ops, users before producers, a clone per stage; then the transfers of what
+/// links give to later stages.
+class Placer {
+public:
+  Placer(func::FuncOp function, int numStages)
+      : function(function), numStages(numStages), chain(function) {}
+
+  LogicalResult run(ArrayAttr stageAt) {
+    plan::StageCutRequest request = chain.request(numStages);
+    if (failed(pinCuts(stageAt, request)))
+      return failure();
+    plan::StageCut cut = plan::cutStages(request);
+    if (!cut.error.empty())
+      return emitError(UnknownLoc::get(function.getContext()))
+             << "cannot cut the model into " << numStages
+             << " stages: " << cut.error;
+    for (auto [op, stage] :
+         llvm::zip_equal(chain.links(), cut.stageOfItems(chain.links().size())))
+      setStage(op, stage);
+    placeFreeOps();
+    insertTransfers();
+    return success();
+  }
+
+  unsigned numTransfers = 0, numClones = 0;
+
+private:
+  LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
+    if (!stageAt || stageAt.empty())
+      return success();
+    Location nowhere = UnknownLoc::get(function.getContext());
+    if (static_cast<int>(stageAt.size()) != numStages - 1)
+      return emitError(nowhere) << numStages << " stages need " << numStages - 1
+                                << " cuts, got " << stageAt.size();
+    for (StringAttr name : stageAt.getAsRange<StringAttr>()) {
+      auto cut = chain.findCut(name);
+      if (!cut || *cut == 0)
+        return emitError(nowhere)
+               << "cannot cut before '" << name.getValue() << "': "
+               << (cut ? "nothing lies before it"
+                       : "no node or value has that name");
+      request.pinned.push_back(*cut);
+    }
+    llvm::sort(request.pinned);
+    return success();
+  }
+
+  /// The stages on which `op`'s results are read. Its users have been placed.
+  SmallVector<int64_t> stagesOfUsers(Operation *op) const {
+    llvm::SmallSetVector<int64_t, 4> stages;
+    for (Operation *user : op->getUsers())
+      if (!isa<func::ReturnOp>(user))
+        stages.insert(pipe::stageOf(user));
+    if (stages.empty())
+      stages.insert(0);
+    SmallVector<int64_t> sorted(stages.begin(), stages.end());
+    llvm::sort(sorted);
+    return sorted;
+  }
+
+  void placeFreeOps() {
+    for (Operation &op : llvm::make_early_inc_range(
+             llvm::reverse(function.front().without_terminator()))) {
+      if (!chain.isFree(&op))
+        continue;
+      SmallVector<int64_t> stages = stagesOfUsers(&op);
+      setStage(&op, stages.front());
+      for (int64_t stage : llvm::drop_begin(stages))
+        cloneInto(&op, stage);
+    }
+  }
+
+  void cloneInto(Operation *op, int64_t stage) {
+    OpBuilder builder(op);
+    builder.setInsertionPointAfter(op);
+    Operation *clone = builder.clone(*op);
+    setStage(clone, stage);
+    ++numClones;
+    LDBG() << "clone " << op->getName() << " into stage " << stage;
+    op->replaceUsesWithIf(clone->getResults(), [&](OpOperand &use) {
+      return !isa<func::ReturnOp>(use.getOwner()) &&
+             pipe::stageOf(use.getOwner()) == stage;
+    });
+  }
+
+  void insertTransfers() {
+    for (Operation *op : chain.links())
+      for (Value result : op->getResults()) {
+        int64_t from = pipe::stageOf(op);
+        for (int64_t to : stagesOfUsers(op))
+          if (to != from)
+            transfer(result, from, to);
+      }
+  }
+
+  /// One transfer for all users on stage `to`.
+  void transfer(Value value, int64_t from, int64_t to) {
+    auto readsThere = [&](OpOperand &use) {
+      return !isa<func::ReturnOp>(use.getOwner()) &&
+             !isa<pipe::TransferOp>(use.getOwner()) &&
+             pipe::stageOf(use.getOwner()) == to;
+    };
+    if (llvm::none_of(value.getUses(), readsThere))
+      return;
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto sent =
+        pipe::TransferOp::create(builder, value.getLoc(), value, from, to);
+    setStage(sent, to);
+    value.replaceUsesWithIf(sent.getResult(), readsThere);
+    ++numTransfers;
+  }
+
+  func::FuncOp function;
+  int numStages;
+  Chain chain;
+};
+
+struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
+  void runOnOperation() override {
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    auto stages = module->getAttrOfType<IntegerAttr>("pipe.stages");
+    Placer placer(getOperation(),
+                  stages ? static_cast<int>(stages.getInt()) : 1);
+    if (failed(placer.run(module->getAttrOfType<ArrayAttr>("pipe.stage_at"))))
+      return signalPassFailure();
+    numTransfers += placer.numTransfers;
+    numClones += placer.numClones;
+  }
+};
+} // namespace

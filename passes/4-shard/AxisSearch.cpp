@@ -1,0 +1,274 @@
+//===- AxisSearch.cpp - what one sub-axis splits, at the least cost -------===//
+//
+// A variable per op (value = strategy), an edge per use, priced as the reshard
+// from what the producer gives to what the user takes. Solved exactly by
+// variable elimination.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/4-shard/AxisSearch.h"
+#include "dialects/dist/ShardingText.h"
+#include "passes/4-shard/ContractionWeights.h"
+#include "passes/plan/Eliminate.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "decide-shardings"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+/// Outweighs all bytes, but can be counted: a plan that has to break a rule is
+/// found, and reported at the op that breaks it.
+static constexpr double brokenRule = 1e15;
+
+AxisRole pcc::shard::roleOf(StringRef axis) {
+  return llvm::StringSwitch<AxisRole>(axis)
+      .Cases({"mb", "dp"}, AxisRole::Batch)
+      .Case("cp", AxisRole::Sequence)
+      .Case("tp", AxisRole::Tensor)
+      .Default(AxisRole::Free);
+}
+
+namespace {
+/// One op's strategies with what they mean for its tensors.
+struct Choices {
+  std::vector<ShardedOp> candidates;
+  SmallVector<SmallVector<dist::Sharding, 2>, 4>
+      operands; ///< per candidate and operand
+  SmallVector<SmallVector<dist::Sharding, 1>, 4>
+      results; ///< per candidate and result
+};
+
+class AxisSearch {
+public:
+  AxisSearch(ShardedGraph &graph, const dist::SubAxis &axis, AxisRole role,
+             const Seeds &seeds, plan::ReshardPlanner &planner)
+      : graph(graph), axis(axis), role(role), seeds(seeds), planner(planner),
+        weights(graph), inTime(axis.axis == dist::timeAxis) {
+    for (const dist::Axis &other : planner.mesh().axes) {
+      if (other.name == axis.axis)
+        break;
+      decided.push_back(dist::fullAxis(planner.mesh(), other.name));
+    }
+    decided.push_back({axis.axis, 1, axis.end()});
+  }
+
+  LogicalResult run() {
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      addChoices(i);
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      for (unsigned result = 0; result < graph.users[i].size(); ++result)
+        addValue(i, result);
+    plan::Assignment best = plan::minimise(costs);
+    LDBG() << "axis " << axis.axis << ": " << best.cost.bytes << " bytes, "
+           << best.cost.calls << " calls, exact " << best.exact
+           << ", largest table " << best.largestTable;
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      chosen.push_back(best.values[i]);
+    if (best.cost.penalty >= brokenRule && failed(reportBrokenRule()))
+      return failure();
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      graph.ops[i] = choices[i].candidates[chosen[i]];
+    return success();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Candidates
+  //===--------------------------------------------------------------------===//
+
+  void addChoices(unsigned index) {
+    Choices &own = choices.emplace_back();
+    std::vector<plan::Cost> unary;
+    for (const Strategy &strategy : strategiesOf(graph.ops[index], axis)) {
+      if (!mayTake(graph.ops[index], strategy))
+        continue;
+      ShardedOp candidate = graph.ops[index].with(axis, strategy);
+      unary.push_back(costOf(index, candidate));
+      auto &operands = own.operands.emplace_back();
+      for (unsigned i = 0; i < candidate.rule.operands.size(); ++i)
+        operands.push_back(candidate.operandSharding(i));
+      auto &results = own.results.emplace_back();
+      for (unsigned i = 0; i < candidate.rule.results.size(); ++i)
+        results.push_back(candidate.resultSharding(i));
+      own.candidates.push_back(std::move(candidate));
+    }
+    costs.addVariable(std::move(unary));
+  }
+
+  /// What the axis is for restricts the factors that it may split.
+  bool mayTake(const ShardedOp &op, const Strategy &strategy) const {
+    if (strategy.kind == Strategy::Through)
+      return !inTime && !isTransfer(op);
+    if (strategy.kind == Strategy::Replicate)
+      return true;
+    bool reduces = isReduction(op.rule.factors[strategy.index].kind);
+    if (inTime && reduces)
+      return false;
+    switch (role) {
+    case AxisRole::Free:
+      return true;
+    case AxisRole::Batch:
+      return op.tags[strategy.index] == Tag::Batch;
+    case AxisRole::Sequence:
+      return op.tags[strategy.index] == Tag::Sequence;
+    case AxisRole::Tensor:
+      return op.tags[strategy.index] != Tag::Batch;
+    }
+    return false;
+  }
+
+  static bool isTransfer(const ShardedOp &op) {
+    return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
+  }
+
+  plan::Cost costOf(unsigned index, const ShardedOp &candidate) {
+    plan::Cost cost;
+    if (!seeds.allows(index, candidate, decided))
+      cost.penalty += brokenRule;
+    if (role == AxisRole::Batch && leavesBatchWhole(index, candidate))
+      cost.penalty += brokenRule;
+    if (role == AxisRole::Tensor && weights.mustSplit(graph, index, axis) &&
+        !weights.splits(candidate, index, axis))
+      cost.penalty += weights.bytes(index);
+    for (unsigned i = 0; i < candidate.rule.results.size(); ++i)
+      cost.memory +=
+          localBytes(graph.valueOf(index, i), candidate.resultSharding(i));
+    return cost;
+  }
+
+  /// An input whose batch this axis does not split although it could.
+  bool leavesBatchWhole(unsigned index, const ShardedOp &candidate) const {
+    if (!graph.isArgument(index))
+      return false;
+    for (auto [tag, axes, factor] : llvm::zip_equal(
+             candidate.tags, candidate.axes, candidate.rule.factors))
+      if (tag == Tag::Batch && factor.size > 1)
+        return !llvm::is_contained(axes, axis);
+    return false;
+  }
+
+  static double localBytes(Value value, const dist::Sharding &sharding) {
+    auto type = graph::tensorType(value);
+    return static_cast<double>(dist::numElements(
+               dist::localShape(sharding, dist::shapeOf(type.getShape())))) *
+           elementBytes(type);
+  }
+
+  static int64_t elementBytes(RankedTensorType type) {
+    return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Edges
+  //===--------------------------------------------------------------------===//
+
+  /// Index of `sharding` in `forms`, which it joins if it is new.
+  static uint32_t formOf(std::vector<dist::Sharding> &forms,
+                         const dist::Sharding &sharding) {
+    auto it = llvm::find(forms, sharding);
+    if (it == forms.end())
+      it = forms.insert(forms.end(), sharding);
+    return it - forms.begin();
+  }
+
+  plan::Cost priceOf(const dist::Sharding &from, const dist::Sharding &to,
+                     RankedTensorType type) {
+    const plan::ReshardPlan &plan = planner.plan(
+        from, to, dist::shapeOf(type.getShape()), elementBytes(type));
+    if (!plan.possible())
+      return {brokenRule, 0, 0, 0};
+    return {0, static_cast<double>(plan.receivedBytes),
+            static_cast<double>(plan.calls), 0};
+  }
+
+  void addValue(unsigned producer, unsigned result) {
+    ArrayRef<ShardedGraph::Edge> users = graph.users[producer][result];
+    if (users.empty())
+      return;
+    std::vector<dist::Sharding> forms;
+    plan::SharedValue value;
+    value.producer = producer;
+    for (const auto &results : choices[producer].results)
+      value.producedForm.push_back(formOf(forms, results[result]));
+    for (const ShardedGraph::Edge &edge : users) {
+      auto &user = value.users.emplace_back();
+      user.variable = edge.user;
+      for (const auto &operands : choices[edge.user].operands)
+        user.wantedForm.push_back(formOf(forms, operands[edge.operand]));
+    }
+    auto type = graph::tensorType(graph.valueOf(producer, result));
+    value.reform.resize(forms.size());
+    for (size_t from = 0; from < forms.size(); ++from)
+      for (size_t to = 0; to < forms.size(); ++to)
+        value.reform[from].push_back(priceOf(forms[from], forms[to], type));
+    plan::addSharedValue(costs, value);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Errors
+  //===--------------------------------------------------------------------===//
+
+  Location locationOf(unsigned index) const {
+    return graph.ops[index].op ? graph.ops[index].op->getLoc()
+                               : graph.function.getLoc();
+  }
+
+  LogicalResult reportBrokenRule() {
+    for (unsigned i = 0; i < graph.ops.size(); ++i) {
+      const ShardedOp &op = choices[i].candidates[chosen[i]];
+      if (const Seed *seed = seeds.find(i);
+          seed && !seeds.allows(i, op, decided))
+        return emitError(locationOf(i))
+               << "sharding '" << seed->text << "' cannot be met: axis \""
+               << axis.axis << "\" cannot split it like this";
+      for (const ShardedGraph::Edge &edge : graph.operands[i])
+        if (failed(checkEdge(edge)))
+          return failure();
+    }
+    return success();
+  }
+
+  LogicalResult checkEdge(const ShardedGraph::Edge &edge) {
+    const dist::Sharding &from =
+        choices[edge.producer].results[chosen[edge.producer]][edge.result];
+    const dist::Sharding &to =
+        choices[edge.user].operands[chosen[edge.user]][edge.operand];
+    if (priceOf(from, to, graph::tensorType(graph.valueOf(edge))).penalty <
+        brokenRule)
+      return success();
+    Operation *op = graph.ops[edge.user].op;
+    StringRef name = op ? op->getName().stripDialect() : "an output";
+    if (inTime)
+      return emitError(locationOf(edge.user))
+             << name
+             << " needs the whole batch, so the batch cannot be cut into "
+                "microbatches here";
+    return emitError(locationOf(edge.user))
+           << name << " needs " << dist::toBriefString(to, planner.mesh())
+           << " of a value that is "
+           << dist::toBriefString(from, planner.mesh());
+  }
+
+  ShardedGraph &graph;
+  dist::SubAxis axis;
+  AxisRole role;
+  const Seeds &seeds;
+  plan::ReshardPlanner &planner;
+  ContractionWeights weights;
+  bool inTime;
+  dist::SubAxes decided;
+  std::vector<Choices> choices;
+  std::vector<unsigned> chosen;
+  plan::CostGraph costs;
+};
+} // namespace
+
+LogicalResult pcc::shard::assignAxis(ShardedGraph &graph,
+                                     const dist::SubAxis &axis, AxisRole role,
+                                     const Seeds &seeds,
+                                     plan::ReshardPlanner &planner) {
+  return AxisSearch(graph, axis, role, seeds, planner).run();
+}

@@ -1,0 +1,35 @@
+//===- AxisSearch.h - what one sub-axis splits, at the least cost ---------===//
+
+#ifndef PCC_PASSES_4_SHARD_AXISSEARCH_H
+#define PCC_PASSES_4_SHARD_AXISSEARCH_H
+
+#include "passes/4-shard/Seeds.h"
+#include "passes/4-shard/ShardedGraph.h"
+#include "passes/plan/Reshard.h"
+
+namespace pcc::shard {
+
+/// What an axis may split (design.md §6).
+enum class AxisRole : uint8_t {
+  Free,     ///< anything
+  Batch,    ///< the batch only: dp, and mb
+  Sequence, ///< the sequence only: cp
+  Tensor,   ///< anything but the batch; contraction weights must be split: tp
+};
+
+/// The role that an axis has by its name, `mb`, `dp`, `cp` or `tp`; Free for
+/// all others.
+AxisRole roleOf(llvm::StringRef axis);
+
+/// Hands out `axis`: chooses one strategy per op of `graph` such that the bytes
+/// received per rank are least, then the calls, then the memory; exactly, by
+/// variable elimination. Choices that were made for earlier axes stay. Fails
+/// after an error at the op where a seed, or the nature of the axis, cannot be
+/// met.
+mlir::LogicalResult assignAxis(ShardedGraph &graph, const dist::SubAxis &axis,
+                               AxisRole role, const Seeds &seeds,
+                               plan::ReshardPlanner &planner);
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_AXISSEARCH_H

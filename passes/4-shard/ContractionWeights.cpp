@@ -1,0 +1,120 @@
+//===- ContractionWeights.cpp - weights that tensor parallelism divides ---===//
+
+#include "passes/4-shard/ContractionWeights.h"
+#include <limits>
+#include <map>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+static bool isContraction(Operation *op) {
+  return isa_and_nonnull<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
+                         graph::ConvTransposeOp>(op);
+}
+
+static bool isLayout(Operation *op) {
+  return isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp,
+                         graph::CastOp, graph::BroadcastOp>(op);
+}
+
+/// The weight that `value` is, possibly in another layout; null if it is none.
+static graph::GetParameterOp weightOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isLayout(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<graph::GetParameterOp>(op);
+}
+
+static double bytesOf(RankedTensorType type) {
+  return type.getNumElements() *
+         std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+}
+
+ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
+  double total = 0;
+  unsigned repeats = 1;
+  std::map<std::vector<int64_t>, unsigned> shapes;
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    if (!isContraction(graph.ops[i].op))
+      continue;
+    for (OpOperand &operand : graph.ops[i].op->getOpOperands())
+      if (auto parameter = weightOf(operand.get())) {
+        auto type = graph::tensorType(parameter.getResult());
+        weights[i] = {bytesOf(type), operand.getOperandNumber()};
+        total += bytesOf(type);
+        repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
+      }
+  }
+  for (auto &[index, weight] : weights)
+    if (weight.bytes <= 0.01 * total / repeats)
+      weight.bytes = 0;
+}
+
+/// Into how many parts the last dim of `value` can be cut before heads are: the
+/// major factor where it is first taken apart.
+static int64_t partsBeforeHeads(Value value) {
+  for (int steps = 0; steps < 16; ++steps) {
+    Operation *next = nullptr;
+    for (Operation *user : value.getUsers())
+      if (user->getNumResults() == 1 &&
+          isa<graph::ShardingRuleOpInterface>(user))
+        next = user;
+    if (!next || isContraction(next))
+      return std::numeric_limits<int64_t>::max();
+    auto reshape = dyn_cast<graph::ReshapeOp>(next);
+    if (reshape) {
+      graph::ShardingRule rule = reshape.getShardingRule();
+      const auto &last = rule.operands[0].back();
+      if (last.size() > 1)
+        return rule.factors[last.front()].size;
+    }
+    value = next->getResult(0);
+  }
+  return std::numeric_limits<int64_t>::max();
+}
+
+/// Whether `factor` is the last dim of the op's result.
+static bool isLastOfResult(const ShardedOp &op, int factor) {
+  const auto &result = op.rule.results[0];
+  return !result.empty() && result.back().size() == 1 &&
+         result.back().front() == factor;
+}
+
+static bool holdsAxis(const dist::SubAxes &axes, StringRef name) {
+  return llvm::any_of(
+      axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
+}
+
+bool ContractionWeights::mustSplit(const ShardedGraph &graph, unsigned index,
+                                   const dist::SubAxis &axis) const {
+  Weight weight = weights.lookup(index);
+  if (weight.bytes == 0)
+    return false;
+  const ShardedOp &op = graph.ops[index];
+  bool begun = llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
+    return holdsAxis(axes, axis.axis);
+  });
+  for (const auto &dim : op.rule.operands[weight.operand])
+    for (int factor : dim) {
+      if (begun && !holdsAxis(op.axes[factor], axis.axis))
+        continue;
+      int64_t parts = dist::numParts(op.axes[factor]) * axis.size,
+              most = op.rule.factors[factor].size;
+      if (isLastOfResult(op, factor))
+        most = std::min(most, partsBeforeHeads(op.op->getResult(0)));
+      if (op.rule.factors[factor].kind != graph::FactorKind::Whole &&
+          parts <= most)
+        return true;
+    }
+  return false;
+}
+
+bool ContractionWeights::splits(const ShardedOp &candidate, unsigned index,
+                                const dist::SubAxis &axis) const {
+  for (const auto &dim : candidate.rule.operands[weights.lookup(index).operand])
+    for (int factor : dim)
+      if (llvm::is_contained(candidate.axes[factor], axis))
+        return true;
+  return false;
+}

@@ -1,0 +1,42 @@
+//===- ContractionWeights.h - weights that tensor parallelism must divide -===//
+
+#ifndef PCC_PASSES_4_SHARD_CONTRACTIONWEIGHTS_H
+#define PCC_PASSES_4_SHARD_CONTRACTIONWEIGHTS_H
+
+#include "passes/4-shard/ShardedGraph.h"
+
+namespace pcc::shard {
+
+/// Which ops contract with a weight that counts: one of more than 1% of its
+/// block's weights. The blocks of a model are estimated by how often its most
+/// frequent weight shape occurs.
+class ContractionWeights {
+public:
+  explicit ContractionWeights(const ShardedGraph &graph);
+
+  /// Bytes of the weight that op `index` contracts with; 0 if there is none
+  /// that counts.
+  double bytes(unsigned index) const { return weights.lookup(index).bytes; }
+
+  /// Whether one more part of `axis` has to split the weight: some factor of
+  /// the weight has something left to give to it. Heads are not cut: where a
+  /// dim becomes [heads, …] further down, its factor gives at most as many
+  /// parts as there are heads.
+  bool mustSplit(const ShardedGraph &graph, unsigned index,
+                 const dist::SubAxis &axis) const;
+
+  /// Whether `candidate` splits the weight of op `index` by `axis`.
+  bool splits(const ShardedOp &candidate, unsigned index,
+              const dist::SubAxis &axis) const;
+
+private:
+  struct Weight {
+    double bytes = 0;
+    unsigned operand = 0;
+  };
+  llvm::DenseMap<unsigned, Weight> weights;
+};
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_CONTRACTIONWEIGHTS_H

@@ -1,0 +1,16 @@
+//===- Passes.h - passes of phase 4-shard ---------------------------------===//
+
+#ifndef PCC_PASSES_4_SHARD_PASSES_H
+#define PCC_PASSES_4_SHARD_PASSES_H
+
+#include "dialects/dist/DistDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace pcc::shard {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/4-shard/Passes.h.inc"
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_PASSES_H

@@ -1,0 +1,17 @@
+//===- Recorded.h - a sharded op as its attributes record it --------------===//
+
+#ifndef PCC_PASSES_4_SHARD_RECORDED_H
+#define PCC_PASSES_4_SHARD_RECORDED_H
+
+#include "passes/4-shard/ShardedOp.h"
+#include <optional>
+
+namespace pcc::shard {
+
+/// The op with the axes that `dist.split` gives its factors; nothing if it has
+/// no rule or no such attribute, or if the attribute does not fit the rule.
+std::optional<ShardedOp> recordedOp(mlir::Operation *op);
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_RECORDED_H

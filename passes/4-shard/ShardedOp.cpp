@@ -1,0 +1,114 @@
+//===- ShardedOp.cpp - one op's rule and which axes split its factors -----===//
+
+#include "passes/4-shard/ShardedOp.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+using graph::FactorKind;
+
+static dist::ReductionKind reductionOf(FactorKind kind) {
+  switch (kind) {
+  case FactorKind::Max:
+    return dist::ReductionKind::Max;
+  case FactorKind::Min:
+    return dist::ReductionKind::Min;
+  case FactorKind::Prod:
+    return dist::ReductionKind::Prod;
+  default:
+    return dist::ReductionKind::Sum;
+  }
+}
+
+ShardedOp::ShardedOp(Operation *op, graph::ShardingRule rule)
+    : op(op), rule(std::move(rule)), axes(this->rule.factors.size()),
+      tags(this->rule.factors.size(), Tag::None) {}
+
+ShardedOp ShardedOp::with(const dist::SubAxis &axis,
+                          const Strategy &strategy) const {
+  ShardedOp next(*this);
+  if (strategy.kind == Strategy::Split)
+    next.axes[strategy.index].push_back(axis);
+  if (strategy.kind == Strategy::Through) {
+    next.through.push_back(axis);
+    next.throughOperand.push_back(strategy.index);
+  }
+  return next;
+}
+
+dist::Sharding ShardedOp::tensorSharding(
+    const graph::ShardingRule::TensorFactors &dims) const {
+  dist::Sharding sharding = dist::Sharding::whole(dims.size());
+  for (auto [dim, factors] : llvm::zip_equal(sharding.dims, dims))
+    for (int factor : factors)
+      dim.factors.push_back({rule.factors[factor].size, axes[factor]});
+  return sharding;
+}
+
+dist::Sharding ShardedOp::operandSharding(unsigned operand) const {
+  dist::Sharding sharding = tensorSharding(rule.operands[operand]);
+  for (auto [axis, which] : llvm::zip_equal(through, throughOperand))
+    if (which == static_cast<int>(operand) ||
+        (which == -1 &&
+         llvm::is_contained(rule.partialThrough, static_cast<int>(operand))))
+      sharding.partials.push_back({axis, dist::ReductionKind::Sum});
+  return canonical(sharding);
+}
+
+dist::Sharding ShardedOp::resultSharding(unsigned result) const {
+  dist::Sharding sharding = tensorSharding(rule.results[result]);
+  for (auto [factor, split] : llvm::zip_equal(rule.factors, axes))
+    if (isReduction(factor.kind))
+      for (const dist::SubAxis &axis : split)
+        sharding.partials.push_back({axis, reductionOf(factor.kind)});
+  for (const dist::SubAxis &axis : through)
+    sharding.partials.push_back({axis, dist::ReductionKind::Sum});
+  return canonical(sharding);
+}
+
+dist::Sharding ShardedOp::split() const {
+  dist::Sharding sharding = dist::Sharding::whole(rule.factors.size());
+  for (auto [dim, factor, split] :
+       llvm::zip_equal(sharding.dims, rule.factors, axes))
+    if (!split.empty())
+      dim.factors.push_back({factor.size, split});
+  dist::Sharding dims = canonical(sharding);
+  for (const dist::SubAxis &axis : through)
+    dims.partials.push_back({axis, dist::ReductionKind::Sum});
+  return dims;
+}
+
+/// Whether a factor has parts left for one more axis: at least two elements
+/// must remain on some rank.
+static bool splittable(const ShardedOp &op, size_t factor) {
+  const auto &f = op.rule.factors[factor];
+  return f.kind != FactorKind::Whole &&
+         dist::Factor{f.size, op.axes[factor]}.localSize() > 1;
+}
+
+/// Different reductions of one op cannot be pending at once.
+static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
+  if (!isReduction(kind))
+    return false;
+  for (auto [factor, split] : llvm::zip_equal(op.rule.factors, op.axes))
+    if (!split.empty() && isReduction(factor.kind) && factor.kind != kind)
+      return true;
+  return kind != FactorKind::Sum && !op.through.empty();
+}
+
+SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
+                                               const dist::SubAxis &axis) {
+  SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
+  for (size_t i = 0; i < op.rule.factors.size(); ++i)
+    if (splittable(op, i) && !mixesReductions(op, op.rule.factors[i].kind))
+      strategies.push_back({Strategy::Split, static_cast<int>(i)});
+  if (op.rule.partialThrough.empty() || op.rule.results.empty() ||
+      mixesReductions(op, FactorKind::Sum))
+    return strategies;
+  if (op.rule.partialTogether)
+    strategies.push_back({Strategy::Through, -1});
+  else
+    for (int operand : op.rule.partialThrough)
+      strategies.push_back({Strategy::Through, operand});
+  return strategies;
+}

@@ -1,0 +1,73 @@
+//===- ShardedOp.h - one op's rule and which axes split its factors -------===//
+
+#ifndef PCC_PASSES_4_SHARD_SHARDEDOP_H
+#define PCC_PASSES_4_SHARD_SHARDEDOP_H
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+
+namespace pcc::shard {
+
+/// What the batch and the sequence of the model are: the dims that `dp` and
+/// `mb`, and `cp`, may split.
+enum class Tag : uint8_t { None, Batch, Sequence };
+
+/// What one more sub-axis does to an op.
+struct Strategy {
+  enum Kind : uint8_t {
+    Replicate, ///< nothing: every rank along the axis does the same
+    Split,     ///< splits `index`, a factor
+    Through,   ///< lets a partial sum pass from operand `index` (all of
+               ///< `partialThrough` if they go together)
+  };
+  Kind kind = Replicate;
+  int index = -1;
+};
+
+/// An op of the graph, a function argument (a source without operands) or a
+/// function result (a sink without results), with the axes that have been given
+/// to its factors so far.
+///
+/// Invariant: every axis is either in `axes` of one factor, or in `through`, or
+/// unused.
+struct ShardedOp {
+  mlir::Operation *op = nullptr;
+  graph::ShardingRule rule;
+  llvm::SmallVector<dist::SubAxes> axes; ///< per factor, major first
+  llvm::SmallVector<Tag> tags;           ///< per factor
+  dist::SubAxes through; ///< axes along which a partial sum passes
+  llvm::SmallVector<int>
+      throughOperand; ///< per entry of `through`: the operand, or -1 for all of
+                      ///< `partialThrough`
+
+  explicit ShardedOp(mlir::Operation *op, graph::ShardingRule rule);
+
+  /// A copy with one more axis.
+  ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
+
+  dist::Sharding operandSharding(unsigned operand) const;
+  dist::Sharding resultSharding(unsigned result) const;
+
+  /// The factors as the dims of one sharding: what `dist.split` records.
+  /// Partial axes are those that pass through.
+  dist::Sharding split() const;
+
+private:
+  dist::Sharding
+  tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
+};
+
+/// On every graph op after `4-shard`: ShardingAttr over the op's factors.
+inline constexpr llvm::StringLiteral splitName = "dist.split";
+/// Beside it where partial sums pass: per partial axis the operand that they
+/// come from, -1 for all that go together.
+inline constexpr llvm::StringLiteral throughName = "dist.through";
+
+/// All that `axis` may do to `op`: replicate, split any factor that has
+/// something left to split, or pass a partial sum.
+llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
+                                         const dist::SubAxis &axis);
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_SHARDEDOP_H

@@ -1,0 +1,112 @@
+//===- VerifySharded.cpp - the gate of phase 4-shard ----------------------===//
+
+#include "dialects/dist/ShardingText.h"
+#include "passes/4-shard/Passes.h"
+#include "passes/4-shard/Recorded.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "verify-sharded"
+
+namespace pcc::shard {
+#define GEN_PASS_DEF_VERIFYSHARDED
+#include "passes/4-shard/Passes.h.inc"
+} // namespace pcc::shard
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+/// Every value has a sharding that fits the mesh and its shape.
+static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
+  dist::ShardingAttr sharding = dist::shardingOf(value);
+  if (!sharding)
+    return emitError(value.getLoc())
+           << "phase '4-shard' left a value of " << value.getType()
+           << " without a sharding";
+  if (auto error =
+          dist::findError(sharding.getSharding(), mesh,
+                          dist::shapeOf(graph::tensorType(value).getShape())))
+    return emitError(value.getLoc())
+           << "phase '4-shard' gave " << value.getType() << " the sharding "
+           << dist::toString(sharding.getSharding(), &mesh) << ": " << *error;
+  return success();
+}
+
+/// Operands and results lie as the op's rule and its `dist.split` say. Partial
+/// values reach only ops that let them through: the rule says so, as an
+/// operand's sharding is partial only there.
+static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
+  auto recorded = recordedOp(op);
+  if (!recorded)
+    return op->emitOpError("has no '")
+           << splitName
+           << "' that fits its rule; decide-shardings must give it one";
+  for (OpOperand &operand : op->getOpOperands()) {
+    dist::ShardingAttr actual = dist::shardingOf(operand.get());
+    dist::Sharding wanted =
+        recorded->operandSharding(operand.getOperandNumber());
+    if (actual && !dist::samePlacement(actual.getSharding(), wanted))
+      return op->emitOpError("takes operand ")
+             << operand.getOperandNumber() << " as "
+             << dist::toString(wanted, &mesh) << ", but it is "
+             << dist::toString(actual.getSharding(), &mesh);
+  }
+  for (OpResult result : op->getResults())
+    if (dist::ShardingAttr actual = dist::shardingOf(result);
+        actual && !dist::samePlacement(
+                      actual.getSharding(),
+                      recorded->resultSharding(result.getResultNumber())))
+      return op->emitOpError("gives ")
+             << dist::toString(
+                    recorded->resultSharding(result.getResultNumber()), &mesh)
+             << ", but is marked "
+             << dist::toString(actual.getSharding(), &mesh);
+  return success();
+}
+
+/// A reshard starts from what its operand is.
+static LogicalResult checkReshard(dist::ReshardOp op) {
+  dist::ShardingAttr from = dist::shardingOf(op.getInput());
+  if (from &&
+      !dist::samePlacement(from.getSharding(), op.getFrom().getSharding()))
+    return op.emitOpError("starts from ")
+           << op.getFrom() << ", but its operand is " << from;
+  return success();
+}
+
+namespace {
+struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
+  LogicalResult check() {
+    dist::Mesh mesh = dist::meshOf(getOperation()->getParentOfType<ModuleOp>());
+    for (Value argument : getOperation().getArguments())
+      if (failed(checkValue(argument, mesh)))
+        return failure();
+    for (Operation &op : getOperation().front().without_terminator()) {
+      for (Value result : op.getResults())
+        if (++numValues; failed(checkValue(result, mesh)))
+          return failure();
+      auto reshard = dyn_cast<dist::ReshardOp>(op);
+      if (failed(reshard ? checkReshard(reshard) : checkOp(&op, mesh)))
+        return failure();
+    }
+    return checkResults();
+  }
+
+  /// A result of the model is never partial.
+  LogicalResult checkResults() {
+    for (Value value : getOperation().front().getTerminator()->getOperands())
+      if (auto sharding = dist::shardingOf(value);
+          sharding && dist::isPartial(sharding.getSharding()))
+        return getOperation().emitError()
+               << "phase '4-shard' left an output partial: " << sharding;
+    return success();
+  }
+
+  void runOnOperation() override {
+    if (failed(check()))
+      return signalPassFailure();
+    LDBG() << "all values sharded";
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,51 @@
+//===- LocalOp.h - what becoming local means for each op ------------------===//
+
+#ifndef PCC_PASSES_5_LOCALIZE_LOCALOP_H
+#define PCC_PASSES_5_LOCALIZE_LOCALOP_H
+
+#include "passes/5-localize/Position.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace pcc::localize {
+
+/// An op whose operands are local already and whose results are about to be:
+/// its rule, the axes of each factor, and global types.
+struct LocalOp {
+  mlir::Operation *op;
+  graph::ShardingRule rule;
+  llvm::SmallVector<dist::SubAxes> axes;                  ///< per factor
+  llvm::SmallVector<mlir::RankedTensorType> operandTypes; ///< global
+  llvm::SmallVector<mlir::RankedTensorType> resultTypes;  ///< global
+
+  bool isSplit(int factor) const { return !axes[factor].empty(); }
+  /// The one factor of a dim, as the sharding of that dim.
+  dist::DimSharding
+  dimSharding(const graph::ShardingRule::DimFactors &dim) const;
+};
+
+/// Adapts one kind of op. Returns the value that replaces result 0, or null if
+/// the op stays (with its new type set by the caller).
+using Localizer = mlir::Value (*)(LocalOp &, PositionBuilder &);
+
+/// Localizers by op name; ops without one only change their types. One
+/// registration function per family.
+class Localizers {
+public:
+  Localizers();
+  template <typename Op> void add(Localizer localizer) {
+    table[Op::getOperationName()] = localizer;
+  }
+  Localizer find(mlir::Operation *op) const {
+    return table.lookup(op->getName().getStringRef());
+  }
+
+private:
+  llvm::StringMap<Localizer> table;
+};
+
+void addLayoutLocalizers(Localizers &localizers);
+void addPositionLocalizers(Localizers &localizers);
+
+} // namespace pcc::localize
+
+#endif // PCC_PASSES_5_LOCALIZE_LOCALOP_H

@@ -1,0 +1,226 @@
+//===- LocalizeShapes.cpp - replace global shapes by what a rank owns -----===//
+
+#include "passes/5-localize/LocalOp.h"
+#include "passes/5-localize/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "localize-shapes"
+
+namespace pcc::localize {
+#define GEN_PASS_DEF_LOCALIZESHAPES
+#include "passes/5-localize/Passes.h.inc"
+} // namespace pcc::localize
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+using graph::ShardingRule;
+
+dist::DimSharding
+LocalOp::dimSharding(const ShardingRule::DimFactors &dim) const {
+  dist::DimSharding sharding;
+  for (int factor : dim)
+    sharding.factors.push_back({rule.factors[factor].size, axes[factor]});
+  return sharding;
+}
+
+Localizers::Localizers() {
+  addLayoutLocalizers(*this);
+  addPositionLocalizers(*this);
+}
+
+namespace {
+/// Walks a function in program order. Invariant: values above the current op
+/// have local types, those below global ones; `globals` keeps the global types
+/// of the former.
+class FunctionLocalizer {
+public:
+  explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
+
+  LogicalResult run() {
+    for (Value argument : function.getArguments())
+      shrink(argument);
+    for (Operation &op :
+         llvm::make_early_inc_range(function.front().without_terminator()))
+      if (failed(localize(&op)))
+        return failure();
+    finishSignature();
+    return success();
+  }
+
+  unsigned numLocal = 0, numMasks = 0;
+
+private:
+  /// Gives a value its local type.
+  void shrink(Value value) {
+    auto type = graph::tensorType(value);
+    globals[value] = type;
+    auto sharding = dist::shardingOf(value);
+    auto local =
+        sharding ? dist::localType(type, sharding.getSharding()) : type;
+    numLocal += local != type;
+    value.setType(local);
+  }
+
+  RankedTensorType globalType(Value value) const {
+    auto type = globals.lookup(value);
+    return type ? type : graph::tensorType(value);
+  }
+
+  LogicalResult localize(Operation *op) {
+    if (auto reshard = dyn_cast<dist::ReshardOp>(op))
+      reshard.setShape(globalType(reshard.getInput()).getShape());
+    FailureOr<LocalOp> local = describe(op);
+    if (failed(local))
+      return failure();
+    Value replacement;
+    if (local->rule.results.size()) {
+      maskPadding(*local);
+      if (auto adapt = localizers.find(op)) {
+        PositionBuilder builder(op);
+        replacement = adapt(*local, builder);
+      }
+    }
+    if (replacement)
+      return replace(op, replacement);
+    for (Value result : op->getResults())
+      shrink(result);
+    return success();
+  }
+
+  /// Everything that reads the op's result reads `replacement`; a constant
+  /// keeps feeding its own slice.
+  LogicalResult replace(Operation *op, Value replacement) {
+    Value result = op->getResult(0);
+    globals[replacement] = globalType(result);
+    dist::ShardingAttr sharding = dist::shardingOf(result);
+    ++numLocal;
+    Operation *maker = replacement.getDefiningOp();
+    result.replaceUsesWithIf(
+        replacement, [&](OpOperand &use) { return use.getOwner() != maker; });
+    if (sharding)
+      dist::setSharding(replacement, sharding.getSharding());
+    if (op->use_empty())
+      op->erase();
+    return success();
+  }
+
+  /// The op's rule on global shapes. The rule is asked before any type changes,
+  /// on a copy with global operand types.
+  FailureOr<LocalOp> describe(Operation *op) {
+    LocalOp local{op, {}, {}, {}, {}};
+    for (Value operand : op->getOperands())
+      local.operandTypes.push_back(globalType(operand));
+    for (Value result : op->getResults())
+      local.resultTypes.push_back(graph::tensorType(result));
+    auto split = op->getAttrOfType<dist::ShardingAttr>("dist.split");
+    if (!isa<graph::ShardingRuleOpInterface>(op))
+      return local;
+    SmallVector<Type> localTypes(op->getOperandTypes());
+    for (auto [operand, type] :
+         llvm::zip_equal(op->getOperands(), local.operandTypes))
+      operand.setType(type);
+    local.rule = cast<graph::ShardingRuleOpInterface>(op).getShardingRule();
+    for (auto [operand, type] : llvm::zip_equal(op->getOperands(), localTypes))
+      operand.setType(type);
+    local.axes.resize(local.rule.factors.size());
+    if (!split || split.getSharding().rank() != local.rule.factors.size())
+      return op->emitOpError("has no 'dist.split' that fits its rule; phase "
+                             "'4-shard' must give it one"),
+             failure();
+    for (auto [axes, dim] :
+         llvm::zip_equal(local.axes, split.getSharding().dims))
+      axes = dim.axes();
+    return local;
+  }
+
+  /// Where a factor that is reduced is split unevenly, its padding must not
+  /// count.
+  void maskPadding(LocalOp &local) {
+    for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
+      int64_t parts = dist::numParts(local.axes[f]);
+      if (!isReduction(factor.kind) || factor.size % parts == 0 ||
+          factor.needsOffset)
+        continue;
+      for (OpOperand &operand : local.op->getOpOperands())
+        maskOperand(local, operand, f);
+    }
+  }
+
+  void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
+    // Weights are loaded with zeros in their padding, and only sums contract
+    // them.
+    if (operand.get().getDefiningOp<graph::GetParameterOp>() &&
+        local.rule.factors[factor].kind == graph::FactorKind::Sum)
+      return;
+    for (auto [dim, factors] :
+         llvm::enumerate(local.rule.operands[operand.getOperandNumber()]))
+      if (llvm::is_contained(factors, factor)) {
+        PositionBuilder builder(local.op);
+        operand.set(
+            masked(builder, local, operand.get(), dim, factors, factor));
+        ++numMasks;
+      }
+  }
+
+  /// `value` with the neutral element where `factor`, one of the factors of
+  /// `dim`, is padding.
+  Value masked(PositionBuilder &builder, const LocalOp &local, Value value,
+               int64_t dim, const ShardingRule::DimFactors &factors,
+               int factor) {
+    int64_t size = local.rule.factors[factor].size;
+    SmallVector<int64_t> spread(factors.size(), 1), whole;
+    for (auto [i, other] : llvm::enumerate(factors)) {
+      whole.push_back(
+          dist::Factor{local.rule.factors[other].size, local.axes[other]}
+              .localSize());
+      if (other == factor)
+        spread[i] = whole.back();
+    }
+    Value index = builder.reshape(
+        builder.globalIndex(local.dimSharding({factor}), size), spread);
+    auto type = RankedTensorType::get(whole, builder.getI64Type());
+    if (index.getType() != type)
+      index = builder.make<graph::BroadcastOp>(type, index);
+    index = builder.reshape(index, {ShapedType::getNumElements(whole)});
+    auto valueType = graph::tensorType(value);
+    Value real = builder.compare(graph::Predicate::Less,
+                                 builder.along(index, dim, valueType.getRank()),
+                                 builder.scalar(builder.getI64Type(), size));
+    Value neutral = builder.scalar(
+        valueType.getElementType(),
+        neutralOf(local.rule.factors[factor].kind, valueType.getElementType()));
+    return builder.make<graph::SelectOp>(real, value, neutral);
+  }
+
+  /// The function's type, and the global types of what the user sees.
+  void finishSignature() {
+    for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+      function.setArgAttr(i, "dist.global",
+                          TypeAttr::get(globalType(argument)));
+    Operation *terminator = function.front().getTerminator();
+    for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
+      function.setResultAttr(i, "dist.global",
+                             TypeAttr::get(globalType(result)));
+    function.setType(FunctionType::get(function.getContext(),
+                                       function.front().getArgumentTypes(),
+                                       terminator->getOperandTypes()));
+  }
+
+  func::FuncOp function;
+  Localizers localizers;
+  DenseMap<Value, RankedTensorType> globals;
+};
+
+struct LocalizeShapes
+    : pcc::localize::impl::LocalizeShapesBase<LocalizeShapes> {
+  void runOnOperation() override {
+    FunctionLocalizer localizer(getOperation());
+    if (failed(localizer.run()))
+      return signalPassFailure();
+    numLocal += localizer.numLocal;
+    numMasks += localizer.numMasks;
+    LDBG() << localizer.numMasks << " masks of padding";
+  }
+};
+} // namespace

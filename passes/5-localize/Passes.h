@@ -1,0 +1,17 @@
+//===- Passes.h - passes of phase 5-localize ------------------------------===//
+
+#ifndef PCC_PASSES_5_LOCALIZE_PASSES_H
+#define PCC_PASSES_5_LOCALIZE_PASSES_H
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace pcc::localize {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/5-localize/Passes.h.inc"
+} // namespace pcc::localize
+
+#endif // PCC_PASSES_5_LOCALIZE_PASSES_H

@@ -1,0 +1,96 @@
+//===- PositionLocalizers.cpp - ops that need to know where a rank is -----===//
+
+#include "passes/5-localize/LocalOp.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+
+static Value localizeIota(LocalOp &local, PositionBuilder &builder) {
+  auto iota = cast<graph::IotaOp>(local.op);
+  const auto &dim = local.rule.results[0][iota.getDim()];
+  if (dim.empty() || !local.isSplit(dim.front()))
+    return {};
+  RankedTensorType global = local.resultTypes[0];
+  RankedTensorType type =
+      dist::localType(global, dist::shardingOf(iota.getResult()).getSharding());
+  Value index = builder.globalIndex(local.dimSharding(dim),
+                                    global.getDimSize(iota.getDim()));
+  index = builder.cast(builder.along(index, iota.getDim(), global.getRank()),
+                       global.getElementType());
+  return index.getType() == type
+             ? index
+             : builder.make<graph::BroadcastOp>(type, index);
+}
+
+/// Where the table is split each rank reads what it owns and gives zeros
+/// elsewhere; the results are partial sums.
+///
+///   rank 1 of 2 owns rows 4 … 7 of 8; indices 1 6 -> owned no yes -> 0 row(6)
+static Value localizeGather(LocalOp &local, PositionBuilder &builder) {
+  auto gather = cast<graph::GatherOp>(local.op);
+  int64_t dim = gather.getDim(), size = local.operandTypes[0].getDimSize(dim);
+  const auto &factors = local.rule.operands[0][dim];
+  if (factors.empty() || !local.isSplit(factors.front()))
+    return {};
+  Value data = gather.getData(), indices = gather.getIndices();
+  Type indexType = graph::tensorType(indices).getElementType();
+  int64_t owned = graph::tensorType(data).getDimSize(dim);
+
+  Value zero = builder.scalar(indexType, 0),
+        end = builder.scalar(indexType, size);
+  Value negative = builder.compare(graph::Predicate::Less, indices, zero);
+  Value global = builder.make<graph::SelectOp>(
+      negative, builder.make<graph::AddOp>(indices, end), indices);
+  Value positions = builder.globalIndex(local.dimSharding(factors), size);
+  Value first =
+      builder.make<graph::SliceOp>(positions, ArrayRef<int64_t>{0},
+                                   ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
+  first = builder.cast(builder.reshape(first, {}), indexType);
+  Value offset = builder.make<graph::SubOp>(global, first);
+  Value mine = builder.make<graph::AndOp>(
+      builder.compare(graph::Predicate::GreaterOrEqual, offset, zero),
+      builder.compare(graph::Predicate::Less, offset,
+                      builder.scalar(indexType, owned)));
+  Value safe = builder.make<graph::SelectOp>(mine, offset, zero);
+  Value rows =
+      builder.make<graph::GatherOp>(data, safe, builder.getI64IntegerAttr(dim));
+
+  auto maskShape = llvm::to_vector(graph::tensorType(indices).getShape());
+  maskShape.append(graph::tensorType(data).getRank() - dim - 1, 1);
+  Value none = builder.scalar(graph::tensorType(data).getElementType(), 0);
+  return builder.make<graph::SelectOp>(builder.reshape(mine, maskShape), rows,
+                                       none);
+}
+
+static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
+  auto oneHot = cast<graph::OneHotOp>(local.op);
+  int64_t dim = oneHot.getDim();
+  const auto &factors = local.rule.results[0][dim];
+  if (factors.empty() || !local.isSplit(factors.front()))
+    return {};
+  int64_t depth = local.resultTypes[0].getDimSize(dim),
+          rank = local.resultTypes[0].getRank();
+  Value indices = oneHot.getIndices();
+  Type indexType = graph::tensorType(indices).getElementType();
+  auto shape = llvm::to_vector(graph::tensorType(indices).getShape());
+  shape.insert(shape.begin() + dim, 1);
+  Value negative = builder.compare(graph::Predicate::Less, indices,
+                                   builder.scalar(indexType, 0));
+  Value counted = builder.make<graph::SelectOp>(
+      negative,
+      builder.make<graph::AddOp>(indices, builder.scalar(indexType, depth)),
+      indices);
+  Value position = builder.along(
+      builder.globalIndex(local.dimSharding(factors), depth), dim, rank);
+  Value hot =
+      builder.compare(graph::Predicate::Equal, builder.reshape(counted, shape),
+                      builder.cast(position, indexType));
+  return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
+}
+
+void pcc::localize::addPositionLocalizers(Localizers &localizers) {
+  localizers.add<graph::IotaOp>(localizeIota);
+  localizers.add<graph::GatherOp>(localizeGather);
+  localizers.add<graph::OneHotOp>(localizeOneHot);
+}

@@ -1,0 +1,77 @@
+//===- ReshardToCollectives.cpp - lower reshards as they were priced ------===//
+
+#include "mlir/IR/Builders.h"
+#include "passes/5-localize/Passes.h"
+#include "passes/plan/Reshard.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "reshard-to-collectives"
+
+namespace pcc::localize {
+#define GEN_PASS_DEF_RESHARDTOCOLLECTIVES
+#include "passes/5-localize/Passes.h.inc"
+} // namespace pcc::localize
+
+using namespace mlir;
+using namespace pcc;
+
+static dist::CollectiveKind kindOf(plan::StepKind kind) {
+  return *dist::symbolizeCollectiveKind(plan::toString(kind));
+}
+
+namespace {
+struct ReshardToCollectives
+    : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
+  LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
+    if (!reshard.getShape())
+      return reshard.emitOpError(
+          "has no global shape; localize-shapes must run before");
+    auto type = cast<RankedTensorType>(reshard.getType());
+    auto shape = dist::shapeOf(*reshard.getShape());
+    int64_t elementBytes =
+        std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+    const auto &plan =
+        planner.plan(reshard.getFrom().getSharding(),
+                     reshard.getTo().getSharding(), shape, elementBytes);
+    if (!plan.possible())
+      return reshard.emitOpError("cannot be lowered: ") << plan.error;
+    OpBuilder builder(reshard);
+    Value value = reshard.getInput();
+    for (const plan::ReshardStep &step : plan.steps)
+      value = emitStep(builder, reshard, value, step);
+    reshard.replaceAllUsesWith(value);
+    reshard.erase();
+    return success();
+  }
+
+  Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
+                 const plan::ReshardStep &step) {
+    MLIRContext *context = builder.getContext();
+    auto global = RankedTensorType::get(
+        *reshard.getShape(),
+        cast<RankedTensorType>(value.getType()).getElementType());
+    auto op = dist::CollectiveOp::create(
+        builder, reshard.getLoc(), dist::localType(global, step.after),
+        kindOf(step.kind), value, dist::ShardingAttr::get(context, step.before),
+        dist::ShardingAttr::get(context, step.after), *reshard.getShape(),
+        step.receivedBytes, graph::nodeName(reshard.getLoc()));
+    if (Attribute stage = reshard->getAttr("pipe.stage"))
+      op->setAttr("pipe.stage", stage);
+    dist::setSharding(op.getResult(), step.after);
+    numCollectives +=
+        step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask;
+    receivedBytes += step.receivedBytes;
+    return op.getResult();
+  }
+
+  void runOnOperation() override {
+    plan::ReshardPlanner planner(
+        dist::meshOf(getOperation()->getParentOfType<ModuleOp>()));
+    for (auto reshard :
+         llvm::make_early_inc_range(getOperation().getOps<dist::ReshardOp>()))
+      if (failed(lower(reshard, planner)))
+        return signalPassFailure();
+    LDBG() << "planned " << planner.numPlanned() << " different reshards";
+  }
+};
+} // namespace

@@ -1,0 +1,50 @@
+//===- VerifyLocal.cpp - the gate of phase 5-localize ---------------------===//
+
+#include "passes/5-localize/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "verify-local"
+
+namespace pcc::localize {
+#define GEN_PASS_DEF_VERIFYLOCAL
+#include "passes/5-localize/Passes.h.inc"
+} // namespace pcc::localize
+
+using namespace mlir;
+using namespace pcc;
+
+/// Weights have the local shape that their sharding gives: the one place where
+/// a global shape could stay unnoticed.
+static LogicalResult checkParameter(graph::GetParameterOp op) {
+  auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
+      op, op.getParameterAttr());
+  dist::ShardingAttr sharding = dist::shardingOf(op.getResult());
+  if (!parameter || !sharding)
+    return op.emitOpError("has no sharding after phase '5-localize'");
+  auto local = dist::localType(cast<RankedTensorType>(parameter.getType()),
+                               sharding.getSharding());
+  if (local != op.getType())
+    return op.emitOpError("has type ")
+           << op.getType() << " after phase '5-localize', its shard is "
+           << local;
+  return success();
+}
+
+namespace {
+struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
+  void runOnOperation() override {
+    for (Operation &op : getOperation().front()) {
+      ++numOps;
+      auto parameter = dyn_cast<graph::GetParameterOp>(op);
+      if (isa<dist::ReshardOp>(op))
+        op.emitOpError("survived phase '5-localize'; reshard-to-collectives "
+                       "must remove it");
+      else if (!parameter || succeeded(checkParameter(parameter)))
+        continue;
+      return signalPassFailure();
+    }
+    LDBG() << numOps.getValue() << " ops are local";
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

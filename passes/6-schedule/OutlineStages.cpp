@@ -1,0 +1,161 @@
+//===- OutlineStages.cpp - one function per stage -------------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/6-schedule/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "outline-stages"
+
+namespace pcc::schedule {
+#define GEN_PASS_DEF_OUTLINESTAGES
+#include "passes/6-schedule/Passes.h.inc"
+} // namespace pcc::schedule
+
+using namespace mlir;
+using namespace pcc;
+
+namespace {
+/// The part of the model that one stage runs.
+class StageOutliner {
+public:
+  StageOutliner(func::FuncOp model, int64_t stage)
+      : model(model), stage(stage) {}
+
+  /// Builds the function in front of the model.
+  func::FuncOp run(const DenseMap<Value, std::string> &names) {
+    collect();
+    SmallVector<Type> inputs, outputs;
+    for (unsigned i : arguments)
+      inputs.push_back(model.getArgument(i).getType());
+    for (unsigned i : results)
+      outputs.push_back(returned(i).getType());
+    OpBuilder builder(model);
+    auto function = func::FuncOp::create(
+        builder, model.getLoc(), "stage_" + std::to_string(stage),
+        builder.getFunctionType(inputs, outputs));
+    function->setAttr(pipe::stageName, builder.getI64IntegerAttr(stage));
+    for (auto [to, from] : llvm::enumerate(arguments))
+      function.setArgAttrs(to, model.getArgAttrDict(from));
+    for (auto [to, from] : llvm::enumerate(results))
+      function.setResultAttrs(to, model.getResultAttrDict(from));
+    fill(function, names);
+    return function;
+  }
+
+private:
+  Value returned(unsigned result) {
+    return model.front().getTerminator()->getOperand(result);
+  }
+
+  /// A value's stage: its op's; inputs that are outputs as well belong to stage
+  /// 0.
+  static int64_t stageOfValue(Value value) {
+    return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
+  }
+
+  void collect() {
+    auto note = [&](Value value) {
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        arguments.insert(argument.getArgNumber());
+    };
+    for (Operation &op : model.front().without_terminator())
+      if (pipe::stageOf(&op) == stage && !isa<pipe::TransferOp>(op))
+        llvm::for_each(op.getOperands(), note);
+    for (unsigned i = 0; i < model.getNumResults(); ++i)
+      if (stageOfValue(returned(i)) == stage) {
+        results.push_back(i);
+        note(returned(i));
+      }
+    llvm::sort(order = arguments.takeVector());
+    arguments.insert(order.begin(), order.end());
+  }
+
+  void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
+    Block *block = function.addEntryBlock();
+    auto builder = OpBuilder::atBlockEnd(block);
+    IRMapping map;
+    for (auto [to, from] : llvm::enumerate(arguments))
+      map.map(model.getArgument(from), block->getArgument(to));
+    SmallVector<pipe::TransferOp> sends;
+    for (Operation &op : model.front().without_terminator()) {
+      auto transfer = dyn_cast<pipe::TransferOp>(op);
+      if (transfer && static_cast<int64_t>(transfer.getFrom()) == stage)
+        sends.push_back(transfer);
+      if (transfer && static_cast<int64_t>(transfer.getTo()) == stage)
+        map.map(transfer.getResult(), receive(builder, transfer, names));
+      else if (!transfer && pipe::stageOf(&op) == stage)
+        builder.clone(op, map)->removeAttr(pipe::stageName);
+    }
+    for (pipe::TransferOp transfer : sends)
+      pipe::SendOp::create(builder, transfer.getLoc(),
+                           map.lookup(transfer.getInput()), transfer.getTo(),
+                           names.lookup(transfer.getInput()));
+    SmallVector<Value> outputs;
+    for (unsigned i : results)
+      outputs.push_back(map.lookup(returned(i)));
+    func::ReturnOp::create(builder, model.getLoc(), outputs);
+  }
+
+  static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
+                       const DenseMap<Value, std::string> &names) {
+    return pipe::ReceiveOp::create(
+        builder, transfer.getLoc(), transfer.getType(), transfer.getFrom(),
+        builder.getStringAttr(names.lookup(transfer.getInput())));
+  }
+
+  func::FuncOp model;
+  int64_t stage;
+  llvm::SmallSetVector<unsigned, 8> arguments;
+  SmallVector<unsigned, 0> order;
+  SmallVector<unsigned> results;
+};
+} // namespace
+
+/// A name for every value that is sent: its node's, made unique by its number.
+static DenseMap<Value, std::string> nameTransfers(func::FuncOp model) {
+  DenseMap<Value, std::string> names;
+  for (auto transfer : model.getOps<pipe::TransferOp>()) {
+    Value value = transfer.getInput();
+    if (!names.contains(value))
+      names[value] =
+          (graph::nodeName(value.getLoc()) + "#" + Twine(names.size())).str();
+  }
+  return names;
+}
+
+namespace {
+struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
+  void runOnOperation() override {
+    auto model = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!model) {
+      getOperation().emitError()
+          << "phase '6-schedule' needs the model in @main";
+      return signalPassFailure();
+    }
+    auto stages = getOperation()->getAttrOfType<IntegerAttr>("pipe.stages");
+    DenseMap<Value, std::string> names = nameTransfers(model);
+    for (int64_t stage = 0, end = stages ? stages.getInt() : 1; stage < end;
+         ++stage) {
+      StageOutliner(model, stage).run(names);
+      LDBG() << "outlined stage " << stage;
+      ++numStages;
+    }
+    recordOrder(model);
+    model.erase();
+  }
+
+  /// The model's own order of inputs and outputs, which stages no longer show.
+  void recordOrder(func::FuncOp model) {
+    SmallVector<Attribute> inputs, outputs;
+    for (unsigned i = 0; i < model.getNumArguments(); ++i)
+      inputs.push_back(model.getArgAttrDict(i));
+    for (unsigned i = 0; i < model.getNumResults(); ++i)
+      outputs.push_back(model.getResultAttrDict(i));
+    Builder builder(&getContext());
+    getOperation()->setAttr("graph.inputs", builder.getArrayAttr(inputs));
+    getOperation()->setAttr("graph.outputs", builder.getArrayAttr(outputs));
+  }
+};
+} // namespace

@@ -1,0 +1,18 @@
+//===- Passes.h - passes of phase 6-schedule ------------------------------===//
+
+#ifndef PCC_PASSES_6_SCHEDULE_PASSES_H
+#define PCC_PASSES_6_SCHEDULE_PASSES_H
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace pcc::schedule {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/6-schedule/Passes.h.inc"
+} // namespace pcc::schedule
+
+#endif // PCC_PASSES_6_SCHEDULE_PASSES_H

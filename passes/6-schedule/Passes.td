@@ -1,0 +1,28 @@
+//===- Passes.td - passes of phase 6-schedule ----------------*- tablegen -*-===//
+
+include "mlir/Pass/PassBase.td"
+
+def OutlineStages : Pass<"outline-stages", "::mlir::ModuleOp"> {
+  let summary = "makes one function per stage; transfers become sends and receives";
+  let description = [{
+    `@stage_K` computes stage K for one microbatch. It takes the model's inputs that the stage reads and returns the outputs that it
+    makes; attributes of arguments and results are kept. [example: test/passes/6-schedule/outline-stages.mlir @main]
+  }];
+  let statistics = [Statistic<"numStages", "stages", "stage functions made">];
+}
+
+def ScheduleActions : Pass<"schedule-actions", "::mlir::ModuleOp"> {
+  let summary = "writes the action table of every rank position";
+  let description = [{
+    Asks the generator that `pipe.schedule` names (`forward` by default) for `pipe.microbatches` microbatches.
+    [example: test/passes/6-schedule/schedule-actions.mlir @main]
+  }];
+  let statistics = [Statistic<"numActions", "actions", "actions of all positions">];
+  let dependentDialects = ["::pcc::pipe::PipeDialect"];
+}
+
+def VerifyScheduled : Pass<"verify-scheduled", "::mlir::ModuleOp"> {
+  let summary = "gate: tables are complete, sends match receives, and the replay of all positions under rendezvous terminates";
+  let description = [{[example: test/passes/6-schedule/verify-scheduled.mlir @main]}];
+  let statistics = [Statistic<"numMessages", "messages", "different messages of one microbatch">];
+}

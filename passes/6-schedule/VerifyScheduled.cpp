@@ -1,0 +1,117 @@
+//===- VerifyScheduled.cpp - the gate of phase 6-schedule -----------------===//
+
+#include "passes/6-schedule/Passes.h"
+#include "passes/plan/Rendezvous.h"
+#include "passes/plan/ScheduleCheck.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "verify-scheduled"
+
+namespace pcc::schedule {
+#define GEN_PASS_DEF_VERIFYSCHEDULED
+#include "passes/6-schedule/Passes.h.inc"
+} // namespace pcc::schedule
+
+using namespace mlir;
+using namespace pcc;
+
+namespace {
+struct VerifyScheduled
+    : pcc::schedule::impl::VerifyScheduledBase<VerifyScheduled> {
+  /// The table that `pipe.actions` ops hold.
+  FailureOr<plan::ActionTable> readTable() {
+    plan::ActionTable table;
+    auto number = [&](StringRef name) {
+      auto attribute = getOperation()->getAttrOfType<IntegerAttr>(name);
+      return attribute ? static_cast<int>(attribute.getInt()) : 1;
+    };
+    table.numStages = number("pipe.stages");
+    table.numMicrobatches = number("pipe.microbatches");
+    table.positionOfStage.assign(table.numStages, 0);
+    for (auto op : getOperation().getOps<pipe::ActionsOp>()) {
+      for (int64_t stage : op.getStages()) {
+        if (stage < 0 || stage >= table.numStages)
+          return op.emitOpError("runs stage ")
+                     << stage << " of " << table.numStages,
+                 failure();
+        table.positionOfStage[stage] = op.getPosition();
+      }
+      auto &actions = table.positions.emplace_back();
+      for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
+        auto action = plan::parseAction(text.getValue().str());
+        if (!action)
+          return op.emitOpError("has an action '")
+                     << text.getValue() << "' that is none",
+                 failure();
+        actions.push_back(*action);
+      }
+    }
+    return table;
+  }
+
+  /// Every send has its receive, of the same type, on the stage that it names.
+  FailureOr<std::vector<plan::Transfer>> readTransfers() {
+    std::vector<plan::Transfer> transfers;
+    llvm::StringMap<Type> sent;
+    auto key = [](StringRef value, int64_t from, int64_t to) {
+      return (value + " " + Twine(from) + " " + Twine(to)).str();
+    };
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (auto send : function.getOps<pipe::SendOp>()) {
+        int64_t from = pipe::stageOf(function);
+        transfers.push_back({static_cast<int>(from),
+                             static_cast<int>(send.getTo()),
+                             plan::Wave::Forward});
+        sent[key(send.getValue(), from, send.getTo())] =
+            send.getInput().getType();
+      }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (auto receive : function.getOps<pipe::ReceiveOp>()) {
+        auto it = sent.find(key(receive.getValue(), receive.getFrom(),
+                                pipe::stageOf(function)));
+        if (it == sent.end() || it->second != receive.getType())
+          return receive.emitOpError("waits for '")
+                     << receive.getValue() << "', which stage "
+                     << receive.getFrom() << " does not send like this",
+                 failure();
+        sent.erase(it);
+      }
+    if (!sent.empty())
+      return getOperation().emitError() << "'" << sent.begin()->first()
+                                        << "' is sent but never received",
+             failure();
+    return transfers;
+  }
+
+  LogicalResult check() {
+    auto table = readTable();
+    if (failed(table))
+      return failure();
+    auto transfers = readTransfers();
+    if (failed(transfers))
+      return failure();
+    for (const std::string &claim : plan::checkSchedule(*table))
+      return getOperation().emitError()
+             << "phase '6-schedule' made a wrong table: " << claim;
+    auto lowered = plan::lowerExchanges(*table, *transfers);
+    if (!lowered.error.empty())
+      return getOperation().emitError()
+             << "phase '6-schedule' cannot order the messages: "
+             << lowered.error;
+    plan::Replay replayed = plan::replay(lowered.program);
+    if (!replayed.terminates())
+      return getOperation().emitError()
+             << "ranks would wait for each other forever: " << replayed.error;
+    numMessages += transfers->size();
+    LDBG() << "replayed " << transfers->size() << " transfers";
+    return success();
+  }
+
+  void runOnOperation() override {
+    if (failed(check()))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

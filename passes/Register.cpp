@@ -1,0 +1,27 @@
+//===- Register.cpp - the dialects and passes of pcc ----------------------===//
+
+#include "passes/Register.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/3-place/Passes.h"
+#include "passes/4-shard/Passes.h"
+#include "passes/5-localize/Passes.h"
+#include "passes/6-schedule/Passes.h"
+
+using namespace mlir;
+
+void pcc::registerDialects(DialectRegistry &registry) {
+  registry.insert<func::FuncDialect, graph::GraphDialect, dist::DistDialect,
+                  pipe::PipeDialect>();
+}
+
+void pcc::registerPasses() {
+  mlir::registerTransformsPasses();
+  shard::registerShardPasses();
+  schedule::registerSchedulePasses();
+  localize::registerLocalizePasses();
+  place::registerPlacePasses();
+}
