@@ -147,7 +147,8 @@ Value Emitter::foldUniform(Operation *op) {
     return {};
   if (isMovement(op)) {
     DenseElementsAttr value = uniform(op->getOperand(0));
-    if (!value || isKeptBroadcast(op))
+    bool smallest = isa<BroadcastOp>(op) && shapeOf(op->getOperand(0)).empty();
+    if (!value || smallest)
       return {};
     return broadcast(constant(value), type.getShape());
   }
