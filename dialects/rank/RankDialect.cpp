@@ -1,0 +1,94 @@
+//===- RankDialect.cpp - registration, verifiers and kernel syntax --------===//
+
+#include "dialects/rank/RankDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pcc::rank;
+
+#include "dialects/rank/RankDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/rank/RankAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/rank/RankOps.cpp.inc"
+
+void RankDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/rank/RankAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/rank/RankOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// kernel
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
+                      ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return builder.getFunctionType(arguments, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false,
+      getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(
+      printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+      getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+YieldOp KernelOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult KernelOp::verify() {
+  if (getBody().empty())
+    return emitOpError("has no body");
+  if (getExtent() < 0 || getGrain() < 1)
+    return emitOpError("has extent ")
+           << getExtent() << " and grain " << getGrain()
+           << "; an extent is not negative and a grain positive";
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield)
+    return emitOpError("does not end in rank.yield");
+  if (yield.getOperandTypes() != TypeRange(getResultTypes()))
+    return yield.emitOpError("yields ")
+           << yield.getOperandTypes() << ", the kernel returns "
+           << getResultTypes();
+  if (ArrayAttr scalars = getScalarsAttr())
+    for (Attribute scalar : scalars)
+      if (!isa<OffsetAttr>(scalar))
+        return emitOpError("has scalar ") << scalar << ", not a #rank.offset";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// launch
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto kernel =
+      symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("launches @") << getKernel() << ", which is no kernel";
+  auto type =
+      FunctionType::get(getContext(), getOperandTypes(), getResultTypes());
+  if (type != kernel.getFunctionType())
+    return (emitOpError("has type ")
+            << type << " != " << kernel.getFunctionType())
+               .attachNote(kernel.getLoc())
+           << "kernel defined here";
+  return success();
+}

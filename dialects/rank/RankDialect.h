@@ -1,0 +1,21 @@
+//===- RankDialect.h - kernels and their launches -------------------------===//
+
+#ifndef PCC_DIALECTS_RANK_RANKDIALECT_H
+#define PCC_DIALECTS_RANK_RANKDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/rank/RankDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/rank/RankAttributes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/rank/RankOps.h.inc"
+
+#endif // PCC_DIALECTS_RANK_RANKDIALECT_H

@@ -1,0 +1,82 @@
+//===- RankOps.td - kernels and their launches ---------------*- tablegen -*-===//
+
+#ifndef PCC_DIALECTS_RANK_RANKOPS
+#define PCC_DIALECTS_RANK_RANKOPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Rank_Dialect : Dialect {
+  let name = "rank";
+  let cppNamespace = "::pcc::rank";
+  let summary = "the program of one rank: kernels and their launches";
+  let description = [{
+    `7-emit` groups the ops of stage functions into `rank.kernel` symbols of the module and launches them where the ops
+    were. What stays outside is library calls, zero-copy reshapes, collectives and exchanges.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Rank_OffsetAttr : AttrDef<Rank_Dialect, "Offset"> {
+  let mnemonic = "offset";
+  let summary = "where a rank's part of one factor begins";
+  let description = [{
+    The local size of factor `factor` of the only dim of `sharding`, times the position of the rank along the factor's
+    axes: a number that the program computes from coordinates.
+  }];
+  let parameters = (ins "::mlir::Attribute":$sharding, "int64_t":$factor);
+  let assemblyFormat = "`<` $sharding `,` $factor `>`";
+}
+
+def Rank_Tensor : StaticShapeTensorOf<[AnyType]>;
+
+class Rank_Op<string mnemonic, list<Trait> traits = []> : Op<Rank_Dialect, mnemonic, traits>;
+
+def Rank_KernelOp : Rank_Op<"kernel", [IsolatedFromAbove, SingleBlock, FunctionOpInterface]> {
+  let summary = "a group of graph ops that runs as one loop nest";
+  let description = [{
+    Its body is graph ops on local tensors, and `dist.global_index`. It has `extent` independent outer iterations, of which
+    `grain` are the fewest worth a thread, and takes `scalars`, one `#rank.offset` each, besides its tensors. Born in
+    `7-emit`, where it becomes native code; equal groups share one kernel.
+    [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       DefaultValuedAttr<I64Attr, "1">:$extent, DefaultValuedAttr<I64Attr, "1">:$grain,
+                       OptionalAttr<ArrayAttr>:$scalars, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// What the kernel returns.
+    YieldOp getYield();
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Rank_YieldOp : Rank_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "ends a kernel with its results";
+  let description = [{[example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]}];
+  let arguments = (ins Variadic<Rank_Tensor>:$results);
+  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
+}
+
+def Rank_LaunchOp : Rank_Op<"launch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs a kernel";
+  let description = [{
+    Results are new buffers: none shares bytes with an operand. Born in `7-emit`, becomes an instruction of the program.
+    [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Rank_Tensor>:$inputs);
+  let results = (outs Variadic<Rank_Tensor>:$results);
+  let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+#endif
