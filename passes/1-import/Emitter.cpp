@@ -67,9 +67,39 @@ bool Emitter::inferAndVerify(Operation *op) {
   return false;
 }
 
+/// Ops whose result at a place depends on the operands at this place only.
+static bool isElementWise(Operation *op) {
+  return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
+             SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
+             AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
+             RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
+             DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
+             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp>(op);
+}
+
+/// Lets an element-wise op repeat its operands itself, where the result stays
+/// the same: what is repeated for a batch need not be made.
+static void absorbBroadcasts(Operation *op) {
+  if (!isElementWise(op) || op->getNumOperands() < 2)
+    return;
+  ArrayRef<int64_t> whole = shapeOf(op->getResult(0));
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto repeated = operand.get().getDefiningOp<BroadcastOp>();
+    if (!repeated)
+      continue;
+    operand.set(repeated.getInput());
+    SmallVector<int64_t> shape;
+    for (Value other : op->getOperands())
+      shape = *broadcastShapes(shape, shapeOf(other));
+    if (ArrayRef<int64_t>(shape) != whole)
+      operand.set(repeated);
+  }
+}
+
 Value Emitter::finish(Operation *op) {
   if (!inferAndVerify(op))
     return {};
+  absorbBroadcasts(op);
   Value folded = tryFold(op);
   if (!folded)
     return op->getResult(0);
@@ -80,16 +110,6 @@ Value Emitter::finish(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Folding
 //===----------------------------------------------------------------------===//
-
-/// Ops whose result at a place depends on the operands at this place only.
-static bool isElementWise(Operation *op) {
-  return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
-             SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
-             AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
-             RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
-             DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
-             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp>(op);
-}
 
 /// Ops that put elements of their first operand in other places.
 static bool isMovement(Operation *op) {

@@ -3,6 +3,7 @@
 #include "passes/1-import/Import.h"
 #include "dialects/graph/meaning/Fold.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/1-import/Bind.h"
 #include "passes/1-import/Locations.h"
 #include "passes/1-import/OpTable.h"
@@ -41,6 +42,7 @@ public:
       return false;
     if (!makeReturn())
       return false;
+    eraseUnused();
     describeModule();
     return true;
   }
@@ -60,6 +62,7 @@ private:
   bool makeNode(const onnx::Node &node);
   bool normalize(const onnx::Node &node, NodeImport &import);
   bool makeReturn();
+  void eraseUnused();
   void describeModule();
 
   const onnx::Model &model;
@@ -210,6 +213,22 @@ bool ModelImport::makeReturn() {
   for (auto [i, name] : llvm::enumerate(names))
     function.setResultAttr(i, "graph.name", name);
   return true;
+}
+
+/// Shapes and what was computed from them have no users left. Weights that only
+/// such ops read go, too.
+void ModelImport::eraseUnused() {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  llvm::StringSet<> read;
+  function.walk(
+      [&](graph::GetParameterOp op) { read.insert(op.getParameter()); });
+  for (auto parameter : llvm::make_early_inc_range(
+           module.getBody()->getOps<graph::ParameterOp>()))
+    if (!read.contains(parameter.getSymName()))
+      parameter.erase();
 }
 
 void ModelImport::describeModule() {

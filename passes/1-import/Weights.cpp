@@ -73,8 +73,7 @@ bool Weights::isWeight(const onnx::Tensor &tensor) const {
   if (count > foldLimit)
     return true;
   return !tensor.dims.empty() && count > 1 &&
-         isa_and_present<FloatType>(
-             builtinType(tensor.dataType, context));
+         isa_and_present<FloatType>(builtinType(tensor.dataType, context));
 }
 
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
