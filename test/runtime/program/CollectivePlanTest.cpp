@@ -1,0 +1,155 @@
+//===- CollectivePlanTest.cpp ---------------------------------------------===//
+
+#include "runtime/program/CollectivePlan.h"
+#include "test/runtime/program/RandomLayouts.h"
+
+#include <gtest/gtest.h>
+
+using namespace pcc::runtime;
+using pcc::test::RandomLayouts;
+
+namespace {
+/// All ranks of a mesh carry out a plan on vectors of ints. An element's value
+/// is its global index; padding is -1.
+class Simulation {
+public:
+  Simulation(const CollectiveSpec &spec, const Mesh &mesh)
+      : spec(spec), mesh(mesh) {
+    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+      const Coordinates at = coordinatesOf(mesh, rank);
+      plans.push_back(planCollective(spec, mesh, at));
+      std::vector<int64_t> &in =
+          ins.emplace_back(numElements(localShape(spec.from)), -1);
+      for (const auto &[global, local] :
+           pcc::test::localOffsets(spec.from, mesh, at))
+        in[local] = global;
+    }
+  }
+
+  std::vector<int64_t> run(int64_t rank) {
+    const CollectivePlan &plan = plans[rank];
+    const Coordinates at = coordinatesOf(mesh, rank);
+    std::vector<int64_t> out(numElements(localShape(spec.to)), -1);
+    for (const StridedCopy &copy : plan.local)
+      runCopy(copy, ins[rank].data(), out.data(), 8);
+    for (const PeerPiece &piece : plan.receives) {
+      const Coordinates peer = membersOf(spec.group, mesh, at)[piece.member];
+      const std::vector<int64_t> data =
+          sent(rankOf(mesh, peer), int(memberIndex(spec.group, mesh, at)));
+      EXPECT_EQ(int64_t(data.size()), piece.elements);
+      if (!piece.packed)
+        std::copy(data.begin(), data.end(), out.begin() + piece.offset);
+      for (const StridedCopy &copy : piece.copies)
+        runCopy(copy, data.data(), out.data(), 8);
+    }
+    if (plan.gathers)
+      gather(rank, at, out);
+    return out;
+  }
+
+private:
+  std::vector<int64_t> sent(int64_t rank, int member) {
+    for (const PeerPiece &piece : plans[rank].sends) {
+      if (piece.member != member)
+        continue;
+      std::vector<int64_t> data(piece.elements);
+      if (!piece.packed)
+        std::copy_n(ins[rank].begin() + piece.offset, piece.elements,
+                    data.begin());
+      for (const StridedCopy &copy : piece.copies)
+        runCopy(copy, ins[rank].data(), data.data(), 8);
+      return data;
+    }
+    return {};
+  }
+
+  void gather(int64_t rank, const Coordinates &at, std::vector<int64_t> &out) {
+    const auto members = membersOf(spec.group, mesh, at);
+    for (size_t i = 0; i < members.size(); ++i) {
+      const auto &data = ins[rankOf(mesh, members[i])];
+      if (plans[rank].gathersDirectly)
+        std::copy(data.begin(), data.end(), out.begin() + i * data.size());
+      else
+        for (const StridedCopy &copy : plans[rank].unpack[i])
+          runCopy(copy, data.data(), out.data(), 8);
+    }
+  }
+
+  const CollectiveSpec &spec;
+  const Mesh &mesh;
+  std::vector<CollectivePlan> plans;
+  std::vector<std::vector<int64_t>> ins;
+};
+} // namespace
+
+/// Whatever the two layouts, every rank ends with what `to` holds there.
+TEST(CollectivePlan, AnyTwoLayouts) {
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    RandomLayouts random(seed);
+    const Mesh &mesh = random.mesh();
+    const std::vector<int64_t> shape = random.shape();
+    CollectiveSpec spec;
+    spec.kind = seed % 2 ? CollectiveKind::AllToAll : CollectiveKind::AllGather;
+    spec.group.parts = {{1, 1, int32_t(mesh.sizes[1])},
+                        {2, 1, int32_t(mesh.sizes[2])}};
+    spec.from = random.layout(shape);
+    spec.to = seed % 2 ? random.layout(shape) : wholeLayout(shape);
+    Simulation simulation(spec, mesh);
+    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+      std::vector<int64_t> expected(numElements(localShape(spec.to)), -1);
+      for (const auto &[global, local] :
+           pcc::test::localOffsets(spec.to, mesh, coordinatesOf(mesh, rank)))
+        expected[local] = global;
+      ASSERT_EQ(simulation.run(rank), expected)
+          << "seed " << seed << " rank " << rank;
+    }
+  }
+}
+
+TEST(CollectivePlan, EvenGatherOfTheMajorDimIsDirect) {
+  const Mesh mesh{{1, 4, 1}};
+  const Layout split{{{{8, {{1, 1, 4}}}}, {{3}}}};
+  const CollectiveSpec spec{CollectiveKind::AllGather,
+                            {{{1, 1, 4}}},
+                            split,
+                            wholeLayout(std::vector<int64_t>{8, 3})};
+  const CollectivePlan plan = planCollective(spec, mesh, {0, 1, 0});
+  EXPECT_TRUE(plan.gathers);
+  EXPECT_TRUE(plan.gathersDirectly);
+  EXPECT_EQ(plan.scratchElements, 0);
+}
+
+TEST(CollectivePlan, GatherOfTheMinorDimGoesThroughScratch) {
+  const Mesh mesh{{1, 2, 1}};
+  const Layout split{{{{3}}, {{8, {{1, 1, 2}}}}}};
+  const CollectiveSpec spec{CollectiveKind::AllGather,
+                            {{{1, 1, 2}}},
+                            split,
+                            wholeLayout(std::vector<int64_t>{3, 8})};
+  EXPECT_FALSE(planCollective(spec, mesh, {0, 0, 0}).gathersDirectly);
+  EXPECT_EQ(collectiveScratchElements(spec, mesh), 24);
+}
+
+TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
+  const Mesh mesh{{1, 3, 1}};
+  const CollectiveSpec spec{CollectiveKind::ReduceScatter,
+                            {{{1, 1, 3}}},
+                            wholeLayout(std::vector<int64_t>{7}),
+                            Layout{{{{7, {{1, 1, 3}}}}}}};
+  const CollectivePlan last = planCollective(spec, mesh, {0, 2, 0});
+  ASSERT_EQ(last.sends.size(), 2u);
+  ASSERT_EQ(last.receives.size(), 3u);
+  EXPECT_EQ(last.receives[0].elements, 1);
+  EXPECT_EQ(collectiveScratchElements(spec, mesh), 9);
+}
+
+TEST(CollectivePlan, HoldersOfEqualPiecesShareTheSending) {
+  // Ranks 0, 1 hold the first half, ranks 2, 3 the second; all want all.
+  const Mesh mesh{{1, 4, 1}};
+  const CollectiveSpec spec{CollectiveKind::Exchange,
+                            {{{1, 1, 4}}},
+                            Layout{{{{8, {{1, 1, 2}}}}}},
+                            wholeLayout(std::vector<int64_t>{8})};
+  for (int64_t rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(planCollective(spec, mesh, {0, rank, 0}).sends.size(), 1u);
+}

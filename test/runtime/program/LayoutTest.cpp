@@ -1,0 +1,136 @@
+//===- LayoutTest.cpp
+//------------------------------------------------------===//
+
+#include "test/runtime/program/RandomLayouts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace pcc::runtime;
+using pcc::test::RandomLayouts;
+
+namespace {
+const Mesh tp4{{1, 4, 1}};
+
+Coordinates onTp(int64_t coordinate) { return {0, coordinate, 0}; }
+
+using Runs = std::vector<std::vector<Run>>;
+} // namespace
+
+TEST(Layout, ContiguousSplit) {
+  const Layout layout{{{{192, {{1, 1, 4}}}}}};
+  EXPECT_EQ(localShape(layout), std::vector<int64_t>{48});
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(1)), (Runs{{{48, 96}}}));
+}
+
+TEST(Layout, FusedQueryKeyValueHasOneRunForEach) {
+  const Layout layout{{{{3}, {64, {{1, 1, 4}}}}}};
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(1)),
+            (Runs{{{16, 32}, {80, 96}, {144, 160}}}));
+}
+
+TEST(Layout, UnevenHeadsEndShort) {
+  const Layout layout{{{{30, {{1, 1, 4}}}, {64}}}};
+  EXPECT_EQ(localShape(layout), std::vector<int64_t>{512});
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(3)), (Runs{{{24 * 64, 30 * 64}}}));
+}
+
+TEST(Layout, SubAxisLetsNeighboursShareAHead) {
+  const Layout layout{{{{2, {{1, 1, 2}}}, {64}}}};
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(0)), (Runs{{{0, 64}}}));
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(1)), (Runs{{{0, 64}}}));
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(2)), (Runs{{{64, 128}}}));
+}
+
+TEST(Layout, EmptyPieceHasNoRuns) {
+  const Layout layout{{{{5, {{1, 1, 4}}}}, {{7}}}};
+  EXPECT_EQ(indexRuns(layout, tp4, onTp(3)), (Runs{{}, {{0, 7}}}));
+}
+
+TEST(Layout, ScalarIsHeldEverywhere) {
+  const Layout scalar;
+  const Coordinates at = onTp(2);
+  const auto copies = intersect({&scalar, &at}, {&scalar, &at}, tp4);
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_EQ(numElements(copies[0]), 1);
+}
+
+TEST(Layout, LowestHolderIgnoresSplitDigits) {
+  const Layout replicated{{{{6}}}};
+  const Layout halves{{{{6, {{1, 1, 2}}}}}};
+  EXPECT_TRUE(isLowestHolder(replicated, tp4, onTp(0)));
+  EXPECT_FALSE(isLowestHolder(replicated, tp4, onTp(1)));
+  EXPECT_TRUE(isLowestHolder(halves, tp4, onTp(2)));
+  EXPECT_FALSE(isLowestHolder(halves, tp4, onTp(3)));
+}
+
+TEST(Layout, FaultsAreNamed) {
+  const std::vector<int64_t> shape = {8};
+  const Layout twice{{{{2, {{1, 1, 2}}}, {4, {{1, 1, 4}}}}}};
+  EXPECT_STREQ(findLayoutFault(twice, tp4, shape),
+               "uses the same part of an axis twice");
+  const Layout disjoint{{{{2, {{1, 1, 2}}}, {4, {{1, 2, 2}}}}}};
+  EXPECT_EQ(findLayoutFault(disjoint, tp4, shape), nullptr);
+  const Layout noAxis{{{{8, {{7, 1, 2}}}}}};
+  EXPECT_STREQ(findLayoutFault(noAxis, tp4, shape),
+               "names an axis that the mesh does not have");
+  const Layout noDivisor{{{{8, {{1, 1, 3}}}}}};
+  EXPECT_STREQ(findLayoutFault(noDivisor, tp4, shape),
+               "has a sub-axis that does not divide its axis");
+  const Layout huge{{{{int64_t(1) << 40}, {int64_t(1) << 40}}}};
+  EXPECT_NE(findLayoutFault(huge, tp4, shape), nullptr);
+}
+
+/// Every held element of `source` and `target` arrives where a walk over all
+/// global indices says.
+TEST(Layout, IntersectionEqualsBruteForce) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    RandomLayouts random(seed);
+    const Mesh &mesh = random.mesh();
+    const std::vector<int64_t> shape = random.shape();
+    const Layout source = random.layout(shape), target = random.layout(shape);
+    ASSERT_EQ(findLayoutFault(source, mesh, shape), nullptr);
+    const Coordinates from = random.coordinates(), to = random.coordinates();
+
+    const auto held = pcc::test::localOffsets(source, mesh, from);
+    const auto wanted = pcc::test::localOffsets(target, mesh, to);
+    std::map<int64_t, int64_t> expected;
+    for (const auto &[global, local] : wanted)
+      if (held.count(global))
+        expected[local] = held.at(global);
+
+    std::vector<int64_t> local(numElements(localShape(source)));
+    for (size_t i = 0; i < local.size(); ++i)
+      local[i] = int64_t(i);
+    std::vector<int64_t> moved(numElements(localShape(target)), -1);
+    for (const StridedCopy &copy :
+         intersect({&source, &from}, {&target, &to}, mesh))
+      runCopy(copy, local.data(), moved.data(), sizeof(int64_t));
+    for (size_t i = 0; i < moved.size(); ++i) {
+      const auto found = expected.find(int64_t(i));
+      ASSERT_EQ(moved[i], found == expected.end() ? -1 : found->second)
+          << "seed " << seed;
+    }
+  }
+}
+
+TEST(Layout, RunsEqualBruteForce) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    RandomLayouts random(seed);
+    const Layout layout = random.layout({random.shape()[0]});
+    const Coordinates at = random.coordinates();
+    std::vector<int64_t> walked, listed;
+    for (const auto &[global, local] :
+         pcc::test::localOffsets(layout, random.mesh(), at))
+      walked.push_back(global);
+    const auto runs = indexRuns(layout, random.mesh(), at);
+    for (size_t i = 0; i < runs[0].size(); ++i) {
+      if (i > 0)
+        ASSERT_LT(runs[0][i - 1].end, runs[0][i].begin);
+      for (int64_t index = runs[0][i].begin; index < runs[0][i].end; ++index)
+        listed.push_back(index);
+    }
+    ASSERT_EQ(walked, listed) << "seed " << seed;
+  }
+}

@@ -1,0 +1,167 @@
+//===- ProgramTest.cpp - sealing, opening and refusing programs -----------===//
+
+#include "runtime/program/Program.h"
+#include "runtime/program/Verify.h"
+#include "test/runtime/program/TestProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+using namespace pcc;
+using namespace pcc::runtime;
+using test::TestProgram;
+
+namespace {
+/// A program with one of most things, all of them right.
+TestProgram sample() {
+  TestProgram builder({{"pp", 1}, {"tp", 2}}, /*microbatches=*/2);
+  const Layout x{{{{2, {builder.mb()}}, {3}}, {{4}}}};
+  const Layout w{{{{4}}, {{6, {builder.axis(1)}}}}};
+  const int input = builder.input("x", ElementType::F32, {6, 4}, x);
+  const int weight = builder.randomParameter("w", {4, 6}, w);
+  const int y = builder.arena("y", ElementType::F32, {3, 3});
+  const int all = builder.arena("all", ElementType::F32, {3, 6});
+  const int scratch = builder.arena("scratch", ElementType::F32, {18});
+  builder.matmul(input, weight, y, 3, 3, 4);
+  builder.collective(program::CollectiveKind::AllGather,
+                     builder.group({builder.axis(1)}), y, all, {3, 6},
+                     Layout{{{{3}}, {{6, {builder.axis(1)}}}}},
+                     wholeLayout(std::vector<int64_t>{3, 6}), scratch);
+  builder.kernel({all}, 3);
+  builder.runAll();
+  return builder;
+}
+
+std::vector<std::byte> aligned(const std::vector<std::byte> &bytes,
+                               std::span<std::byte> &view) {
+  std::vector<std::byte> storage(bytes.size() + 64);
+  auto *at = reinterpret_cast<std::byte *>(
+      (reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64);
+  std::memcpy(at, bytes.data(), bytes.size());
+  view = {at, bytes.size()};
+  return storage;
+}
+
+/// What verifyProgram says after one thing was changed.
+std::string faultAfter(const std::function<void(program::ProgramT &)> &change) {
+  TestProgram builder = sample();
+  change(builder.tables);
+  return verifyProgram(builder.tables, 0).message();
+}
+} // namespace
+
+TEST(Program, OpensWhatWasSealed) {
+  const TestProgram builder = sample();
+  const auto bytes = sealProgram(builder.tables, {});
+  std::span<std::byte> view;
+  const auto storage = aligned(bytes, view);
+  OpenedProgram opened;
+  const Status status = openProgram(view, opened);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(opened.tables->buffers.size(), builder.tables.buffers.size());
+  EXPECT_EQ(sealProgram(*opened.tables, {}), bytes);
+}
+
+TEST(Program, EveryFlippedByteIsNoticed) {
+  std::span<std::byte> view;
+  const auto storage = aligned(sealProgram(sample().tables, {}), view);
+  for (std::byte &byte : view) {
+    byte ^= std::byte(16);
+    OpenedProgram opened;
+    EXPECT_EQ(openProgram(view, opened).code(), DamagedBundle);
+    byte ^= std::byte(16);
+  }
+}
+
+TEST(Program, EveryTruncationIsNoticed) {
+  std::span<std::byte> view;
+  const auto storage = aligned(sealProgram(sample().tables, {}), view);
+  for (size_t size = 0; size < view.size(); ++size) {
+    OpenedProgram opened;
+    EXPECT_EQ(openProgram(view.first(size), opened).code(), DamagedBundle);
+  }
+}
+
+TEST(Verify, SampleIsFine) {
+  EXPECT_EQ(faultAfter([](auto &) {}), "");
+}
+
+TEST(Verify, BufferOutsideTheArena) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              --p.arena_bytes;
+            }).find("ends outside its memory"),
+            std::string::npos);
+}
+
+TEST(Verify, SlotsThatOverlap) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.buffers[0]->slot_stride = 4;
+            }).find("overlapping slots"),
+            std::string::npos);
+}
+
+TEST(Verify, KernelThatDoesNotExist) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.num_kernels = 0;
+            }).find("calls kernel 0 of 0"),
+            std::string::npos);
+}
+
+TEST(Verify, MatmulOutsideItsMatrices) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.functions[0]->instructions[0]->body.AsMatmul()->m = 4;
+            }).find("reaches outside its matrices"),
+            std::string::npos);
+}
+
+TEST(Verify, LayoutThatDoesNotFit) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.inputs[0]->layout->dims[0]->factors[1]->size = 4;
+            }).find("do not multiply to its dim"),
+            std::string::npos);
+}
+
+TEST(Verify, WriteToAWeight) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.functions[0]->instructions[0]->body.AsMatmul()->c = 1;
+            }).find("cannot be written"),
+            std::string::npos);
+}
+
+TEST(Verify, FileOutsideItsRoot) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.files.push_back(std::make_unique<program::WeightFileT>());
+              p.files[0]->path = "a/../../etc/passwd";
+            }).find("lies outside its root"),
+            std::string::npos);
+}
+
+TEST(Verify, ActionsOfWhatIsNotThere) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.actions[0]->microbatch = 2;
+            }).find("action 0 is impossible"),
+            std::string::npos);
+}
+
+/// Whatever one byte of the tables becomes, the verifiers return.
+TEST(Verify, SurvivesMutatedTables) {
+  flatbuffers::FlatBufferBuilder flat;
+  const TestProgram builder = sample();
+  program::FinishProgramBuffer(flat,
+                               program::CreateProgram(flat, &builder.tables));
+  std::vector<uint8_t> bytes(flat.GetBufferPointer(),
+                             flat.GetBufferPointer() + flat.GetSize());
+  for (size_t at = 0; at < bytes.size(); ++at)
+    for (int flip : {1, 0x80, 0xff}) {
+      bytes[at] ^= flip;
+      flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 32, 100000);
+      if (program::VerifyProgramBuffer(verifier)) {
+        const std::unique_ptr<program::ProgramT> tables(
+            program::GetProgram(bytes.data())->UnPack());
+        (void)verifyProgram(*tables, 0);
+      }
+      bytes[at] ^= flip;
+    }
+}
