@@ -1,0 +1,121 @@
+//===- HostOpsTest.cpp
+//-----------------------------------------------------===//
+
+#include "test/runtime/device/OneInstruction.h"
+
+#include <cmath>
+
+using namespace pcc;
+using namespace pcc::runtime;
+using test::OneInstruction;
+using test::TestProgram;
+
+namespace {
+using Floats = std::vector<float>;
+using Ints = std::vector<int64_t>;
+
+std::pair<Floats, Ints> topK(const Floats &values, Ints shape, int64_t dim,
+                             int64_t k, bool largest) {
+  TestProgram builder({{"pp", 1}});
+  const int x = builder.arena("x", ElementType::F32, shape);
+  shape[size_t(dim)] = k;
+  const int y = builder.arena("y", ElementType::F32, shape);
+  const int indices = builder.arena("indices", ElementType::I64, shape);
+  auto &op = builder.instruction<program::HostOpT>("topk");
+  op.name = "top_k";
+  op.inputs = {x};
+  op.outputs = {y, indices};
+  op.integers = {dim, largest};
+  OneInstruction run(builder);
+  run.set(x, values);
+  EXPECT_TRUE(run.run().ok());
+  return {run.get<float>(y), run.get<int64_t>(indices)};
+}
+
+Floats cumSum(const Floats &values, const Ints &shape, Ints attributes) {
+  TestProgram builder({{"pp", 1}});
+  const int x = builder.arena("x", ElementType::F32, shape);
+  const int y = builder.arena("y", ElementType::F32, shape);
+  auto &op = builder.instruction<program::HostOpT>("cumsum");
+  op.name = "cumsum";
+  op.inputs = {x};
+  op.outputs = {y};
+  op.integers = std::move(attributes);
+  OneInstruction run(builder);
+  run.set(x, values);
+  EXPECT_TRUE(run.run().ok());
+  return run.get<float>(y);
+}
+} // namespace
+
+TEST(TopK, LowerIndexFirstAmongEquals) {
+  const auto [values, indices] = topK({3, 1, 3, 2}, {4}, 0, 3, true);
+  EXPECT_EQ(values, (Floats{3, 3, 2}));
+  EXPECT_EQ(indices, (Ints{0, 2, 3}));
+}
+
+TEST(TopK, SmallestAlongTheOuterDim) {
+  const auto [values, indices] = topK({5, 1, 2, 4, 3, 3}, {3, 2}, 0, 2, false);
+  EXPECT_EQ(values, (Floats{2, 1, 3, 3}));
+  EXPECT_EQ(indices, (Ints{1, 0, 2, 2}));
+}
+
+TEST(TopK, NanIsLargest) {
+  EXPECT_EQ(topK({1, NAN, 2}, {3}, 0, 1, true).second, Ints{1});
+}
+
+TEST(CumSum, InclusiveExclusiveReverse) {
+  EXPECT_EQ(cumSum({1, 2, 3}, {3}, {0, 0, 0}), (Floats{1, 3, 6}));
+  EXPECT_EQ(cumSum({1, 2, 3}, {3}, {0, 1, 0}), (Floats{0, 1, 3}));
+  EXPECT_EQ(cumSum({1, 2, 3}, {3}, {0, 0, 1}), (Floats{6, 5, 3}));
+  EXPECT_EQ(cumSum({1, 2, 3, 4}, {2, 2}, {0, 0, 0}), (Floats{1, 2, 4, 6}));
+}
+
+TEST(HostOps, UnknownNameIsADefect) {
+  TestProgram builder({{"pp", 1}});
+  builder.instruction<program::HostOpT>("node_7").name = "frobnicate";
+  OneInstruction run(builder);
+  const Status status = run.run();
+  EXPECT_EQ(status.code(), Defect);
+  EXPECT_EQ(status.message(),
+            "the cpu device has no op \"frobnicate\" (node \"node_7\")");
+}
+
+namespace {
+Status checkIndices(const std::vector<int64_t> &ids) {
+  TestProgram builder({{"pp", 1}});
+  const int x = builder.arena("ids", ElementType::I64, {int64_t(ids.size())});
+  auto &check = builder.instruction<program::CheckIndicesT>("Gather_3");
+  check.buffer = x;
+  check.low = -10;
+  check.high = 10;
+  check.input = "ids";
+  check.table_name = "wte";
+  OneInstruction run(builder);
+  run.set(x, ids);
+  return run.run();
+}
+} // namespace
+
+TEST(CheckIndices, NamesIndexBoundsNodeAndInput) {
+  EXPECT_TRUE(checkIndices({-10, 9}).ok());
+  const Status status = checkIndices({0, 10});
+  EXPECT_EQ(status.code(), BadInput);
+  EXPECT_EQ(status.message(), "index 10 in \"ids\" is outside wte, which has "
+                              "indices -10..9 (node \"Gather_3\")");
+}
+
+TEST(CheckIndices, PaddingIsNotLookedAt) {
+  TestProgram builder({{"pp", 1}, {"tp", 2}});
+  const Layout layout{{{{3, {builder.axis(1)}}}}};
+  const int x = builder.arena("ids", ElementType::I64, {2});
+  auto &check = builder.instruction<program::CheckIndicesT>("Gather_3");
+  check.buffer = x;
+  check.high = 5;
+  check.layout = TestProgram::layoutOf(layout);
+  check.shape = {3};
+  OneInstruction run(builder);
+  run.at[1] = 1;
+  run.set<int64_t>(x, {4, 77});
+  EXPECT_TRUE(run.run().ok());
+}
