@@ -10,11 +10,18 @@
 
 namespace pcc::runtime {
 
-/// Settings that matter with more ranks than cores, for those who start ranks
-/// without `pcc run`; what the user has set stays.
+/// Settings that matter on one host, for those who start ranks without `pcc
+/// run`; what the user has set stays.
 static void setDefaults() {
-  setenv("OMPI_MCA_mpi_yield_when_idle", "1", /*overwrite=*/0);
-  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", /*overwrite=*/0);
+  constexpr const char *settings[][2] = {
+      {"OMPI_MCA_mpi_yield_when_idle", "1"},
+      {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+      // A waiter pauses between two looks: let much move at each.
+      {"OMPI_MCA_pml_ob1_send_pipeline_depth", "64"},
+      {"OMPI_MCA_btl_vader_max_send_size", "131072"},
+  };
+  for (const auto &[name, value] : settings)
+    setenv(name, value, /*overwrite=*/0);
 }
 
 Status MpiJob::start() {

@@ -1,0 +1,87 @@
+//===- Outcome.cpp - from a launcher's end to the user's exit code --------===//
+
+#include "runtime/launch/Outcome.h"
+
+#include "runtime/launch/LauncherOutput.h"
+
+#include <cstring>
+#include <sys/wait.h>
+
+namespace pcc::runtime {
+
+static std::string describeSignal(int number) {
+  const char *name = strsignal(number);
+  return "signal " + std::to_string(number) + " (" + (name ? name : "?") + ")";
+}
+
+static bool isOfInterface(int code) {
+  return (code >= Defect && code <= InputOutput) ||
+         (code >= BadInput && code <= ValuesDiffer);
+}
+
+/// What ranks or launcher have said last, as notes.
+static Status withNoise(Status status, const std::deque<std::string> &noise) {
+  constexpr size_t shown = 8;
+  const size_t first = noise.size() > shown ? noise.size() - shown : 0;
+  for (size_t i = first; i < noise.size(); ++i)
+    if (!noise[i].empty() && noise[i].find("----") == std::string::npos)
+      status.addNote(noise[i]);
+  return status;
+}
+
+static Status describeLost(const LostRank &lost) {
+  const std::string rank = "rank " + std::to_string(lost.rank);
+  if (lost.signal)
+    return Status::error(PeerLost, rank + " was lost: it was ended by " +
+                                       describeSignal(lost.signal));
+  const int code = isOfInterface(lost.exitCode) ? lost.exitCode : Defect;
+  return Status::error(ExitCode(code), rank + " ended with exit code " +
+                                           std::to_string(lost.exitCode) +
+                                           " and without a message");
+}
+
+/// A launcher that is the rank itself (a world of one).
+static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
+  if (outcome.launcher != "rank 0")
+    return std::nullopt;
+  LostRank lost;
+  if (WIFSIGNALED(outcome.waitStatus))
+    lost.signal = WTERMSIG(outcome.waitStatus);
+  else
+    lost.exitCode = WEXITSTATUS(outcome.waitStatus);
+  return lost;
+}
+
+static Status describeLauncher(const LauncherOutcome &outcome) {
+  const std::string end =
+      WIFSIGNALED(outcome.waitStatus)
+          ? "was ended by " + describeSignal(WTERMSIG(outcome.waitStatus))
+          : "ended with exit code " +
+                std::to_string(WEXITSTATUS(outcome.waitStatus));
+  if (outcome.started)
+    return withNoise(Status::error(PeerLost, "a rank was lost: " +
+                                                 outcome.launcher + " " + end),
+                     outcome.noise);
+  const std::string reason = firstStatement(outcome.noise);
+  return Status::error(
+      NoDevice,
+      outcome.launcher + " did not start the ranks and " + end +
+          (reason.empty() ? "" : ": " + reason),
+      {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
+}
+
+Status translateOutcome(const LauncherOutcome &outcome) {
+  if (outcome.reported)
+    return *outcome.reported;
+  if (outcome.interruptedBy)
+    return Status::error(PeerLost, "the run was ended by " +
+                                       describeSignal(outcome.interruptedBy));
+  if (WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0)
+    return Status::success();
+  std::optional<LostRank> lost = lostDirectly(outcome);
+  if (!lost)
+    lost = findLostRank(outcome.noise);
+  return lost ? describeLost(*lost) : describeLauncher(outcome);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,32 @@
+//===- Outcome.h - from a launcher's end to the user's exit code ----------===//
+
+#ifndef PCC_RUNTIME_LAUNCH_OUTCOME_H
+#define PCC_RUNTIME_LAUNCH_OUTCOME_H
+
+#include "runtime/program/Status.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace pcc::runtime {
+
+/// All that is known when the launcher has ended.
+struct LauncherOutcome {
+  std::string launcher = "mpirun";
+  int waitStatus = 0; ///< as from waitpid
+  bool started = false;
+  int interruptedBy = 0; ///< the signal that made us end the job
+  std::optional<Status> reported = {};
+  std::deque<std::string> noise = {};
+};
+
+/// The one error that the user sees. What a rank has reported counts most; then
+/// a rank that was killed (14) or that ended without a word (its code, if it is
+/// one of the interface's, else 1); then what kept the launcher from starting
+/// (13).
+Status translateOutcome(const LauncherOutcome &outcome);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_LAUNCH_OUTCOME_H

@@ -1,0 +1,46 @@
+//===- Report.h - one message for a job of many ranks ---------------------===//
+//
+// When a run fails, all ranks fail, and the user wants one message. The ranks
+// of a host share a folder: `pcc run` gives them one (PCC_STATUS_DIR),
+// otherwise it is the launcher's session folder. Whoever first links its report
+// there speaks for the job:
+//
+//   rank 2: report.2 ── link ──> report        prints, or `pcc run` does
+//   rank 0: report.0 ── link ──> exists        stays silent
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_LAUNCH_REPORT_H
+#define PCC_RUNTIME_LAUNCH_REPORT_H
+
+#include "runtime/launch/Identity.h"
+
+#include <optional>
+#include <string>
+
+namespace pcc::runtime {
+
+inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
+
+/// Tells the user why this rank fails, unless another rank has said why the job
+/// does, and returns the exit code. Where ranks share no folder, an error that
+/// all ranks have in common (`onAllRanks`) is told by rank 0.
+int reportFailure(const Status &status, const Environment &environment,
+                  int rank, bool onAllRanks);
+
+/// "pcc: error: …" and notes, for stderr.
+std::string formatFailure(const Status &status);
+
+/// Leaves a report in `folder`; false if there is one already.
+bool leaveReport(const std::string &folder, int rank, const Status &status);
+/// The report of the rank that came first.
+std::optional<Status> readReport(const std::string &folder);
+
+/// Notes in the status folder, if there is one, that ranks have come to life:
+/// what fails afterwards is not the launcher's fault.
+void announceStart(const Environment &environment);
+bool hasStarted(const std::string &folder);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_LAUNCH_REPORT_H

@@ -1,0 +1,60 @@
+//===- RunMain.cpp - BUNDLE/run: finds its rank and becomes it ------------===//
+
+#include "runtime/launch/Bundle.h"
+#include "runtime/launch/Identity.h"
+#include "runtime/launch/Report.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+using namespace pcc::runtime;
+
+/// The folder that this executable lies in.
+static std::string ownFolder() {
+  std::error_code problem;
+  return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
+}
+
+static Status findRank(const Environment &environment,
+                       const std::string &bundle, int &rank) {
+  const int worldSize = countRanks(bundle);
+  if (worldSize == 0)
+    return Status::error(DamagedBundle, bundle + " has no rank-000");
+  std::optional<Identity> identity;
+  if (Status status = findIdentity(environment, identity); status.failed())
+    return status;
+  if (!identity && worldSize > 1)
+    return Status::error(WrongWorld,
+                         "the bundle is made for " + std::to_string(worldSize) +
+                             " ranks, but no launcher has started this process",
+                         {"use: pcc run " + bundle + ", or: mpirun -n " +
+                          std::to_string(worldSize) + " " + bundle + "/run"});
+  rank = identity ? identity->rank : 0;
+  return identity ? checkWorldSize(*identity, worldSize) : Status::success();
+}
+
+static Status becomeRank(const std::string &bundle, int rank, char **argv) {
+  const std::string program = bundle + "/" + rankFileName(rank);
+  execv(program.c_str(), argv);
+  return Status::error(DamagedBundle,
+                       "cannot start " + program + ": " + std::strerror(errno));
+}
+
+int main(int, char **argv) {
+  const Environment environment = currentEnvironment();
+  const std::string bundle = ownFolder();
+  announceStart(environment);
+  // Who kills the launcher means the ranks, too.
+  if (environment.count(kStatusFolderVariable))
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int rank = 0;
+  Status status = findRank(environment, bundle, rank);
+  if (status.failed())
+    return reportFailure(status, environment, rank, /*onAllRanks=*/true);
+  status = becomeRank(bundle, rank, argv);
+  return reportFailure(status, environment, rank, /*onAllRanks=*/false);
+}

@@ -1,0 +1,120 @@
+//===- Spawn.cpp - starting all ranks of a bundle on this host ------------===//
+
+#include "runtime/launch/Spawn.h"
+
+#include "runtime/launch/Bundle.h"
+#include "runtime/launch/ChildProcess.h"
+#include "runtime/launch/LauncherOutput.h"
+#include "runtime/launch/Outcome.h"
+#include "runtime/launch/PrivateFolder.h"
+#include "runtime/launch/Report.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+/// The launcher's path; empty if there is none.
+static std::string findInPath(const std::string &name) {
+  if (name.find('/') != std::string::npos)
+    return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  std::string folder;
+  while (std::getline(folders, folder, ':')) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+  }
+  return "";
+}
+
+std::vector<std::string> launchCommand(const std::string &launcher,
+                                       int worldSize,
+                                       const std::string &folder) {
+  std::vector<std::string> command = {launcher, "--allow-run-as-root",
+                                      "--oversubscribe", "--bind-to", "none"};
+  auto set = [&](const char *name, const std::string &value) {
+    command.insert(command.end(), {"--mca", name, value});
+  };
+  // The launcher's own files go where they are removed whatever happens.
+  set("orte_tmpdir_base", folder);
+  set("mpi_yield_when_idle", "1");
+  // Containers forbid the kernel's copies between processes.
+  set("btl_vader_single_copy_mechanism", "none");
+  // An allocation of a scheduler may have several hosts.
+  if (!std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
+      !std::getenv("LSB_JOBID"))
+    set("btl", "self,vader");
+  command.insert(command.end(), {"-np", std::to_string(worldSize)});
+  return command;
+}
+
+/// A world of one needs no launcher: its only rank is told who it is.
+static Variables identityOfOnlyRank() {
+  return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
+}
+
+static void passOn(const std::string &lines) {
+  if (!lines.empty() && write(STDERR_FILENO, lines.data(), lines.size()) < 0)
+    return;
+}
+
+static Status runCommand(const std::vector<std::string> &command,
+                         Variables variables, LauncherOutcome &outcome,
+                         const std::string &folder) {
+  variables.emplace_back(kStatusFolderVariable, folder);
+  ChildProcess child;
+  if (Status status = child.start(command, variables); status.failed())
+    return status;
+  LauncherOutput output;
+  outcome.waitStatus =
+      child.wait([&](std::string_view text) { passOn(output.take(text)); });
+  passOn(output.takeRest());
+  outcome.interruptedBy = child.interruptedBy();
+  outcome.noise = output.noise();
+  outcome.started = hasStarted(folder);
+  outcome.reported = readReport(folder);
+  return Status::success();
+}
+
+Status spawnMpi(const SpawnRequest &request) {
+  const int worldSize = countRanks(request.bundle);
+  std::error_code problem;
+  const std::string program =
+      std::filesystem::absolute(request.bundle, problem) / "run";
+  if (worldSize == 0 || access(program.c_str(), X_OK) != 0)
+    return Status::error(DamagedBundle, request.bundle +
+                                            " is not a bundle: it has no " +
+                                            (worldSize ? "run" : "rank-000"));
+  PrivateFolder folder;
+  if (Status status = folder.create(); status.failed())
+    return status;
+
+  LauncherOutcome outcome;
+  std::vector<std::string> command;
+  Variables variables;
+  if (worldSize == 1) {
+    outcome.launcher = "rank 0";
+    variables = identityOfOnlyRank();
+  } else {
+    const std::string launcher = findInPath(request.launcher);
+    if (launcher.empty())
+      return Status::error(
+          NoDevice, "the launcher " + request.launcher + " is not there",
+          {"install Open MPI 4.1, or run all ranks in one process with "
+           "--comm thread"});
+    command = launchCommand(launcher, worldSize, folder.path());
+  }
+  command.push_back(program);
+  command.insert(command.end(), request.arguments.begin(),
+                 request.arguments.end());
+  if (Status status = runCommand(command, variables, outcome, folder.path());
+      status.failed())
+    return status;
+  return translateOutcome(outcome);
+}
+
+} // namespace pcc::runtime

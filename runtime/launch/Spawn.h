@@ -1,0 +1,35 @@
+//===- Spawn.h - starting all ranks of a bundle on this host --------------===//
+
+#ifndef PCC_RUNTIME_LAUNCH_SPAWN_H
+#define PCC_RUNTIME_LAUNCH_SPAWN_H
+
+#include "runtime/program/Status.h"
+
+#include <string>
+#include <vector>
+
+namespace pcc::runtime {
+
+struct SpawnRequest {
+  std::string bundle;
+  std::vector<std::string> arguments = {}; ///< for every rank
+  std::string launcher = "mpirun";         ///< a path, or looked up in PATH
+};
+
+/// Runs BUNDLE/run on as many processes as the bundle has ranks, through Open
+/// MPI's mpirun, and returns when all are gone. stdout is the ranks'; of stderr
+/// only what ranks mean for the user gets through ("pcc:", "note:", "rank ").
+/// The result is what the run failed from, for the caller to print: the first
+/// rank's error, exit code 14 if a rank was lost, 13 if there is no launcher.
+/// SIGINT, SIGTERM and SIGHUP end all ranks; a second one kills them. Leaves no
+/// files behind.
+Status spawnMpi(const SpawnRequest &request);
+
+/// The command that spawnMpi() executes, without the bundle's arguments.
+std::vector<std::string> launchCommand(const std::string &launcher,
+                                       int worldSize,
+                                       const std::string &folder);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_LAUNCH_SPAWN_H
