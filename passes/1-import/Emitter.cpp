@@ -4,6 +4,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/1-import/Elements.h"
+#include "passes/1-import/Sink.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -67,40 +68,14 @@ bool Emitter::inferAndVerify(Operation *op) {
   return false;
 }
 
-/// Ops whose result at a place depends on the operands at this place only.
-static bool isElementWise(Operation *op) {
-  return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
-             SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
-             AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
-             RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
-             DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
-             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp>(op);
-}
-
-/// Lets an element-wise op repeat its operands itself, where the result stays
-/// the same: what is repeated for a batch need not be made.
-static void absorbBroadcasts(Operation *op) {
-  if (!isElementWise(op) || op->getNumOperands() < 2)
-    return;
-  ArrayRef<int64_t> whole = shapeOf(op->getResult(0));
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto repeated = operand.get().getDefiningOp<BroadcastOp>();
-    if (!repeated)
-      continue;
-    operand.set(repeated.getInput());
-    SmallVector<int64_t> shape;
-    for (Value other : op->getOperands())
-      shape = *broadcastShapes(shape, shapeOf(other));
-    if (ArrayRef<int64_t>(shape) != whole)
-      operand.set(repeated);
-  }
-}
-
 Value Emitter::finish(Operation *op) {
   if (!inferAndVerify(op))
     return {};
-  absorbBroadcasts(op);
-  Value folded = tryFold(op);
+  Value folded = sinkBroadcasts(op, *this);
+  if (!folded) {
+    absorbBroadcasts(op);
+    folded = tryFold(op);
+  }
   if (!folded)
     return op->getResult(0);
   op->erase();

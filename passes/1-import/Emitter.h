@@ -126,12 +126,14 @@ public:
   /// The exit code of shapes that do not fit together.
   const int contradiction;
 
+  /// Infers the type of the result, checks the op and folds it. Null if that
+  /// fails; then the op is gone.
+  mlir::Value finish(mlir::Operation *op);
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location getLoc() const { return loc; }
 
 protected:
-  /// Infers the type of the result, checks the op and folds it.
-  mlir::Value finish(mlir::Operation *op);
   /// The first two steps of `finish`; erases the op if they fail.
   bool inferAndVerify(mlir::Operation *op);
 

@@ -19,10 +19,48 @@ static Value indexOperand(NodeImport &n, size_t i) {
   return n.cast(indices, n.getBuilder().getI64Type());
 }
 
+/// If `places` counts up or down evenly: a slice. Negative places count from
+/// the end.
+static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
+                        SmallVector<int64_t> places) {
+  int64_t size = shapeOf(data)[dim];
+  for (int64_t &place : places) {
+    if (place < -size || place >= size)
+      return n.fail(n.contradiction,
+                    "picks element " + Twine(place) + " of " + Twine(size));
+    place += place < 0 ? size : 0;
+  }
+  int64_t step = places.size() > 1 ? places[1] - places[0] : 1;
+  for (size_t i = 1; i < places.size(); ++i)
+    if (step == 0 || places[i] - places[i - 1] != step)
+      return {};
+  SmallVector<int64_t> sizes(shapeOf(data)), starts(sizes.size(), 0),
+      steps(sizes.size(), 1);
+  starts[dim] = places.front();
+  sizes[dim] = places.size();
+  steps[dim] = step;
+  return n.make<SliceOp>(data, starts, sizes, steps);
+}
+
+/// Known indices that are evenly spaced make a slice, others a gather.
+static Value gatherAlong(NodeImport &n, Value data, Value indices,
+                         int64_t dim) {
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> shape(shapeOf(data).take_front(dim));
+  llvm::append_range(shape, shapeOf(indices));
+  llvm::append_range(shape, shapeOf(data).drop_front(dim + 1));
+  DenseElementsAttr known = n.known(indices);
+  if (known && known.getNumElements() > 0)
+    if (Value part = pickEvenly(n, data, dim, toIntegers(known)))
+      return n.reshape(part, shape);
+  return n.make<GatherOp>(data, indices, static_cast<uint64_t>(dim));
+}
+
 static Value gather(NodeImport &n) {
   Value data = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(data).size());
-  return n.make<GatherOp>(data, indexOperand(n, 1), static_cast<uint64_t>(dim));
+  return gatherAlong(n, data, indexOperand(n, 1), dim);
 }
 
 static Value gatherElements(NodeImport &n) {
@@ -32,12 +70,99 @@ static Value gatherElements(NodeImport &n) {
                                   static_cast<uint64_t>(dim));
 }
 
+namespace {
+/// Known indices of one dim of the data that vary along one dim of the index
+/// tensor.
+struct IndexVector {
+  /// The dim along which they vary; -1 if there is only one.
+  int64_t along;
+  DenseElementsAttr places;
+};
+} // namespace
+
+/// `part`, one component of index tuples, as a vector; nothing if it is not
+/// known or varies along several dims.
+static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
+  auto repeated = part.getDefiningOp<BroadcastOp>();
+  DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
+  if (!known)
+    return std::nullopt;
+  known = dropRepeats(known);
+  IndexVector vector{-1, known};
+  int64_t missing = shapeOf(part).size() - known.getType().getRank();
+  for (auto [dim, size] : llvm::enumerate(known.getType().getShape())) {
+    if (size != 1 && vector.along >= 0)
+      return std::nullopt;
+    if (size != 1)
+      vector.along = dim + missing;
+  }
+  vector.places = known.reshape(
+      cast<RankedTensorType>(known.getType()).clone(known.getNumElements()));
+  return vector;
+}
+
+/// The components of index tuples, if they vary along different dims, in the
+/// order of these dims.
+static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
+                                                            Value indices) {
+  SmallVector<IndexVector> vectors;
+  int64_t last = shapeOf(indices).size() - 1;
+  auto joined = indices.getDefiningOp<ConcatOp>();
+  bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
+  for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
+    Value part = inParts ? joined.getInputs()[std::min<size_t>(
+                               i, joined.getInputs().size() - 1)]
+                         : n.sliceDim(indices, last, i, 1);
+    if (n.failed() || shapeOf(part)[last] != 1)
+      return std::nullopt;
+    auto vector = asVector(n, part);
+    if (!vector)
+      return std::nullopt;
+    vectors.push_back(*vector);
+  }
+  int64_t before = -1;
+  for (const IndexVector &vector : vectors) {
+    if (vector.along >= 0 && vector.along <= before)
+      return std::nullopt;
+    before = std::max(before, vector.along);
+  }
+  return vectors;
+}
+
+/// data[rows[i], columns[j]]: one gather after the other, which known positions
+/// turn into slices.
+static Value gatherOuter(NodeImport &n, Value data, Value indices,
+                         ArrayRef<IndexVector> vectors) {
+  SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
+  for (auto [dim, vector] : llvm::enumerate(vectors)) {
+    data = gatherAlong(n, data, n.constant(vector.places), dim);
+    if (n.failed())
+      return {};
+    if (vector.along >= 0)
+      lined[vector.along] = vector.places.getNumElements();
+  }
+  llvm::append_range(whole, shapeOf(indices).drop_back());
+  for (int64_t size : shapeOf(data).drop_front(vectors.size())) {
+    lined.push_back(size);
+    whole.push_back(size);
+  }
+  return n.broadcast(n.reshape(data, lined), whole);
+}
+
 static Value gatherNd(NodeImport &n) {
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0)
     return n.invalid("batch_dims is " + Twine(batch));
-  return n.make<GatherNdOp>(n.operand(0), indexOperand(n, 1),
-                            static_cast<uint64_t>(batch));
+  Value data = n.operand(0), indices = indexOperand(n, 1);
+  if (n.failed())
+    return {};
+  bool fits =
+      batch == 0 && !shapeOf(indices).empty() && shapeOf(indices).back() > 0 &&
+      shapeOf(indices).back() <= static_cast<int64_t>(shapeOf(data).size());
+  if (fits)
+    if (auto vectors = outerIndices(n, indices))
+      return gatherOuter(n, data, indices, *vectors);
+  return n.make<GatherNdOp>(data, indices, static_cast<uint64_t>(batch));
 }
 
 static ScatterKind scatterKind(NodeImport &n) {
