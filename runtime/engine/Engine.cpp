@@ -187,10 +187,7 @@ private:
 
 Status runRank(const ProgramImage &image, const RunOptions &options,
                World &world, Device &device) {
-  Status status = RankRun(image, options, world, device).run();
-  if (status.failed())
-    world.abort(status.message(), status.code());
-  return status;
+  return RankRun(image, options, world, device).run();
 }
 
 int threadsPerRank(const RunOptions &options, int worldSize) {

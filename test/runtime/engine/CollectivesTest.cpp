@@ -1,0 +1,168 @@
+//===- CollectivesTest.cpp
+//-------------------------------------------------===//
+
+#include "test/runtime/engine/ThreadRun.h"
+
+using namespace pcc;
+using namespace pcc::runtime;
+using test::Folder;
+using test::iota;
+using test::TestProgram;
+using test::ThreadRun;
+
+namespace {
+/// x, laid out as `from`, becomes y, laid out as `to`, by one collective over
+/// axis "tp" of `ranks` ranks. What comes out must be x.
+void checkMove(program::CollectiveKind kind, int64_t ranks,
+               const std::vector<int64_t> &shape, const Layout &from,
+               const Layout &to) {
+  TestProgram builder({{"pp", 1}, {"tp", ranks}});
+  const int x = builder.input("x", ElementType::F32, shape, from);
+  const int y = builder.output("y", ElementType::F32, shape, to);
+  const bool isLocal = kind == program::CollectiveKind::Slice;
+  const int group = isLocal ? -1 : builder.group({builder.axis(1)});
+  builder.collective(kind, group, x, y, shape, from, to);
+  auto &collective =
+      *builder.tables.functions[0]->instructions[0]->body.AsCollective();
+  const int64_t scratch = collectiveScratchElements(
+      collectiveOf(builder.tables, collective), meshOf(builder.tables));
+  if (scratch > 0)
+    collective.scratch = builder.arena("scratch", ElementType::F32, {scratch});
+  builder.runAll();
+  const Folder folder;
+  const auto values = iota(numElements(shape));
+  ThreadRun run;
+  run.add(builder);
+  const Status status =
+      run.run({{"x", folder.write("x.npy", ElementType::F32, shape, values)}},
+              folder.path);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(folder.read<float>("y.npy"), values);
+}
+
+/// The tp axis over `ranks`, in one piece.
+AxisPart tp(int64_t ranks) { return {1, 1, int32_t(ranks)}; }
+} // namespace
+
+TEST(Collectives, GatherOfTheMajorDim) {
+  checkMove(program::CollectiveKind::AllGather, 4, {8, 3},
+            Layout{{{{8, {tp(4)}}}, {{3}}}}, Layout{{{{8}}, {{3}}}});
+}
+
+TEST(Collectives, GatherOfAnUnevenMinorDim) {
+  checkMove(program::CollectiveKind::AllGather, 4, {3, 7},
+            Layout{{{{3}}, {{7, {tp(4)}}}}}, Layout{{{{3}}, {{7}}}});
+}
+
+TEST(Collectives, AllToAllMovesTheSplit) {
+  checkMove(program::CollectiveKind::AllToAll, 3, {7, 5},
+            Layout{{{{7, {tp(3)}}}, {{5}}}}, Layout{{{{7}}, {{5, {tp(3)}}}}});
+}
+
+TEST(Collectives, ExchangeUntanglesFusedColumns) {
+  checkMove(program::CollectiveKind::Exchange, 2, {2, 12},
+            Layout{{{{2}}, {{12, {tp(2)}}}}},
+            Layout{{{{2}}, {{3}, {4, {tp(2)}}}}});
+}
+
+TEST(Collectives, SliceIsLocal) {
+  checkMove(program::CollectiveKind::Slice, 3, {7, 2}, Layout{{{{7}}, {{2}}}},
+            Layout{{{{7, {tp(3)}}}, {{2}}}});
+}
+
+TEST(Collectives, MoreRanksThanPieces) {
+  checkMove(program::CollectiveKind::AllGather, 4, {2, 2},
+            Layout{{{{2, {tp(4)}}}, {{2}}}}, Layout{{{{2}}, {{2}}}});
+}
+
+namespace {
+/// Partial products of a split contracting dim, summed over tp by `kind`.
+std::vector<float> contract(program::CollectiveKind kind, const Layout &to,
+                            const Folder &folder) {
+  TestProgram builder({{"pp", 1}, {"tp", 2}});
+  const int x = builder.input("x", ElementType::F32, {3, 4},
+                              Layout{{{{3}}, {{4, {tp(2)}}}}});
+  const int w = builder.input("w", ElementType::F32, {4, 5},
+                              Layout{{{{4, {tp(2)}}}, {{5}}}});
+  const int part = builder.arena("part", ElementType::F32, {3, 5});
+  const int y = builder.output("y", ElementType::F32, {3, 5}, to);
+  builder.matmul(x, w, part, 3, 5, 2);
+  builder.collective(kind, builder.group({builder.axis(1)}), part, y, {3, 5},
+                     Layout{{{{3}}, {{5}}}}, to,
+                     builder.arena("scratch", ElementType::F32, {64}));
+  builder.runAll();
+  ThreadRun run;
+  run.add(builder);
+  const Status status = run.run(
+      {{"x", folder.write("x.npy", ElementType::F32, {3, 4}, iota(12))},
+       {"w", folder.write("w.npy", ElementType::F32, {4, 5}, iota(20))}},
+      folder.path);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return folder.read<float>("y.npy");
+}
+
+std::vector<float> product() {
+  std::vector<float> y;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 5; ++j) {
+      float sum = 0;
+      for (int p = 0; p < 4; ++p)
+        sum += float(i * 4 + p) * float(p * 5 + j);
+      y.push_back(sum);
+    }
+  return y;
+}
+} // namespace
+
+TEST(Collectives, AllReduceSumsPartialProducts) {
+  const Folder folder;
+  EXPECT_EQ(contract(program::CollectiveKind::AllReduce, Layout{{{{3}}, {{5}}}},
+                     folder),
+            product());
+}
+
+TEST(Collectives, ReduceScatterLeavesEachRankItsRows) {
+  const Folder folder;
+  EXPECT_EQ(contract(program::CollectiveKind::ReduceScatter,
+                     Layout{{{{3, {tp(2)}}}, {{5}}}}, folder),
+            product());
+}
+
+TEST(Collectives, BroadcastFromItsRoot) {
+  TestProgram builder({{"pp", 1}, {"tp", 3}});
+  const Layout split{{{{3, {tp(3)}}}, {{2}}}};
+  const Layout whole{{{{1}}, {{2}}}};
+  const int x = builder.input("x", ElementType::F32, {3, 2}, split);
+  const int y = builder.output("y", ElementType::F32, {1, 2}, whole);
+  auto &broadcast = builder.collective(program::CollectiveKind::Broadcast,
+                                       builder.group({builder.axis(1)}), x, y,
+                                       {1, 2}, whole, whole);
+  broadcast.root = 1;
+  builder.runAll();
+  const Folder folder;
+  ThreadRun run;
+  run.add(builder);
+  ASSERT_TRUE(
+      run.run({{"x", folder.write("x.npy", ElementType::F32, {3, 2}, iota(6))}},
+              folder.path)
+          .ok());
+  EXPECT_EQ(folder.read<float>("y.npy"), (std::vector<float>{2, 3}));
+}
+
+TEST(Collectives, TooLittleScratchIsRefused) {
+  TestProgram builder({{"pp", 1}, {"tp", 2}});
+  const Layout split{{{{3}}, {{4, {tp(2)}}}}};
+  const int x = builder.input("x", ElementType::F32, {3, 4}, split);
+  const int y =
+      builder.output("y", ElementType::F32, {3, 4}, Layout{{{{3}}, {{4}}}});
+  builder.collective(program::CollectiveKind::AllGather,
+                     builder.group({builder.axis(1)}), x, y, {3, 4}, split,
+                     Layout{{{{3}}, {{4}}}});
+  builder.runAll();
+  const Folder folder;
+  ThreadRun run;
+  run.add(builder);
+  const Status status = run.run({}, folder.path);
+  EXPECT_EQ(status.code(), DamagedBundle);
+  EXPECT_NE(status.message().find("reserves 0 bytes"), std::string::npos);
+}

@@ -1,0 +1,144 @@
+//===- ThreadRun.h - runs programs on ranks that are threads --------------===//
+
+#ifndef PCC_TEST_RUNTIME_ENGINE_THREADRUN_H
+#define PCC_TEST_RUNTIME_ENGINE_THREADRUN_H
+
+#include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/engine/Engine.h"
+#include "runtime/program/Npy.h"
+#include "test/runtime/program/TestProgram.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::test {
+
+/// A folder for inputs and outputs, removed with everything in it.
+class Folder {
+public:
+  Folder() {
+    const auto *test = testing::UnitTest::GetInstance()->current_test_info();
+    path = testing::TempDir() + "pcc-" + std::to_string(getpid()) + "-" +
+           test->test_suite_name() + "-" + test->name();
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+
+  template <typename T>
+  std::string write(const std::string &name, runtime::ElementType type,
+                    const std::vector<int64_t> &shape,
+                    const std::vector<T> &values) const {
+    const std::string file = path + "/" + name;
+    std::ofstream out(file, std::ios::binary);
+    out << runtime::npyHeader(type, shape);
+    out.write(reinterpret_cast<const char *>(values.data()),
+              long(values.size() * sizeof(T)));
+    return file;
+  }
+
+  template <typename T> std::vector<T> read(const std::string &name) const {
+    runtime::NpyFile file;
+    const auto status = runtime::NpyFile::open(path + "/" + name, file);
+    EXPECT_TRUE(status.ok()) << status.message();
+    if (status.failed())
+      return {};
+    std::vector<T> values(size_t(runtime::numElements(file.shape())));
+    std::memcpy(values.data(), file.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+  /// Names of all files below the folder.
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto &entry :
+         std::filesystem::recursive_directory_iterator(path))
+      names.push_back(std::filesystem::relative(entry.path(), path));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  std::string path;
+};
+
+/// The world of ranks that run these programs, one per position.
+class ThreadRun {
+public:
+  void add(const TestProgram &builder) {
+    const auto sealed = runtime::sealProgram(builder.tables, builder.constants);
+    auto &storage = programs.emplace_back(sealed.size() + 64);
+    auto *at = reinterpret_cast<std::byte *>(
+        (reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64);
+    std::memcpy(at, sealed.data(), sealed.size());
+    images.push_back({at, sealed.size(), nullptr, 0});
+    ranks = int(runtime::meshOf(builder.tables).numRanks());
+  }
+
+  void setKernels(std::vector<runtime::KernelFunction> list) {
+    kernels = std::move(list);
+    variant = {"x86-64", kernels.data()};
+  }
+
+  /// The first error of any rank.
+  runtime::Status run(const runtime::RunOptions &options) {
+    const auto worlds = runtime::createThreadWorlds(ranks);
+    std::vector<std::thread> threads;
+    std::mutex mutex;
+    runtime::Status first = runtime::Status::success();
+    for (const auto &world : worlds)
+      threads.emplace_back([&, worldOfRank = world.get()] {
+        runtime::ProgramImage image =
+            images[size_t(worldOfRank->rank() / (ranks / int(images.size())))];
+        image.variants = &variant;
+        image.numVariants = kernels.empty() ? 0 : 1;
+        const auto device = runtime::createCpuDevice(1);
+        runtime::Status status =
+            runtime::runRank(image, options, *worldOfRank, *device);
+        if (status.ok())
+          return;
+        std::lock_guard lock(mutex);
+        if (first.ok()) {
+          first = status;
+          worldOfRank->abort(status.message(), status.code());
+        }
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    return first;
+  }
+
+  runtime::Status run(const std::map<std::string, std::string> &inputs,
+                      const std::string &outputDirectory) {
+    runtime::RunOptions options;
+    options.inputs = inputs;
+    options.outputDirectory = outputDirectory;
+    options.quiet = true;
+    options.timeout = options.loadTimeout = 20;
+    return run(options);
+  }
+
+private:
+  std::vector<std::vector<std::byte>> programs;
+  std::vector<runtime::ProgramImage> images;
+  std::vector<runtime::KernelFunction> kernels;
+  runtime::PccKernelVariant variant = {};
+  int ranks = 0;
+};
+
+inline std::vector<float> iota(int64_t count) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    values[size_t(i)] = float(i);
+  return values;
+}
+
+} // namespace pcc::test
+
+#endif // PCC_TEST_RUNTIME_ENGINE_THREADRUN_H
