@@ -3,9 +3,11 @@
 #include "passes/Register.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/meaning/Fold.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/1-import/Passes.h"
 #include "passes/3-place/Passes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/5-localize/Passes.h"
@@ -16,10 +18,12 @@ using namespace mlir;
 void pcc::registerDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, graph::GraphDialect, dist::DistDialect,
                   pipe::PipeDialect>();
+  graph::registerMeaning(registry);
 }
 
 void pcc::registerPasses() {
   mlir::registerTransformsPasses();
+  registerImportPasses();
   shard::registerShardPasses();
   schedule::registerSchedulePasses();
   localize::registerLocalizePasses();

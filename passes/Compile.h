@@ -1,0 +1,60 @@
+//===- Compile.h - the compiler's entry points ----------------------------===//
+//
+// Plain C++: what tools and bindings include sees no MLIR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_PASSES_COMPILE_H
+#define PCC_PASSES_COMPILE_H
+
+#include "passes/Options.h"
+
+#include <functional>
+
+namespace pcc {
+
+/// How a command ended: an exit code of the interface, and what to tell the
+/// user.
+struct Outcome {
+  int exitCode = 0;
+  /// One line that begins in lower case; empty if all went well.
+  std::string error;
+  std::vector<std::string> notes;
+
+  bool ok() const { return exitCode == 0; }
+};
+
+struct PhaseFacts {
+  std::string name;
+  double seconds = 0;
+  int64_t peakMemoryBytes = 0;
+};
+
+/// Told while a command runs.
+struct Listener {
+  std::function<void(Phase)> onPhase = [](Phase) {};
+  std::function<void(const std::string &)> onNote = [](const std::string &) {};
+};
+
+/// Compiles `options.model` and writes the bundle, unless `stopAfter` ends it
+/// earlier. Nothing is left behind on failure.
+Outcome compile(const CompileOptions &options, const Listener &listener = {});
+
+/// What `pcc verify` needs beyond the options of compile.
+struct VerifyOptions {
+  /// NAME=FILE.npy.
+  std::vector<std::string> inputs;
+  std::string report;
+  /// `--dtype model`: the model's own types in place of f64.
+  bool modelTypes = false;
+};
+
+/// Executes the action tables of all ranks on simulated ranks and compares with
+/// the unpartitioned model.
+Outcome verify(const CompileOptions &options,
+               const VerifyOptions &verifyOptions,
+               const Listener &listener = {});
+
+} // namespace pcc
+
+#endif // PCC_PASSES_COMPILE_H

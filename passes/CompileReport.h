@@ -1,0 +1,33 @@
+//===- CompileReport.h - compile --report ---------------------------------===//
+
+#ifndef PCC_PASSES_COMPILEREPORT_H
+#define PCC_PASSES_COMPILEREPORT_H
+
+#include "passes/1-import/Import.h"
+#include "passes/Compile.h"
+
+#include <chrono>
+
+namespace pcc {
+
+/// Times and peaks of the phases, and what could not be imported.
+class CompileReport {
+public:
+  void begin(Phase phase);
+  void end();
+  /// JSON as fixed by the interface.
+  Outcome write(const std::string &path, const Outcome &outcome) const;
+
+  std::vector<UnsupportedOp> unsupported;
+  std::vector<std::string> notes;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<PhaseFacts> phases;
+  Clock::time_point started = Clock::now(), phaseStarted = started;
+  Phase current = Phase::None;
+};
+
+} // namespace pcc
+
+#endif // PCC_PASSES_COMPILEREPORT_H

@@ -1,0 +1,51 @@
+//===- Diagnostics.cpp - MLIR's diagnostics as one error with notes -------===//
+
+#include "passes/Diagnostics.h"
+#include "dialects/graph/GraphDialect.h"
+
+using namespace mlir;
+using namespace pcc;
+
+/// The innermost file position of a location, as FILE:LINE; empty if it has
+/// none.
+static std::string sourceLine(Location location) {
+  std::string line;
+  location->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    line = (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+    return WalkResult::interrupt();
+  });
+  return line;
+}
+
+Diagnostics::Diagnostics(MLIRContext *context, const Listener &listener)
+    : listener(listener), handler(context, [this](Diagnostic &diagnostic) {
+        return take(diagnostic);
+      }) {}
+
+LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
+    listener.onNote(diagnostic.str());
+    return success();
+  }
+  if (!first.error.empty())
+    return success();
+  first.error = diagnostic.str();
+  if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
+    first.notes.push_back("at node '" + node.str() + "'");
+  if (std::string line = sourceLine(diagnostic.getLocation()); !line.empty())
+    first.notes.push_back("from " + line);
+  for (Diagnostic &note : diagnostic.getNotes())
+    first.notes.push_back(note.str());
+  return success();
+}
+
+Outcome Diagnostics::outcome(int exitCode) const {
+  Outcome outcome = first;
+  outcome.exitCode = exitCode;
+  if (outcome.error.empty())
+    outcome = {1, "a pass failed without saying why", {}};
+  return outcome;
+}

@@ -1,0 +1,58 @@
+//===- Options.h - what a user may ask of the compiler --------------------===//
+
+#ifndef PCC_PASSES_OPTIONS_H
+#define PCC_PASSES_OPTIONS_H
+
+#include "passes/Phase.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pcc {
+
+/// The options of compile, verify and explain, as typed: values that were not
+/// given are empty.
+struct CompileOptions {
+  std::string model;
+  std::string bundle;
+
+  /// tp, pp, dp, cp, ep.
+  std::map<std::string, int64_t> axes;
+  /// --mesh: own axes, major to minor.
+  std::vector<std::pair<std::string, int64_t>> mesh;
+  std::map<std::string, int64_t> dims;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  std::vector<std::string> batchDims;
+  std::optional<int64_t> microbatches;
+  std::string schedule;
+  std::optional<int64_t> virtualStages;
+  std::vector<std::string> shards;
+  std::vector<std::string> stageAt;
+  std::string target = "cpu";
+  std::vector<std::string> cpus;
+  std::string externalDataRoot;
+  std::optional<uint64_t> randomWeights;
+  bool packWeights = false;
+
+  std::string dumpDirectory;
+  std::optional<Phase> stopAfter;
+  std::optional<Phase> startAt;
+  std::string report;
+  bool quiet = false;
+
+  /// The command up to here, for messages that complete it.
+  std::string command;
+
+  int64_t axis(const std::string &name) const {
+    auto it = axes.find(name);
+    return it == axes.end() ? 1 : it->second;
+  }
+};
+
+} // namespace pcc
+
+#endif // PCC_PASSES_OPTIONS_H

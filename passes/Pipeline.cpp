@@ -1,0 +1,81 @@
+//===- Pipeline.cpp - the passes of each phase ----------------------------===//
+
+#include "passes/Pipeline.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/1-import/Passes.h"
+#include "passes/3-place/Passes.h"
+#include "passes/4-shard/Passes.h"
+#include "passes/5-localize/Passes.h"
+#include "passes/6-schedule/Passes.h"
+
+using namespace mlir;
+using namespace pcc;
+using func::FuncOp;
+
+static void addImport(OpPassManager &manager) {
+  manager.addPass(createVerifyImported());
+}
+
+static void addPrepare(OpPassManager &manager) {
+  // Equal subexpressions and dead shape arithmetic go first: everything behind
+  // costs time per op.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+static void addPlace(OpPassManager &manager) {
+  // Stages come before shardings, because a stage's ranks are the mesh that
+  // shardings speak of.
+  manager.addNestedPass<FuncOp>(place::createCutStages());
+  manager.addNestedPass<FuncOp>(place::createVerifyPlaced());
+}
+
+static void addShard(OpPassManager &manager) {
+  manager.addNestedPass<FuncOp>(shard::createDecideShardings());
+  // Decided shardings say what each op needs; only now is it known where that
+  // differs from what it gets.
+  manager.addNestedPass<FuncOp>(shard::createInsertReshards());
+  manager.addNestedPass<FuncOp>(shard::createVerifySharded());
+}
+
+static void addLocalize(OpPassManager &manager) {
+  // Shapes shrink first; reshards keep the global shape that the choice between
+  // collectives needs.
+  manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
+  manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
+  // Masks and offsets of one dim are built once per use; one of each is enough.
+  manager.addPass(createCSEPass());
+  manager.addNestedPass<FuncOp>(localize::createVerifyLocal());
+}
+
+static void addSchedule(OpPassManager &manager) {
+  manager.addPass(schedule::createOutlineStages());
+  manager.addPass(schedule::createScheduleActions());
+  manager.addPass(schedule::createVerifyScheduled());
+}
+
+static void addEmit(OpPassManager &) {}
+
+void pcc::addPhase(OpPassManager &manager, Phase phase) {
+  using Adder = void (*)(OpPassManager &);
+  static constexpr Adder adders[] = {
+      nullptr,
+#define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) add##ENUMERATOR,
+#include "passes/Phases.def"
+  };
+  adders[static_cast<size_t>(phase)](manager);
+}
+
+int pcc::exitCodeOf(Phase phase, StringRef passArgument) {
+  if (passArgument.starts_with("verify-") && passArgument != "verify-imported")
+    return 1;
+  switch (phase) {
+  case Phase::Import:
+    return 4;
+  case Phase::Emit:
+    return 1;
+  default:
+    return 6;
+  }
+}

@@ -1,0 +1,31 @@
+//===- Record.h - options as attributes of the module ---------------------===//
+
+#ifndef PCC_PASSES_RECORD_H
+#define PCC_PASSES_RECORD_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Compile.h"
+
+namespace pcc {
+
+/// On the module: the phase that it has passed (i64), and every option that
+/// shapes the result, as typed.
+inline constexpr llvm::StringLiteral phaseName = "pcc.phase";
+inline constexpr llvm::StringLiteral optionsName = "pcc.options";
+
+/// Writes the mesh, the stages, the microbatches, the seeds and the rest where
+/// the passes look for them, and all of them as `pcc.options` so that a dump
+/// can be resumed without repeating them.
+Outcome recordOptions(mlir::ModuleOp module, const CompileOptions &options);
+
+/// For a dump: an option that was given again must be equal to the recorded
+/// one.
+Outcome checkRepeated(mlir::ModuleOp module, const CompileOptions &options);
+
+/// The phase that the module has passed; None for a model in the graph dialect.
+Phase phaseOf(mlir::ModuleOp module);
+void setPhase(mlir::ModuleOp module, Phase phase);
+
+} // namespace pcc
+
+#endif // PCC_PASSES_RECORD_H

@@ -1,0 +1,63 @@
+//===- Say.cpp - how the tool speaks to its user --------------------------===//
+
+#include "tools/pcc/Say.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace pcc;
+
+static bool progressShown = false;
+
+bool tool::isTerminal() { return isatty(STDERR_FILENO); }
+
+void tool::sayProgress(const std::string &what) {
+  fprintf(stderr, "\r\033[K%s", what.c_str());
+  progressShown = true;
+}
+
+static void clearProgress() {
+  if (progressShown)
+    fprintf(stderr, "\r\033[K");
+  progressShown = false;
+}
+
+void tool::sayNote(const std::string &note) {
+  clearProgress();
+  fprintf(stderr, "pcc: note: %s\n", note.c_str());
+}
+
+/// A message is one line.
+static std::string oneLine(std::string text) {
+  for (char &c : text)
+    if (c == '\n' || c == '\r')
+      c = ' ';
+  return text;
+}
+
+int tool::say(const Outcome &outcome) {
+  clearProgress();
+  if (outcome.ok())
+    return 0;
+  fprintf(stderr, "pcc: error: %s\n", oneLine(outcome.error).c_str());
+  for (const std::string &note : outcome.notes)
+    fprintf(stderr, "note: %s\n", oneLine(note).c_str());
+  return outcome.exitCode;
+}
+
+std::optional<int> tool::parse(CLI::App &app, int argc,
+                               const char *const *argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::CallForHelp &) {
+    printf("%s", app.help().c_str());
+    return 0;
+  } catch (const CLI::ParseError &error) {
+    std::string text = error.what();
+    if (!text.empty())
+      text[0] = static_cast<char>(tolower(text[0]));
+    return say(
+        {2, text, {"'" + app.get_name() + " --help' lists the options"}});
+  }
+}

@@ -1,0 +1,33 @@
+//===- Say.h - how the tool speaks to its user ----------------------------===//
+//
+// stdout carries results only; everything here goes to stderr.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_TOOLS_PCC_SAY_H
+#define PCC_TOOLS_PCC_SAY_H
+
+#include "passes/Compile.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+namespace pcc::tool {
+
+/// One line `pcc: error: …` and its notes if the outcome is an error; returns
+/// the exit code.
+int say(const Outcome &outcome);
+void sayNote(const std::string &note);
+
+/// Whether someone watches stderr.
+bool isTerminal();
+/// Overwrites the progress line.
+void sayProgress(const std::string &what);
+
+/// Parses a command's arguments. Returns an exit code if the command ends here:
+/// after --help, or on wrong usage.
+std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);
+
+} // namespace pcc::tool
+
+#endif // PCC_TOOLS_PCC_SAY_H

@@ -1,0 +1,34 @@
+//===- VerifyCommand.cpp - pcc verify MODEL -------------------------------===//
+
+#include "tools/pcc/CompileCommand.h"
+#include "tools/pcc/Say.h"
+
+using namespace pcc;
+using namespace pcc::tool;
+
+int tool::verifyCommand(int argc, const char *const *argv) {
+  CompileOptions options;
+  VerifyOptions verifyOptions;
+  CLI::App app("executes all ranks on simulated ranks and compares with the "
+               "unpartitioned model, in f64\n\nexample:\n"
+               "  pcc verify model.onnx --tp 2 --pp 2 --dim batch=8 --input "
+               "ids=ids.npy --report verify.json",
+               "pcc verify");
+  addCompileOptions(app, options);
+  app.add_option(
+         "--input", verifyOptions.inputs,
+         "NAME=FILE.npy; inputs that are not given are seeded; repeatable")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--report", verifyOptions.report,
+                 "write the comparison as JSON");
+  std::string dtype = "f64";
+  app.add_option("--dtype", dtype,
+                 "f64, or 'model' for the model's own types (default f64)")
+      ->check(CLI::IsMember({"f64", "model"}));
+  if (auto code = parse(app, argc, argv))
+    return *code;
+  options.command = commandLine(argc, argv);
+  verifyOptions.modelTypes = dtype == "model";
+  return say(verify(options, verifyOptions, terminalListener(options.quiet)));
+}
