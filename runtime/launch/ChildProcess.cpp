@@ -106,7 +106,8 @@ bool ChildProcess::readStderr(
   }
 }
 
-int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr) {
+int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
+                       const Watched &also) {
   int status = 0;
   bool open = true;
   // Without pidfd_open, polling finds the end within a tenth of a second.
@@ -114,13 +115,17 @@ int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr) {
   while (waitpid(pid, &status, WNOHANG) == 0) {
     pollfd watched[] = {{open ? stderrFd : -1, POLLIN, 0},
                         {signalFd, POLLIN, 0},
+                        {also.fd, POLLIN, 0},
                         {pidFd, POLLIN, 0}};
-    poll(watched, 3, timeout);
+    poll(watched, 4, timeout);
     if (watched[0].revents)
       open = readStderr(onStderr);
     if (watched[1].revents)
       handleSignal();
+    if (watched[2].revents)
+      also.onReadable();
   }
+  also.onReadable();
   // What is in the pipe; heirs of the child may hold it open for ever.
   if (open)
     readStderr(onStderr);

@@ -30,9 +30,16 @@ public:
   Status start(const std::vector<std::string> &command,
                const Variables &environment);
 
+  /// What else to attend to while waiting.
+  struct Watched {
+    int fd;
+    std::function<void()> onReadable;
+  };
+
   /// Hands on what the child and its heirs write to stderr until it has ended.
   /// Returns the status of waitpid.
-  int wait(const std::function<void(std::string_view)> &onStderr);
+  int wait(const std::function<void(std::string_view)> &onStderr,
+           const Watched &also);
 
   /// The first signal that was handled, or 0.
   int interruptedBy() const { return firstSignal; }

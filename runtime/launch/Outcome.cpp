@@ -52,6 +52,18 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   return lost;
 }
 
+/// Where the launcher does not say who ended, the first to do so is the cause;
+/// how it ended is in the launcher's exit code, as shells write it.
+static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
+  if (!outcome.firstEnded || !WIFEXITED(outcome.waitStatus))
+    return std::nullopt;
+  const int code = WEXITSTATUS(outcome.waitStatus);
+  LostRank lost;
+  lost.rank = *outcome.firstEnded;
+  (code > 128 ? lost.signal : lost.exitCode) = code > 128 ? code - 128 : code;
+  return lost;
+}
+
 static Status describeLauncher(const LauncherOutcome &outcome) {
   const std::string end =
       WIFSIGNALED(outcome.waitStatus)
@@ -81,6 +93,8 @@ Status translateOutcome(const LauncherOutcome &outcome) {
   std::optional<LostRank> lost = lostDirectly(outcome);
   if (!lost)
     lost = findLostRank(outcome.noise);
+  if (!lost)
+    lost = lostFirst(outcome);
   return lost ? describeLost(*lost) : describeLauncher(outcome);
 }
 

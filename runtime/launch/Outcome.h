@@ -14,8 +14,9 @@ namespace pcc::runtime {
 /// All that is known when the launcher has ended.
 struct LauncherOutcome {
   std::string launcher = "mpirun";
-  int waitStatus = 0; ///< as from waitpid
-  bool started = false;
+  int waitStatus = 0;   ///< as from waitpid
+  bool started = false; ///< whether any rank came to life
+  std::optional<int> firstEnded = {};
   int interruptedBy = 0; ///< the signal that made us end the job
   std::optional<Status> reported = {};
   std::deque<std::string> noise = {};

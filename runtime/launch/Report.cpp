@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <fcntl.h>
 #include <fstream>
 #include <thread>
 #include <unistd.h>
@@ -83,20 +82,6 @@ int reportFailure(const Status &status, const Environment &environment,
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return status.code();
-}
-
-void announceStart(const Environment &environment) {
-  const std::string folder = valueOf(environment, kStatusFolderVariable);
-  if (folder.empty())
-    return;
-  const int file =
-      open((folder + "/started").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-  if (file >= 0)
-    close(file);
-}
-
-bool hasStarted(const std::string &folder) {
-  return access((folder + "/started").c_str(), F_OK) == 0;
 }
 
 } // namespace pcc::runtime

@@ -36,11 +36,6 @@ bool leaveReport(const std::string &folder, int rank, const Status &status);
 /// The report of the rank that came first.
 std::optional<Status> readReport(const std::string &folder);
 
-/// Notes in the status folder, if there is one, that ranks have come to life:
-/// what fails afterwards is not the launcher's fault.
-void announceStart(const Environment &environment);
-bool hasStarted(const std::string &folder);
-
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_LAUNCH_REPORT_H

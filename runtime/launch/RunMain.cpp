@@ -2,7 +2,9 @@
 
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/launch/RankWatch.h"
 #include "runtime/launch/Report.h"
+#include "runtime/program/Seal.h"
 
 #include <cerrno>
 #include <csignal>
@@ -39,20 +41,29 @@ static Status findRank(const Environment &environment,
 
 static Status becomeRank(const std::string &bundle, int rank, char **argv) {
   const std::string program = bundle + "/" + rankFileName(rank);
-  execv(program.c_str(), argv);
+  if (Status status = checkSeal(program); status.failed())
+    return status;
+  argv[0] = const_cast<char *>(program.c_str());
+  execv(argv[0], argv);
   return Status::error(DamagedBundle,
                        "cannot start " + program + ": " + std::strerror(errno));
+}
+
+/// `pcc run` has to know its ranks, and who kills its launcher means them, too.
+static void announce(const Environment &environment, int rank) {
+  const auto folder = environment.find(kStatusFolderVariable);
+  if (folder == environment.end())
+    return;
+  announceRank(folder->second, rank);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 int main(int, char **argv) {
   const Environment environment = currentEnvironment();
   const std::string bundle = ownFolder();
-  announceStart(environment);
-  // Who kills the launcher means the ranks, too.
-  if (environment.count(kStatusFolderVariable))
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
   int rank = 0;
   Status status = findRank(environment, bundle, rank);
+  announce(environment, rank);
   if (status.failed())
     return reportFailure(status, environment, rank, /*onAllRanks=*/true);
   status = becomeRank(bundle, rank, argv);

@@ -7,6 +7,7 @@
 #include "runtime/launch/LauncherOutput.h"
 #include "runtime/launch/Outcome.h"
 #include "runtime/launch/PrivateFolder.h"
+#include "runtime/launch/RankWatch.h"
 #include "runtime/launch/Report.h"
 
 #include <cstdlib>
@@ -66,16 +67,19 @@ static Status runCommand(const std::vector<std::string> &command,
                          Variables variables, LauncherOutcome &outcome,
                          const std::string &folder) {
   variables.emplace_back(kStatusFolderVariable, folder);
+  RankWatch ranks(folder);
   ChildProcess child;
   if (Status status = child.start(command, variables); status.failed())
     return status;
   LauncherOutput output;
   outcome.waitStatus =
-      child.wait([&](std::string_view text) { passOn(output.take(text)); });
+      child.wait([&](std::string_view text) { passOn(output.take(text)); },
+                 {ranks.fd(), [&] { ranks.look(); }});
   passOn(output.takeRest());
   outcome.interruptedBy = child.interruptedBy();
   outcome.noise = output.noise();
-  outcome.started = hasStarted(folder);
+  outcome.started = ranks.started();
+  outcome.firstEnded = ranks.firstEnded();
   outcome.reported = readReport(folder);
   return Status::success();
 }

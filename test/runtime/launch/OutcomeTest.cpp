@@ -54,6 +54,14 @@ TEST(Outcome, KilledRankIsNamed) {
   }
 }
 
+TEST(Outcome, FirstToEndIsTheCauseIfTheLauncherIsSilent) {
+  const Status killed = translateOutcome(
+      {.waitStatus = exited(137), .started = true, .firstEnded = 2});
+  EXPECT_EQ(killed.code(), PeerLost);
+  EXPECT_EQ(killed.message(),
+            "rank 2 was lost: it was ended by signal 9 (Killed)");
+}
+
 TEST(Outcome, SilentExitCodeIsKeptIfItMeansSomething) {
   auto noise = [](const char *code) {
     return std::deque<std::string>{"  Process name: [[2134,1],2]",

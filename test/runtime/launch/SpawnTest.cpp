@@ -9,6 +9,7 @@
 #include "runtime/launch/Spawn.h"
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/PrivateFolder.h"
+#include "runtime/program/Seal.h"
 
 #include <chrono>
 #include <csignal>
@@ -58,15 +59,18 @@ protected:
     fs::permissions(path, fs::perms::owner_all);
   }
 
-  /// A bundle whose ranks all run `body`; $RANK is theirs.
+  /// A bundle whose ranks all run `body`; $RANK is theirs. The shell stops
+  /// before it reads the seal.
   std::string makeBundle(int worldSize, const std::string &body) {
     const std::string bundle = at("b.pcc");
     fs::create_directory(bundle);
     fs::copy_file(PCC_BUNDLE_RUN, bundle + "/run");
-    for (int rank = 0; rank < worldSize; ++rank)
-      writeScript(bundle + "/" + rankFileName(rank),
-                  "#!/bin/sh\nRANK=" + std::to_string(rank) + "\n" + body +
-                      "\n");
+    for (int rank = 0; rank < worldSize; ++rank) {
+      const std::string path = bundle + "/" + rankFileName(rank);
+      writeScript(path, "#!/bin/sh\nRANK=" + std::to_string(rank) + "\n" +
+                            body + "\nexit\n");
+      EXPECT_TRUE(sealFile(path).ok());
+    }
     return bundle;
   }
 
@@ -205,6 +209,17 @@ TEST_F(Spawn, RunWithoutALauncherHintsAtOne) {
   EXPECT_EQ(ended.code, WrongWorld);
   EXPECT_EQ(countErrors(ended.stderrText), 1);
   EXPECT_NE(ended.stderrText.find("mpirun -n 2"), std::string::npos);
+}
+
+TEST_F(Spawn, RunRefusesAnAlteredRank) {
+  const std::string bundle = makeBundle(1, "true");
+  std::fstream file(bundle + "/rank-000", std::ios::in | std::ios::out);
+  file.seekp(12);
+  file << "X";
+  file.close();
+  const Ended ended = shell(bundle + "/run", folder.path());
+  EXPECT_EQ(ended.code, DamagedBundle);
+  EXPECT_EQ(countErrors(ended.stderrText), 1) << ended.stderrText;
 }
 
 TEST_F(Spawn, RunOfAWorldOfOneNeedsNoLauncher) {

@@ -1,0 +1,97 @@
+//===- RankMain.cpp - BUNDLE/rank-NNN: one rank of a run ------------------===//
+//
+// Linked by 7-emit with a program and its kernels, which it finds by symbol.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/comm/mpi/MpiWorld.h"
+#include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/engine/Engine.h"
+#include "runtime/engine/RunOptionsCli.h"
+#include "runtime/launch/Bundle.h"
+#include "runtime/launch/Identity.h"
+#include "runtime/launch/Report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+
+extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
+
+using namespace pcc::runtime;
+
+static Status parse(int argc, char **argv, RunOptions &options) {
+  CLI::App app("one rank of a compiled model");
+  addRunOptions(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    std::fputs(app.help().c_str(), stdout);
+    std::exit(0);
+  } catch (const CLI::ParseError &problem) {
+    return Status::error(WrongUsage, problem.what());
+  }
+  return Status::success();
+}
+
+/// Who started this executable without a launcher means a world of one.
+static Status findRank(const Environment &environment,
+                       const std::string &bundle, Identity &identity) {
+  std::optional<Identity> found;
+  if (Status status = findIdentity(environment, found); status.failed())
+    return status;
+  if (found)
+    identity = *found;
+  const int worldSize = countRanks(bundle);
+  return worldSize ? checkWorldSize(identity, worldSize) : Status::success();
+}
+
+static Status openWorld(const Identity &identity,
+                        std::unique_ptr<World> &world) {
+  if (identity.worldSize > 1)
+    return openMpiWorld(identity.worldSize, world);
+  world = std::move(createThreadWorlds(1).front());
+  return Status::success();
+}
+
+static Status run(const RunOptions &options, const Identity &identity) {
+  std::unique_ptr<World> world;
+  if (Status status = openWorld(identity, world); status.failed())
+    return status;
+  if (world->rank() != identity.rank)
+    return Status::error(WrongWorld, "the launcher's variables say rank " +
+                                         std::to_string(identity.rank) +
+                                         ", MPI says rank " +
+                                         std::to_string(world->rank()));
+  const auto device =
+      createCpuDevice(threadsPerRank(options, identity.worldSize));
+  return runRank(pcc_program_image, options, *world, *device);
+}
+
+/// Ends the process at once: after a failure nothing may wait for peers.
+[[noreturn]] static void leave(int exitCode) {
+  std::fflush(nullptr);
+  _exit(exitCode);
+}
+
+int main(int argc, char **argv) {
+  const Environment environment = currentEnvironment();
+  std::error_code problem;
+  RunOptions options;
+  options.bundle =
+      std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
+  Identity identity;
+  Status status = findRank(environment, options.bundle, identity);
+  if (status.ok())
+    status = parse(argc, argv, options);
+  if (status.failed())
+    leave(reportFailure(status, environment, identity.rank, true));
+  options.localRanks = identity.localSize;
+  status = run(options, identity);
+  if (status.failed())
+    leave(reportFailure(status, environment, identity.rank, false));
+  leave(0);
+}
