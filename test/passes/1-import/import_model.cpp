@@ -1,9 +1,10 @@
 //===- import_model.cpp - prints what an ONNX file becomes ----------------===//
 //
-//   pcc-import-model MODEL.onnx [--dim NAME=N]… [--shape NAME=AxB]… [--quiet]
+//   pcc-import-model MODEL.onnx [--dim NAME=N]… [--shape NAME=AxB]…
+//                    [--evaluate DIR]
 //
 // The module goes to stdout, a mistake to stderr as `error: …` with its exit
-// code. --quiet prints nothing but mistakes.
+// code. --evaluate prints nothing but runs the module: see Evaluate.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/1-import/Import.h"
 #include "passes/1-import/Passes.h"
+#include "test/passes/1-import/Evaluate.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -38,35 +40,44 @@ static bool parseOption(StringRef flag, StringRef text,
   return true;
 }
 
+static int finish(ModuleOp module, StringRef directory) {
+  PassManager passes(module.getContext());
+  passes.addPass(pcc::createVerifyImported());
+  if (failed(passes.run(module)))
+    return 1;
+  if (directory.empty()) {
+    llvm::outs() << module << "\n";
+    return 0;
+  }
+  std::string error = evaluateModule(module, directory.str());
+  if (error.empty())
+    return 0;
+  llvm::errs() << "error: " << error << "\n";
+  return 1;
+}
+
 static int import(StringRef path, const pcc::ImportOptions &options,
-                  bool quiet) {
+                  StringRef directory) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   pcc::ImportError error;
   auto module = pcc::importOnnx(path, options, &context, error);
-  if (failed(module)) {
-    llvm::errs() << "error: " << error.message << "\n";
-    for (const std::string &note : error.notes)
-      llvm::errs() << "note: " << note << "\n";
-    return error.exitCode;
-  }
-  PassManager passes(&context);
-  passes.addPass(pcc::createVerifyImported());
-  if (failed(passes.run(**module)))
-    return 1;
-  if (!quiet)
-    llvm::outs() << **module << "\n";
-  return 0;
+  if (succeeded(module))
+    return finish(**module, directory);
+  llvm::errs() << "error: " << error.message << "\n";
+  for (const std::string &note : error.notes)
+    llvm::errs() << "note: " << note << "\n";
+  return error.exitCode;
 }
 
 int main(int argc, char **argv) {
   pcc::ImportOptions options;
-  bool quiet = false;
-  for (int i = 2; i < argc; ++i) {
+  StringRef directory;
+  for (int i = 2; i + 1 < argc; i += 2) {
     StringRef flag = argv[i];
-    if (flag == "--quiet")
-      quiet = true;
-    else if (i + 1 == argc || !parseOption(flag, argv[++i], options))
+    if (flag == "--evaluate")
+      directory = argv[i + 1];
+    else if (!parseOption(flag, argv[i + 1], options))
       return 2;
   }
-  return argc < 2 ? 2 : import(argv[1], options, quiet);
+  return argc % 2 ? 2 : import(argv[1], options, directory);
 }

@@ -1,0 +1,15 @@
+//===- Evaluate.h - runs an imported module on the host ---------*- C++ -*-===//
+
+#ifndef PCC_TEST_PASSES_1_IMPORT_EVALUATE_H
+#define PCC_TEST_PASSES_1_IMPORT_EVALUATE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+/// Evaluates @main op by op, in the types of the model. Argument i is read from
+/// `directory`/in<i>.bin, result i written to out<i>.bin, its type to
+/// out<i>.txt. Elements take 8 bytes each: doubles, or 64-bit integers for
+/// integers and booleans. Returns what went wrong, or nothing.
+std::string evaluateModule(mlir::ModuleOp module, const std::string &directory);
+
+#endif // PCC_TEST_PASSES_1_IMPORT_EVALUATE_H

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The ONNX backend node cases through the importer: node_cases.py TOOL [--only GLOB] [--list]
+
+Each case is imported and evaluated, and its outputs are compared with the recorded ones. Operands that must be known while
+compiling (shapes, axes) are inputs in these cases: they are made initializers with their recorded values first. A case
+that the importer calls unsupported (exit code 4) is counted; any other error or difference is a failure.
+"""
+import argparse, concurrent.futures, fnmatch, glob, os, re, subprocess, sys, tempfile
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+# As many of the cases of onnx 1.22 as are known to pass.
+FLOOR = 1160
+# Recorded with a fractional output size, which ONNX Runtime reads otherwise, too.
+DISPUTED = {"test_resize_downsample_scales_cubic_align_corners", "test_resize_downsample_scales_linear_align_corners"}
+DATA = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data", "node")
+
+
+def read(path):
+    """The tensor in a recorded file, or None for a sequence, a string or a type that NumPy lacks."""
+    tensor = onnx.TensorProto()
+    with open(path, "rb") as f:
+        try:
+            tensor.ParseFromString(f.read())
+            array = numpy_helper.to_array(tensor)
+        except Exception:
+            return None
+    return array if is_real(array) or array.dtype.kind in "iub" else None
+
+
+def recorded(case, kind):
+    count = len(glob.glob(os.path.join(case, "test_data_set_0", f"{kind}_*.pb")))
+    return [read(os.path.join(case, "test_data_set_0", f"{kind}_{i}.pb")) for i in range(count)]
+
+
+def is_real(array):
+    return array.dtype.kind == "f" or "float" in array.dtype.name
+
+
+def tolerance(array):
+    return {"float16": 5e-3, "bfloat16": 2e-2}.get(array.dtype.name, 1e-3)
+
+
+def call(tool, model, inputs, folder):
+    """Exit code and stderr of one run; `inputs` by name."""
+    path = os.path.join(folder, "model.onnx")
+    weights = {i.name for i in model.graph.initializer}
+    free = [i.name for i in model.graph.input if i.name not in weights]
+    shapes = [w for n in free for w in ("--shape", f"{n}=" + "x".join(map(str, inputs[n].shape)))]
+    for i, name in enumerate(free):
+        inputs[name].astype("f8" if is_real(inputs[name]) else "i8").tofile(os.path.join(folder, f"in{i}.bin"))
+    onnx.save(model, path)
+    r = subprocess.run([tool, path, *shapes, "--evaluate", folder], capture_output=True, text=True, timeout=60)
+    return r.returncode, r.stderr.strip()
+
+
+def settle(tool, model, inputs, folder):
+    """Runs the case, making operands initializers as long as the importer asks for one."""
+    while True:
+        code, text = call(tool, model, inputs, folder)
+        asked = re.search(r"operand \d+ \('(.*?)'\) must be known", text)
+        known = {i.name for i in model.graph.initializer}
+        if code != 4 or not asked or asked[1] not in inputs or asked[1] in known:
+            return code, text
+        model.graph.initializer.append(numpy_helper.from_array(inputs[asked[1]], asked[1]))
+
+
+def difference(want, folder, i):
+    """What is wrong with output `i`, or None."""
+    shape = re.match(r"tensor<((?:\d+x)*)", open(os.path.join(folder, f"out{i}.txt")).read())[1]
+    shape = tuple(int(n) for n in shape.split("x")[:-1])
+    if shape != want.shape:
+        return f"output {i} has shape {shape}, expected {want.shape}"
+    kind = "f8" if is_real(want) else "i8"
+    got = np.fromfile(os.path.join(folder, f"out{i}.bin"), kind).reshape(shape)
+    if kind == "i8":
+        return None if np.array_equal(got.astype(want.dtype), want) else f"output {i} differs"
+    want = want.astype("f8")
+    if np.allclose(got, want, rtol=tolerance(want), atol=1e-6, equal_nan=True):
+        return None
+    return f"output {i} differs by {np.nanmax(np.abs(got - want))}"
+
+
+def run(tool, case):
+    """('passed' | 'unsupported' | 'failed', text)"""
+    model = onnx.load(os.path.join(case, "model.onnx"))
+    inputs, outputs = recorded(case, "input"), recorded(case, "output")
+    kept = [i for i, v in enumerate(model.graph.output) if v.name]
+    if any(x is None for x in inputs + outputs):
+        return "unsupported", "strings, sequences or optionals"
+    named = {v.name: x for v, x in zip(model.graph.input, inputs)}
+    with tempfile.TemporaryDirectory() as folder:
+        code, text = settle(tool, model, named, folder)
+        if code == 4:
+            return "unsupported", text
+        if code:
+            return "failed", f"exit code {code}: {text[-300:]}"
+        wrong = [w for i, n in enumerate(kept) if (w := difference(outputs[n], folder, i))]
+    return ("failed", wrong[0]) if wrong else ("passed", "")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--list", action="store_true", help="name the unsupported cases, too")
+    a = parser.parse_args()
+    cases = sorted(c for c in glob.glob(os.path.join(DATA, "test_*"))
+                   if fnmatch.fnmatch(os.path.basename(c)[5:], a.only) and os.path.basename(c) not in DISPUTED)
+    count = {"passed": 0, "unsupported": 0, "failed": 0}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for case, (kind, text) in zip(cases, pool.map(lambda c: run(a.tool, c), cases)):
+            count[kind] += 1
+            if kind == "failed" or (a.list and kind == "unsupported"):
+                print(f"{kind}: {os.path.basename(case)}: {text}")
+    print(", ".join(f"{n} {kind}" for kind, n in count.items()))
+    sys.exit(count["failed"] > 0 or (a.only == "*" and count["passed"] < FLOOR))
+
+
+if __name__ == "__main__":
+    main()
