@@ -1,0 +1,140 @@
+//===- RankProcessTest.cpp - whole runs of real rank executables ----------===//
+
+#include "runtime/launch/PrivateFolder.h"
+#include "runtime/launch/RunBundle.h"
+#include "runtime/program/Npy.h"
+#include "runtime/program/Seal.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace pcc::runtime {
+
+namespace fs = std::filesystem;
+using Seconds = std::chrono::duration<double>;
+
+class RankProcess : public testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_TRUE(folder.create().ok());
+    bundle = at("b.pcc");
+    fs::create_directory(bundle);
+    fs::copy_file(PCC_BUNDLE_RUN, bundle + "/run");
+    fs::copy_file(PCC_GATHER_RANK, bundle + "/rank-000");
+    ASSERT_TRUE(sealFile(bundle + "/rank-000").ok());
+    fs::create_hard_link(bundle + "/rank-000", bundle + "/rank-001");
+    writeInput(8);
+  }
+
+  std::string at(const std::string &name) { return folder.path() + "/" + name; }
+
+  void writeInput(int64_t size) {
+    std::ofstream file(at("x.npy"), std::ios::binary);
+    file << npyHeader(ElementType::F32, {size});
+    for (int64_t i = 0; i < size; ++i) {
+      const float value = float(i);
+      file.write(reinterpret_cast<const char *>(&value), sizeof value);
+    }
+  }
+
+  Status run(std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"--input", "x=" + at("x.npy"),
+                                          "--output", at("out"), "-q"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return runBundle(bundle, {}, arguments);
+  }
+
+  /// Process id of a rank that runs; waits for it.
+  pid_t processOf(int rank) {
+    const std::string name = bundle + "/rank-00" + std::to_string(rank);
+    for (;;) {
+      for (const auto &entry : fs::directory_iterator("/proc")) {
+        std::ifstream file(entry.path() / "cmdline");
+        std::string argument;
+        if (std::getline(file, argument, '\0') && argument == name)
+          return std::stoi(entry.path().filename());
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+  /// Sends a signal to rank 1 in the midst of an endless run with a deadline
+  /// of one second.
+  Status runAndSignal(int signal) {
+    std::thread culprit([&] {
+      const pid_t pid = processOf(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      sent = std::chrono::steady_clock::now();
+      kill(pid, signal);
+    });
+    const Status status = run(
+        {"--repeat", "1000000000", "--timeout", "1", "--load-timeout", "1"});
+    ended = std::chrono::steady_clock::now();
+    culprit.join();
+    return status;
+  }
+
+  PrivateFolder folder;
+  std::string bundle;
+  std::chrono::steady_clock::time_point sent, ended;
+};
+
+TEST_F(RankProcess, TwoProcessesGather) {
+  const Status status = run();
+  ASSERT_TRUE(status.ok()) << status.message();
+  NpyFile file;
+  ASSERT_TRUE(NpyFile::open(at("out/y.npy"), file).ok());
+  ASSERT_EQ(file.shape(), std::vector<int64_t>{8});
+  float values[8];
+  std::memcpy(values, file.data(), sizeof values);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(values[i], float(i));
+}
+
+TEST_F(RankProcess, WrongInputIsOneError) {
+  writeInput(7);
+  const Status status = run();
+  EXPECT_EQ(status.code(), BadInput) << status.message();
+}
+
+TEST_F(RankProcess, WrongOptionIsWrongUsage) {
+  EXPECT_EQ(run({"--no-such-option"}).code(), WrongUsage);
+}
+
+TEST_F(RankProcess, KilledRankEndsTheRun) {
+  const Status status = runAndSignal(SIGKILL);
+  EXPECT_EQ(status.code(), PeerLost) << status.message();
+  EXPECT_NE(status.message().find("rank 1"), std::string::npos)
+      << status.message();
+  EXPECT_LT(Seconds(ended - sent).count(), 5.0);
+}
+
+TEST_F(RankProcess, StoppedRankMissesTheDeadline) {
+  const Status status = runAndSignal(SIGSTOP);
+  EXPECT_EQ(status.code(), PeerLost) << status.message();
+  EXPECT_NE(status.message().find("rank 1 of {0,1} did not arrive"),
+            std::string::npos)
+      << status.message();
+  EXPECT_LT(Seconds(ended - sent).count(), 6.0);
+}
+
+TEST_F(RankProcess, AlteredRankIsRefused) {
+  std::fstream file(bundle + "/rank-001", std::ios::in | std::ios::out);
+  file.seekp(5000);
+  file << "altered";
+  file.close();
+  EXPECT_EQ(run().code(), DamagedBundle);
+}
+
+TEST_F(RankProcess, NcclIsNotThere) {
+  RunOptions options;
+  options.comm = "nccl";
+  EXPECT_EQ(runBundle(bundle, options, {}).code(), NoDevice);
+}
+
+} // namespace pcc::runtime
