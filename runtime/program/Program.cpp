@@ -31,25 +31,32 @@ static size_t padded(size_t size) {
   return (size + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-std::vector<std::byte> sealProgram(const program::ProgramT &program,
-                                   std::span<const std::byte> constants) {
-  flatbuffers::FlatBufferBuilder builder;
-  program::FinishProgramBuffer(builder,
-                               program::CreateProgram(builder, &program));
+std::vector<std::byte> sealTables(std::span<const std::byte> tables,
+                                  std::span<const std::byte> constants) {
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.tableBytes = builder.GetSize();
+  header.tableBytes = tables.size();
   header.constantBytes = constants.size();
-  const size_t constantsAt = sizeof(Header) + padded(builder.GetSize());
+  const size_t constantsAt = sizeof(Header) + padded(tables.size());
   std::vector<std::byte> bytes(constantsAt + constants.size());
-  std::memcpy(bytes.data() + sizeof(Header), builder.GetBufferPointer(),
-              builder.GetSize());
-  std::copy(constants.begin(), constants.end(), bytes.begin() + constantsAt);
+  std::copy(tables.begin(), tables.end(), bytes.begin() + sizeof(Header));
+  std::copy(constants.begin(), constants.end(),
+            bytes.begin() + int64_t(constantsAt));
   std::memcpy(bytes.data(), &header, sizeof header);
   header.hash =
       XXH3_64bits(bytes.data() + kHashedFrom, bytes.size() - kHashedFrom);
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;
+}
+
+std::vector<std::byte> sealProgram(const program::ProgramT &program,
+                                   std::span<const std::byte> constants) {
+  flatbuffers::FlatBufferBuilder builder;
+  program::FinishProgramBuffer(builder,
+                               program::CreateProgram(builder, &program));
+  const auto *tables =
+      reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
+  return sealTables({tables, builder.GetSize()}, constants);
 }
 
 static Status damaged(const std::string &what) {

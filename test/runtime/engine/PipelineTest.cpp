@@ -36,6 +36,43 @@ Layout rows(const TestProgram &builder, int64_t dp) {
   return Layout{{{{microbatches, {builder.mb()}}, rest}, {{4}}}};
 }
 
+/// Transfers along all edges of the pipeline, `messages` of each.
+void addTransfers(TestProgram &builder, const Pipeline &pipeline, int in,
+                  int out) {
+  const int32_t index = builder.tables.position;
+  const auto last = int32_t(pipeline.numPositions) - 1;
+  for (int32_t stage = 0; stage < last; ++stage)
+    for (int i = 0; i < pipeline.messages; ++i) {
+      auto &transfer = builder.tables.transfers.emplace_back(
+          std::make_unique<program::TransferT>());
+      transfer->value = "value " + std::to_string(i);
+      transfer->from_stage = stage;
+      transfer->to_stage = stage + 1;
+      transfer->from_buffer = stage == index ? out : -1;
+      transfer->to_buffer = stage + 1 == index ? in : -1;
+    }
+}
+
+/// Receive, run and send every microbatch in turn.
+void addActions(TestProgram &builder, const Pipeline &pipeline) {
+  const int32_t index = builder.tables.position;
+  const auto last = int32_t(pipeline.numPositions) - 1;
+  for (int32_t m = 0; m < microbatches; ++m) {
+    const auto exchange = [&](int32_t edge, bool sends) {
+      auto &action =
+          builder.action(program::ActionKind::Exchange, index, m, -1);
+      auto &list = sends ? action.sends : action.receives;
+      for (int i = 0; i < pipeline.messages; ++i)
+        list.emplace_back(edge * pipeline.messages + i, m);
+    };
+    if (index > 0)
+      exchange(index - 1, false);
+    builder.action(program::ActionKind::Forward, index, m, 0);
+    if (index < last)
+      exchange(index, true);
+  }
+}
+
 TestProgram position(const Pipeline &pipeline, int32_t index) {
   TestProgram builder({{"pp", pipeline.numPositions}, {"dp", pipeline.dp}},
                       microbatches);
@@ -65,36 +102,14 @@ TestProgram position(const Pipeline &pipeline, int32_t index) {
     builder.tables.outputs.back()->name = "y";
     builder.tables.outputs.back()->shape = shape;
   }
-  for (int32_t stage = 0; stage < last; ++stage)
-    for (int i = 0; i < pipeline.messages; ++i) {
-      auto &transfer = builder.tables.transfers.emplace_back(
-          std::make_unique<program::TransferT>());
-      transfer->value = "value " + std::to_string(i);
-      transfer->from_stage = stage;
-      transfer->to_stage = stage + 1;
-      transfer->from_buffer = stage == index ? out : -1;
-      transfer->to_buffer = stage + 1 == index ? in : -1;
-    }
+  addTransfers(builder, pipeline, in, out);
   auto &kernel = builder.kernel({in, out}, numElements(local));
   kernel.scalars.push_back(std::make_unique<program::ScalarT>());
   int64_t step = 1;
   for (int32_t i = 0; i < index; ++i)
     step *= 10;
   kernel.scalars[0]->base = step;
-  for (int32_t m = 0; m < microbatches; ++m) {
-    const auto exchange = [&](int32_t edge, bool sends) {
-      auto &action =
-          builder.action(program::ActionKind::Exchange, index, m, -1);
-      auto &list = sends ? action.sends : action.receives;
-      for (int i = 0; i < pipeline.messages; ++i)
-        list.emplace_back(edge * pipeline.messages + i, m);
-    };
-    if (index > 0)
-      exchange(index - 1, false);
-    builder.action(program::ActionKind::Forward, index, m, 0);
-    if (index < last)
-      exchange(index, true);
-  }
+  addActions(builder, pipeline);
   return builder;
 }
 
