@@ -91,7 +91,10 @@ int main(int argc, char **argv) {
     leave(reportFailure(status, environment, identity.rank, true));
   options.localRanks = identity.localSize;
   status = run(options, identity);
+  // Without MPI, or with another's, no rank gets anywhere.
+  const bool onAllRanks =
+      status.code() == WrongWorld || status.code() == NoDevice;
   if (status.failed())
-    leave(reportFailure(status, environment, identity.rank, false));
+    leave(reportFailure(status, environment, identity.rank, onAllRanks));
   leave(0);
 }
