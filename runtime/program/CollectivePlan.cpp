@@ -201,11 +201,12 @@ private:
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
+  // These two have no layouts.
+  if (spec.kind == CollectiveKind::AllReduce ||
+      spec.kind == CollectiveKind::Broadcast)
+    return {};
   Planner planner(spec, mesh, at);
   switch (spec.kind) {
-  case CollectiveKind::AllReduce:
-  case CollectiveKind::Broadcast:
-    return {};
   case CollectiveKind::Slice:
     return planner.slice();
   case CollectiveKind::AllGather:
@@ -226,6 +227,9 @@ static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
 
 int64_t collectiveScratchElements(const CollectiveSpec &spec,
                                   const Mesh &mesh) {
+  if (spec.kind == CollectiveKind::AllReduce ||
+      spec.kind == CollectiveKind::Broadcast)
+    return 0;
   std::set<int32_t> axes;
   for (const AxisPart &part : spec.group.parts)
     axes.insert(part.axis);

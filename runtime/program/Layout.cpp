@@ -140,6 +140,10 @@ const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape) {
   if (layout.dims.size() != shape.size())
     return "has another number of dims than its shape";
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements))
+      return "has an impossible shape";
   std::vector<AxisPart> used;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (const char *fault =

@@ -41,7 +41,8 @@ public:
   template <typename T> void set(int buffer, const std::vector<T> &values) {
     auto &bytes = memory[buffer];
     bytes.resize(values.size() * sizeof(T));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    std::copy_n(reinterpret_cast<const std::byte *>(values.data()),
+                bytes.size(), bytes.begin());
   }
 
   template <typename T> std::vector<T> get(int buffer) {
