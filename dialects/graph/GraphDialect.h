@@ -36,6 +36,25 @@ broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 /// The name of the node that a location stands for; empty if it names none.
 llvm::StringRef nodeName(mlir::Location location);
 
+/// The properties of an op that is being built or parsed: those that are set,
+/// those that are still in the dictionary, and defaults.
+template <typename Op>
+auto completeProperties(mlir::MLIRContext *context,
+                        mlir::DictionaryAttr attributes,
+                        mlir::OpaqueProperties properties) {
+  using Properties = typename Op::template InferredProperties<Op>;
+  Properties all = properties ? *properties.as<Properties *>() : Properties();
+  if constexpr (!std::is_same_v<Properties, mlir::EmptyProperties>) {
+    for (mlir::NamedAttribute attr :
+         attributes ? attributes.getValue()
+                    : llvm::ArrayRef<mlir::NamedAttribute>())
+      Op::setInherentAttr(all, attr.getName(), attr.getValue());
+    Op::populateDefaultProperties(
+        mlir::OperationName(Op::getOperationName(), context), all);
+  }
+  return all;
+}
+
 } // namespace pcc::graph
 
 #include "dialects/graph/GraphInterfaces.h.inc"

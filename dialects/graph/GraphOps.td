@@ -21,9 +21,30 @@ class Graph_Op<string mnemonic, list<Trait> traits = []> :
     Op<Graph_Dialect, mnemonic, !listconcat(traits, [
       Pure, DeclareOpInterfaceMethods<Graph_ShardingRuleInterface>])>;
 
-/// Ops whose result types follow from operands and attributes.
+/// Ops whose result types follow from operands and attributes. Unlike upstream's InferTypeOpAdaptor it sees attributes that
+/// the parser has read into the dictionary only, and defaults.
+def Graph_InferTypes : TraitList<[
+  DeclareOpInterfaceMethods<InferTypeOpInterface>,
+  NativeOpTrait<"InferTypeOpAdaptor", [], /*extraOpDeclaration=*/[{
+    static ::llvm::LogicalResult inferReturnTypes(
+        ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &results);
+  }], /*extraOpDefinition=*/[{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &results) {
+      auto complete = ::pcc::graph::completeProperties<$cppClass>(context, attributes, properties);
+      Adaptor adaptor(operands, attributes, complete, regions);
+      if (location && failed(adaptor.verify(*location)))
+        return ::mlir::failure();
+      return inferReturnTypes(context, location, adaptor, results);
+    }
+  }]>
+]>;
+
 class Graph_InferOp<string mnemonic, list<Trait> traits = []> :
-    Graph_Op<mnemonic, !listconcat(traits, [InferTypeOpAdaptor])>;
+    Graph_Op<mnemonic, !listconcat(traits, [Graph_InferTypes])>;
 
 include "dialects/graph/ops/Leaves.td"
 include "dialects/graph/ops/ElementWise.td"

@@ -131,13 +131,6 @@ int64_t pcc::graph::windowOutput(int64_t input, int64_t window, int64_t stride,
   return room < 0 ? 0 : room / stride + 1;
 }
 
-/// The parser infers types before defaults are set, so the attribute may be
-/// missing.
-template <typename Adaptor> static int64_t numGroups(Adaptor adaptor) {
-  IntegerAttr group = adaptor.getGroupAttr();
-  return group ? group.getInt() : 1;
-}
-
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
@@ -151,9 +144,10 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
       adaptor.getDilations().size() != spatial)
     return emitOptionalError(loc, "convolves ", input, " with ", filter,
                              ": ranks and attributes do not fit");
-  if (input.getDimSize(1) != filter.getDimSize(1) * numGroups(adaptor))
+  if (input.getDimSize(1) !=
+      filter.getDimSize(1) * static_cast<int64_t>(adaptor.getGroup()))
     return emitOptionalError(loc, "convolves ", input, " with ", filter, " in ",
-                             numGroups(adaptor),
+                             static_cast<int64_t>(adaptor.getGroup()),
                              " groups: channels do not fit");
   SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(0)};
   for (size_t i = 0; i < spatial; ++i)
@@ -189,7 +183,8 @@ ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
     return emitOptionalError(loc, "convolves ", input, " with ", filter,
                              ": ranks and attributes do not fit");
   SmallVector<int64_t> shape{input.getDimSize(0),
-                             filter.getDimSize(1) * numGroups(adaptor)};
+                             filter.getDimSize(1) *
+                                 static_cast<int64_t>(adaptor.getGroup())};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back((input.getDimSize(i + 2) - 1) * adaptor.getStrides()[i] +
                     (filter.getDimSize(i + 2) - 1) * adaptor.getDilations()[i] +

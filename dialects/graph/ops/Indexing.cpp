@@ -54,9 +54,7 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            SmallVectorImpl<Type> &results) {
   RankedTensorType data = tensorType(adaptor.getData()),
                    indices = tensorType(adaptor.getIndices());
-  // The parser infers types before defaults are set.
-  IntegerAttr batchDims = adaptor.getBatchDimsAttr();
-  int64_t batch = batchDims ? batchDims.getInt() : 0;
+  int64_t batch = adaptor.getBatchDims();
   if (indices.getRank() == 0 || batch < 0 || batch >= indices.getRank() ||
       batch + indices.getShape().back() > data.getRank())
     return emitOptionalError(loc, "picks from ", data, " with index tuples ",

@@ -7,7 +7,9 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -32,6 +34,18 @@ static void append(std::string &text, Attribute attr) {
   attr.print(stream);
 }
 
+static void append(std::string &text, const HostTensor &tensor) {
+  llvm::raw_string_ostream stream(text);
+  if (!text.empty())
+    stream << "; ";
+  llvm::interleave(tensor.shape, stream, "x");
+  stream << ":";
+  for (double value : tensor.floats)
+    stream << llvm::format(" %.6g", std::isnan(value) ? NAN : value);
+  for (int64_t value : tensor.ints)
+    stream << " " << value;
+}
+
 std::string pcc::graph::evaluated(StringRef ops, Numerics numerics) {
   Session session;
   auto module = parseSourceString<ModuleOp>(ops, &session.context);
@@ -49,7 +63,7 @@ std::string pcc::graph::evaluated(StringRef ops, Numerics numerics) {
       return "error: " + error;
     text.clear();
     for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results)) {
-      append(text, toAttribute(tensor, tensorType(result)));
+      append(text, tensor);
       values[result] = std::move(tensor);
     }
   }

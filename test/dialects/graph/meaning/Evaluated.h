@@ -9,8 +9,8 @@
 namespace pcc::graph {
 
 /// Parses ops (constants and graph ops, in order), evaluates each, and prints
-/// the results of the last one as constants, separated by "; ". Gives
-/// "error: …" where an op fails.
+/// the results of the last one with six digits as "2x3: 1 2 3 4 5 6", separated
+/// by "; ". Gives "error: …" where an op fails.
 std::string evaluated(llvm::StringRef ops, Numerics numerics = Numerics::Model);
 
 /// The same for `Operation::fold` of the last op, whose operands must be
