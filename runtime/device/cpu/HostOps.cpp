@@ -44,7 +44,8 @@ private:
 } // namespace
 
 static const HostOpRow *findRow(std::string_view name) {
-  for (std::span<const HostOpRow> family : {sortingOps(), scanOps()})
+  for (std::span<const HostOpRow> family :
+       {sortingOps(), scanOps(), scatterOps()})
     for (const HostOpRow &row : family)
       if (row.name == name)
         return &row;

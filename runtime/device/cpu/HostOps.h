@@ -36,6 +36,7 @@ struct HostOpRow {
 /// Rows of each family's file.
 std::span<const HostOpRow> sortingOps();
 std::span<const HostOpRow> scanOps();
+std::span<const HostOpRow> scatterOps();
 
 } // namespace pcc::runtime
 

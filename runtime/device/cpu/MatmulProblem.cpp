@@ -2,6 +2,8 @@
 
 #include "runtime/device/cpu/MatmulProblem.h"
 
+#include <algorithm>
+
 namespace pcc::runtime {
 
 static MatrixStrides split(const std::vector<int64_t> &strides) {
@@ -13,6 +15,15 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
+/// The stride of a dim of one element means nothing: takes one that libraries
+/// like.
+static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
+  if (columns == 1)
+    matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
+  if (rows == 1)
+    matrix.row = matrix.column == 1 ? std::max<int64_t>(columns, 1) : 1;
+}
+
 MatmulProblem::MatmulProblem(const program::MatmulT &matmul, ElementType type)
     : type(type), batch(matmul.batch), m(matmul.m), n(matmul.n), k(matmul.k),
       a(split(matmul.a_strides)), b(split(matmul.b_strides)),
@@ -22,6 +33,10 @@ MatmulProblem::MatmulProblem(const program::MatmulT &matmul, ElementType type)
   residual = hasResidual ? split(matmul.residual_strides) : c;
   mergeBatches();
   mergeIntoRows();
+  normalize(a, m, k);
+  normalize(b, k, n);
+  normalize(c, m, n);
+  normalize(residual, m, n);
 }
 
 int64_t MatmulProblem::numBatches() const {
@@ -57,8 +72,11 @@ void MatmulProblem::mergeBatches() {
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})
-      if (matrix->batch.back() != matrix->row * m)
+      if (m != 1 && matrix->batch.back() != matrix->row * m)
         return;
+    if (m == 1)
+      for (MatrixStrides *matrix : {&a, &c, &residual})
+        matrix->row = matrix->batch.back();
     m *= batch.back();
     batch.pop_back();
     for (MatrixStrides *matrix : matrices())

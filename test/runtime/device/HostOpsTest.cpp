@@ -71,6 +71,49 @@ TEST(CumSum, InclusiveExclusiveReverse) {
   EXPECT_EQ(cumSum({1, 2, 3, 4}, {2, 2}, {0, 0, 0}), (Floats{1, 2, 4, 6}));
 }
 
+namespace {
+Floats scatter(const char *name, const Floats &data, const Ints &shape,
+               const Ints &indices, const Ints &indexShape,
+               const Floats &updates, const Ints &updateShape,
+               Ints attributes) {
+  TestProgram builder({{"pp", 1}});
+  const int x = builder.arena("data", ElementType::F32, shape);
+  const int at = builder.arena("indices", ElementType::I64, indexShape);
+  const int values = builder.arena("updates", ElementType::F32, updateShape);
+  const int y = builder.arena("y", ElementType::F32, shape);
+  auto &op = builder.instruction<program::HostOpT>("scatter");
+  op.name = name;
+  op.inputs = {x, at, values};
+  op.outputs = {y};
+  op.integers = std::move(attributes);
+  OneInstruction run(builder);
+  run.set(x, data);
+  run.set(at, indices);
+  run.set(values, updates);
+  const Status status = run.run();
+  EXPECT_TRUE(status.ok()) << status.message();
+  return run.get<float>(y);
+}
+} // namespace
+
+TEST(Scatter, ElementsAlongADim) {
+  EXPECT_EQ(scatter("scatter_elements", {1, 2, 3, 4, 5, 6}, {2, 3},
+                    {0, -1, 1, 1}, {2, 2}, {10, 20, 30, 40}, {2, 2}, {1, 0}),
+            (Floats{10, 2, 20, 4, 40, 6}));
+  EXPECT_EQ(scatter("scatter_elements", {1, 2, 3}, {3}, {0, 0, 2}, {3},
+                    {10, 20, 30}, {3}, {0, 1}),
+            (Floats{31, 2, 33}));
+}
+
+TEST(Scatter, SlicesAtTuples) {
+  EXPECT_EQ(scatter("scatter_nd", {1, 2, 3, 4, 5, 6}, {3, 2}, {2, 0}, {2, 1},
+                    {7, 8, -9, 9}, {2, 2}, {3}),
+            (Floats{1, 9, 3, 4, 7, 8}));
+  EXPECT_EQ(scatter("scatter_nd", {1, 2, 3, 4}, {2, 2}, {1, 0}, {1, 2}, {9},
+                    {1}, {0}),
+            (Floats{1, 2, 9, 4}));
+}
+
 TEST(HostOps, UnknownNameIsADefect) {
   TestProgram builder({{"pp", 1}});
   builder.instruction<program::HostOpT>("node_7").name = "frobnicate";

@@ -171,6 +171,21 @@ TEST(Matmul, GroupedHeadsBroadcastKeys) {
          .c = {18, 9, 3, 1}});
 }
 
+TEST(Matmul, VectorsHaveAnyStrides) {
+  check({.m = 1, .a = {0, 1}, .b = {7, 1}, .c = {0, 1}});
+  check({.n = 1, .a = {6, 1}, .b = {1, 0}, .c = {1, 0}, .bias = true});
+  check({.m = 1, .n = 1, .k = 1, .a = {0, 0}, .b = {0, 0}, .c = {0, 0}});
+}
+
+TEST(Matmul, BatchOfVectorsBecomesRows) {
+  check({.batch = {4},
+         .m = 1,
+         .a = {10, 0, 1},
+         .b = {0, 7, 1},
+         .c = {9, 0, 1},
+         .residual = true});
+}
+
 TEST(Matmul, StridesThatNoLibraryHas) {
   check({.a = {12, 2}, .b = {14, 2}, .c = {14, 2}, .bias = true});
 }

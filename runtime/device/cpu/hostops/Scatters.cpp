@@ -1,0 +1,177 @@
+//===- Scatters.cpp - elements and slices put at indices
+//-------------------===//
+//
+// scatter_elements: inputs data, indices, updates, output of data's type;
+// integers: dim, combination. scatter_nd: the same inputs, index tuples along
+// the last dim of indices; integers: combination. Combinations: 0 set, 1 add, 2
+// multiply, 3 max, 4 min. Negative indices count from the end; what lies
+// outside is left out, as CheckIndices comes before where it may not be.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/HostOps.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <cstring>
+
+namespace pcc::runtime {
+
+namespace {
+enum Combination : int64_t { Set, Add, Multiply, Max, Min };
+} // namespace
+
+template <typename T> static T combine(int64_t kind, T old, T update) {
+  using C = Computed<T>;
+  const C a = static_cast<C>(old), b = static_cast<C>(update);
+  const C table[] = {b, C(a + b), C(a * b), b > a || b != b ? b : a,
+                     b < a || b != b ? b : a};
+  return static_cast<T>(table[kind]);
+}
+
+static bool isIndexType(ElementType type) {
+  return type == ElementType::I64 || type == ElementType::I32;
+}
+
+static int64_t indexAt(const HostTensor &indices, int64_t at, int64_t size) {
+  const int64_t index = indices.type == ElementType::I64
+                            ? static_cast<const int64_t *>(indices.data)[at]
+                            : static_cast<const int32_t *>(indices.data)[at];
+  return index < 0 ? index + size : index;
+}
+
+static const char *checkOperands(const HostOpCall &call, size_t integers) {
+  if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
+      call.integers.size() != integers)
+    return "needs data, indices, updates and its integers";
+  const HostTensor &data = call.inputs[0];
+  if (call.outputs[0].shape != data.shape ||
+      call.outputs[0].type != data.type || call.inputs[2].type != data.type ||
+      !isIndexType(call.inputs[1].type))
+    return "has operands of another type or shape";
+  if (call.integers.back() < Set || call.integers.back() > Min)
+    return "has an unknown combination";
+  return nullptr;
+}
+
+static void copyData(HostOpCall &call) {
+  const HostTensor &data = call.inputs[0];
+  if (call.outputs[0].data != data.data)
+    std::memcpy(call.outputs[0].data, data.data,
+                size_t(numElements(data.shape)) * sizeOf(data.type));
+}
+
+//===----------------------------------------------------------------------===//
+// scatter_elements
+//===----------------------------------------------------------------------===//
+
+static const char *prepareElements(HostOpCall &call) {
+  if (const char *fault = checkOperands(call, 2))
+    return fault;
+  const std::vector<int64_t> &data = call.inputs[0].shape;
+  const std::vector<int64_t> &indices = call.inputs[1].shape;
+  if (call.inputs[2].shape != indices || indices.size() != data.size())
+    return "has updates of another shape than its indices";
+  if (call.integers[0] < 0 || call.integers[0] >= int64_t(data.size()))
+    return "has a dim that its data lacks";
+  for (size_t dim = 0; dim < data.size(); ++dim)
+    if (int64_t(dim) != call.integers[0] && indices[dim] > data[dim])
+      return "has more indices than elements";
+  return nullptr;
+}
+
+/// Where element `at` of the indices goes, or -1.
+static int64_t placeOf(const HostOpCall &call, int64_t at) {
+  const std::vector<int64_t> &data = call.inputs[0].shape;
+  const std::vector<int64_t> &indices = call.inputs[1].shape;
+  int64_t place = 0, stride = 1, rest = at;
+  for (size_t dim = data.size(); dim-- > 0;) {
+    int64_t index = rest % indices[dim];
+    rest /= indices[dim];
+    if (int64_t(dim) == call.integers[0])
+      index = indexAt(call.inputs[1], at, data[dim]);
+    if (index < 0 || index >= data[dim])
+      return -1;
+    place += index * stride;
+    stride *= data[dim];
+  }
+  return place;
+}
+
+static void runElements(HostOpCall &call) {
+  copyData(call);
+  dispatch(call.inputs[0].type, [&](auto element) {
+    using T = decltype(element);
+    T *out = static_cast<T *>(call.outputs[0].data);
+    const T *updates = static_cast<const T *>(call.inputs[2].data);
+    const int64_t count = numElements(call.inputs[1].shape);
+    for (int64_t at = 0; at < count; ++at)
+      if (const int64_t place = placeOf(call, at); place >= 0)
+        out[place] = combine(call.integers[1], out[place], updates[at]);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// scatter_nd
+//===----------------------------------------------------------------------===//
+
+/// Elements of the slice that one tuple names.
+static int64_t sliceSize(const HostOpCall &call) {
+  const std::vector<int64_t> &data = call.inputs[0].shape;
+  const auto depth = size_t(call.inputs[1].shape.back());
+  return numElements(std::span(data).subspan(depth));
+}
+
+static const char *prepareNd(HostOpCall &call) {
+  if (const char *fault = checkOperands(call, 1))
+    return fault;
+  const std::vector<int64_t> &indices = call.inputs[1].shape;
+  if (indices.empty() || indices.back() < 0 ||
+      indices.back() > int64_t(call.inputs[0].shape.size()))
+    return "has index tuples longer than its data's shape";
+  const int64_t tuples =
+      numElements(std::span(indices).first(indices.size() - 1));
+  return numElements(call.inputs[2].shape) == tuples * sliceSize(call)
+             ? nullptr
+             : "has updates that do not match its indices";
+}
+
+/// Where the slice of tuple `at` begins, or -1.
+static int64_t sliceAt(const HostOpCall &call, int64_t at) {
+  const std::vector<int64_t> &data = call.inputs[0].shape;
+  const int64_t depth = call.inputs[1].shape.back();
+  int64_t place = 0;
+  for (int64_t dim = 0; dim < depth; ++dim) {
+    const int64_t index =
+        indexAt(call.inputs[1], at * depth + dim, data[size_t(dim)]);
+    if (index < 0 || index >= data[size_t(dim)])
+      return -1;
+    place = place * data[size_t(dim)] + index;
+  }
+  return place * sliceSize(call);
+}
+
+static void runNd(HostOpCall &call) {
+  copyData(call);
+  const int64_t size = sliceSize(call);
+  const std::vector<int64_t> &indices = call.inputs[1].shape;
+  const int64_t tuples =
+      numElements(std::span(indices).first(indices.size() - 1));
+  dispatch(call.inputs[0].type, [&](auto element) {
+    using T = decltype(element);
+    const T *updates = static_cast<const T *>(call.inputs[2].data);
+    for (int64_t at = 0; at < tuples; ++at) {
+      const int64_t place = sliceAt(call, at);
+      T *out = static_cast<T *>(call.outputs[0].data) + place;
+      for (int64_t i = 0; place >= 0 && i < size; ++i)
+        out[i] = combine(call.integers[0], out[i], updates[at * size + i]);
+    }
+  });
+}
+
+static constexpr HostOpRow rows[] = {
+    {"scatter_elements", prepareElements, runElements},
+    {"scatter_nd", prepareNd, runNd}};
+
+std::span<const HostOpRow> scatterOps() { return rows; }
+
+} // namespace pcc::runtime
