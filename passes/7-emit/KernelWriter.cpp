@@ -1,0 +1,222 @@
+//===- KernelWriter.cpp - from a kernel's results back to its operands ----===//
+
+#include "passes/7-emit/KernelWriter.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+const ReadTable &ReadTable::get() {
+  static const ReadTable table = [] {
+    ReadTable table;
+    addElementWiseReads(table);
+    addFloatFunctionReads(table);
+    addLayoutReads(table);
+    addIndexingReads(table);
+    addLeafReads(table);
+    addRowReads(table);
+    return table;
+  }();
+  return table;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
+  for (const Known &entry : llvm::reverse(known))
+    if (entry.tensor == tensor && ArrayRef(entry.at) == at)
+      return entry.element;
+  Value element;
+  if (Value pointer = pointers.lookup(tensor)) {
+    auto type = graph::tensorType(tensor);
+    element = load(pointer, type.getElementType(),
+                   indices.linearise(at, type.getShape()));
+  } else if (isInCurrentRow(tensor, at)) {
+    Type type = computeType(graph::tensorType(tensor).getElementType());
+    element = loadFromRow(rowBuffers.lookup(tensor), type, innerOf(at));
+  } else {
+    Operation *op = tensor.getDefiningOp();
+    element = ReadTable::get().find(op)(*this, op, at);
+  }
+  remember(tensor, at, element);
+  return element;
+}
+
+Value KernelWriter::readBroadcast(Value tensor, ArrayRef<Index> at) {
+  ArrayRef<int64_t> shape = graph::tensorType(tensor).getShape();
+  Place place(at.take_back(shape.size()));
+  for (auto [index, size] : llvm::zip_equal(place, shape))
+    if (size == 1)
+      index = IndexSpace::constant(0);
+  return read(tensor, place);
+}
+
+Value KernelWriter::readScalar(Value tensor) {
+  return read(tensor, Place(graph::tensorType(tensor).getRank()));
+}
+
+void KernelWriter::remember(Value tensor, ArrayRef<Index> at, Value element) {
+  known.push_back({tensor, Place(at), element});
+}
+
+static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
+                            const Index &position) {
+  Value offset = w.materialise(position);
+  return LLVM::GEPOp::create(w.builder, w.loc, pointer.getType(), storage,
+                             pointer, ValueRange{offset},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+Value KernelWriter::load(Value pointer, Type element, const Index &position) {
+  Type storage = storageType(element);
+  Value stored = LLVM::LoadOp::create(
+      builder, loc, storage, elementPointer(*this, pointer, storage, position));
+  return scalar().fromStorage(stored, element);
+}
+
+void KernelWriter::store(Value pointer, Type element, const Index &position,
+                         Value value) {
+  Value stored = scalar().toStorage(value, element);
+  LLVM::StoreOp::create(
+      builder, loc, stored,
+      elementPointer(*this, pointer, storageType(element), position));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+Place KernelWriter::rowPlace(ArrayRef<Index> inner) const {
+  Place place(rows.shape.size());
+  for (auto [dim, index] : llvm::zip_equal(rows.outerDims, outer))
+    place[dim] = index;
+  for (auto [dim, index] : llvm::zip_equal(rows.innerDims, inner))
+    place[dim] = index;
+  return place;
+}
+
+Place KernelWriter::innerOf(ArrayRef<Index> at) const {
+  Place inner;
+  for (int64_t dim : rows.innerDims)
+    inner.push_back(at[dim]);
+  return inner;
+}
+
+bool KernelWriter::isInCurrentRow(Value tensor, ArrayRef<Index> at) const {
+  return rowBuffers.contains(tensor) && ArrayRef(rowPlace(innerOf(at))) == at;
+}
+
+Value KernelWriter::allocateRow(Type type) {
+  OpBuilder::InsertionGuard guard(builder);
+  Operation *function = builder.getInsertionBlock()->getParentOp();
+  if (!isa<LLVM::LLVMFuncOp>(function))
+    function = function->getParentOfType<LLVM::LLVMFuncOp>();
+  builder.setInsertionPointToStart(&function->getRegion(0).front());
+  Value count =
+      arith::ConstantIntOp::create(builder, loc, rows.innerSize(), 64);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  return LLVM::AllocaOp::create(builder, loc, pointer, type, count,
+                                /*alignment=*/64);
+}
+
+void KernelWriter::storeInRow(Value buffer, ArrayRef<Index> inner,
+                              Value element) {
+  Value pointer = elementPointer(*this, buffer, element.getType(),
+                                 indices.linearise(inner, rows.innerShape()));
+  LLVM::StoreOp::create(builder, loc, element, pointer);
+}
+
+Value KernelWriter::loadFromRow(Value buffer, Type type,
+                                ArrayRef<Index> inner) {
+  return LLVM::LoadOp::create(
+      builder, loc, type,
+      elementPointer(*this, buffer, type,
+                     indices.linearise(inner, rows.innerShape())));
+}
+
+void KernelWriter::keepRow(Value tensor) {
+  if (pointers.contains(tensor) || rowBuffers.contains(tensor) ||
+      !rows.fitsOnStack())
+    return;
+  Type type = computeType(graph::tensorType(tensor).getElementType());
+  Value buffer = allocateRow(type);
+  loopOverRow({}, [&](ArrayRef<Index> inner, ValueRange) {
+    storeInRow(buffer, inner, read(tensor, rowPlace(inner)));
+    return SmallVector<Value>();
+  });
+  rowBuffers[tensor] = buffer;
+}
+
+SmallVector<Value> KernelWriter::loopOverRow(ValueRange carried,
+                                             NestBody body) {
+  return loops(rows.innerShape(), rows.innerGroups, carried, body);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> KernelWriter::loop(Value low, Value high, int64_t extent,
+                                      ValueRange carried, LoopBody body) {
+  Value step = arith::ConstantIntOp::create(builder, loc, 1, 64);
+  auto loopOp = scf::ForOp::create(builder, loc, low, high, step, carried);
+  OpBuilder::InsertionGuard guard(builder);
+  size_t numKnown = known.size();
+  Block *block = loopOp.getBody();
+  if (block->mightHaveTerminator())
+    block->getTerminator()->erase();
+  builder.setInsertionPointToEnd(block);
+  Index index = indices.leaf(loopOp.getInductionVar(), 0, extent - 1);
+  scf::YieldOp::create(builder, loc, body(index, loopOp.getRegionIterArgs()));
+  known.resize(numKnown);
+  return SmallVector<Value>(loopOp.getResults());
+}
+
+SmallVector<Value> KernelWriter::loop(int64_t extent, ValueRange carried,
+                                      LoopBody body) {
+  if (extent == 1)
+    return body(IndexSpace::constant(0), carried);
+  Value low = arith::ConstantIntOp::create(builder, loc, 0, 64);
+  Value high = arith::ConstantIntOp::create(builder, loc, extent, 64);
+  return loop(low, high, extent, carried, body);
+}
+
+SmallVector<Value> KernelWriter::loops(ArrayRef<int64_t> shape,
+                                       ArrayRef<int64_t> groups,
+                                       ValueRange carried, NestBody body) {
+  if (groups.empty())
+    return body({}, carried);
+  ArrayRef<int64_t> own = shape.take_front(groups[0]);
+  return loop(ShapedType::getNumElements(own), carried,
+              [&](Index position, ValueRange values) {
+                Place place = indices.delinearise(position, own);
+                auto withOwn = [&](ArrayRef<Index> rest, ValueRange inner) {
+                  Place all(place);
+                  llvm::append_range(all, rest);
+                  return body(all, inner);
+                };
+                return loops(shape.drop_front(groups[0]), groups.drop_front(),
+                             values, withOwn);
+              });
+}
+
+Value KernelWriter::branch(Value condition, Type type, Branch onTrue,
+                           Branch onFalse) {
+  auto ifOp = scf::IfOp::create(builder, loc, TypeRange{type}, condition,
+                                /*withElseRegion=*/true);
+  auto fill = [&](Block *block, Branch write) {
+    OpBuilder::InsertionGuard guard(builder);
+    size_t numKnown = known.size();
+    builder.setInsertionPointToEnd(block);
+    scf::YieldOp::create(builder, loc, write());
+    known.resize(numKnown);
+  };
+  fill(ifOp.thenBlock(), onTrue);
+  fill(ifOp.elseBlock(), onFalse);
+  return ifOp.getResult(0);
+}

@@ -1,0 +1,145 @@
+//===- KernelWriter.h - from a kernel's results back to its operands ------===//
+//
+// A kernel is written by asking for an element of a result at a place; each op
+// asks for the elements of its operands that it needs. Layout ops only change
+// the place, so they cost nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_KERNELWRITER_H
+#define PCC_PASSES_7_EMIT_KERNELWRITER_H
+
+#include "dialects/rank/RankDialect.h"
+#include "passes/7-emit/KernelIndex.h"
+#include "passes/7-emit/KernelPlan.h"
+#include "passes/7-emit/KernelScalar.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace pcc::emit {
+
+/// Writes one kernel's code at `builder`.
+class KernelWriter {
+public:
+  KernelWriter(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  IndexSpace indices;
+  /// The kernel's scalars, in order; each dist.global_index takes some.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
+  /// What the current row of an op comes to (KernelRows.h).
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> statistics;
+  RowSpace rows;
+  /// The current row: an index per outer dim of `rows`.
+  Place outer;
+
+  ScalarBuilder scalar() { return {builder, loc}; }
+
+  /// `tensor` lies densely at `pointer`.
+  void bind(mlir::Value tensor, mlir::Value pointer) {
+    pointers[tensor] = pointer;
+  }
+
+  /// The element of `tensor` at `at`, in its compute type.
+  mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
+  /// The element of `tensor` that NumPy's broadcasting puts at `at` of a result
+  /// of its rank or more.
+  mlir::Value readBroadcast(mlir::Value tensor, llvm::ArrayRef<Index> at);
+  /// The only element of `tensor`.
+  mlir::Value readScalar(mlir::Value tensor);
+  /// Says that `element` is what read(tensor, at) gives, until the innermost
+  /// open loop or branch ends.
+  void remember(mlir::Value tensor, llvm::ArrayRef<Index> at,
+                mlir::Value element);
+
+  mlir::Value load(mlir::Value pointer, mlir::Type element,
+                   const Index &position);
+  void store(mlir::Value pointer, mlir::Type element, const Index &position,
+             mlir::Value value);
+  mlir::Value materialise(const Index &index) {
+    return indices.materialise(builder, loc, index);
+  }
+
+  /// The place in `rows.shape` of an element of the current row.
+  Place rowPlace(llvm::ArrayRef<Index> inner) const;
+  /// A buffer of the elements of a row, in their compute type.
+  mlir::Value allocateRow(mlir::Type type);
+  void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
+                  mlir::Value element);
+  mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
+                          llvm::ArrayRef<Index> inner);
+  /// The indices of `at` along the inner dims of `rows`.
+  Place innerOf(llvm::ArrayRef<Index> at) const;
+  /// Computes the current row of `tensor` once and for all.
+  void keepRow(mlir::Value tensor);
+
+  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      Index, mlir::ValueRange)>;
+  /// for i in [low, high), whose bounds are within [0, extent): carries values.
+  llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
+                                      int64_t extent, mlir::ValueRange carried,
+                                      LoopBody body);
+  /// for i in [0, extent); a single iteration needs no loop.
+  llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
+                                      LoopBody body);
+  using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      llvm::ArrayRef<Index>, mlir::ValueRange)>;
+  /// Nested loops over `shape`: one for every group of neighbouring dims.
+  llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
+                                       llvm::ArrayRef<int64_t> groups,
+                                       mlir::ValueRange carried, NestBody body);
+  /// Over the elements of the current row.
+  llvm::SmallVector<mlir::Value> loopOverRow(mlir::ValueRange carried,
+                                             NestBody body);
+
+  using Branch = llvm::function_ref<mlir::Value()>;
+  mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
+                     Branch onFalse);
+
+private:
+  struct Known {
+    mlir::Value tensor;
+    Place at;
+    mlir::Value element;
+  };
+  bool isInCurrentRow(mlir::Value tensor, llvm::ArrayRef<Index> at) const;
+
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+  llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
+  /// A stack: what a scope added is dropped at its end.
+  std::vector<Known> known;
+};
+
+/// The code of one op: its result's element at a place.
+using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
+                                     llvm::ArrayRef<Index>);
+
+/// The code of every op that a kernel may hold.
+class ReadTable {
+public:
+  static const ReadTable &get();
+
+  template <typename Op> void add(ReadFunction function) {
+    functions[mlir::TypeID::get<Op>()] = function;
+  }
+  ReadFunction find(mlir::Operation *op) const {
+    auto info = op->getName().getRegisteredInfo();
+    return info ? functions.lookup(info->getTypeID()) : nullptr;
+  }
+
+private:
+  llvm::DenseMap<mlir::TypeID, ReadFunction> functions;
+};
+
+// One function per family of ops.
+void addElementWiseReads(ReadTable &table);
+void addFloatFunctionReads(ReadTable &table);
+void addLayoutReads(ReadTable &table);
+void addIndexingReads(ReadTable &table);
+void addLeafReads(ReadTable &table);
+void addRowReads(ReadTable &table);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_KERNELWRITER_H

@@ -1,0 +1,225 @@
+//===- LowerKernels.cpp - kernels as loops on pointers --------------------===//
+
+#include "passes/7-emit/LowerKernels.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/7-emit/KernelRows.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "lower-kernels"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                  LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Writes the body of one kernel into a function that takes its buffers as
+/// pointers that do not alias, its scalars, and the range of outer iterations.
+struct BodyWriter {
+  rank::KernelOp kernel;
+  KernelPlan plan;
+  KernelWriter &w;
+  SmallVector<Value> outputs;
+  Value begin, end;
+
+  rank::YieldOp yield() { return kernel.getYield(); }
+
+  void write() {
+    w.loop(begin, end, plan.extent, {}, [&](Index iteration, ValueRange) {
+      if (plan.rows)
+        writeRow(iteration);
+      else
+        writeElements(iteration);
+      return SmallVector<Value>();
+    });
+  }
+
+  /// One point of the outer loops, all of the inner ones.
+  void writeElements(const Index &iteration) {
+    int64_t numOuter = 0;
+    for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
+      numOuter += group;
+    ArrayRef<int64_t> shape = plan.shape;
+    Place outer = w.indices.delinearise(iteration, shape.take_front(numOuter));
+    w.loops(shape.drop_front(numOuter),
+            ArrayRef(plan.groups).drop_front(plan.numParallel), {},
+            [&](ArrayRef<Index> inner, ValueRange) {
+              Place at(outer);
+              llvm::append_range(at, inner);
+              for (auto [result, output] :
+                   llvm::zip_equal(yield().getResults(), outputs))
+                storeAt(result, output, at, w.read(result, at));
+              return SmallVector<Value>();
+            });
+  }
+
+  void storeAt(Value result, Value output, ArrayRef<Index> at, Value element) {
+    auto type = graph::tensorType(result);
+    w.store(output, type.getElementType(),
+            w.indices.linearise(at, type.getShape()), element);
+  }
+
+  /// Whether `result` has an element per element of a row, not one per row.
+  bool isPerElement(Value result) {
+    auto shape = graph::tensorType(result).getShape();
+    return shape == ArrayRef(plan.rows->shape) &&
+           !isa_and_nonnull<graph::ReduceOp, graph::ArgReduceOp>(
+               result.getDefiningOp());
+  }
+
+  void writeRow(const Index &iteration) {
+    w.rows = *plan.rows;
+    w.outer = w.indices.delinearise(iteration, w.rows.outerShape());
+    for (Operation &op : kernel.getBody().front())
+      writeStatistics(w, &op);
+    SmallVector<std::pair<Value, Value>> perElement;
+    for (auto [result, output] :
+         llvm::zip_equal(yield().getResults(), outputs)) {
+      if (isPerElement(result)) {
+        perElement.push_back({result, output});
+        continue;
+      }
+      auto shape = graph::tensorType(result).getShape();
+      Place at = w.indices.delinearise(iteration, shape);
+      storeAt(result, output, at, w.read(result, at));
+    }
+    if (perElement.empty())
+      return;
+    w.loopOverRow({}, [&](ArrayRef<Index> inner, ValueRange) {
+      Place at = w.rowPlace(inner);
+      for (auto [result, output] : perElement)
+        storeAt(result, output, at, w.read(result, at));
+      return SmallVector<Value>();
+    });
+  }
+};
+} // namespace
+
+/// The kernel's loops, behind pointers that are known not to alias.
+static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
+                                  const Twine &name) {
+  MLIRContext *context = kernel.getContext();
+  Location loc = builder.getUnknownLoc();
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  size_t numInputs = kernel.getArgumentTypes().size(),
+         numBuffers = numInputs + kernel.getResultTypes().size(),
+         numScalars = kernel.getScalars() ? kernel.getScalars()->size() : 0;
+  SmallVector<Type> types(numBuffers, pointer);
+  types.append(numScalars + 2, builder.getI64Type());
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, loc, name.str(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types),
+      LLVM::Linkage::Internal);
+  for (size_t i = 0; i < numBuffers; ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+  OpBuilder inside(context);
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  KernelWriter writer(inside, loc);
+  auto arguments = function.getArguments();
+  for (auto [tensor, buffer] :
+       llvm::zip(kernel.getBody().getArguments(), arguments))
+    writer.bind(tensor, buffer);
+  auto scalars = arguments.drop_front(numBuffers);
+  for (Operation &op : kernel.getBody().front())
+    for (size_t i = 0, count = offsetsOf(&op).size(); i < count; ++i) {
+      writer.scalars[&op].push_back(scalars.front());
+      scalars = scalars.drop_front();
+    }
+  auto outputs = arguments.slice(numInputs, numBuffers - numInputs);
+  BodyWriter body{kernel,
+                  planOf(kernel),
+                  writer,
+                  SmallVector<Value>(outputs.begin(), outputs.end()),
+                  arguments[arguments.size() - 2],
+                  arguments.back()};
+  body.write();
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+  return function;
+}
+
+/// The function that the runtime calls: fetches pointers and scalars.
+static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
+                       const Twine &name) {
+  MLIRContext *context = builder.getContext();
+  Location loc = builder.getUnknownLoc();
+  Type pointer = LLVM::LLVMPointerType::get(context),
+       i64 = builder.getI64Type();
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, loc, name.str(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                  {pointer, pointer, i64, i64}));
+  OpBuilder inside(context);
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  SmallVector<Value> operands;
+  int32_t next[2] = {0, 0};
+  for (Type type : body.getArgumentTypes().drop_back(2)) {
+    int which = type == pointer ? 0 : 1;
+    Value address = LLVM::GEPOp::create(inside, loc, pointer, type,
+                                        function.getArgument(which),
+                                        ArrayRef<LLVM::GEPArg>{next[which]++});
+    operands.push_back(LLVM::LoadOp::create(inside, loc, type, address));
+  }
+  operands.append({function.getArgument(2), function.getArgument(3)});
+  LLVM::CallOp::create(inside, loc, body, operands);
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+static LogicalResult toLlvmDialect(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathPolynomialApproximationPatterns(
+      patterns, MathPolynomialApproximationOptions());
+  GreedyRewriteConfig config;
+  config.enableFolding(false);
+  if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
+    return failure();
+  PassManager manager(module.getContext());
+  manager.addPass(createCSEPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  return manager.run(module);
+}
+
+OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  DialectRegistry registry;
+  registerKernelDialects(registry);
+  context->appendDialectRegistry(registry);
+  for (StringRef name : registry.getDialectNames())
+    context->getOrLoadDialect(name);
+  OwningOpRef<ModuleOp> lowered = ModuleOp::create(module.getLoc());
+  OpBuilder builder(context);
+  int64_t number = 0;
+  for (auto kernel : module.getOps<rank::KernelOp>()) {
+    builder.setInsertionPointToEnd(lowered->getBody());
+    auto body = writeBody(builder, kernel, "pcc_loops_" + Twine(number));
+    writeEntry(builder, body, "pcc_k_" + Twine(number));
+    ++number;
+  }
+  LDBG() << "wrote " << number << " kernels";
+  if (failed(toLlvmDialect(*lowered)))
+    return nullptr;
+  return lowered;
+}

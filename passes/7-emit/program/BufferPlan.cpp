@@ -1,0 +1,294 @@
+//===- BufferPlan.cpp - where values lie ----------------------------------===//
+
+#include "passes/7-emit/program/BufferPlan.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/ConstantBytes.h"
+#include "passes/plan/Arena.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static int64_t aligned(int64_t bytes) {
+  return (bytes + runtime::kAlignment - 1) / runtime::kAlignment *
+         runtime::kAlignment;
+}
+
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+int64_t BufferPlan::Storage::stride() const { return aligned(bytes); }
+
+BufferPlan::BufferPlan(const ModelFacts &facts, int position,
+                       program::ProgramT &program)
+    : facts(facts), position(position), program(program),
+      parameterList(facts, program), inputs(facts.inputs.size(), -1),
+      outputs(facts.outputs.size(), -1), sent(facts.transfers.size(), -1),
+      received(facts.transfers.size(), -1), inputTypes(facts.inputs.size()),
+      outputTypes(facts.outputs.size()) {}
+
+//===----------------------------------------------------------------------===//
+// Storages of values
+//===----------------------------------------------------------------------===//
+
+int BufferPlan::newStorage(Value value) {
+  Storage &storage = storages.emplace_back();
+  storage.bytes = bytesOf(tensorOf(value));
+  storage.name = graph::nodeName(value.getLoc()).str();
+  return static_cast<int>(storages.size()) - 1;
+}
+
+/// Equal constants share bytes.
+int BufferPlan::constantStorage(graph::ConstantOp constant) {
+  const std::string bytes = constantBytesOf(constant.getValue());
+  auto [entry, isNew] = constantOffsets.insert(
+      {bytes, aligned(static_cast<int64_t>(constantBytes.size()))});
+  if (isNew) {
+    constantBytes.resize(entry->second);
+    for (char byte : bytes)
+      constantBytes.push_back(static_cast<std::byte>(byte));
+  }
+  const int storage = newStorage(constant.getResult());
+  storages[storage].memory = program::Memory::Constant;
+  storages[storage].offset = entry->second;
+  return storage;
+}
+
+/// Whether a result may overwrite the value's bytes: they are a local value's
+/// that has no other reader.
+bool BufferPlan::mayReuse(Value value) const {
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    if (!value.hasOneUse() || !op ||
+        isa<graph::GetParameterOp, graph::ConstantOp>(op))
+      return false;
+    if (!isa<graph::ReshapeOp>(op))
+      return true;
+    value = op->getOperand(0);
+  }
+}
+
+int BufferPlan::storageFor(Value value, int stage) {
+  Operation *op = value.getDefiningOp();
+  if (auto get = dyn_cast<graph::GetParameterOp>(op)) {
+    const int storage = newStorage(value);
+    storages[storage].memory = program::Memory::Parameter;
+    storages[storage].parameter = parameterList.add(get);
+    return storage;
+  }
+  if (auto constant = dyn_cast<graph::ConstantOp>(op))
+    return constantStorage(constant);
+  if (isa<graph::ReshapeOp>(op))
+    return storageOf.at(op->getOperand(0));
+  if (auto collective = dyn_cast<dist::CollectiveOp>(op);
+      collective && collective.getKind() == dist::CollectiveKind::AllReduce &&
+      mayReuse(collective.getInput()))
+    return storageOf.at(collective.getInput());
+  auto receive = dyn_cast<pipe::ReceiveOp>(op);
+  if (!receive)
+    return newStorage(value);
+  const auto from = static_cast<int>(receive.getFrom());
+  const int transfer = facts.findTransfer(receive.getValue(), from, stage);
+  const bool isFromHere = facts.positionOfStage[from] == position;
+  const int storage = isFromHere ? sent[transfer] : newStorage(value);
+  storages[storage].isWhole = true;
+  received[transfer] = storage;
+  held(storage).addReceives(transfer);
+  held(storage).addActions(stage);
+  return storage;
+}
+
+TransferSlots &BufferPlan::held(int storage) {
+  return crossing.try_emplace(storage, facts, position).first->second;
+}
+
+void BufferPlan::setSlots() {
+  for (auto &[index, slots] : crossing) {
+    Storage &storage = storages[index];
+    storage.isWhole |= slots.isHeldLong();
+    if (storage.memory == program::Memory::Arena)
+      storage.slots = std::max(storage.slots, slots.count());
+  }
+}
+
+static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
+  return runtime::usesAxis(
+      mesh.layoutOf(port.sharding, port.type.getShape()),
+      mesh.sizes().microbatchAxis());
+}
+
+void BufferPlan::addStage(int stage) {
+  func::FuncOp function = facts.stages[stage];
+  for (BlockArgument argument : function.getArguments()) {
+    const int input = ModelFacts::findPort(
+        facts.inputs, function.getArgAttrDict(argument.getArgNumber()));
+    if (input >= 0 && inputs[input] >= 0) {
+      storageOf[argument] = inputs[input];
+      continue;
+    }
+    const int storage = storageOf[argument] = newStorage(argument);
+    storages[storage].isWhole = true;
+    if (input < 0)
+      continue;
+    inputs[input] = storage;
+    inputTypes[input] = tensorOf(argument);
+    storages[storage].name = facts.inputs[input].name;
+    if (isCutByMicrobatch(facts.inputs[input], facts.mesh))
+      storages[storage].slots = static_cast<int32_t>(facts.microbatches);
+  }
+  for (Operation &op : function.front().without_terminator())
+    for (Value result : op.getResults())
+      storageOf[result] = storageFor(result, stage);
+  addSends(stage);
+  addOutputs(stage);
+}
+
+void BufferPlan::addSends(int stage) {
+  for (auto send : facts.stages[stage].getBody().getOps<pipe::SendOp>()) {
+    const auto to = static_cast<int>(send.getTo());
+    const int transfer = facts.findTransfer(send.getValue(), stage, to);
+    if (transfer < 0)
+      continue;
+    const int storage = sent[transfer] = storageOf.at(send.getInput());
+    storages[storage].isSent = true;
+    held(storage).addActions(stage);
+    held(storage).addSends(transfer);
+  }
+}
+
+void BufferPlan::addOutputs(int stage) {
+  func::FuncOp function = facts.stages[stage];
+  for (OpOperand &operand :
+       function.front().getTerminator()->getOpOperands()) {
+    const int output = ModelFacts::findPort(
+        facts.outputs, function.getResultAttrDict(operand.getOperandNumber()));
+    if (output < 0)
+      continue;
+    outputs[output] = storageOf.at(operand.get());
+    outputTypes[output] = tensorOf(operand.get());
+    Storage &storage = storages[outputs[output]];
+    storage.isWhole = true;
+    if (isCutByMicrobatch(facts.outputs[output], facts.mesh))
+      storage.slots = static_cast<int32_t>(facts.microbatches);
+  }
+}
+
+void BufferPlan::addStages() {
+  for (int stage : facts.stagesOf(position))
+    addStage(stage);
+  setSlots();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+void BufferPlan::touch(Storage &storage) {
+  storage.first = std::min(storage.first, now);
+  storage.last = std::max(storage.last, now);
+}
+
+int BufferPlan::bufferIn(int storage, RankedTensorType type) {
+  auto [entry, isNew] =
+      buffers.insert({{storage, type},
+                      static_cast<int32_t>(program.buffers.size())});
+  if (!isNew)
+    return entry->second;
+  auto buffer = std::make_unique<program::BufferT>();
+  buffer->name = storages[storage].name;
+  buffer->type = runtime::toProgram(elementTypeOf(type));
+  buffer->shape.assign(type.getShape().begin(), type.getShape().end());
+  buffer->bytes = bytesOf(type);
+  program.buffers.push_back(std::move(buffer));
+  storageOfBuffer.push_back(storage);
+  return entry->second;
+}
+
+int32_t BufferPlan::bufferOf(Value value) {
+  const int storage = storageOf.at(value);
+  touch(storages[storage]);
+  return bufferIn(storage, tensorOf(value));
+}
+
+int32_t BufferPlan::scratch(int64_t bytes) {
+  if (bytes == 0)
+    return -1;
+  storages.emplace_back();
+  storages.back().bytes = bytes;
+  storages.back().name = "scratch";
+  touch(storages.back());
+  auto *context = facts.module->getContext();
+  return bufferIn(static_cast<int>(storages.size()) - 1,
+                  RankedTensorType::get({bytes}, IntegerType::get(context, 8)));
+}
+
+int32_t BufferPlan::widened(Value value, int64_t copies) {
+  const int storage = storageOf.at(value);
+  RankedTensorType type = tensorOf(value);
+  auto wide = RankedTensorType::get({copies, type.getNumElements()},
+                                    type.getElementType());
+  touch(storages[storage]);
+  storages[storage].bytes = std::max(storages[storage].bytes, bytesOf(wide));
+  return bufferIn(storage, wide);
+}
+
+int32_t BufferPlan::inputBuffer(int input) {
+  return inputs[input] < 0 ? -1 : bufferIn(inputs[input], inputTypes[input]);
+}
+
+int32_t BufferPlan::outputBuffer(int output) {
+  return outputs[output] < 0 ? -1
+                             : bufferIn(outputs[output], outputTypes[output]);
+}
+
+int32_t BufferPlan::sentBuffer(int transfer) {
+  return sent[transfer] < 0
+             ? -1
+             : bufferIn(sent[transfer], facts.transfers[transfer].type);
+}
+
+int32_t BufferPlan::receivedBuffer(int transfer) {
+  return received[transfer] < 0
+             ? -1
+             : bufferIn(received[transfer], facts.transfers[transfer].type);
+}
+
+//===----------------------------------------------------------------------===//
+// The arena
+//===----------------------------------------------------------------------===//
+
+std::string BufferPlan::place() {
+  const size_t end = now + 1;
+  std::vector<plan::ArenaBuffer> wanted;
+  std::vector<Storage *> placed;
+  for (Storage &storage : storages) {
+    if (storage.isWhole)
+      storage.first = 0;
+    if (storage.isWhole || storage.isSent)
+      storage.last = end;
+    if (storage.memory != program::Memory::Arena || storage.bytes == 0 ||
+        storage.first > storage.last)
+      continue;
+    const int64_t bytes =
+        storage.stride() * (storage.slots - 1) + storage.bytes;
+    wanted.push_back({storage.first, storage.last,
+                      static_cast<uint64_t>(bytes), runtime::kAlignment});
+    placed.push_back(&storage);
+  }
+  const plan::ArenaPlan arena = plan::planArena(wanted);
+  for (auto [storage, offset] : llvm::zip_equal(placed, arena.offsets))
+    storage->offset = static_cast<int64_t>(offset);
+  program.arena_bytes = static_cast<int64_t>(arena.total);
+  program.arena_lower_bound_bytes = static_cast<int64_t>(arena.lowerBound);
+  for (auto [buffer, index] :
+       llvm::zip_equal(program.buffers, storageOfBuffer)) {
+    const Storage &storage = storages[index];
+    buffer->memory = storage.memory;
+    buffer->index = storage.parameter;
+    buffer->offset = storage.offset;
+    buffer->slots = storage.slots;
+    buffer->slot_stride = storage.slots > 1 ? storage.stride() : 0;
+  }
+  return plan::verifyArena(wanted, arena);
+}

@@ -1,0 +1,111 @@
+//===- BufferPlan.h - where values lie ------------------------------------===//
+//
+// Every value of a position's stages has a *storage*: bytes of the arena, a
+// parameter's local piece or constants. Values share one where no bytes have to
+// move (a reshape, an all_reduce of a value that nobody else reads).
+//
+// Time is one line of instants: before the first action, then per stage
+// function an instant per instruction, then after the last. Microbatches repeat
+// the line, so what lies between two actions is held up to the line's ends:
+//
+//   instant       0 | matmul kernel all_reduce matmul … | n
+//   received      ###################################### (the next one comes
+//   local               #############                     while the last is
+//   sent                                          #######  sent)
+//   input, output ######################################
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H
+#define PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H
+
+#include "passes/7-emit/program/ModelFacts.h"
+#include "passes/7-emit/program/ParameterList.h"
+#include "passes/7-emit/program/TransferSlots.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace pcc::emit {
+
+class BufferPlan {
+public:
+  BufferPlan(const ModelFacts &facts, int position,
+             program::ProgramT &program);
+
+  /// Gives every value of the position's stages a storage.
+  void addStages();
+
+  /// All buffers that are asked for until the next call belong to one
+  /// instruction.
+  void beginInstruction() { ++now; }
+
+  /// The buffer of a value that the current instruction reads or writes.
+  int32_t bufferOf(mlir::Value value);
+  /// Bytes that only the current instruction uses.
+  int32_t scratch(int64_t bytes);
+  /// `value` as the first of `copies` copies of its size: room that a masked
+  /// copy may write to.
+  int32_t widened(mlir::Value value, int64_t copies);
+
+  /// Buffers of the ports; -1 where this position does not have them.
+  int32_t inputBuffer(int input);
+  int32_t outputBuffer(int output);
+  /// Both ends of a transfer; -1 where this position is not that end.
+  int32_t sentBuffer(int transfer);
+  int32_t receivedBuffer(int transfer);
+
+  /// After the last instruction: places everything, sets the arena's size and
+  /// its lower bound in the program. Empty, or what is wrong.
+  std::string place();
+
+  /// Bytes of the constants that constant buffers point into.
+  const std::vector<std::byte> &constants() const { return constantBytes; }
+  ParameterList &parameters() { return parameterList; }
+
+private:
+  struct Storage {
+    program::Memory memory = program::Memory::Arena;
+    int32_t parameter = 0;
+    int64_t offset = 0; ///< in the arena after place(), or in the constants
+    int64_t bytes = 0;  ///< of one slot
+    int32_t slots = 1;
+    size_t first = SIZE_MAX, last = 0;
+    /// Live from the first use to the end of the line, or over all of it.
+    bool isSent = false, isWhole = false;
+    std::string name;
+    int64_t stride() const;
+  };
+
+  int newStorage(mlir::Value value);
+  int storageFor(mlir::Value value, int stage);
+  int constantStorage(graph::ConstantOp constant);
+  void addStage(int stage);
+  void addSends(int stage);
+  void addOutputs(int stage);
+  bool mayReuse(mlir::Value value) const;
+  int bufferIn(int storage, mlir::RankedTensorType type);
+  void touch(Storage &storage);
+  /// When a value that crosses stages is held.
+  TransferSlots &held(int storage);
+  void setSlots();
+
+  const ModelFacts &facts;
+  int position;
+  program::ProgramT &program;
+  ParameterList parameterList;
+  std::vector<std::byte> constantBytes;
+  llvm::StringMap<int64_t> constantOffsets;
+  std::vector<Storage> storages;
+  std::map<int, TransferSlots> crossing; ///< by storage
+  llvm::DenseMap<mlir::Value, int> storageOf;
+  /// Buffers of a storage with their types.
+  llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
+  std::vector<int> storageOfBuffer;
+  std::vector<int> inputs, outputs, sent, received; ///< storages or -1
+  std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
+  size_t now = 0;
+};
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H

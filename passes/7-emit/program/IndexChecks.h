@@ -1,0 +1,25 @@
+//===- IndexChecks.h - which inputs are used as indices -------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_PROGRAM_INDEXCHECKS_H
+#define PCC_PASSES_7_EMIT_PROGRAM_INDEXCHECKS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace pcc::emit {
+
+/// An input of the model that picks from a table, directly or after steps that
+/// keep its values: [-size, size) is what the table has.
+struct IndexUse {
+  mlir::BlockArgument input; ///< of the stage function
+  mlir::Operation *user;     ///< in the stage function: what reads the table
+  int64_t size;
+  std::string table; ///< name of the table's weight, or of the node
+  std::string node;
+};
+
+/// All such uses, in program order, each input once per size.
+std::vector<IndexUse> findIndexUses(mlir::func::FuncOp stage);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_PROGRAM_INDEXCHECKS_H

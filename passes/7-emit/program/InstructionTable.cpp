@@ -1,0 +1,60 @@
+//===- InstructionTable.cpp - from ops to instructions --------------------===//
+
+#include "passes/7-emit/program/InstructionTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+InstructionWriter::InstructionWriter(const ModelFacts &facts,
+                                     BufferPlan &buffers,
+                                     program::ProgramT &program)
+    : facts(facts), buffers(buffers) {
+  int number = 0;
+  for (auto kernel : ModuleOp(facts.module).getOps<rank::KernelOp>())
+    kernels[kernel.getSymName()] = {kernel, number++};
+}
+
+int32_t InstructionWriter::kernelNumber(StringRef symbol) {
+  KernelEntry &entry = kernels[symbol];
+  if (entry.number < 0) {
+    entry.number = static_cast<int32_t>(used.size());
+    used.push_back(entry.numberInModule);
+  }
+  return entry.number;
+}
+
+rank::KernelOp InstructionWriter::kernel(StringRef symbol) const {
+  return kernels.lookup(symbol).op;
+}
+
+int64_t
+InstructionWriter::scratchElements(const void *key,
+                                   const runtime::CollectiveSpec &spec) {
+  auto [entry, isNew] = knownScratch.insert({key, 0});
+  if (isNew)
+    entry->second =
+        runtime::collectiveScratchElements(spec, facts.mesh.sizes());
+  return entry->second;
+}
+
+const InstructionTable &InstructionTable::get() {
+  static const InstructionTable table = [] {
+    InstructionTable made;
+    addLeafInstructions(made);
+    addContractionInstructions(made);
+    addWindowInstructions(made);
+    addCollectiveInstructions(made);
+    addKernelInstructions(made);
+    addHostInstructions(made);
+    return made;
+  }();
+  return table;
+}
+
+std::vector<int64_t> emit::denseStrides(ArrayRef<int64_t> shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
+  return strides;
+}

@@ -1,0 +1,284 @@
+//===- ModelFacts.cpp - what all programs of a bundle have in common ------===//
+
+#include "passes/7-emit/program/ModelFacts.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/IndexChecks.h"
+#include "passes/plan/Reshard.h"
+#include "passes/plan/ReshardMove.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+std::vector<int> ModelFacts::stagesOf(int position) const {
+  std::vector<int> result;
+  for (size_t stage = 0; stage < positionOfStage.size(); ++stage)
+    if (positionOfStage[stage] == position)
+      result.push_back(static_cast<int>(stage));
+  return result;
+}
+
+int ModelFacts::findTransfer(StringRef value, int from, int to) const {
+  for (auto [i, transfer] : llvm::enumerate(transfers))
+    if (transfer.value == value && transfer.fromStage == from &&
+        transfer.toStage == to)
+      return static_cast<int>(i);
+  return -1;
+}
+
+int ModelFacts::findPort(const std::vector<Port> &ports,
+                         DictionaryAttr attributes) {
+  auto name = attributes ? attributes.getAs<StringAttr>("graph.name") : nullptr;
+  for (size_t i = 0; name && i < ports.size(); ++i)
+    if (ports[i].name == name.getValue())
+      return static_cast<int>(i);
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+static bool isLocal(dist::CollectiveKind kind) {
+  return kind == dist::CollectiveKind::Slice ||
+         kind == dist::CollectiveKind::Mask;
+}
+
+static plan::StepKind stepKindOf(dist::CollectiveKind kind) {
+  using Kind = plan::StepKind;
+  for (Kind step : {Kind::AllGather, Kind::AllToAll, Kind::Permute})
+    if (plan::toString(step) == dist::stringifyCollectiveKind(kind))
+      return step;
+  return Kind::Exchange;
+}
+
+/// The axes along which the members of a collective's group differ, as the
+/// planner of reshards has chosen them.
+static dist::SubAxes groupAxes(dist::CollectiveOp collective,
+                               const dist::Mesh &mesh) {
+  dist::CollectiveKind kind = collective.getKind();
+  if (isLocal(kind))
+    return {};
+  dist::Sharding from = dist::placement(collective.getFrom().getSharding());
+  dist::Sharding to = dist::placement(collective.getTo().getSharding());
+  if (kind == dist::CollectiveKind::AllReduce ||
+      kind == dist::CollectiveKind::ReduceScatter)
+    return plan::inMeshOrder(
+        plan::subtract(dist::partialAxes(from), dist::partialAxes(to))
+            .value_or(dist::SubAxes()),
+        mesh);
+  plan::Movement movement(from, to, dist::shapeOf(collective.getShape()));
+  return plan::inMeshOrder(
+      movement.groupAxes(stepKindOf(kind), movement.communicated()), mesh);
+}
+
+const void *emit::keyOf(dist::CollectiveOp collective) {
+  return ArrayAttr::get(collective.getContext(),
+                        {collective.getKindAttr(), collective.getFrom(),
+                         collective.getTo(), collective.getShapeAttr()})
+      .getAsOpaquePointer();
+}
+
+int ModelFacts::groupOf(dist::CollectiveOp collective) const {
+  return groupOfKind.at(keyOf(collective));
+}
+
+//===----------------------------------------------------------------------===//
+// Reading the module
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Fills the facts, one list after another; each method relies on those before
+/// it and returns what is missing, or empty.
+class FactReader {
+public:
+  explicit FactReader(ModuleOp module)
+      : facts{module,
+              RankMesh(dist::meshOf(module), numPositions(module),
+                       integer(module, "pipe.microbatches"))} {}
+
+  std::string run() {
+    using Part = std::string (FactReader::*)();
+    static constexpr Part parts[] = {
+        &FactReader::readOptions, &FactReader::readPorts,
+        &FactReader::readStages,  &FactReader::readActions,
+        &FactReader::readTransfers, &FactReader::orderExchanges,
+        &FactReader::readGroups,    &FactReader::readIndexBounds};
+    for (Part part : parts)
+      if (std::string missing = (this->*part)(); !missing.empty())
+        return missing;
+    return {};
+  }
+
+  ModelFacts facts;
+
+private:
+  static int64_t integer(ModuleOp module, StringRef name) {
+    auto attribute = module->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 1;
+  }
+
+  static int64_t numPositions(ModuleOp module) {
+    auto actions = module.getOps<pipe::ActionsOp>();
+    return std::max<int64_t>(1, std::distance(actions.begin(), actions.end()));
+  }
+
+  std::string text(StringRef name) {
+    auto attribute = facts.module->getAttrOfType<StringAttr>(name);
+    return attribute ? attribute.str() : "";
+  }
+
+  std::string readOptions() {
+    facts.microbatches = integer(facts.module, "pipe.microbatches");
+    facts.schedule = text("pipe.schedule");
+    facts.weightsRoot = text("graph.root");
+    if (facts.module->hasAttr("rank.random_weights"))
+      facts.randomSeed = static_cast<uint64_t>(
+          integer(facts.module, "rank.random_weights"));
+    return {};
+  }
+
+  std::string readPorts() {
+    if (!readPorts("graph.inputs", facts.inputs))
+      return "the module does not say what the model's inputs are";
+    if (!readPorts("graph.outputs", facts.outputs))
+      return "the module does not say what the model's outputs are";
+    return {};
+  }
+
+  bool readPorts(StringRef list, std::vector<Port> &ports) {
+    auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
+    if (!attribute)
+      return false;
+    for (auto entry : attribute.getAsRange<DictionaryAttr>()) {
+      auto name = entry.getAs<StringAttr>("graph.name");
+      auto type = entry.getAs<TypeAttr>("dist.global");
+      auto sharding = entry.getAs<dist::ShardingAttr>(dist::shardingName);
+      if (!name || !type || !isa<RankedTensorType>(type.getValue()))
+        return false;
+      auto tensor = cast<RankedTensorType>(type.getValue());
+      ports.push_back({name.str(), tensor,
+                       sharding ? sharding.getSharding()
+                                : dist::Sharding::whole(tensor.getRank())});
+    }
+    return true;
+  }
+
+  std::string readStages() {
+    const int64_t count = integer(facts.module, "pipe.stages");
+    facts.stages.resize(count);
+    facts.positionOfStage.resize(count);
+    for (auto function : facts.module.getOps<func::FuncOp>()) {
+      const int64_t stage = pipe::stageOf(function);
+      if (stage < 0 || stage >= count || facts.stages[stage])
+        return "stage " + std::to_string(stage) + " is there twice, or one of " +
+               std::to_string(count) + " that do not exist";
+      facts.stages[stage] = function;
+    }
+    for (int64_t stage = 0; stage < count; ++stage)
+      if (!facts.stages[stage])
+        return "stage " + std::to_string(stage) + " has no function";
+    return {};
+  }
+
+  std::string readActions() {
+    for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
+      const auto position = static_cast<int>(facts.actionsOfPosition.size());
+      if (static_cast<int>(op.getPosition()) != position)
+        return "the actions of position " + std::to_string(position) +
+               " are missing";
+      for (int64_t stage : op.getStages())
+        if (stage >= 0 && stage < static_cast<int64_t>(facts.stages.size()))
+          facts.positionOfStage[stage] = position;
+      auto &actions = facts.actionsOfPosition.emplace_back();
+      for (auto action : op.getTable().getAsRange<StringAttr>())
+        actions.push_back(action.str());
+    }
+    return facts.actionsOfPosition.empty() ? "there are no actions" : "";
+  }
+
+  std::string readTransfers() {
+    for (auto [stage, function] : llvm::enumerate(facts.stages))
+      for (auto send : function.getOps<pipe::SendOp>())
+        facts.transfers.push_back(
+            {send.getValue().str(), static_cast<int>(stage),
+             static_cast<int>(send.getTo()),
+             cast<RankedTensorType>(send.getInput().getType())});
+    for (auto [stage, function] : llvm::enumerate(facts.stages))
+      for (auto receive : function.getOps<pipe::ReceiveOp>())
+        if (receive.getFrom() >= facts.stages.size() ||
+            facts.findTransfer(receive.getValue(),
+                               static_cast<int>(receive.getFrom()),
+                               static_cast<int>(stage)) < 0)
+          return "'" + receive.getValue().str() + "' is received but not sent";
+    return {};
+  }
+
+  /// The same messages in the same order as phase 6-schedule has replayed.
+  std::string orderExchanges() {
+    plan::ActionTable table;
+    table.numStages = static_cast<int>(facts.stages.size());
+    table.numMicrobatches = static_cast<int>(facts.microbatches);
+    table.positionOfStage = facts.positionOfStage;
+    for (const auto &texts : facts.actionsOfPosition) {
+      auto &actions = table.positions.emplace_back();
+      for (const std::string &text : texts) {
+        auto action = plan::parseAction(text);
+        if (!action)
+          return "'" + text + "' is no action";
+        actions.push_back(*action);
+      }
+    }
+    std::vector<plan::Transfer> transfers;
+    for (const StageTransfer &transfer : facts.transfers)
+      transfers.push_back(
+          {transfer.fromStage, transfer.toStage, plan::Wave::Forward});
+    auto lowered = plan::lowerExchanges(table, transfers);
+    facts.pipeline = std::move(lowered.program);
+    return lowered.error;
+  }
+
+  std::string readGroups() {
+    for (func::FuncOp function : facts.stages)
+      for (auto collective : function.getOps<dist::CollectiveOp>()) {
+        auto [entry, isNew] = facts.groupOfKind.insert({keyOf(collective), -1});
+        if (isNew)
+          entry->second = numberOf(facts.mesh.groupOf(
+              groupAxes(collective, facts.mesh.shardingMesh())));
+      }
+    return {};
+  }
+
+  int numberOf(const runtime::GroupSpec &group) {
+    if (group.parts.empty())
+      return -1;
+    for (auto [i, other] : llvm::enumerate(facts.groups))
+      if (other.parts == group.parts)
+        return static_cast<int>(i);
+    facts.groups.push_back(group);
+    return static_cast<int>(facts.groups.size()) - 1;
+  }
+
+  std::string readIndexBounds() {
+    for (func::FuncOp function : facts.stages)
+      for (const IndexUse &use : findIndexUses(function)) {
+        const int port = ModelFacts::findPort(
+            facts.inputs,
+            function.getArgAttrDict(use.input.getArgNumber()));
+        if (port < 0)
+          continue;
+        int64_t &bound = facts.inputs[port].indexBound;
+        bound = bound ? std::min(bound, use.size) : use.size;
+      }
+    return {};
+  }
+};
+} // namespace
+
+std::optional<ModelFacts> emit::readFacts(ModuleOp module, std::string &error) {
+  FactReader reader(module);
+  error = reader.run();
+  if (!error.empty())
+    return std::nullopt;
+  return std::move(reader.facts);
+}

@@ -1,0 +1,70 @@
+//===- ModelFacts.h - what all programs of a bundle have in common --------===//
+
+#ifndef PCC_PASSES_7_EMIT_PROGRAM_MODELFACTS_H
+#define PCC_PASSES_7_EMIT_PROGRAM_MODELFACTS_H
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/7-emit/program/RankMesh.h"
+#include "passes/plan/Exchanges.h"
+
+namespace pcc::emit {
+
+/// An input or output of the model.
+struct Port {
+  std::string name;
+  mlir::RankedTensorType type; ///< global
+  dist::Sharding sharding;
+  /// Inputs only: values are indices below this bound; 0 if they are not.
+  int64_t indexBound = 0;
+};
+
+/// A value that crosses stages. Sender and receiver are known by `value`.
+struct StageTransfer {
+  std::string value;
+  int fromStage = 0, toStage = 0;
+  mlir::RankedTensorType type; ///< local
+};
+
+/// What the module says about the whole bundle. All programs list groups,
+/// transfers and ports in the order in which they stand here.
+struct ModelFacts {
+  mlir::ModuleOp module;
+  RankMesh mesh;
+  int64_t microbatches = 1;
+  std::string schedule;
+  std::string weightsRoot;
+  /// Stand-ins for weights without bytes.
+  uint64_t randomSeed = 0;
+  std::vector<mlir::func::FuncOp> stages;
+  std::vector<int> positionOfStage;
+  std::vector<std::vector<std::string>> actionsOfPosition;
+  std::vector<Port> inputs, outputs;
+  std::vector<StageTransfer> transfers;
+  plan::PipelineProgram pipeline;
+  std::vector<runtime::GroupSpec> groups;
+  /// Index of the group of every communicating collective, by what decides it.
+  std::map<const void *, int> groupOfKind;
+
+  int numPositions() const { return static_cast<int>(actionsOfPosition.size()); }
+  std::vector<int> stagesOf(int position) const;
+  /// Index of a transfer; -1 if there is none.
+  int findTransfer(llvm::StringRef value, int from, int to) const;
+  /// Index of the group among which a collective communicates; -1: it is local.
+  int groupOf(dist::CollectiveOp collective) const;
+  /// Index of a port by its attributes on a stage function; -1 if unknown.
+  static int findPort(const std::vector<Port> &ports,
+                      mlir::DictionaryAttr attributes);
+};
+
+/// Kind, shardings and shape of a collective as one unique pointer.
+const void *keyOf(dist::CollectiveOp collective);
+
+/// Reads a module that phase 6-schedule has passed. On failure says in `error`
+/// what is missing.
+std::optional<ModelFacts> readFacts(mlir::ModuleOp module, std::string &error);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_PROGRAM_MODELFACTS_H

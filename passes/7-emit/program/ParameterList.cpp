@@ -1,0 +1,103 @@
+//===- ParameterList.cpp - the weights of one position --------------------===//
+
+#include "passes/7-emit/program/ParameterList.h"
+#include "dialects/dist/ShardingText.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+ParameterList::ParameterList(const ModelFacts &facts,
+                             program::ProgramT &program)
+    : facts(facts), program(program) {
+  for (auto parameter : ModuleOp(facts.module).getOps<graph::ParameterOp>())
+    declarations[parameter.getSymName()] = parameter;
+}
+
+int32_t ParameterList::fileIndex(StringRef file) {
+  auto [entry, isNew] =
+      files.insert({file, static_cast<int32_t>(program.files.size())});
+  if (isNew) {
+    program.files.push_back(std::make_unique<program::WeightFileT>());
+    program.files.back()->path = file.str();
+  }
+  return entry->second;
+}
+
+static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
+  return {list.begin(), list.end()};
+}
+
+static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
+  auto step = std::make_unique<program::TransformStepT>();
+  TypeSwitch<Attribute>(transform)
+      .Case([&](graph::PermuteAttr permute) {
+        program::TransposeT made;
+        for (int64_t dim : permute.getPerm())
+          made.permutation.push_back(static_cast<int32_t>(dim));
+        step->step.Set(std::move(made));
+      })
+      .Case([&](graph::WeightSliceAttr slice) {
+        program::SliceT made;
+        made.dim = static_cast<int32_t>(slice.getDim());
+        made.start = slice.getStart();
+        made.size = slice.getSize();
+        made.step = slice.getStep();
+        step->step.Set(std::move(made));
+      })
+      .Case([&](graph::ReinterpretAttr reshape) {
+        program::ReshapeT made;
+        made.shape = toVector(reshape.getShape());
+        step->step.Set(std::move(made));
+      })
+      .Case([&](graph::ConvertAttr convert) {
+        program::CastT made;
+        made.type = runtime::toProgram(
+            elementTypeOf(convert.getElementType())
+                .value_or(runtime::ElementType::U8));
+        step->step.Set(std::move(made));
+      });
+  return step;
+}
+
+int32_t ParameterList::add(graph::GetParameterOp get) {
+  graph::ParameterOp declaration = declarations.lookup(get.getParameter());
+  auto global = cast<RankedTensorType>(declaration.getType());
+  dist::ShardingAttr attribute = dist::shardingOf(get.getResult());
+  const dist::Sharding sharding =
+      attribute ? dist::placement(attribute.getSharding())
+                : dist::Sharding::whole(global.getRank());
+  auto [entry, isNew] =
+      known.insert({{get.getParameter().str(), dist::toString(sharding)},
+                    static_cast<int32_t>(program.parameters.size())});
+  if (!isNew)
+    return entry->second;
+
+  auto parameter = std::make_unique<program::ParameterT>();
+  parameter->name = get.getParameter().str();
+  parameter->type = runtime::toProgram(elementTypeOf(global));
+  parameter->shape = toVector(global.getShape());
+  RankedTensorType stored = global;
+  if (graph::WeightAttr weight = declaration.getWeightAttr()) {
+    stored = weight.getStored();
+    parameter->file = fileIndex(weight.getFile().getValue());
+    parameter->offset = weight.getOffset();
+    parameter->length = weight.getLength();
+    for (Attribute transform : weight.getTransforms())
+      parameter->transforms.push_back(makeStep(transform));
+  } else {
+    parameter->seed = facts.randomSeed;
+  }
+  parameter->stored_type = runtime::toProgram(elementTypeOf(stored));
+  parameter->stored_shape = toVector(stored.getShape());
+  const runtime::Layout layout =
+      facts.mesh.layoutOf(sharding, global.getShape());
+  parameter->layout =
+      std::make_unique<program::LayoutT>(runtime::toProgram(layout));
+  parameter->local_bytes = runtime::numElements(runtime::localShape(layout)) *
+                           static_cast<int64_t>(
+                               runtime::sizeOf(elementTypeOf(global)));
+  program.parameters.push_back(std::move(parameter));
+  return entry->second;
+}

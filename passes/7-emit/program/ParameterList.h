@@ -1,0 +1,34 @@
+//===- ParameterList.h - the weights of one position ----------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_PROGRAM_PARAMETERLIST_H
+#define PCC_PASSES_7_EMIT_PROGRAM_PARAMETERLIST_H
+
+#include "passes/7-emit/program/ModelFacts.h"
+#include "runtime/program/Program_generated.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace pcc::emit {
+
+/// Fills the program's parameters: one for each weight and placement that is
+/// read. A weight that is read in two placements is held twice.
+class ParameterList {
+public:
+  ParameterList(const ModelFacts &facts, program::ProgramT &program);
+
+  /// Index of the parameter that `get` reads.
+  int32_t add(graph::GetParameterOp get);
+
+private:
+  int32_t fileIndex(llvm::StringRef file);
+
+  const ModelFacts &facts;
+  program::ProgramT &program;
+  llvm::StringMap<graph::ParameterOp> declarations;
+  std::map<std::pair<std::string, std::string>, int32_t> known;
+  llvm::StringMap<int32_t> files;
+};
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_PROGRAM_PARAMETERLIST_H

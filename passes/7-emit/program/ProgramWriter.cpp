@@ -1,0 +1,205 @@
+//===- ProgramWriter.cpp - the program of one position --------------------===//
+
+#include "passes/7-emit/program/ProgramWriter.h"
+#include "passes/7-emit/program/IndexChecks.h"
+#include "passes/7-emit/program/InstructionTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+namespace {
+class ProgramWriter {
+public:
+  ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
+      : facts(facts), position(position), written(written),
+        program(written.tables), buffers(facts, position, program),
+        instructions(facts, buffers, program) {}
+
+  runtime::Status run() {
+    writeHead();
+    buffers.addStages();
+    for (int stage : facts.stagesOf(position))
+      writeStage(stage);
+    if (!unsupported.empty())
+      return runtime::Status::error(runtime::Unsupported,
+                                    "the cpu device cannot run " +
+                                        llvm::join(unsupported, ", "));
+    writePorts();
+    writeTransfers();
+    writeActions();
+    if (std::string fault = buffers.place(); !fault.empty())
+      return runtime::Status::error(runtime::Defect,
+                                    "phase '7-emit' made a wrong arena: " +
+                                        fault);
+    program.num_kernels =
+        static_cast<int32_t>(instructions.usedKernels().size());
+    written.kernels = instructions.usedKernels();
+    written.constants = buffers.constants();
+    return runtime::Status::success();
+  }
+
+private:
+  void writeHead() {
+    program.format = runtime::kFormatVersion;
+    program.target = "cpu";
+    program.position = position;
+    program.microbatches = static_cast<int32_t>(facts.microbatches);
+    program.weights_root = facts.weightsRoot;
+    for (auto [name, size] :
+         llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes)) {
+      auto &axis =
+          program.axes.emplace_back(std::make_unique<program::AxisT>());
+      axis->name = name;
+      axis->size = size;
+    }
+    for (int stagePosition : facts.positionOfStage)
+      program.stage_positions.push_back(stagePosition);
+    for (const runtime::GroupSpec &group : facts.groups)
+      program.groups.push_back(
+          std::make_unique<program::GroupT>(runtime::toProgram(group)));
+  }
+
+  void writeStage(int stage) {
+    auto &function = program.functions.emplace_back(
+        std::make_unique<program::FunctionT>());
+    function->name = "forward of stage " + std::to_string(stage);
+    functionOfStage[stage] = static_cast<int32_t>(program.functions.size()) - 1;
+    instructions.setList(function->instructions);
+    llvm::DenseMap<Operation *, std::vector<IndexUse>> checks;
+    for (IndexUse &use : findIndexUses(facts.stages[stage]))
+      checks[use.user].push_back(use);
+    for (Operation &op : facts.stages[stage].front().without_terminator()) {
+      buffers.beginInstruction();
+      for (const IndexUse &use : checks.lookup(&op))
+        writeCheck(use, stage);
+      BuildInstruction build = InstructionTable::get().find(&op);
+      if (!build || !build(&op, instructions))
+        noteUnsupported(&op);
+    }
+    buffers.beginInstruction();
+  }
+
+  void writeCheck(const IndexUse &use, int stage) {
+    const int input = ModelFacts::findPort(
+        facts.inputs,
+        facts.stages[stage].getArgAttrDict(use.input.getArgNumber()));
+    if (input < 0)
+      return;
+    const Port &port = facts.inputs[input];
+    program::CheckIndicesT check;
+    check.buffer = instructions.bufferOf(use.input);
+    check.low = -use.size;
+    check.high = use.size;
+    check.layout = layoutOf(port);
+    check.shape = shapeOf(port);
+    check.input = port.name;
+    check.table_name = use.table;
+    instructions.emit(use.node, std::move(check));
+  }
+
+  void noteUnsupported(Operation *op) {
+    std::string text = op->getName().getStringRef().str();
+    if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
+      text += " (node \"" + node.str() + "\")";
+    if (!llvm::is_contained(unsupported, text))
+      unsupported.push_back(text);
+  }
+
+  std::unique_ptr<program::LayoutT> layoutOf(const Port &port) const {
+    return std::make_unique<program::LayoutT>(runtime::toProgram(
+        facts.mesh.layoutOf(port.sharding, port.type.getShape())));
+  }
+
+  static std::vector<int64_t> shapeOf(const Port &port) {
+    return {port.type.getShape().begin(), port.type.getShape().end()};
+  }
+
+  template <typename Made>
+  std::unique_ptr<Made> makePort(const Port &port, int32_t buffer) {
+    auto made = std::make_unique<Made>();
+    made->name = port.name;
+    made->type = runtime::toProgram(elementTypeOf(port.type));
+    made->shape = shapeOf(port);
+    made->layout = layoutOf(port);
+    made->buffer = buffer;
+    return made;
+  }
+
+  void writePorts() {
+    for (auto [i, input] : llvm::enumerate(facts.inputs)) {
+      program.inputs.push_back(makePort<program::InputT>(
+          input, buffers.inputBuffer(static_cast<int>(i))));
+      program.inputs.back()->index_bound = input.indexBound;
+    }
+    for (auto [i, output] : llvm::enumerate(facts.outputs))
+      program.outputs.push_back(makePort<program::OutputT>(
+          output, buffers.outputBuffer(static_cast<int>(i))));
+  }
+
+  void writeTransfers() {
+    for (auto [i, transfer] : llvm::enumerate(facts.transfers)) {
+      auto &made = program.transfers.emplace_back(
+          std::make_unique<program::TransferT>());
+      made->value = transfer.value;
+      made->from_stage = transfer.fromStage;
+      made->to_stage = transfer.toStage;
+      made->from_buffer = buffers.sentBuffer(static_cast<int>(i));
+      made->to_buffer = buffers.receivedBuffer(static_cast<int>(i));
+    }
+  }
+
+  static std::vector<program::Message>
+  messagesOf(const std::vector<plan::Message> &messages) {
+    std::vector<program::Message> made;
+    for (const plan::Message &message : messages)
+      made.emplace_back(message.transfer, message.microbatch);
+    return made;
+  }
+
+  void writeActions() {
+    for (const plan::ProgramStep &step :
+         facts.pipeline.positions[position]) {
+      auto &action =
+          program.actions.emplace_back(std::make_unique<program::ActionT>());
+      if (step.isExchange) {
+        action->kind = program::ActionKind::Exchange;
+        action->sends = messagesOf(step.sends);
+        action->receives = messagesOf(step.receives);
+        nameExchange(*action);
+        continue;
+      }
+      action->kind = program::ActionKind::Forward;
+      action->stage = step.action.stage;
+      action->microbatch = std::max(step.action.microbatch, 0);
+      action->function = functionOfStage.lookup(step.action.stage);
+    }
+  }
+
+  /// An exchange is called after its first message.
+  void nameExchange(program::ActionT &action) const {
+    const bool receives = !action.receives.empty();
+    const auto &messages = receives ? action.receives : action.sends;
+    if (messages.empty())
+      return;
+    const StageTransfer &transfer =
+        facts.transfers[messages.front().transfer()];
+    action.stage = receives ? transfer.toStage : transfer.fromStage;
+    action.microbatch = messages.front().microbatch();
+  }
+
+  const ModelFacts &facts;
+  int position;
+  PositionProgram &written;
+  program::ProgramT &program;
+  BufferPlan buffers;
+  InstructionWriter instructions;
+  llvm::DenseMap<int, int32_t> functionOfStage;
+  std::vector<std::string> unsupported;
+};
+} // namespace
+
+runtime::Status emit::writeProgram(const ModelFacts &facts, int position,
+                                   PositionProgram &written) {
+  return ProgramWriter(facts, position, written).run();
+}

@@ -1,0 +1,159 @@
+//===- Collectives.cpp - what moves or reduces shards ---------------------===//
+
+#include "passes/7-emit/program/InstructionTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// How partials are combined.
+static program::Reduction reductionOf(const dist::Sharding &sharding) {
+  const auto &partials = sharding.partials;
+  // Booleans are bytes of 0 or 1.
+  static constexpr program::Reduction kinds[] = {
+      program::Reduction::Sum, program::Reduction::Max,
+      program::Reduction::Min, program::Reduction::Prod,
+      program::Reduction::Min, program::Reduction::Max};
+  return partials.empty() ? program::Reduction::Sum
+                          : kinds[static_cast<int>(partials[0].kind)];
+}
+
+static program::CollectiveKind kindOf(dist::CollectiveKind kind) {
+  using From = dist::CollectiveKind;
+  using To = program::CollectiveKind;
+  switch (kind) {
+  case From::AllGather:
+    return To::AllGather;
+  case From::AllToAll:
+    return To::AllToAll;
+  case From::Permute:
+    return To::Permute;
+  case From::AllReduce:
+    return To::AllReduce;
+  case From::ReduceScatter:
+    return To::ReduceScatter;
+  case From::Slice:
+    return To::Slice;
+  case From::Exchange:
+  case From::Mask:
+    break;
+  }
+  return To::Exchange;
+}
+
+/// The bytes of what leaves a reduction unchanged.
+static std::vector<uint8_t> neutralElement(RankedTensorType type,
+                                           program::Reduction reduction) {
+  const runtime::ElementType element = elementTypeOf(type);
+  std::vector<uint8_t> bytes(runtime::sizeOf(element), 0);
+  const auto width = static_cast<unsigned>(bytes.size() * 8);
+  const bool isLeast = reduction == program::Reduction::Max;
+  APInt bits(width, 0);
+  if (reduction == program::Reduction::Sum)
+    return bytes;
+  if (auto floats = dyn_cast<FloatType>(type.getElementType())) {
+    const llvm::fltSemantics &semantics = floats.getFloatSemantics();
+    bits = (reduction == program::Reduction::Prod
+                ? APFloat::getOne(semantics)
+                : APFloat::getInf(semantics, /*Negative=*/isLeast))
+               .bitcastToAPInt();
+  } else if (reduction == program::Reduction::Prod) {
+    bits = APInt(width, 1);
+  } else if (element == runtime::ElementType::Bool) {
+    bits = APInt(width, isLeast ? 0 : 1);
+  } else if (type.getElementType().isUnsignedInteger()) {
+    bits = isLeast ? bits : APInt::getMaxValue(width);
+  } else {
+    bits = isLeast ? APInt::getSignedMinValue(width)
+                   : APInt::getSignedMaxValue(width);
+  }
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<uint8_t>(
+        bits.extractBitsAsZExtValue(8, static_cast<unsigned>(8 * i)));
+  return bytes;
+}
+
+/// Position along `axes`, first major, times `unit`, at most `unit`: 0 on the
+/// first rank, `unit` on all others.
+static std::unique_ptr<program::ScalarT>
+zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
+  auto scalar = std::make_unique<program::ScalarT>();
+  scalar->low = 0;
+  scalar->high = unit;
+  for (const dist::SubAxis &axis : axes) {
+    const runtime::AxisPart part = mesh.partOf(axis);
+    auto &term = scalar->terms.emplace_back(std::make_unique<program::TermT>());
+    term->coefficient = unit;
+    term->part =
+        std::make_unique<program::Part>(part.axis, part.pre, part.size);
+  }
+  return scalar;
+}
+
+/// The first rank keeps the value, the others get the neutral element: all fill
+/// the result, then copy the value to it or, on the others, behind it.
+///
+///   first rank   [ value   | room  ]
+///   others       [ neutral | value ]
+static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
+  RankedTensorType type = graph::tensorType(op.getResult());
+  const auto &before = op.getFrom().getSharding();
+  const auto &after = op.getTo().getSharding();
+  dist::SubAxes added;
+  for (const dist::Partial &partial : after.partials)
+    if (!llvm::is_contained(before.partials, partial))
+      added.push_back(partial.axis);
+  program::FillT fill;
+  fill.buffer = writer.bufferOf(op.getResult());
+  fill.element = neutralElement(type, reductionOf(after));
+  program::CopyT copy;
+  copy.source = writer.bufferOf(op.getInput());
+  copy.target = writer.buffers.widened(op.getResult(), 2);
+  copy.source_offset = std::make_unique<program::ScalarT>();
+  copy.target_offset =
+      zeroOnFirst(added, type.getNumElements(), writer.facts.mesh);
+  copy.loops.emplace_back(type.getNumElements(), 1, 1);
+  writer.emit(op, std::move(fill));
+  writer.emit(op, std::move(copy));
+  return true;
+}
+
+static bool buildCollective(Operation *op, InstructionWriter &writer) {
+  auto collective = cast<dist::CollectiveOp>(op);
+  if (collective.getKind() == dist::CollectiveKind::Mask)
+    return buildMask(collective, writer);
+  const RankMesh &mesh = writer.facts.mesh;
+  ArrayRef<int64_t> shape = collective.getShape();
+  runtime::CollectiveSpec spec;
+  spec.kind =
+      static_cast<runtime::CollectiveKind>(kindOf(collective.getKind()));
+  const int group = writer.facts.groupOf(collective);
+  if (group >= 0)
+    spec.group = writer.facts.groups[group];
+  spec.from = mesh.layoutOf(collective.getFrom().getSharding(), shape);
+  spec.to = mesh.layoutOf(collective.getTo().getSharding(), shape);
+
+  program::CollectiveT made;
+  made.kind = kindOf(collective.getKind());
+  made.group = group;
+  made.in = writer.bufferOf(collective.getInput());
+  made.out = writer.bufferOf(collective.getResult());
+  made.reduction = reductionOf(collective.getFrom().getSharding());
+  made.value = collective.getValue().str();
+  if (made.kind != program::CollectiveKind::AllReduce) {
+    made.shape.assign(shape.begin(), shape.end());
+    made.from =
+        std::make_unique<program::LayoutT>(runtime::toProgram(spec.from));
+    made.to = std::make_unique<program::LayoutT>(runtime::toProgram(spec.to));
+    made.scratch = writer.buffers.scratch(
+        writer.scratchElements(keyOf(collective), spec) *
+        static_cast<int64_t>(runtime::sizeOf(
+            elementTypeOf(graph::tensorType(collective.getResult())))));
+  }
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+void emit::addCollectiveInstructions(InstructionTable &table) {
+  table.add<dist::CollectiveOp>(buildCollective);
+}

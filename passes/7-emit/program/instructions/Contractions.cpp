@@ -1,0 +1,174 @@
+//===- Contractions.cpp - matmul and einsum as strided products -----------===//
+
+#include "passes/7-emit/program/InstructionTable.h"
+#include "llvm/ADT/SmallString.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Strides of the batch dims of a result with `batch` sizes: 0 where the
+/// operand repeats.
+static std::vector<int64_t> batchStrides(ArrayRef<int64_t> shape,
+                                         ArrayRef<int64_t> batch) {
+  const std::vector<int64_t> dense = denseStrides(shape);
+  const int64_t missing = static_cast<int64_t>(batch.size()) + 2 -
+                          static_cast<int64_t>(shape.size());
+  std::vector<int64_t> strides(batch.size(), 0);
+  for (int64_t i = std::max<int64_t>(missing, 0);
+       i < static_cast<int64_t>(batch.size()); ++i)
+    if (shape[i - missing] != 1)
+      strides[i] = dense[i - missing];
+  return strides;
+}
+
+/// Batch strides, then those of rows and columns as the product sees them.
+static std::vector<int64_t> matrixStrides(RankedTensorType type,
+                                          ArrayRef<int64_t> batch,
+                                          bool isTransposed) {
+  std::vector<int64_t> strides = batchStrides(type.getShape(), batch);
+  const int64_t rowLength = std::max<int64_t>(type.getShape().back(), 1);
+  strides.push_back(isTransposed ? 1 : rowLength);
+  strides.push_back(isTransposed ? rowLength : 1);
+  return strides;
+}
+
+static bool buildMatmul(Operation *op, InstructionWriter &writer) {
+  auto matmul = cast<graph::MatmulOp>(op);
+  RankedTensorType lhs = graph::tensorType(matmul.getLhs());
+  RankedTensorType rhs = graph::tensorType(matmul.getRhs());
+  RankedTensorType result = graph::tensorType(matmul.getResult());
+  if (!isa<FloatType>(result.getElementType()) ||
+      lhs.getElementType() != rhs.getElementType())
+    return false;
+  ArrayRef<int64_t> batch = result.getShape().drop_back(2);
+  program::MatmulT made;
+  made.a = writer.bufferOf(matmul.getLhs());
+  made.b = writer.bufferOf(matmul.getRhs());
+  made.c = writer.bufferOf(matmul.getResult());
+  made.batch.assign(batch.begin(), batch.end());
+  made.m = result.getShape()[batch.size()];
+  made.n = result.getShape()[batch.size() + 1];
+  made.k = lhs.getShape()[lhs.getRank() - (matmul.getTransposeLhs() ? 2 : 1)];
+  made.a_strides = matrixStrides(lhs, batch, matmul.getTransposeLhs());
+  made.b_strides = matrixStrides(rhs, batch, matmul.getTransposeRhs());
+  made.c_strides = matrixStrides(result, batch, false);
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+namespace {
+/// An einsum of two operands as one batched product. Letters of all three
+/// tensors are batch; of the lhs and the result, rows; of the rhs and the
+/// result, columns; of both operands, summed. The last letter of a role becomes
+/// the matrix dim; other rows and columns are batch with stride 0 on the other
+/// side. One letter is summed.
+class EinsumProduct {
+public:
+  EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
+    StringRef inputs;
+    std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
+    std::tie(letters[0], letters[1]) = inputs.split(',');
+  }
+
+  bool build(InstructionWriter &writer) {
+    if (einsum.getInputs().size() != 2 || !collect())
+      return false;
+    for (char letter : batch)
+      made.batch.push_back(sizes[letter]);
+    made.m = rows ? sizes[rows] : 1;
+    made.n = columns ? sizes[columns] : 1;
+    made.k = summed ? sizes[summed] : 1;
+    made.a_strides = stridesOf(0, rows, summed);
+    made.b_strides = stridesOf(1, summed, columns);
+    made.c_strides = stridesOf(2, rows, columns);
+    made.a = writer.bufferOf(einsum.getInputs()[0]);
+    made.b = writer.bufferOf(einsum.getInputs()[1]);
+    made.c = writer.bufferOf(einsum.getResult());
+    writer.emit(einsum, std::move(made));
+    return true;
+  }
+
+private:
+  RankedTensorType typeOf(int tensor) {
+    return graph::tensorType(tensor == 2 ? einsum.getResult()
+                                         : einsum.getInputs()[tensor]);
+  }
+
+  bool collect() {
+    for (int tensor = 0; tensor < 3; ++tensor) {
+      std::string plain;
+      for (char letter : letters[tensor])
+        if (letter != ' ')
+          plain.push_back(letter);
+      names[tensor] = plain;
+      for (auto [i, letter] : llvm::enumerate(plain))
+        sizes[letter] = typeOf(tensor).getDimSize(static_cast<int64_t>(i));
+    }
+    for (auto &[letter, size] : sizes)
+      if (!assign(letter))
+        return false;
+    return isa<FloatType>(typeOf(2).getElementType());
+  }
+
+  bool assign(char letter) {
+    const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
+    if (!inC) {
+      const bool isFirst = inA && inB && !summed;
+      summed = letter;
+      return isFirst;
+    }
+    if (inA && inB) {
+      batch.push_back(letter);
+      return true;
+    }
+    char &role = inA ? rows : columns;
+    const std::string &own = names[inA ? 0 : 1];
+    if (role && own.find(role) > own.find(letter)) {
+      batch.push_back(letter);
+      return true;
+    }
+    if (role)
+      batch.push_back(role);
+    role = letter;
+    return true;
+  }
+
+  bool has(int tensor, char letter) const {
+    return names[tensor].find(letter) != std::string::npos;
+  }
+
+  int64_t strideOf(int tensor, char letter) {
+    const size_t at = letter ? names[tensor].find(letter) : std::string::npos;
+    return at == std::string::npos
+               ? 0
+               : denseStrides(typeOf(tensor).getShape())[at];
+  }
+
+  std::vector<int64_t> stridesOf(int tensor, char row, char column) {
+    std::vector<int64_t> strides;
+    for (char letter : batch)
+      strides.push_back(strideOf(tensor, letter));
+    strides.push_back(strideOf(tensor, row));
+    strides.push_back(strideOf(tensor, column));
+    return strides;
+  }
+
+  graph::EinsumOp einsum;
+  StringRef letters[3];
+  std::string names[3];
+  std::map<char, int64_t> sizes;
+  std::vector<char> batch;
+  char rows = 0, columns = 0, summed = 0;
+  program::MatmulT made;
+};
+} // namespace
+
+static bool buildEinsum(Operation *op, InstructionWriter &writer) {
+  return EinsumProduct(cast<graph::EinsumOp>(op)).build(writer);
+}
+
+void emit::addContractionInstructions(InstructionTable &table) {
+  table.add<graph::MatmulOp>(buildMatmul);
+  table.add<graph::EinsumOp>(buildEinsum);
+}

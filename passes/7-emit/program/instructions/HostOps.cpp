@@ -1,0 +1,58 @@
+//===- HostOps.cpp - rare ops that the device knows by name ---------------===//
+//
+// The meaning of `integers` stands beside each op's implementation in
+// runtime/device/cpu/hostops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/7-emit/program/InstructionTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static bool emitHostOp(Operation *op, InstructionWriter &writer,
+                       StringRef name, std::vector<int64_t> integers) {
+  program::HostOpT made;
+  made.name = name.str();
+  for (Value operand : op->getOperands())
+    made.inputs.push_back(writer.bufferOf(operand));
+  for (Value result : op->getResults())
+    made.outputs.push_back(writer.bufferOf(result));
+  made.integers = std::move(integers);
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+static bool buildTopK(Operation *op, InstructionWriter &writer) {
+  auto topk = cast<graph::TopKOp>(op);
+  return emitHostOp(op, writer, "top_k",
+                    {static_cast<int64_t>(topk.getDim()), topk.getLargest()});
+}
+
+static bool buildCumSum(Operation *op, InstructionWriter &writer) {
+  auto sum = cast<graph::CumSumOp>(op);
+  return emitHostOp(op, writer, "cumsum",
+                    {static_cast<int64_t>(sum.getDim()), sum.getExclusive(),
+                     sum.getReverse()});
+}
+
+static bool buildScatterElements(Operation *op, InstructionWriter &writer) {
+  auto scatter = cast<graph::ScatterElementsOp>(op);
+  return emitHostOp(op, writer, "scatter_elements",
+                    {static_cast<int64_t>(scatter.getDim()),
+                     static_cast<int64_t>(scatter.getKind())});
+}
+
+static bool buildScatterNd(Operation *op, InstructionWriter &writer) {
+  auto scatter = cast<graph::ScatterNdOp>(op);
+  return emitHostOp(op, writer, "scatter_nd",
+                    {static_cast<int64_t>(scatter.getKind())});
+}
+
+void emit::addHostInstructions(InstructionTable &table) {
+  table.add<graph::TopKOp>(buildTopK);
+  table.add<graph::CumSumOp>(buildCumSum);
+  table.add<graph::ScatterElementsOp>(buildScatterElements);
+  table.add<graph::ScatterNdOp>(buildScatterNd);
+}

@@ -1,0 +1,48 @@
+//===- Kernels.cpp - launches of generated kernels ------------------------===//
+
+#include "passes/7-emit/program/InstructionTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Local size of the factor times the position along its axes, first major.
+static std::unique_ptr<program::ScalarT>
+makeScalar(rank::OffsetAttr offset, const RankMesh &mesh) {
+  auto scalar = std::make_unique<program::ScalarT>();
+  const dist::Sharding &sharding =
+      cast<dist::ShardingAttr>(offset.getSharding()).getSharding();
+  const dist::Factor &factor = sharding.dims[0].factors[offset.getFactor()];
+  int64_t coefficient = factor.localSize();
+  for (const dist::SubAxis &axis : llvm::reverse(factor.axes)) {
+    const runtime::AxisPart part = mesh.partOf(axis);
+    auto &term = scalar->terms.emplace_back(std::make_unique<program::TermT>());
+    term->coefficient = coefficient;
+    term->part =
+        std::make_unique<program::Part>(part.axis, part.pre, part.size);
+    coefficient *= axis.size;
+  }
+  return scalar;
+}
+
+static bool buildLaunch(Operation *op, InstructionWriter &writer) {
+  auto launch = cast<rank::LaunchOp>(op);
+  rank::KernelOp kernel = writer.kernel(launch.getKernel());
+  program::KernelT made;
+  made.kernel = writer.kernelNumber(launch.getKernel());
+  for (Value operand : launch.getInputs())
+    made.buffers.push_back(writer.bufferOf(operand));
+  for (Value result : launch.getResults())
+    made.buffers.push_back(writer.bufferOf(result));
+  if (ArrayAttr scalars = kernel.getScalarsAttr())
+    for (auto offset : scalars.getAsRange<rank::OffsetAttr>())
+      made.scalars.push_back(makeScalar(offset, writer.facts.mesh));
+  made.extent = static_cast<int64_t>(kernel.getExtent());
+  made.grain = static_cast<int64_t>(kernel.getGrain());
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+void emit::addKernelInstructions(InstructionTable &table) {
+  table.add<rank::LaunchOp>(buildLaunch);
+}

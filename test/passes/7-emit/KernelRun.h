@@ -1,0 +1,34 @@
+//===- KernelRun.h - compiled kernels beside the meaning of their ops -----===//
+
+#ifndef PCC_TEST_PASSES_7_EMIT_KERNELRUN_H
+#define PCC_TEST_PASSES_7_EMIT_KERNELRUN_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pcc::emit {
+
+/// What a kernel's operands hold at random.
+struct Inputs {
+  double low = -3, high = 3;
+  int64_t least = -5, most = 5;
+  unsigned seed = 1;
+  std::vector<int64_t> scalars = {};
+};
+
+/// Parses a module with one rank.kernel, compiles it for two processors, runs
+/// it in two parts, and compares every result with what the ops mean. Gives
+/// the first difference, or "" if there is none. Elements may differ by
+/// `tolerance` times max(1, their magnitude); narrow floats by their precision
+/// in addition.
+std::string difference(llvm::StringRef module, Inputs inputs = {},
+                       double tolerance = 1e-6);
+
+/// The i64 elements of the only result of a kernel without operands.
+std::vector<int64_t> results(llvm::StringRef module, Inputs inputs);
+
+} // namespace pcc::emit
+
+#endif // PCC_TEST_PASSES_7_EMIT_KERNELRUN_H
