@@ -84,6 +84,9 @@ public:
       return noBuffer();
     if (matmul.activation > program::Activation::Silu)
       return "has an unknown activation";
+    if (overwrites(matmul.c,
+                   {matmul.a, matmul.b, matmul.bias, matmul.residual}))
+      return overwritten();
     if (a->type != b->type || a->type != c->type)
       return "mixes types";
     std::vector<int64_t> sizes = matmul.batch;
@@ -107,6 +110,8 @@ public:
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
         !isOptional(conv.residual))
       return noBuffer();
+    if (overwrites(conv.y, {conv.x, conv.w, conv.bias, conv.residual}))
+      return overwritten();
     if (conv.activation > program::Activation::Silu || x->type != w->type ||
         x->type != y->type)
       return "mixes types or has an unknown activation";
@@ -161,11 +166,15 @@ public:
         collective.group >= int64_t(program.groups.size()) ||
         (collective.group == -1) != isLocal)
       return "is over group " + std::to_string(collective.group);
-    if (collective.scratch >= 0 && !isWritable(collective.scratch))
+    if (collective.scratch >= 0 &&
+        (!isWritable(collective.scratch) ||
+         overwrites(collective.scratch, {collective.in, collective.out})))
       return "has scratch that cannot be written";
     if (collective.kind == program::CollectiveKind::AllReduce ||
         collective.kind == program::CollectiveKind::Broadcast)
       return checkUniform(collective, *in, *out);
+    if (overwrites(collective.out, {collective.in}))
+      return overwritten();
     if (std::string fault = findStoredLayoutFault(collective.from.get(), mesh,
                                                   collective.shape);
         !fault.empty())
@@ -245,6 +254,27 @@ public:
 private:
   static std::string noBuffer() {
     return "names a buffer that does not exist or cannot be written";
+  }
+
+  static std::string overwritten() { return "writes where it reads"; }
+
+  /// Whether any slot of `target` shares bytes of the arena with one of the
+  /// others, absent ones left out.
+  bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
+    const auto endOf = [](const program::BufferT &buffer) {
+      return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +
+             buffer.bytes;
+    };
+    const program::BufferT &written = *find(target);
+    for (int32_t index : others) {
+      const program::BufferT *read = find(index);
+      if (read && read->memory == written.memory &&
+          read->index == written.index && written.bytes > 0 &&
+          read->bytes > 0 && read->offset < endOf(written) &&
+          written.offset < endOf(*read))
+        return true;
+    }
+    return false;
   }
 
   const program::BufferT *find(int32_t index) const {

@@ -130,6 +130,13 @@ TEST(Verify, WriteToAWeight) {
             std::string::npos);
 }
 
+TEST(Verify, ProductOverItsOwnOperand) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.functions[0]->instructions[0]->body.AsMatmul()->bias = 2;
+            }).find("writes where it reads"),
+            std::string::npos);
+}
+
 TEST(Verify, FileOutsideItsRoot) {
   EXPECT_NE(faultAfter([](program::ProgramT &p) {
               p.files.push_back(std::make_unique<program::WeightFileT>());
