@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/1-import/Passes.h"
+#include "passes/2-prepare/Passes.h"
 #include "passes/3-place/Passes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/5-localize/Passes.h"
@@ -18,10 +19,16 @@ static void addImport(OpPassManager &manager) {
 }
 
 static void addPrepare(OpPassManager &manager) {
-  // Equal subexpressions and dead shape arithmetic go first: everything behind
-  // costs time per op.
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  // The batch first: what is wrong with it is the user's to mend, and is known
+  // before any work is done.
+  manager.addPass(prepare::createMarkBatch());
+  // Composites are recognised in simplified graphs only: layout chains are as
+  // short as they get, and what is equal is one value.
+  manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
+  manager.addNestedPass<FuncOp>(prepare::createRecogniseComposites());
+  // What fed a composite may simplify now.
+  manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
+  manager.addPass(prepare::createVerifyPrepared());
 }
 
 static void addPlace(OpPassManager &manager) {

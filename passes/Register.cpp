@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/1-import/Passes.h"
+#include "passes/2-prepare/Passes.h"
 #include "passes/3-place/Passes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/5-localize/Passes.h"
@@ -24,6 +25,7 @@ void pcc::registerDialects(DialectRegistry &registry) {
 void pcc::registerPasses() {
   mlir::registerTransformsPasses();
   registerImportPasses();
+  prepare::registerPreparePasses();
   shard::registerShardPasses();
   schedule::registerSchedulePasses();
   localize::registerLocalizePasses();

@@ -104,12 +104,11 @@ inline int64_t truncated(std::integral auto a) {
 inline double softplus(double x) {
   return larger(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
 }
-inline double geluErf(double x) {
-  return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440));
+inline double geluErf(double x, double slope) {
+  return 0.5 * x * (1 + std::erf(slope * x));
 }
-inline double geluTanh(double x) {
-  return 0.5 * x *
-         (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+inline double geluTanh(double x, double slope, double cubic) {
+  return 0.5 * x * (1 + std::tanh(slope * (x + cubic * x * x * x)));
 }
 
 } // namespace pcc::graph

@@ -119,8 +119,19 @@ static LogicalResult isInf(Evaluation &e) {
 }
 
 static LogicalResult gelu(Evaluation &e) {
-  return cast<GeluOp>(e.op).getTanh() ? floatUnary<geluTanh>(e)
-                                      : floatUnary<geluErf>(e);
+  auto op = cast<GeluOp>(e.op);
+  bool tanh = op.getTanh();
+  auto given = [](std::optional<APFloat> value, double usual) {
+    return value ? value->convertToDouble() : usual;
+  };
+  double slope = given(op.getSlope(), tanh ? std::sqrt(M_2_PI) : M_SQRT1_2),
+         cubic = given(op.getCubic(), 0.044715);
+  if (e.in(0).kind != ElementKind::Float)
+    return e.fail("is defined for floats only");
+  mapElements<double, double>(e.in(0), e.out(), [=](double x) {
+    return tanh ? geluTanh(x, slope, cubic) : geluErf(x, slope);
+  });
+  return success();
 }
 
 static LogicalResult mod(Evaluation &e) {

@@ -117,8 +117,13 @@ def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape]> {
 
 def Graph_GeluOp : Graph_UnaryOp<"gelu", "x times the normal distribution's share below x"> {
   let description = [{
-    `0.5 x (1 + erf(x / √2))`, or with `tanh` its approximation `0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³)))`. Born in
-    `1-import` or recognised in `2-prepare`. [example: test/dialects/graph/element-wise.mlir @unary]
+    `0.5 x (1 + erf(slope x))`, or with `tanh` its approximation `0.5 x (1 + tanh(slope (x + cubic x³)))`. `slope` is 1/√2,
+    √(2/π) for tanh, and `cubic` 0.044715, unless a model wrote them in its own type: then they are what it wrote, so that
+    nothing changes in f64; the difference is below the rounding of narrower types. Born in `1-import` or recognised in
+    `2-prepare`. [example: test/dialects/graph/element-wise.mlir @unary]
   }];
-  let arguments = (ins Graph_Tensor:$input, UnitAttr:$tanh);
+  let arguments = (ins Graph_Tensor:$input, UnitAttr:$tanh, OptionalAttr<F64Attr>:$slope, OptionalAttr<F64Attr>:$cubic);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input, "bool":$tanh), [{
+    build($_builder, $_state, result, input, tanh, ::mlir::FloatAttr(), ::mlir::FloatAttr());
+  }]>];
 }

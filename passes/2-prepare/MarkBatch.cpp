@@ -1,0 +1,233 @@
+//===- MarkBatch.cpp - which dims of the inputs are the batch -------------===//
+
+#include "passes/2-prepare/Match.h"
+#include "passes/2-prepare/Passes.h"
+#include "llvm/Support/DebugLog.h"
+#include <map>
+
+#define DEBUG_TYPE "mark-batch"
+
+namespace pcc::prepare {
+#define GEN_PASS_DEF_MARKBATCH
+#include "passes/2-prepare/Passes.h.inc"
+} // namespace pcc::prepare
+
+using namespace mlir;
+using namespace pcc::prepare;
+
+static StringRef inputName(func::FuncOp function, unsigned input) {
+  auto name = function.getArgAttrOfType<StringAttr>(input, nameName);
+  return name ? name.getValue() : "";
+}
+
+/// The symbol of a dim of an input; empty if it has none.
+static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
+  auto symbols = function.getArgAttrOfType<ArrayAttr>(input, "graph.dims");
+  if (!symbols || dim >= static_cast<int64_t>(symbols.size()))
+    return "";
+  auto symbol = dyn_cast<StringAttr>(symbols[dim]);
+  return symbol ? symbol.getValue() : "";
+}
+
+/// "2 and 4", "2"
+static std::string listOf(ArrayRef<int64_t> numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : " and ") + std::to_string(number);
+  return text;
+}
+
+/// The divisors of `batch` that are nearest to `wanted` on either side.
+static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
+  SmallVector<int64_t> nearest;
+  for (int64_t below = std::min(wanted, batch); below > 0; --below)
+    if (batch % below == 0) {
+      nearest.push_back(below);
+      break;
+    }
+  for (int64_t above = wanted + 1; above <= batch; ++above)
+    if (batch % above == 0) {
+      nearest.push_back(above);
+      break;
+    }
+  return nearest;
+}
+
+namespace {
+/// Finds the dims of all inputs that are like one dim of one input: the same
+/// symbol or, where it has none, the same place and size.
+class DimMarks {
+public:
+  explicit DimMarks(func::FuncOp function) : function(function) {}
+
+  void set(unsigned input, int64_t dim) { dims[input] = dim; }
+  bool has(unsigned input) const { return dims.count(input); }
+  int64_t size(unsigned input) {
+    return shapeOf(function.getArgument(input))[dims.at(input)];
+  }
+
+  /// Marks, in inputs without a mark, the dim that is like `input`'s.
+  void spread(unsigned input) {
+    int64_t dim = dims.at(input);
+    StringRef symbol = symbolOf(function, input, dim);
+    for (unsigned other = 0; other < function.getNumArguments(); ++other)
+      if (auto like = symbol.empty() ? sameSize(other, dim, size(input))
+                                     : sameSymbol(other, symbol);
+          like && !has(other))
+        set(other, *like);
+  }
+
+  void write(StringRef attribute) {
+    auto type = IntegerType::get(function.getContext(), 64);
+    for (unsigned input = 0; input < function.getNumArguments(); ++input)
+      function.removeArgAttr(input, attribute);
+    for (auto [input, dim] : dims)
+      function.setArgAttr(input, attribute, IntegerAttr::get(type, dim));
+  }
+
+  /// Input to dim.
+  std::map<unsigned, int64_t> dims;
+
+private:
+  std::optional<int64_t> sameSymbol(unsigned input, StringRef symbol) {
+    auto shape = shapeOf(function.getArgument(input));
+    for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
+      if (symbolOf(function, input, dim) == symbol)
+        return dim;
+    return {};
+  }
+
+  std::optional<int64_t> sameSize(unsigned input, int64_t dim, int64_t wanted) {
+    auto shape = shapeOf(function.getArgument(input));
+    if (dim < static_cast<int64_t>(shape.size()) && shape[dim] == wanted)
+      return dim;
+    return {};
+  }
+
+  func::FuncOp function;
+};
+
+/// Reads what the user said, marks, and checks what was marked.
+class BatchMarking {
+public:
+  BatchMarking(ModuleOp module, func::FuncOp function)
+      : module(module), function(function), batch(function) {}
+
+  LogicalResult run() {
+    if (failed(readOverrides()))
+      return failure();
+    if (batch.dims.empty() && hasDim(0, 0))
+      batch.set(0, 0);
+    if (!batch.dims.empty())
+      batch.spread(batch.dims.begin()->first);
+    if (failed(checkSizes()) || failed(checkMicrobatches()))
+      return failure();
+    batch.write("graph.batch_dim");
+    markSequence();
+    return success();
+  }
+
+  int64_t numMarked() const { return static_cast<int64_t>(batch.dims.size()); }
+
+private:
+  bool hasDim(unsigned input, int64_t dim) {
+    return input < function.getNumArguments() && dim >= 0 &&
+           dim < static_cast<int64_t>(
+                     shapeOf(function.getArgument(input)).size());
+  }
+
+  LogicalResult readOverrides() {
+    auto overrides = module->getAttrOfType<ArrayAttr>("graph.batch_dims");
+    for (Attribute text :
+         overrides ? overrides.getValue() : ArrayRef<Attribute>())
+      if (failed(readOverride(cast<StringAttr>(text).getValue())))
+        return failure();
+    return success();
+  }
+
+  /// "NAME=K"
+  LogicalResult readOverride(StringRef text) {
+    auto [name, number] = text.rsplit('=');
+    int64_t dim;
+    if (number.getAsInteger(10, dim))
+      return module.emitError("batch dim '")
+             << text << "' is not of the form NAME=K";
+    for (unsigned input = 0; input < function.getNumArguments(); ++input) {
+      if (inputName(function, input) != name)
+        continue;
+      if (!hasDim(input, dim))
+        return module.emitError("input '")
+               << name << "' of " << function.getArgument(input).getType()
+               << " has no dim " << dim;
+      batch.set(input, dim);
+      return success();
+    }
+    return module.emitError("no input is named '") << name << "'";
+  }
+
+  LogicalResult checkSizes() {
+    for (auto [input, dim] : batch.dims) {
+      unsigned first = batch.dims.begin()->first;
+      if (batch.size(input) != batch.size(first))
+        return module.emitError("input '")
+               << inputName(function, input) << "' has a batch of "
+               << batch.size(input) << ", but input '"
+               << inputName(function, first) << "' has " << batch.size(first);
+    }
+    return success();
+  }
+
+  LogicalResult checkMicrobatches() {
+    auto attribute = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
+    int64_t count = attribute ? attribute.getInt() : 1;
+    if (count == 1)
+      return success();
+    if (batch.dims.empty())
+      return module.emitError("the model has no batch that ")
+             << count << " microbatches could divide";
+    int64_t size = batch.size(batch.dims.begin()->first);
+    if (count > 0 && size % count == 0)
+      return success();
+    InFlightDiagnostic error = module.emitError()
+                               << count
+                               << " microbatches do not divide the batch of "
+                               << size;
+    SmallVector<int64_t> nearest = nearestDivisors(size, count);
+    if (!nearest.empty())
+      error.attachNote() << listOf(nearest)
+                         << (nearest.size() == 1 ? " does" : " do");
+    return error;
+  }
+
+  /// Dim 1 of the first input if it has a symbol or counts tokens.
+  void markSequence() {
+    DimMarks sequence(function);
+    if (hasDim(0, 1) &&
+        (!symbolOf(function, 0, 1).empty() ||
+         isa<IntegerType>(elementTypeOf(function.getArgument(0))))) {
+      sequence.set(0, 1);
+      sequence.spread(0);
+    }
+    for (auto [input, dim] : batch.dims)
+      if (sequence.has(input) && sequence.dims.at(input) == dim)
+        sequence.dims.erase(input);
+    sequence.write("graph.sequence_dim");
+  }
+
+  ModuleOp module;
+  func::FuncOp function;
+  DimMarks batch;
+};
+
+struct MarkBatch : pcc::prepare::impl::MarkBatchBase<MarkBatch> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      BatchMarking marking(getOperation(), function);
+      if (failed(marking.run()))
+        return signalPassFailure();
+      numMarked += marking.numMarked();
+      LDBG() << marking.numMarked() << " inputs have the batch";
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,45 @@
+//===- Passes.td - passes of phase 2-prepare -----------------*- tablegen -*-===//
+
+include "mlir/Pass/PassBase.td"
+
+def SimplifyGraph : Pass<"simplify-graph", "::mlir::func::FuncOp"> {
+  let summary = "computes what is known, removes what does nothing and merges what is equal";
+  let description = [{
+    Ops on constants are evaluated; layout ops are composed, cancelled or absorbed (a transpose into a matmul's flags, a broadcast into
+    element-wise ops, which broadcast by themselves); ops that equal an operand are dropped; equal ops are merged whatever their names.
+    A value that a seed of the user's (`dist.seeds`) names stays, and nothing is simplified across it.
+    [example: test/passes/2-prepare/simplify-graph.mlir @weights_are_used_as_stored]
+  }];
+  let statistics = [Statistic<"numRemoved", "removed", "ops fewer than before">,
+                    Statistic<"numMerged", "merged", "ops merged with an equal one">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
+def RecogniseComposites : Pass<"recognise-composites", "::mlir::func::FuncOp"> {
+  let summary = "finds layer_norm, rms_norm, gelu, softmax, rotary and attention in their decomposed forms";
+  let description = [{
+    One file per composite, Composite*.cpp; operands of commutative ops may have either order, constants may be scalars or splats. A
+    composite replaces its parts only if it means exactly the same, whatever the inputs: attention gives zeros to a row without visible
+    key, where softmax alone gives NaN. [example: test/passes/2-prepare/recognise-composites/attention.mlir @masked]
+  }];
+  let statistics = [Statistic<"numRecognised", "recognised", "composites recognised">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
+def MarkBatch : Pass<"mark-batch", "::mlir::ModuleOp"> {
+  let summary = "marks the batch dim and the sequence dim of every input";
+  let description = [{
+    The batch is the first dim of the first input and every dim with its symbol (`graph.dims`); without symbols, dim 0 of every input if
+    it has that size. `graph.batch_dims = ["NAME=K"]` on the module overrides. The sequence is dim 1 of the first input if it has a
+    symbol or the input holds integers, and every dim like it. Sets `graph.batch_dim` and `graph.sequence_dim` on arguments and checks
+    that `pipe.microbatches` divides the batch. [example: test/passes/2-prepare/mark-batch.mlir @symbols]
+  }];
+  let statistics = [Statistic<"numMarked", "marked", "inputs with a batch dim">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
+def VerifyPrepared : Pass<"verify-prepared", "::mlir::ModuleOp"> {
+  let summary = "gate: nothing is left to compute from constants, and the marked batch dims agree";
+  let description = [{[example: test/passes/2-prepare/verify-prepared.mlir @prepared]}];
+  let statistics = [Statistic<"numOps", "ops", "ops checked">];
+}

@@ -1,0 +1,63 @@
+//===- RecogniseComposites.cpp - finds norms, attention and their like ----===//
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/2-prepare/Composites.h"
+#include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/Pins.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "recognise-composites"
+
+namespace pcc::prepare {
+#define GEN_PASS_DEF_RECOGNISECOMPOSITES
+#include "passes/2-prepare/Passes.h.inc"
+} // namespace pcc::prepare
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::prepare;
+
+static int64_t countComposites(func::FuncOp function) {
+  return llvm::count_if(function.front(), [](Operation &op) {
+    return isa<graph::GeluOp, graph::LayerNormOp, graph::RmsNormOp,
+               graph::SoftmaxOp, graph::LogSoftmaxOp, graph::RotaryOp,
+               graph::AttentionOp>(op);
+  });
+}
+
+static FrozenRewritePatternSet
+freeze(MLIRContext *context,
+       ArrayRef<void (*)(RewritePatternSet &)> composites) {
+  RewritePatternSet patterns(context);
+  for (auto add : composites)
+    add(patterns);
+  return std::move(patterns);
+}
+
+namespace {
+struct RecogniseComposites
+    : pcc::prepare::impl::RecogniseCompositesBase<RecogniseComposites> {
+  LogicalResult initialize(MLIRContext *context) override {
+    parts = freeze(context, {addGelu, addNorms, addSoftmax, addRotary});
+    attention = freeze(context, {addAttention});
+    return success();
+  }
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    Pins pins(function);
+    int64_t before = countComposites(function);
+    // Attention reads a softmax that may have been recognised just now.
+    for (const FrozenRewritePatternSet &patterns : {parts, attention})
+      if (failed(applyPatternsGreedily(
+              function, patterns,
+              GreedyRewriteConfig().enableFolding(false).setMaxIterations(
+                  GreedyRewriteConfig::kNoLimit))))
+        return signalPassFailure();
+    numRecognised += std::max<int64_t>(0, countComposites(function) - before);
+    LDBG() << before << " composites became " << countComposites(function);
+  }
+
+  FrozenRewritePatternSet parts, attention;
+};
+} // namespace

@@ -1,0 +1,23 @@
+//===- Simplifications.h - rewrites of simplify-graph -----------*- C++ -*-===//
+
+#ifndef PCC_PASSES_2_PREPARE_SIMPLIFICATIONS_H
+#define PCC_PASSES_2_PREPARE_SIMPLIFICATIONS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace pcc::prepare {
+
+/// Whether `op` has a fold that this phase wants: all but the repeating of a
+/// constant, which would let masks grow with the batch.
+bool isFoldWanted(mlir::Operation *op);
+
+/// Ops on constants, and ops that their own folds remove.
+void addFolds(mlir::RewritePatternSet &patterns);
+/// Neutral operands, double negations, casts, selects, broadcasts.
+void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
+/// Reshapes, transposes, slices, concats.
+void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
+
+} // namespace pcc::prepare
+
+#endif // PCC_PASSES_2_PREPARE_SIMPLIFICATIONS_H

@@ -1,0 +1,42 @@
+//===- SimplifyFolds.cpp - computes what is known -------------------------===//
+
+#include "passes/2-prepare/Match.h"
+#include "passes/2-prepare/Simplifications.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+bool pcc::prepare::isFoldWanted(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return broadcast.getType().getRank() <= 1 ||
+           broadcast.getType().getNumElements() <=
+               tensorType(broadcast.getInput()).getNumElements();
+  return true;
+}
+
+namespace {
+struct Fold : RewritePattern {
+  explicit Fold(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> results;
+    if (!isFoldWanted(op) || failed(rewriter.tryFold(op, results)) ||
+        results.empty())
+      return failure();
+    if (results.size() == 1)
+      return replaceNamed(op, results.front(), rewriter);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+} // namespace
+
+void pcc::prepare::addFolds(RewritePatternSet &patterns) {
+  patterns.add<Fold>(patterns.getContext());
+}

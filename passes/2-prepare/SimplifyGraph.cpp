@@ -1,0 +1,54 @@
+//===- SimplifyGraph.cpp - the same graph with less in it -----------------===//
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/2-prepare/MergeEqual.h"
+#include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/Pins.h"
+#include "passes/2-prepare/Simplifications.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "simplify-graph"
+
+namespace pcc::prepare {
+#define GEN_PASS_DEF_SIMPLIFYGRAPH
+#include "passes/2-prepare/Passes.h.inc"
+} // namespace pcc::prepare
+
+using namespace mlir;
+using namespace pcc::prepare;
+
+static int64_t countOps(func::FuncOp function) {
+  return static_cast<int64_t>(function.front().getOperations().size());
+}
+
+namespace {
+struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    addFolds(set);
+    addElementWiseSimplifications(set);
+    addLayoutSimplifications(set);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    Pins pins(function);
+    int64_t before = countOps(function), merged = 0;
+    // Merging makes operands equal, which lets more be simplified.
+    do {
+      if (failed(applyPatternsGreedily(
+              function, patterns,
+              GreedyRewriteConfig().enableFolding(false).setMaxIterations(
+                  GreedyRewriteConfig::kNoLimit))))
+        return signalPassFailure();
+      numMerged += merged = mergeEqualOps(function.front());
+    } while (merged);
+    numRemoved += before - countOps(function);
+    LDBG() << before << " ops became " << countOps(function);
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

@@ -1,0 +1,81 @@
+//===- VerifyPrepared.cpp - the gate of phase 2-prepare -------------------===//
+
+#include "mlir/IR/Matchers.h"
+#include "passes/2-prepare/Match.h"
+#include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/Simplifications.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "verify-prepared"
+
+namespace pcc::prepare {
+#define GEN_PASS_DEF_VERIFYPREPARED
+#include "passes/2-prepare/Passes.h.inc"
+} // namespace pcc::prepare
+
+using namespace mlir;
+using namespace pcc::prepare;
+
+/// No op computes from constants what could have been computed here.
+static LogicalResult checkOp(Operation *op) {
+  if (op->getNumOperands() == 0 || !isFoldWanted(op))
+    return success();
+  SmallVector<Attribute> operands(op->getNumOperands());
+  for (auto [value, attribute] : llvm::zip_equal(op->getOperands(), operands))
+    if (!matchPattern(value, m_Constant(&attribute)))
+      return success();
+  SmallVector<OpFoldResult> results;
+  if (failed(op->fold(operands, results)))
+    return success();
+  return op->emitOpError("still has constants as operands after phase "
+                         "'2-prepare'; simplify-graph must fold it");
+}
+
+/// Marked batch dims exist, have one size, and microbatches divide it.
+static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
+  auto count = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
+  std::optional<int64_t> batch;
+  for (BlockArgument argument : function.getArguments()) {
+    auto mark = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                       "graph.batch_dim");
+    if (!mark)
+      continue;
+    auto shape = shapeOf(argument);
+    int64_t dim = mark.getInt();
+    if (dim < 0 || dim >= static_cast<int64_t>(shape.size()))
+      return function.emitError("phase '2-prepare' marked dim ")
+             << dim << " of an input of " << argument.getType();
+    if (batch.value_or(shape[dim]) != shape[dim])
+      return function.emitError("phase '2-prepare' marked batches of ")
+             << *batch << " and " << shape[dim];
+    batch = shape[dim];
+  }
+  if (!count || count.getInt() == 1 ||
+      (batch && count.getInt() > 0 && *batch % count.getInt() == 0))
+    return success();
+  return function.emitError("phase '2-prepare' left a batch of ")
+         << batch.value_or(0) << " for " << count.getInt()
+         << " microbatches; mark-batch must refuse it";
+}
+
+namespace {
+struct VerifyPrepared : pcc::prepare::impl::VerifyPreparedBase<VerifyPrepared> {
+  LogicalResult check() {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      for (Operation &op : function.front().without_terminator())
+        if (++numOps; failed(checkOp(&op)))
+          return failure();
+      if (failed(checkBatch(getOperation(), function)))
+        return failure();
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    if (failed(check()))
+      return signalPassFailure();
+    LDBG() << numOps.getValue() << " ops are prepared";
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
