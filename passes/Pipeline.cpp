@@ -5,6 +5,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/1-import/Passes.h"
 #include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/Passes.h"
 #include "passes/3-place/Passes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/5-localize/Passes.h"
@@ -19,15 +20,15 @@ static void addImport(OpPassManager &manager) {
 }
 
 static void addPrepare(OpPassManager &manager) {
-  // The batch first: what is wrong with it is the user's to mend, and is known
-  // before any work is done.
-  manager.addPass(prepare::createMarkBatch());
-  // Composites are recognised in simplified graphs only: layout chains are as
-  // short as they get, and what is equal is one value.
+  // Shape arithmetic goes first: everything behind costs time per op, and
+  // composites are hidden by reshapes that cancel.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createRecogniseComposites());
-  // What fed a composite may simplify now.
+  // Recognised composites leave their parts dead, and reshapes next to each
+  // other.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
+  // Inputs are what they will be: dims can be marked.
+  manager.addPass(prepare::createMarkBatch());
   manager.addPass(prepare::createVerifyPrepared());
 }
 

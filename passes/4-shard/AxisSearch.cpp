@@ -83,15 +83,15 @@ private:
     Choices &own = choices.emplace_back();
     std::vector<plan::Cost> unary;
     for (const Strategy &strategy : strategiesOf(graph.ops[index], axis)) {
-      if (!mayTake(graph.ops[index], strategy))
+      if (!mayTake(index, strategy))
         continue;
       ShardedOp candidate = graph.ops[index].with(axis, strategy);
       unary.push_back(costOf(index, candidate));
       auto &operands = own.operands.emplace_back();
-      for (unsigned i = 0; i < candidate.rule.operands.size(); ++i)
+      for (unsigned i = 0; i < candidate.rule->operands.size(); ++i)
         operands.push_back(candidate.operandSharding(i));
       auto &results = own.results.emplace_back();
-      for (unsigned i = 0; i < candidate.rule.results.size(); ++i)
+      for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
         results.push_back(candidate.resultSharding(i));
       own.candidates.push_back(std::move(candidate));
     }
@@ -99,23 +99,24 @@ private:
   }
 
   /// What the axis is for restricts the factors that it may split.
-  bool mayTake(const ShardedOp &op, const Strategy &strategy) const {
+  bool mayTake(unsigned index, const Strategy &strategy) const {
+    const ShardedOp &op = graph.ops[index];
     if (strategy.kind == Strategy::Through)
       return !inTime && !isTransfer(op);
     if (strategy.kind == Strategy::Replicate)
       return true;
-    bool reduces = isReduction(op.rule.factors[strategy.index].kind);
-    if (inTime && reduces)
+    if (inTime && isReduction(op.rule->factors[strategy.index].kind))
       return false;
+    Tag tag = graph.tags[index][strategy.index];
     switch (role) {
     case AxisRole::Free:
       return true;
     case AxisRole::Batch:
-      return op.tags[strategy.index] == Tag::Batch;
+      return tag == Tag::Batch;
     case AxisRole::Sequence:
-      return op.tags[strategy.index] == Tag::Sequence;
+      return tag == Tag::Sequence;
     case AxisRole::Tensor:
-      return op.tags[strategy.index] != Tag::Batch;
+      return tag != Tag::Batch;
     }
     return false;
   }
@@ -133,7 +134,7 @@ private:
     if (role == AxisRole::Tensor && weights.mustSplit(graph, index, axis) &&
         !weights.splits(candidate, index, axis))
       cost.penalty += weights.bytes(index);
-    for (unsigned i = 0; i < candidate.rule.results.size(); ++i)
+    for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
       cost.memory +=
           localBytes(graph.valueOf(index, i), candidate.resultSharding(i));
     return cost;
@@ -144,7 +145,7 @@ private:
     if (!graph.isArgument(index))
       return false;
     for (auto [tag, axes, factor] : llvm::zip_equal(
-             candidate.tags, candidate.axes, candidate.rule.factors))
+             graph.tags[index], candidate.axes, candidate.rule->factors))
       if (tag == Tag::Batch && factor.size > 1)
         return !llvm::is_contained(axes, axis);
     return false;

@@ -51,36 +51,6 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
       weight.bytes = 0;
 }
 
-/// Into how many parts the last dim of `value` can be cut before heads are: the
-/// major factor where it is first taken apart.
-static int64_t partsBeforeHeads(Value value) {
-  for (int steps = 0; steps < 16; ++steps) {
-    Operation *next = nullptr;
-    for (Operation *user : value.getUsers())
-      if (user->getNumResults() == 1 &&
-          isa<graph::ShardingRuleOpInterface>(user))
-        next = user;
-    if (!next || isContraction(next))
-      return std::numeric_limits<int64_t>::max();
-    auto reshape = dyn_cast<graph::ReshapeOp>(next);
-    if (reshape) {
-      graph::ShardingRule rule = reshape.getShardingRule();
-      const auto &last = rule.operands[0].back();
-      if (last.size() > 1)
-        return rule.factors[last.front()].size;
-    }
-    value = next->getResult(0);
-  }
-  return std::numeric_limits<int64_t>::max();
-}
-
-/// Whether `factor` is the last dim of the op's result.
-static bool isLastOfResult(const ShardedOp &op, int factor) {
-  const auto &result = op.rule.results[0];
-  return !result.empty() && result.back().size() == 1 &&
-         result.back().front() == factor;
-}
-
 static bool holdsAxis(const dist::SubAxes &axes, StringRef name) {
   return llvm::any_of(
       axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
@@ -95,16 +65,13 @@ bool ContractionWeights::mustSplit(const ShardedGraph &graph, unsigned index,
   bool begun = llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
     return holdsAxis(axes, axis.axis);
   });
-  for (const auto &dim : op.rule.operands[weight.operand])
+  for (const auto &dim : op.rule->operands[weight.operand])
     for (int factor : dim) {
+      const auto &f = op.rule->factors[factor];
       if (begun && !holdsAxis(op.axes[factor], axis.axis))
         continue;
-      int64_t parts = dist::numParts(op.axes[factor]) * axis.size,
-              most = op.rule.factors[factor].size;
-      if (isLastOfResult(op, factor))
-        most = std::min(most, partsBeforeHeads(op.op->getResult(0)));
-      if (op.rule.factors[factor].kind != graph::FactorKind::Whole &&
-          parts <= most)
+      if (f.kind != graph::FactorKind::Whole &&
+          dist::numParts(op.axes[factor]) * axis.size <= f.size)
         return true;
     }
   return false;
@@ -112,7 +79,8 @@ bool ContractionWeights::mustSplit(const ShardedGraph &graph, unsigned index,
 
 bool ContractionWeights::splits(const ShardedOp &candidate, unsigned index,
                                 const dist::SubAxis &axis) const {
-  for (const auto &dim : candidate.rule.operands[weights.lookup(index).operand])
+  for (const auto &dim :
+       candidate.rule->operands[weights.lookup(index).operand])
     for (int factor : dim)
       if (llvm::is_contained(candidate.axes[factor], axis))
         return true;

@@ -19,9 +19,8 @@ public:
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
   /// Whether one more part of `axis` has to split the weight: some factor of
-  /// the weight has something left to give to it. Heads are not cut: where a
-  /// dim becomes [heads, …] further down, its factor gives at most as many
-  /// parts as there are heads.
+  /// the weight has something left to give to it. An axis that has begun on a
+  /// factor, heads for instance, does not go on to another one.
   bool mustSplit(const ShardedGraph &graph, unsigned index,
                  const dist::SubAxis &axis) const;
 

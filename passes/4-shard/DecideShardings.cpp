@@ -37,7 +37,7 @@ static void annotate(ShardedGraph &graph) {
           dist::ShardingAttr::get(context, op.operandSharding(0)));
       continue;
     }
-    for (unsigned result = 0; result < op.rule.results.size(); ++result)
+    for (unsigned result = 0; result < op.rule->results.size(); ++result)
       dist::setSharding(graph.valueOf(i, result), op.resultSharding(result));
     if (!op.op)
       continue;
@@ -59,6 +59,8 @@ struct DecideShardings
     auto seeds = Seeds::resolve(graph, mesh);
     if (failed(seeds))
       return signalPassFailure();
+    // What the user pinned is split as the user said: in one piece.
+    graph.refine(seeds->seeded());
     plan::ReshardPlanner planner(mesh);
     for (const dist::Axis &axis : mesh.axes)
       for (const dist::SubAxis &part : primeParts(axis)) {

@@ -50,7 +50,8 @@ private:
     if (!reshard) {
       OpBuilder builder(operand.getOwner());
       reshard =
-          dist::ReshardOp::create(builder, value.getLoc(), value.getType(), value, from, to, DenseI64ArrayAttr());
+          dist::ReshardOp::create(builder, value.getLoc(), value.getType(),
+                                  value, from, to, DenseI64ArrayAttr());
       dist::setSharding(reshard, wanted);
       reshard.getDefiningOp()->setAttr(pipe::stageName, stage);
       LDBG() << "reshard " << from << " to " << to;

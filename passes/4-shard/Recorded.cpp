@@ -7,18 +7,30 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
+static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
+  SmallVector<int64_t> sizes;
+  for (const dist::Factor &factor : dim.factors)
+    sizes.push_back(factor.size);
+  return sizes;
+}
+
 std::optional<ShardedOp> pcc::shard::recordedOp(Operation *op) {
   auto split = op->getAttrOfType<dist::ShardingAttr>(splitName);
   if (!split)
     return std::nullopt;
   auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
-  ShardedOp recorded(op, ruled ? ruled.getShardingRule()
-                               : graph::sameShapeRule(op));
-  if (split.getSharding().rank() != recorded.rule.factors.size())
+  auto rule = std::make_shared<RefinedRule>(ruled ? ruled.getShardingRule()
+                                                  : graph::sameShapeRule(op));
+  std::vector<dist::DimSharding> dims = split.getSharding().dims;
+  if (dims.size() != rule->parts.size())
     return std::nullopt;
-  for (auto [axes, dim] :
-       llvm::zip_equal(recorded.axes, split.getSharding().dims))
-    axes = dim.axes();
+  for (auto [id, dim] : llvm::enumerate(dims))
+    if (dim.factors.size() > 1)
+      rule->refine(id, sizesOf(dim));
+  ShardedOp recorded(op, rule);
+  for (auto [parts, dim] : llvm::zip_equal(rule->parts, dims))
+    for (auto [part, factor] : llvm::zip(parts, dim.factors))
+      recorded.axes[part] = factor.axes;
   auto operands = op->getAttrOfType<DenseI64ArrayAttr>(throughName);
   if ((operands ? operands.size() : 0) !=
       static_cast<int64_t>(split.getSharding().partials.size()))

@@ -97,7 +97,7 @@ bool Seeds::allows(unsigned op, const ShardedOp &candidate,
   const Seed *seed = find(op);
   if (!seed)
     return true;
-  dist::Sharding actual = candidate.rule.results.empty()
+  dist::Sharding actual = candidate.rule->results.empty()
                               ? candidate.operandSharding(0)
                               : candidate.resultSharding(0);
   dist::Sharding wanted = restricted(seed->sharding, decided);

@@ -33,10 +33,16 @@ public:
     return it == seeds.end() ? nullptr : &it->second;
   }
 
+  /// The ops that have a seed.
+  llvm::DenseSet<unsigned> seeded() const {
+    llvm::DenseSet<unsigned> ops;
+    for (const auto &entry : seeds)
+      ops.insert(entry.first);
+    return ops;
+  }
+
 private:
   llvm::DenseMap<unsigned, Seed> seeds;
-  /// Axes that seeds do not speak of: closed dims only bind the axes of the
-  /// user's mesh.
 };
 
 } // namespace pcc::shard

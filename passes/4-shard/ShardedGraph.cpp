@@ -16,7 +16,6 @@ ShardedGraph::ShardedGraph(func::FuncOp function) : function(function) {
     addOp(&op);
   for (Value result : function.front().getTerminator()->getOperands())
     addSink(result);
-  propagateTags();
 }
 
 Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
@@ -24,13 +23,18 @@ Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
                         : Value(ops[op].op->getResult(result));
 }
 
+void ShardedGraph::addVertex(Operation *op, graph::ShardingRule rule,
+                             unsigned numResults) {
+  ops.emplace_back(op, std::make_shared<RefinedRule>(std::move(rule)));
+  operands.emplace_back();
+  users.emplace_back(numResults);
+}
+
 void ShardedGraph::addSource(Value argument) {
   graph::ShardingRule rule;
   rule.results.push_back(addDims(rule, graph::tensorType(argument).getShape()));
   producers[argument] = ops.size();
-  ops.emplace_back(nullptr, std::move(rule));
-  operands.emplace_back();
-  users.emplace_back(1);
+  addVertex(nullptr, std::move(rule), 1);
 }
 
 void ShardedGraph::addOp(Operation *op) {
@@ -39,19 +43,15 @@ void ShardedGraph::addOp(Operation *op) {
   auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
   // A transfer moves its operand as it is: everything may be split, nothing may
   // be partial.
-  ops.emplace_back(op,
-                   ruled ? ruled.getShardingRule() : graph::sameShapeRule(op));
-  operands.emplace_back();
-  users.emplace_back(op->getNumResults());
+  addVertex(op, ruled ? ruled.getShardingRule() : graph::sameShapeRule(op),
+            op->getNumResults());
   connect(ops.size() - 1, op->getOperands());
 }
 
 void ShardedGraph::addSink(Value value) {
   graph::ShardingRule rule;
   rule.operands.push_back(addDims(rule, graph::tensorType(value).getShape()));
-  ops.emplace_back(nullptr, std::move(rule));
-  operands.emplace_back();
-  users.emplace_back();
+  addVertex(nullptr, std::move(rule), 0);
   connect(ops.size() - 1, value);
   ++numSinks;
 }
@@ -65,56 +65,4 @@ void ShardedGraph::connect(unsigned user, ValueRange values) {
     operands[user].push_back(edge);
     users[producer][result].push_back(edge);
   }
-}
-
-namespace {
-/// Where in a dim tagged factors begin: the product of the factors before them,
-/// and their size.
-struct TaggedPart {
-  int64_t begin, size;
-  Tag tag;
-};
-} // namespace
-
-static SmallVector<TaggedPart>
-partsOf(const ShardedOp &op, const graph::ShardingRule::DimFactors &dim) {
-  SmallVector<TaggedPart> parts;
-  int64_t begin = 1;
-  for (int factor : dim) {
-    parts.push_back({begin, op.rule.factors[factor].size, op.tags[factor]});
-    begin *= op.rule.factors[factor].size;
-  }
-  return parts;
-}
-
-/// Gives the factors of `dim` the tags of the parts that begin where they
-/// begin.
-static void takeTags(ShardedOp &op, const graph::ShardingRule::DimFactors &dim,
-                     ArrayRef<TaggedPart> parts) {
-  int64_t begin = 1;
-  for (int factor : dim) {
-    for (const TaggedPart &part : parts)
-      if (part.begin == begin && part.tag != Tag::None)
-        op.tags[factor] = part.tag;
-    begin *= op.rule.factors[factor].size;
-  }
-}
-
-void ShardedGraph::propagateTags() {
-  auto tagArgument = [&](unsigned i, StringRef name, Tag tag) {
-    if (auto dim = function.getArgAttrOfType<IntegerAttr>(i, name))
-      for (int factor : ops[i].rule.results[0][dim.getInt()])
-        ops[i].tags[factor] = tag;
-  };
-  for (unsigned i = 0; i < numArguments; ++i) {
-    tagArgument(i, "graph.sequence_dim", Tag::Sequence);
-    tagArgument(i, "graph.batch_dim", Tag::Batch);
-  }
-  for (unsigned user = numArguments; user < ops.size(); ++user)
-    for (const Edge &edge : operands[user]) {
-      const auto &from = ops[edge.producer].rule.results[edge.result];
-      const auto &to = ops[user].rule.operands[edge.operand];
-      for (auto [produced, used] : llvm::zip_equal(from, to))
-        takeTags(ops[user], used, partsOf(ops[edge.producer], produced));
-    }
 }

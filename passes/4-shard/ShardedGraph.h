@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/4-shard/ShardedOp.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <vector>
 
@@ -20,6 +21,15 @@ public:
   };
 
   explicit ShardedGraph(mlir::func::FuncOp function);
+
+  /// Cuts factors finer until producers and users agree, except those of ops in
+  /// `keep`; then finds which are the batch and the sequence, from the
+  /// arguments' `graph.batch_dim` and `graph.sequence_dim`. Once, before axes
+  /// are handed out.
+  void refine(const llvm::DenseSet<unsigned> &keep);
+
+  /// Per op and factor.
+  llvm::SmallVector<llvm::SmallVector<Tag, 8>, 0> tags;
 
   std::vector<ShardedOp> ops;
   /// Per op, its operand edges in order.
@@ -45,9 +55,9 @@ private:
   void addOp(mlir::Operation *op);
   void addSink(mlir::Value value);
   void connect(unsigned user, mlir::ValueRange operands);
-  /// Finds which factors are the batch and the sequence, from the arguments'
-  /// `graph.batch_dim` and `graph.sequence_dim`.
-  void propagateTags();
+  void tagBatchAndSequence();
+  void addVertex(mlir::Operation *op, graph::ShardingRule rule,
+                 unsigned numResults);
 
   unsigned numArguments = 0, numSinks = 0;
   llvm::DenseMap<mlir::Value, unsigned> producers;

@@ -20,9 +20,44 @@ static dist::ReductionKind reductionOf(FactorKind kind) {
   }
 }
 
-ShardedOp::ShardedOp(Operation *op, graph::ShardingRule rule)
-    : op(op), rule(std::move(rule)), axes(this->rule.factors.size()),
-      tags(this->rule.factors.size(), Tag::None) {}
+RefinedRule::RefinedRule(graph::ShardingRule rule)
+    : graph::ShardingRule(std::move(rule)) {
+  for (size_t i = 0; i < factors.size(); ++i)
+    parts.push_back({static_cast<int>(i)});
+}
+
+/// Puts `more` behind every `id` of a list.
+static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
+                         ArrayRef<int> more) {
+  for (auto it = list.begin(); it != list.end(); ++it)
+    if (*it == id) {
+      list.insert(it + 1, more.begin(), more.end());
+      return;
+    }
+}
+
+void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
+  factors[id].size = sizes.front();
+  SmallVector<int> more;
+  for (int64_t size : sizes.drop_front()) {
+    Factor part = factors[id];
+    part.size = size;
+    more.push_back(factors.size());
+    factors.push_back(part);
+  }
+  auto insert = [&](MutableArrayRef<TensorFactors> tensors) {
+    for (TensorFactors &tensor : tensors)
+      for (DimFactors &dim : tensor)
+        insertBehind(dim, id, more);
+  };
+  insert(operands);
+  insert(results);
+  for (DimFactors &list : parts)
+    insertBehind(list, id, more);
+}
+
+ShardedOp::ShardedOp(Operation *op, std::shared_ptr<const RefinedRule> shared)
+    : op(op), rule(std::move(shared)), axes(rule->factors.size()) {}
 
 ShardedOp ShardedOp::with(const dist::SubAxis &axis,
                           const Strategy &strategy) const {
@@ -41,23 +76,23 @@ dist::Sharding ShardedOp::tensorSharding(
   dist::Sharding sharding = dist::Sharding::whole(dims.size());
   for (auto [dim, factors] : llvm::zip_equal(sharding.dims, dims))
     for (int factor : factors)
-      dim.factors.push_back({rule.factors[factor].size, axes[factor]});
+      dim.factors.push_back({rule->factors[factor].size, axes[factor]});
   return sharding;
 }
 
 dist::Sharding ShardedOp::operandSharding(unsigned operand) const {
-  dist::Sharding sharding = tensorSharding(rule.operands[operand]);
+  dist::Sharding sharding = tensorSharding(rule->operands[operand]);
   for (auto [axis, which] : llvm::zip_equal(through, throughOperand))
     if (which == static_cast<int>(operand) ||
         (which == -1 &&
-         llvm::is_contained(rule.partialThrough, static_cast<int>(operand))))
+         llvm::is_contained(rule->partialThrough, static_cast<int>(operand))))
       sharding.partials.push_back({axis, dist::ReductionKind::Sum});
   return canonical(sharding);
 }
 
 dist::Sharding ShardedOp::resultSharding(unsigned result) const {
-  dist::Sharding sharding = tensorSharding(rule.results[result]);
-  for (auto [factor, split] : llvm::zip_equal(rule.factors, axes))
+  dist::Sharding sharding = tensorSharding(rule->results[result]);
+  for (auto [factor, split] : llvm::zip_equal(rule->factors, axes))
     if (isReduction(factor.kind))
       for (const dist::SubAxis &axis : split)
         sharding.partials.push_back({axis, reductionOf(factor.kind)});
@@ -67,21 +102,17 @@ dist::Sharding ShardedOp::resultSharding(unsigned result) const {
 }
 
 dist::Sharding ShardedOp::split() const {
-  dist::Sharding sharding = dist::Sharding::whole(rule.factors.size());
-  for (auto [dim, factor, split] :
-       llvm::zip_equal(sharding.dims, rule.factors, axes))
-    if (!split.empty())
-      dim.factors.push_back({factor.size, split});
-  dist::Sharding dims = canonical(sharding);
+  dist::Sharding sharding =
+      canonical(tensorSharding({rule->parts.begin(), rule->parts.end()}));
   for (const dist::SubAxis &axis : through)
-    dims.partials.push_back({axis, dist::ReductionKind::Sum});
-  return dims;
+    sharding.partials.push_back({axis, dist::ReductionKind::Sum});
+  return sharding;
 }
 
 /// Whether a factor has parts left for one more axis: at least two elements
 /// must remain on some rank.
 static bool splittable(const ShardedOp &op, size_t factor) {
-  const auto &f = op.rule.factors[factor];
+  const auto &f = op.rule->factors[factor];
   return f.kind != FactorKind::Whole &&
          dist::Factor{f.size, op.axes[factor]}.localSize() > 1;
 }
@@ -90,7 +121,7 @@ static bool splittable(const ShardedOp &op, size_t factor) {
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (!isReduction(kind))
     return false;
-  for (auto [factor, split] : llvm::zip_equal(op.rule.factors, op.axes))
+  for (auto [factor, split] : llvm::zip_equal(op.rule->factors, op.axes))
     if (!split.empty() && isReduction(factor.kind) && factor.kind != kind)
       return true;
   return kind != FactorKind::Sum && !op.through.empty();
@@ -99,16 +130,16 @@ static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
 SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
                                                const dist::SubAxis &axis) {
   SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
-  for (size_t i = 0; i < op.rule.factors.size(); ++i)
-    if (splittable(op, i) && !mixesReductions(op, op.rule.factors[i].kind))
+  for (size_t i = 0; i < op.rule->factors.size(); ++i)
+    if (splittable(op, i) && !mixesReductions(op, op.rule->factors[i].kind))
       strategies.push_back({Strategy::Split, static_cast<int>(i)});
-  if (op.rule.partialThrough.empty() || op.rule.results.empty() ||
+  if (op.rule->partialThrough.empty() || op.rule->results.empty() ||
       mixesReductions(op, FactorKind::Sum))
     return strategies;
-  if (op.rule.partialTogether)
+  if (op.rule->partialTogether)
     strategies.push_back({Strategy::Through, -1});
   else
-    for (int operand : op.rule.partialThrough)
+    for (int operand : op.rule->partialThrough)
       strategies.push_back({Strategy::Through, operand});
   return strategies;
 }

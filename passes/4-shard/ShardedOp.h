@@ -6,6 +6,8 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 
+#include <memory>
+
 namespace pcc::shard {
 
 /// What the batch and the sequence of the model are: the dims that `dp` and
@@ -24,6 +26,20 @@ struct Strategy {
   int index = -1;
 };
 
+/// A rule whose factors have been cut finer, so that they fit those of the
+/// neighbours: 192 columns of a fused projection become 3, 8 and 8, because
+/// further down they are sliced in 3 and seen as 8 heads of 8.
+struct RefinedRule : graph::ShardingRule {
+  /// Per factor of the op's own rule, its parts, major to minor: ids of
+  /// `factors`.
+  llvm::SmallVector<DimFactors> parts;
+
+  explicit RefinedRule(graph::ShardingRule rule);
+
+  /// Cuts factor `id` into `sizes`, which multiply to its size.
+  void refine(int id, llvm::ArrayRef<int64_t> sizes);
+};
+
 /// An op of the graph, a function argument (a source without operands) or a
 /// function result (a sink without results), with the axes that have been given
 /// to its factors so far.
@@ -32,15 +48,13 @@ struct Strategy {
 /// unused.
 struct ShardedOp {
   mlir::Operation *op = nullptr;
-  graph::ShardingRule rule;
-  llvm::SmallVector<dist::SubAxes> axes; ///< per factor, major first
-  llvm::SmallVector<Tag> tags;           ///< per factor
+  std::shared_ptr<const RefinedRule> rule;  ///< shared by all copies
+  llvm::SmallVector<dist::SubAxes, 0> axes; ///< per factor, major first
   dist::SubAxes through; ///< axes along which a partial sum passes
-  llvm::SmallVector<int>
-      throughOperand; ///< per entry of `through`: the operand, or -1 for all of
-                      ///< `partialThrough`
+  /// Per entry of `through`: the operand, or -1 for all of `partialThrough`.
+  llvm::SmallVector<int, 2> throughOperand;
 
-  explicit ShardedOp(mlir::Operation *op, graph::ShardingRule rule);
+  ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
   /// A copy with one more axis.
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
@@ -48,8 +62,8 @@ struct ShardedOp {
   dist::Sharding operandSharding(unsigned operand) const;
   dist::Sharding resultSharding(unsigned result) const;
 
-  /// The factors as the dims of one sharding: what `dist.split` records.
-  /// Partial axes are those that pass through.
+  /// The factors of the op's own rule as the dims of one sharding: what
+  /// `dist.split` records. Partial axes are those that pass through.
   dist::Sharding split() const;
 
 private:

@@ -42,9 +42,7 @@ static Value localizeConv(LocalOp &local, PositionBuilder &) {
   auto conv = cast<Conv>(local.op);
   if (conv.getGroup() > 1) {
     int group = local.rule.operands[0][1].front();
-    conv.setGroup(
-        dist::Factor{static_cast<int64_t>(conv.getGroup()), local.axes[group]}
-            .localSize());
+    conv.setGroup(local.localSize(group));
   }
   return {};
 }

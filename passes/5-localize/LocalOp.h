@@ -13,11 +13,15 @@ namespace pcc::localize {
 struct LocalOp {
   mlir::Operation *op;
   graph::ShardingRule rule;
-  llvm::SmallVector<dist::SubAxes> axes;                  ///< per factor
+  llvm::SmallVector<dist::DimSharding, 0>
+      splits; ///< per factor: its parts and what splits them
   llvm::SmallVector<mlir::RankedTensorType> operandTypes; ///< global
   llvm::SmallVector<mlir::RankedTensorType> resultTypes;  ///< global
 
-  bool isSplit(int factor) const { return !axes[factor].empty(); }
+  bool isSplit(int factor) const { return !splits[factor].isWhole(); }
+  int64_t localSize(int factor) const {
+    return dist::localDim(splits[factor], rule.factors[factor].size);
+  }
   /// The one factor of a dim, as the sharding of that dim.
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;

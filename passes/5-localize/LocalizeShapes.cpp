@@ -20,7 +20,10 @@ dist::DimSharding
 LocalOp::dimSharding(const ShardingRule::DimFactors &dim) const {
   dist::DimSharding sharding;
   for (int factor : dim)
-    sharding.factors.push_back({rule.factors[factor].size, axes[factor]});
+    if (splits[factor].factors.empty())
+      sharding.factors.push_back({rule.factors[factor].size, {}});
+    else
+      llvm::append_range(sharding.factors, splits[factor].factors);
   return sharding;
 }
 
@@ -123,14 +126,11 @@ private:
     local.rule = cast<graph::ShardingRuleOpInterface>(op).getShardingRule();
     for (auto [operand, type] : llvm::zip_equal(op->getOperands(), localTypes))
       operand.setType(type);
-    local.axes.resize(local.rule.factors.size());
     if (!split || split.getSharding().rank() != local.rule.factors.size())
       return op->emitOpError("has no 'dist.split' that fits its rule; phase "
                              "'4-shard' must give it one"),
              failure();
-    for (auto [axes, dim] :
-         llvm::zip_equal(local.axes, split.getSharding().dims))
-      axes = dim.axes();
+    llvm::append_range(local.splits, split.getSharding().dims);
     return local;
   }
 
@@ -138,8 +138,7 @@ private:
   /// count.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
-      int64_t parts = dist::numParts(local.axes[f]);
-      if (!isReduction(factor.kind) || factor.size % parts == 0 ||
+      if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
           factor.needsOffset)
         continue;
       for (OpOperand &operand : local.op->getOpOperands())
@@ -171,9 +170,7 @@ private:
     int64_t size = local.rule.factors[factor].size;
     SmallVector<int64_t> spread(factors.size(), 1), whole;
     for (auto [i, other] : llvm::enumerate(factors)) {
-      whole.push_back(
-          dist::Factor{local.rule.factors[other].size, local.axes[other]}
-              .localSize());
+      whole.push_back(local.localSize(other));
       if (other == factor)
         spread[i] = whole.back();
     }

@@ -31,7 +31,8 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
 LogicalResult IotaOp::verify() {
   int64_t rank = tensorType(getResult()).getRank();
-  if (getDim() < 0 || getDim() >= rank)
+  if (static_cast<int64_t>(getDim()) < 0 ||
+      static_cast<int64_t>(getDim()) >= rank)
     return emitOpError("counts along dim ")
            << getDim() << " of a result of rank " << rank;
   return success();

@@ -1,0 +1,145 @@
+//===- RefineFactors.cpp - cut factors until neighbours agree -------------===//
+//
+// Part of ShardedGraph. A dim that one op sees as one factor and another as
+// several is cut where both can be: 192 columns that are sliced in 3 and then
+// seen as heads become 3 * 8 * 8 everywhere, and splitting the 8 heads costs
+// nothing along the whole way. The same walk tells the batch and the sequence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/4-shard/ShardedGraph.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+using DimFactors = graph::ShardingRule::DimFactors;
+
+/// The products of sizes before each factor of a dim, and the whole size last.
+static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
+                                         const DimFactors &dim) {
+  SmallVector<int64_t> boundaries{1};
+  for (int factor : dim)
+    boundaries.push_back(boundaries.back() * rule.factors[factor].size);
+  return boundaries;
+}
+
+/// Factors that must stay whole need no parts; a table that is split needs to
+/// be split in one piece, as each rank has one offset.
+static bool mayRefine(const graph::ShardingRule::Factor &factor) {
+  return factor.kind != graph::FactorKind::Whole &&
+         !(factor.needsOffset && isReduction(factor.kind));
+}
+
+/// The parts of a factor from `begin` to `end` at those of `boundaries` that
+/// divide what lies before and behind them.
+static SmallVector<int64_t> cut(int64_t begin, int64_t end,
+                                ArrayRef<int64_t> boundaries) {
+  SmallVector<int64_t> sizes;
+  for (int64_t boundary : boundaries)
+    if (boundary > begin && boundary < end && boundary % begin == 0 &&
+        end % boundary == 0) {
+      sizes.push_back(boundary / begin);
+      begin = boundary;
+    }
+  sizes.push_back(end / begin);
+  return sizes;
+}
+
+/// Cuts the factors of `dim` at `boundaries`; returns whether any was cut.
+static bool refineDim(RefinedRule &rule, const DimFactors &dim,
+                      ArrayRef<int64_t> boundaries) {
+  bool changed = false;
+  int64_t begin = 1;
+  for (int factor : DimFactors(dim)) {
+    int64_t end = begin * rule.factors[factor].size;
+    SmallVector<int64_t> sizes = cut(begin, end, boundaries);
+    if (sizes.size() > 1 && mayRefine(rule.factors[factor])) {
+      rule.refine(factor, sizes);
+      changed = true;
+    }
+    begin = end;
+  }
+  return changed;
+}
+
+/// Makes both ends of an edge agree on its dims, as far as they may.
+static bool refineEdge(RefinedRule *producer, unsigned result,
+                       RefinedRule *user, unsigned operand) {
+  bool changed = false;
+  const RefinedRule &p = *producer, &u = *user;
+  for (size_t dim = 0; dim < p.results[result].size(); ++dim) {
+    SmallVector<int64_t> from = boundariesOf(p, p.results[result][dim]);
+    SmallVector<int64_t> to = boundariesOf(u, u.operands[operand][dim]);
+    if (from == to)
+      continue;
+    changed |= refineDim(*producer, p.results[result][dim], to);
+    changed |= refineDim(*user, u.operands[operand][dim], from);
+  }
+  return changed;
+}
+
+/// Gives the factors of an operand's dim the tags of those factors of the
+/// producer's that begin where they begin.
+static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
+                     const DimFactors &from, const RefinedRule &user,
+                     MutableArrayRef<Tag> tags, const DimFactors &to) {
+  SmallVector<int64_t> begins = boundariesOf(producer, from),
+                       ends = boundariesOf(user, to);
+  for (auto [i, factor] : llvm::enumerate(from))
+    for (auto [j, other] : llvm::enumerate(to))
+      if (begins[i] == ends[j] && known[factor] != Tag::None)
+        tags[other] = known[factor];
+}
+
+void ShardedGraph::refine(const DenseSet<unsigned> &keep) {
+  std::vector<std::shared_ptr<RefinedRule>> rules;
+  for (const ShardedOp &op : ops)
+    rules.push_back(std::make_shared<RefinedRule>(*op.rule));
+  auto visit = [&](unsigned user) {
+    bool changed = false;
+    for (const Edge &edge : operands[user]) {
+      RefinedRule fixedProducer(*rules[edge.producer]), fixedUser(*rules[user]);
+      changed |= refineEdge(
+          keep.contains(edge.producer) ? &fixedProducer
+                                       : rules[edge.producer].get(),
+          edge.result, keep.contains(user) ? &fixedUser : rules[user].get(),
+          edge.operand);
+    }
+    return changed;
+  };
+  // What one end learns, the next op may need: forward, then backward, until
+  // nothing is new. Cuts only get finer, so this ends.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned i = 0; i < ops.size(); ++i)
+      changed |= visit(i);
+    for (unsigned i = ops.size(); i-- > 0;)
+      changed |= visit(i);
+  }
+  for (unsigned i = 0; i < ops.size(); ++i) {
+    ops[i] = ShardedOp(ops[i].op, rules[i]);
+    tags.emplace_back(rules[i]->factors.size(), Tag::None);
+  }
+  tagBatchAndSequence();
+}
+
+void ShardedGraph::tagBatchAndSequence() {
+  for (unsigned i = 0; i < numArguments; ++i) {
+    auto tagDim = [&](StringRef name, Tag tag) {
+      auto dim = function.getArgAttrOfType<IntegerAttr>(i, name);
+      if (dim && !ops[i].rule->results[0][dim.getInt()].empty())
+        tags[i][ops[i].rule->results[0][dim.getInt()].front()] = tag;
+    };
+    tagDim("graph.sequence_dim", Tag::Sequence);
+    tagDim("graph.batch_dim", Tag::Batch);
+  }
+  for (unsigned user = numArguments; user < ops.size(); ++user)
+    for (const Edge &edge : operands[user]) {
+      const auto &from = ops[edge.producer].rule->results[edge.result];
+      const auto &to = ops[user].rule->operands[edge.operand];
+      for (auto [produced, used] : llvm::zip_equal(from, to))
+        takeTags(*ops[edge.producer].rule, tags[edge.producer], produced,
+                 *ops[user].rule, tags[user], used);
+    }
+}
