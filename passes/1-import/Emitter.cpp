@@ -46,6 +46,24 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
+/// No tensor may have more elements.
+static constexpr int64_t maxElements = int64_t{1} << 48;
+
+/// A sentence if a result has a negative dim or too many elements.
+static std::string checkSizes(Operation *op) {
+  for (Value result : op->getResults()) {
+    int64_t count = 1;
+    for (int64_t size : shapeOf(result)) {
+      if (size < 0)
+        return "makes a tensor with a dim of " + std::to_string(size);
+      if (size > 0 && count > maxElements / size)
+        return "makes a tensor with more than 2^48 elements";
+      count *= size;
+    }
+  }
+  return {};
+}
+
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -56,7 +74,8 @@ bool Emitter::inferAndVerify(Operation *op) {
                                   });
   int exitCode = contradiction;
   if (succeeded(inferTypes(op))) {
-    if (succeeded(op->getName().verifyInvariants(op)))
+    text = checkSizes(op);
+    if (text.empty() && succeeded(op->getName().verifyInvariants(op)))
       return true;
     exitCode = 3;
   }

@@ -38,7 +38,7 @@ public:
     if (!bound)
       return false;
     binding = std::move(*bound);
-    if (!checkGraph() || !makeFunction() || !makeNodes())
+    if (!makeFunction() || !makeGraph(model.graph) || unsupported.report(error))
       return false;
     if (!makeReturn())
       return false;
@@ -55,12 +55,13 @@ private:
     return false;
   }
 
-  bool checkGraph();
+  bool checkNodes(const onnx::Graph &graph);
   bool checkNode(const onnx::Node &node);
   bool makeFunction();
-  bool makeNodes();
+  bool makeGraph(const onnx::Graph &graph);
   bool makeNode(const onnx::Node &node);
-  bool normalize(const onnx::Node &node, NodeImport &import);
+  bool makeBranch(const onnx::Node &node, Emitter &emitter);
+  void normalize(const onnx::Node &node, NodeImport &import);
   bool makeReturn();
   void eraseUnused();
   void describeModule();
@@ -82,21 +83,25 @@ private:
 // Before anything is made
 //===----------------------------------------------------------------------===//
 
+/// An If whose condition is known becomes the branch that it takes.
+static bool isConditional(const onnx::Node &node) {
+  return node.opType == "If" && node.domain.empty();
+}
+
 /// Refuses what cannot be imported, all of it at once, and then nodes that
 /// their version of ONNX does not have.
-bool ModelImport::checkGraph() {
-  for (const onnx::SparseTensor &tensor : model.graph.sparseInitializers)
+bool ModelImport::checkNodes(const onnx::Graph &graph) {
+  for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return fail({4, "is sparse, which is not supported"},
                 "initializer " + onnx::quoted(tensor.values.name) + " ");
-  for (const onnx::Node &node : model.graph.nodes)
-    if (!OpTable::get().knows(node))
+  for (const onnx::Node &node : graph.nodes)
+    if (!OpTable::get().knows(node) && !isConditional(node))
       unsupported.add(node);
   if (unsupported.report(error))
     return false;
-  for (const onnx::Node &node : model.graph.nodes)
-    if (!checkNode(node))
-      return false;
-  return true;
+  return llvm::all_of(graph.nodes, [&](const onnx::Node &node) {
+    return isConditional(node) || checkNode(node);
+  });
 }
 
 bool ModelImport::checkNode(const onnx::Node &node) {
@@ -127,8 +132,6 @@ bool ModelImport::checkNode(const onnx::Node &node) {
 //===----------------------------------------------------------------------===//
 
 bool ModelImport::makeFunction() {
-  for (const onnx::Tensor &tensor : model.graph.initializers)
-    values.defineWeight(tensor);
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
     onnx::DataType dataType = input.info->type.elementType;
@@ -157,22 +160,66 @@ bool ModelImport::makeFunction() {
 
 /// Forms that are not supported are collected; nodes that need their results
 /// are passed over.
-bool ModelImport::makeNodes() {
-  for (const onnx::Node &node : model.graph.nodes) {
+bool ModelImport::makeGraph(const onnx::Graph &graph) {
+  if (!checkNodes(graph))
+    return false;
+  for (const onnx::Tensor &tensor : graph.initializers)
+    values.defineWeight(tensor);
+  for (const onnx::Node &node : graph.nodes) {
     bool reachable = llvm::all_of(node.inputs, [&](std::string_view name) {
       return name.empty() || values.has(asRef(name));
     });
     if (reachable && !makeNode(node))
       return false;
   }
-  return !unsupported.report(error);
+  return true;
+}
+
+/// The branch that the known condition of `node` takes; null with an error.
+static const onnx::Graph *takenBranch(const onnx::Node &node, Values &values,
+                                      Emitter &emitter) {
+  DenseElementsAttr condition =
+      node.inputs.empty() ? DenseElementsAttr()
+                          : values.elements(asRef(node.inputs[0]), emitter);
+  if (!condition || condition.getNumElements() != 1) {
+    emitter.unsupported("its condition depends on inputs");
+    return nullptr;
+  }
+  bool taken = toIntegers(condition)[0] != 0;
+  const onnx::Attribute *branch =
+      node.attribute(taken ? "then_branch" : "else_branch");
+  if (branch && branch->graphs.size() == 1 &&
+      branch->graphs[0].outputs.size() >= node.outputs.size())
+    return &branch->graphs[0];
+  emitter.invalid("lacks a branch with its outputs");
+  return nullptr;
+}
+
+/// Imports the branch in the place of the node. Names are unique across the
+/// graphs of a model.
+bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
+  const onnx::Graph *graph = takenBranch(node, values, emitter);
+  if (!graph)
+    return true;
+  if (!makeGraph(*graph))
+    return false;
+  for (auto [outer, inner] : llvm::zip(node.outputs, graph->outputs))
+    if (values.has(asRef(inner.name)) && !outer.empty())
+      values.define(asRef(outer), values.get(asRef(inner.name), emitter));
+  return true;
 }
 
 bool ModelImport::makeNode(const onnx::Node &node) {
   int contradiction = options.dims.empty() && options.shapes.empty() ? 3 : 5;
   NodeImport import(node, values, builder,
                     locationOf(node, module.getContext()), contradiction);
-  if (normalize(node, import))
+  if (isConditional(node)) {
+    if (!makeBranch(node, import))
+      return false;
+  } else {
+    normalize(node, import);
+  }
+  if (!import.failed())
     return true;
   const EmitError &mistake = import.getError();
   if (mistake.exitCode == 4) {
@@ -185,7 +232,7 @@ bool ModelImport::makeNode(const onnx::Node &node) {
   return fail(mistake, "node " + node.label() + ": ");
 }
 
-bool ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
+void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
     import.set(0, first);
@@ -194,7 +241,6 @@ bool ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
       import.unsupported("output " + onnx::quoted(output) +
                          " is not supported");
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
-  return !import.failed();
 }
 
 bool ModelImport::makeReturn() {

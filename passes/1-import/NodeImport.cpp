@@ -77,14 +77,24 @@ bool NodeImport::hasAttribute(StringRef name) const {
   return node.attribute(std::string_view(name)) != nullptr;
 }
 
+/// ONNX's word for a type of attributes.
+static StringRef wordFor(onnx::AttributeType type) {
+  static constexpr StringLiteral words[] = {
+      "undefined",      "float",   "int",    "string",
+      "tensor",         "graph",   "floats", "ints",
+      "strings",        "tensors", "graphs", "sparse tensor",
+      "sparse tensors", "type",    "types"};
+  auto number = static_cast<size_t>(type);
+  return number < std::size(words) ? words[number] : words[0];
+}
+
 const onnx::Attribute *NodeImport::attribute(StringRef name,
                                              onnx::AttributeType type) {
   const onnx::Attribute *found = node.attribute(std::string_view(name));
   if (!found || found->type == type)
     return found;
-  invalid("attribute '" + name + "' has type " +
-          Twine(static_cast<int>(found->type)) + ", not " +
-          Twine(static_cast<int>(type)) + " of AttributeProto.AttributeType");
+  invalid("attribute '" + name + "' is of type " + wordFor(found->type) +
+          ", not " + wordFor(type));
   return nullptr;
 }
 
@@ -162,7 +172,7 @@ Type NodeImport::typeOf(int64_t dataType) {
   Type type =
       builtinType(static_cast<onnx::DataType>(dataType), builder.getContext());
   if (!type) {
-    unsupported("uses elements of type " +
+    unsupported("makes a tensor of " +
                 onnx::typeName(static_cast<onnx::DataType>(dataType)));
     return builder.getF32Type();
   }

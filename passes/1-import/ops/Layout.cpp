@@ -159,7 +159,9 @@ static Value tile(NodeImport &n) {
     repeats[dim] = times;
   }
   if (repeats.size() != shapeOf(x).size() ||
-      llvm::any_of(repeats, [](int64_t times) { return times < 0; }))
+      llvm::any_of(repeats, [](int64_t times) {
+        return times < 0 || times >= INT32_MAX;
+      }))
     return n.invalid("repeats " + list(shapeOf(x)) + " by " + list(repeats));
   return repeat(n, x, repeats);
 }
@@ -174,7 +176,7 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   int64_t block = n.integer("blocksize", 0);
   if (n.failed())
     return 0;
-  bool fits = block > 0 && shapeOf(x).size() == 4;
+  bool fits = block > 0 && block < 65536 && shapeOf(x).size() == 4;
   for (int64_t dim : dims)
     fits = fits && shapeOf(x)[dim] % (squared ? block * block : block) == 0;
   if (!fits)

@@ -28,8 +28,8 @@ struct Resolution {
 static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
                         ArrayRef<int64_t> axes) {
   for (auto [dim, scale] : llvm::zip_equal(axes, scales)) {
-    if (!(scale > 0)) {
-      n.invalid("has a scale that is not positive");
+    if (!(scale > 0 && scale * to.shape[dim] < INT32_MAX)) {
+      n.invalid("has a scale that is not positive or too large");
       return;
     }
     to.scales[dim] = scale;

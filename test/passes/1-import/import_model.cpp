@@ -1,10 +1,11 @@
 //===- import_model.cpp - prints what an ONNX file becomes ----------------===//
 //
 //   pcc-import-model MODEL.onnx [--dim NAME=N]… [--shape NAME=AxB]…
-//                    [--evaluate DIR]
+//                    [--locations 1] [--evaluate DIR]
 //
-// The module goes to stdout, a mistake to stderr as `error: …` with its exit
-// code. --evaluate prints nothing but runs the module: see Evaluate.h.
+// The module goes to stdout, a mistake to stderr as `error CODE: …`; CODE is
+// the exit code, too. --evaluate prints nothing but runs the module: see
+// Evaluate.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,13 +41,16 @@ static bool parseOption(StringRef flag, StringRef text,
   return true;
 }
 
-static int finish(ModuleOp module, StringRef directory) {
+static int finish(ModuleOp module, StringRef directory, bool locations) {
   PassManager passes(module.getContext());
   passes.addPass(pcc::createVerifyImported());
   if (failed(passes.run(module)))
     return 1;
   if (directory.empty()) {
-    llvm::outs() << module << "\n";
+    OpPrintingFlags flags;
+    flags.enableDebugInfo(locations).useLocalScope();
+    module.print(llvm::outs(), flags);
+    llvm::outs() << "\n";
     return 0;
   }
   std::string error = evaluateModule(module, directory.str());
@@ -57,13 +61,13 @@ static int finish(ModuleOp module, StringRef directory) {
 }
 
 static int import(StringRef path, const pcc::ImportOptions &options,
-                  StringRef directory) {
+                  StringRef directory, bool locations) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   pcc::ImportError error;
   auto module = pcc::importOnnx(path, options, &context, error);
   if (succeeded(module))
-    return finish(**module, directory);
-  llvm::errs() << "error: " << error.message << "\n";
+    return finish(**module, directory, locations);
+  llvm::errs() << "error " << error.exitCode << ": " << error.message << "\n";
   for (const std::string &note : error.notes)
     llvm::errs() << "note: " << note << "\n";
   return error.exitCode;
@@ -72,12 +76,15 @@ static int import(StringRef path, const pcc::ImportOptions &options,
 int main(int argc, char **argv) {
   pcc::ImportOptions options;
   StringRef directory;
+  bool locations = false;
   for (int i = 2; i + 1 < argc; i += 2) {
     StringRef flag = argv[i];
     if (flag == "--evaluate")
       directory = argv[i + 1];
+    else if (flag == "--locations")
+      locations = true;
     else if (!parseOption(flag, argv[i + 1], options))
       return 2;
   }
-  return argc % 2 ? 2 : import(argv[1], options, directory);
+  return argc % 2 ? 2 : import(argv[1], options, directory, locations);
 }

@@ -1,0 +1,12 @@
+// RUN: pcc-opt %s --verify-imported -split-input-file | FileCheck %s
+// RUN: not pcc-opt %S/Inputs/verify-imported-invalid.mlir --verify-imported -split-input-file 2>&1 \
+// RUN:   | FileCheck %S/Inputs/verify-imported-invalid.mlir
+
+// A weight, an input with its name and graph ops: nothing to complain about.
+// CHECK-LABEL: @main
+graph.parameter @w : tensor<4xf32>
+func.func @main(%x: tensor<2x4xf32> {graph.name = "x"}) -> (tensor<2x4xf32> {graph.name = "y"}) {
+  %w = graph.get_parameter @w : tensor<4xf32>
+  %y = graph.add %x, %w : tensor<2x4xf32>, tensor<4xf32>
+  return %y : tensor<2x4xf32>
+}
