@@ -1,0 +1,67 @@
+// RUN: pcc-opt %s --verify-diagnostics --split-input-file
+
+func.func @contracted_dims_differ(%x: tensor<4x3xf32>, %y: tensor<2x5xf32>) {
+  // expected-error @below {{contracted dims 3 and 2}}
+  %z = graph.matmul %x, %y : tensor<4x3xf32>, tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @product_of_vectors(%x: tensor<3xf32>, %y: tensor<3x5xf32>) {
+  // expected-error @below {{multiplies 'tensor<3xf32>' by 'tensor<3x5xf32>': both need two dims}}
+  %z = graph.matmul %x, %y : tensor<3xf32>, tensor<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @equation_without_result(%x: tensor<3xf32>) {
+  // expected-error @below {{equation 'ab' is not of the form 'ab,bc->ac'}}
+  %z = graph.einsum "ab" %x : tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @equation_of_another_rank(%x: tensor<3xf32>) {
+  // expected-error @below {{operands do not fit the equation 'ab->a'}}
+  %z = graph.einsum "ab->a" %x : tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @channels_of_no_group(%x: tensor<1x4x8xf32>, %w: tensor<6x3x3xf32>) {
+  // expected-error @below {{in 2 groups: channels do not fit}}
+  %y = graph.conv %x, %w {dilations = array<i64: 1>, group = 2 : i64, pads = array<i64: 1, 1>,
+                          strides = array<i64: 1>} : tensor<1x4x8xf32>, tensor<6x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @strides_of_another_rank(%x: tensor<1x2x4xf32>, %w: tensor<2x3x2xf32>) {
+  // expected-error @below {{ranks and attributes do not fit}}
+  %y = graph.conv_transpose %x, %w {dilations = array<i64: 1>, output_pads = array<i64: 0>,
+      pads = array<i64: 0, 0>, strides = array<i64: 2, 2>} : tensor<1x2x4xf32>, tensor<2x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @heads_that_do_not_divide(%q: tensor<1x4x8x16xf32>, %k: tensor<1x3x8x16xf32>) {
+  // expected-error @below {{has 4 query heads, which 3 key heads do not divide}}
+  %y = graph.attention %q, %k, %k {scale = 0.25 : f64}
+      : tensor<1x4x8x16xf32>, tensor<1x3x8x16xf32>, tensor<1x3x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @keys_of_another_width(%q: tensor<1x4x8x16xf32>, %k: tensor<1x4x8x8xf32>) {
+  // expected-error @below {{which do not fit}}
+  %y = graph.attention %q, %k, %k {scale = 0.25 : f64}
+      : tensor<1x4x8x16xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>
+  return
+}

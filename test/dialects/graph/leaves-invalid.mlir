@@ -1,0 +1,27 @@
+// RUN: pcc-opt %s --verify-diagnostics --split-input-file
+
+// expected-error @below {{has a weight whose transforms do not fit its stored type}}
+graph.parameter @transform_of_another_rank : tensor<4x3xf32>
+    = #graph.weight<"model.bin", 0, 48, tensor<4x3xf32>, [#graph.permute<[0]>]>
+
+// -----
+
+// expected-error @below {{declares 'tensor<4x3xf32>', but its weight gives 'tensor<3x4xf32>'}}
+graph.parameter @weight_of_another_shape : tensor<4x3xf32>
+    = #graph.weight<"model.bin", 0, 48, tensor<4x3xf32>, [#graph.permute<[1, 0]>]>
+
+// -----
+
+func.func @undeclared_weight() -> tensor<4xf32> {
+  // expected-error @below {{reads @w, which no graph.parameter declares}}
+  %w = graph.get_parameter @w : tensor<4xf32>
+  return %w : tensor<4xf32>
+}
+
+// -----
+
+func.func @index_along_a_dim_that_is_not_there() -> tensor<4xi64> {
+  // expected-error @below {{counts along dim 1 of a result of rank 1}}
+  %i = graph.iota 1 : tensor<4xi64>
+  return %i : tensor<4xi64>
+}
