@@ -1,0 +1,120 @@
+//===- PipelineRun.cpp - the action tables of all positions ---------------===//
+
+#include "passes/interpret/PipelineRun.h"
+#include "passes/interpret/Shard.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::HostTensor;
+
+PipelineRun::PipelineRun(ModuleOp module, graph::Numerics numerics)
+    : module(module), numerics(numerics), mesh(dist::meshOf(module)),
+      weights(module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(pipe::stageName))
+      stages[pipe::stageOf(function)] = function;
+}
+
+LogicalResult PipelineRun::readTables(std::string &error) {
+  for (auto op : module.getOps<pipe::ActionsOp>()) {
+    Position &position = positions.emplace_back();
+    position.number = op.getPosition();
+    for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
+      auto action = plan::parseAction(text.getValue().str());
+      if (!action || action->kind != plan::ActionKind::Forward ||
+          !stages.contains(action->stage)) {
+        error = "action '" + text.str() + "' cannot be interpreted";
+        return failure();
+      }
+      position.actions.push_back(*action);
+    }
+  }
+  return success();
+}
+
+bool PipelineRun::isReady(const plan::Action &action) {
+  func::FuncOp stage = stages[action.stage];
+  return llvm::all_of(
+      stage.getOps<pipe::ReceiveOp>(), [&](pipe::ReceiveOp receive) {
+        return underway.contains({receive.getValue().str(), receive.getFrom(),
+                                  action.stage, action.microbatch});
+      });
+}
+
+Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
+  Mail mail;
+  mail.send = [=, this](pipe::SendOp send, const RankTensors &tensors) {
+    underway[{send.getValue().str(), stage, send.getTo(), microbatch}] =
+        tensors;
+  };
+  mail.receive = [=, this](pipe::ReceiveOp receive) {
+    auto node = underway.extract(MailKey{receive.getValue().str(),
+                                         receive.getFrom(), stage, microbatch});
+    return node.empty() ? RankTensors() : std::move(node.mapped());
+  };
+  return mail;
+}
+
+RankTensors PipelineRun::takeInput(func::FuncOp stage, unsigned argument,
+                                   const Ranks &ranks) {
+  auto name = stage.getArgAttrOfType<StringAttr>(argument, "graph.name");
+  const HostTensor &whole = inputs->find(name.getValue())->second;
+  dist::Sharding sharding = dist::Sharding::whole(whole.rank());
+  if (auto given = dist::shardingOf(stage.getArgument(argument)))
+    sharding = given.getSharding();
+  std::vector<HostTensor> shards;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank)
+    shards.push_back(takeShard(
+        whole, localIndices(sharding, whole.shape, ranks.mesh, ranks.at(rank)),
+        Padding::Poison));
+  return shareEqual(std::move(shards));
+}
+
+LogicalResult PipelineRun::runAction(const Position &position,
+                                     const plan::Action &action,
+                                     std::string &error) {
+  func::FuncOp stage = stages[action.stage];
+  Ranks ranks{mesh, action.microbatch};
+  std::vector<RankTensors> arguments;
+  for (unsigned i = 0; i < stage.getNumArguments(); ++i)
+    arguments.push_back(takeInput(stage, i, ranks));
+  FunctionRun run(stage, ranks, weights, numerics,
+                  mailOf(action.stage, action.microbatch));
+  auto results = run.run(std::move(arguments), error);
+  if (failed(results)) {
+    error = "action " + plan::print(action) + ": " + error;
+    return failure();
+  }
+  for (auto [i, tensors] : llvm::enumerate(*results))
+    onOutput({stage, static_cast<unsigned>(i), ranks,
+              position.number * ranks.size(), tensors});
+  return success();
+}
+
+LogicalResult PipelineRun::run(const llvm::StringMap<HostTensor> &wholeInputs,
+                               OnOutput listener, std::string &error) {
+  inputs = &wholeInputs;
+  onOutput = std::move(listener);
+  if (failed(readTables(error)))
+    return failure();
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (Position &position : positions)
+      while (position.next < position.actions.size() &&
+             isReady(position.actions[position.next])) {
+        if (failed(
+                runAction(position, position.actions[position.next++], error)))
+          return failure();
+        progress = true;
+      }
+  }
+  for (const Position &position : positions)
+    if (position.next < position.actions.size()) {
+      error = "position " + std::to_string(position.number) +
+              " waits forever before action " +
+              plan::print(position.actions[position.next]);
+      return failure();
+    }
+  return success();
+}

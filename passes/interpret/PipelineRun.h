@@ -1,0 +1,65 @@
+//===- PipelineRun.h - the action tables of all positions -----------------===//
+
+#ifndef PCC_PASSES_INTERPRET_PIPELINERUN_H
+#define PCC_PASSES_INTERPRET_PIPELINERUN_H
+
+#include "passes/interpret/FunctionRun.h"
+#include "passes/plan/Action.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace pcc::interpret {
+
+/// One output of one stage for one microbatch, as its ranks hold it.
+struct StageOutput {
+  mlir::func::FuncOp stage;
+  unsigned result;
+  Ranks ranks;
+  /// Number of the stage's first rank among all ranks.
+  int64_t firstRank;
+  const RankTensors &tensors;
+};
+
+/// Executes a module after 6-schedule: every position goes through its actions
+/// in order, and waits where what an action receives has not been sent.
+class PipelineRun {
+public:
+  using OnOutput = std::function<void(const StageOutput &)>;
+
+  PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
+
+  /// Runs one step on whole inputs by name. Fails with an error if an action is
+  /// none that can be interpreted, or if positions wait for each other.
+  mlir::LogicalResult run(const llvm::StringMap<graph::HostTensor> &inputs,
+                          OnOutput onOutput, std::string &error);
+
+private:
+  struct Position {
+    int64_t number = 0;
+    std::vector<plan::Action> actions;
+    size_t next = 0;
+  };
+  /// What travels: value, from, to, microbatch.
+  using MailKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
+
+  mlir::LogicalResult readTables(std::string &error);
+  bool isReady(const plan::Action &action);
+  mlir::LogicalResult runAction(const Position &position,
+                                const plan::Action &action, std::string &error);
+  RankTensors takeInput(mlir::func::FuncOp stage, unsigned argument,
+                        const Ranks &ranks);
+  Mail mailOf(int64_t stage, int64_t microbatch);
+
+  mlir::ModuleOp module;
+  graph::Numerics numerics;
+  dist::Mesh mesh;
+  WeightSource weights;
+  llvm::DenseMap<int64_t, mlir::func::FuncOp> stages;
+  std::vector<Position> positions;
+  std::map<MailKey, RankTensors> underway;
+  const llvm::StringMap<graph::HostTensor> *inputs = nullptr;
+  OnOutput onOutput;
+};
+
+} // namespace pcc::interpret
+
+#endif // PCC_PASSES_INTERPRET_PIPELINERUN_H
