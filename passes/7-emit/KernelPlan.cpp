@@ -239,11 +239,10 @@ SmallVector<Attribute> pcc::emit::offsetsOf(Operation *op) {
   auto index = dyn_cast<dist::GlobalIndexOp>(op);
   if (!index)
     return offsets;
-  dist::ShardingAttr sharding = index.getShardingAttr();
-  for (auto [i, factor] :
-       llvm::enumerate(sharding.getSharding().dims[0].factors))
+  const dist::Sharding sharding = index.getSharding().getSharding();
+  for (auto [i, factor] : llvm::enumerate(sharding.dims[0].factors))
     if (factor.numParts() > 1)
       offsets.push_back(
-          rank::OffsetAttr::get(op->getContext(), sharding, i));
+          rank::OffsetAttr::get(op->getContext(), index.getShardingAttr(), i));
   return offsets;
 }

@@ -119,7 +119,9 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   Type pointer = LLVM::LLVMPointerType::get(context);
   size_t numInputs = kernel.getArgumentTypes().size(),
          numBuffers = numInputs + kernel.getResultTypes().size(),
-         numScalars = kernel.getScalars() ? kernel.getScalars()->size() : 0;
+         numScalars = 0;
+  for (Operation &op : kernel.getBody().front())
+    numScalars += offsetsOf(&op).size();
   SmallVector<Type> types(numBuffers, pointer);
   types.append(numScalars + 2, builder.getI64Type());
   auto function = LLVM::LLVMFuncOp::create(

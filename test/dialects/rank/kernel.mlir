@@ -2,7 +2,7 @@
 
 // A kernel is a symbol, its launch names it.
 // CHECK-LABEL: rank.kernel @double(
-// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>) -> tensor<4xf32> attributes {extent = 4 : i64}
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<4xf32>) -> tensor<4xf32> attributes {extent = 4 : i64
 rank.kernel @double(%x: tensor<4xf32>) -> tensor<4xf32> attributes {extent = 4 : i64} {
   // CHECK: %[[Y:.*]] = graph.add %[[X]], %[[X]]
   %y = graph.add %x, %x : tensor<4xf32>, tensor<4xf32>

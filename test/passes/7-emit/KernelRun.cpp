@@ -236,7 +236,11 @@ std::string emit::difference(StringRef text, Inputs inputs, double tolerance) {
 
 std::vector<int64_t> emit::results(StringRef text, Inputs inputs) {
   Session session(text);
+  if (!session.kernel)
+    return {};
   auto objects = compileKernels(*session.module, processors);
+  if (failed(objects))
+    return {};
   std::vector<Bytes> buffers = resultBuffers(session.kernel, {});
   std::string error = runObject(objects->front(), 0, buffers, inputs.scalars,
                                 planOf(session.kernel).extent);

@@ -136,7 +136,7 @@ TEST(Leaves, CausalMask) {
 // 10, 11.
 TEST(Leaves, GlobalIndex) {
   EXPECT_EQ(results(kernel("", "tensor<6xi64>", R"(
-      %r = dist.global_index #dist.sharding<[3|4@tp:2]> of 12 : tensor<6xi64>)"),
+      %r = dist.global_index #dist.sharding<"[3|4@tp:2]"> of 12 : tensor<6xi64>)"),
                     {.scalars = {2}}),
             (std::vector<int64_t>{2, 3, 6, 7, 10, 11}));
 }

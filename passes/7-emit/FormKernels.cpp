@@ -1,0 +1,213 @@
+//===- FormKernels.cpp - turn chains of ops into kernels ------------------===//
+
+#include "dialects/dist/DistDialect.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/7-emit/KernelGroups.h"
+#include "passes/7-emit/LowerAttention.h"
+#include "passes/7-emit/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "form-kernels"
+
+namespace pcc::emit {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/7-emit/Passes.h.inc"
+} // namespace pcc::emit
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Reshapes at the border of a group stay outside, where they cost nothing and
+/// the kernel does not see two shapes of one buffer.
+static void peelReshapes(KernelGroup &group) {
+  auto isOutside = [&](Operation *op) {
+    return !op || (!group.ops.contains(op) && !isCopied(op));
+  };
+  auto isFirst = [&](Operation *op) {
+    return isOutside(op->getOperand(0).getDefiningOp());
+  };
+  auto isLast = [&](Operation *op) {
+    return llvm::none_of(op->getUsers(), [&](Operation *user) {
+      return group.ops.contains(user);
+    });
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *op : llvm::to_vector(group.ops))
+      if (isa<graph::ReshapeOp>(op) && (isFirst(op) || isLast(op)))
+        changed |= group.ops.remove(op);
+  }
+}
+
+namespace {
+/// The kernels of a module: one for all groups that are equal but for names,
+/// locations and discardable attributes.
+class KernelTable {
+public:
+  explicit KernelTable(ModuleOp module) : module(module), symbols(module) {
+    for (auto kernel : module.getOps<rank::KernelOp>())
+      known[textOf(kernel)] = kernel;
+  }
+
+  /// The kernel of that body; `made`, which is in no module, is used or erased.
+  rank::KernelOp intern(rank::KernelOp made) {
+    rank::KernelOp &kernel = known[textOf(made)];
+    if (kernel) {
+      made.erase();
+      return kernel;
+    }
+    kernel = made;
+    symbols.insert(kernel, module.getBody()->end());
+    return kernel;
+  }
+
+  size_t size() const { return known.size(); }
+
+private:
+  static std::string textOf(rank::KernelOp kernel) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    StringAttr name = kernel.getSymNameAttr();
+    kernel.setSymName("kernel");
+    kernel->print(stream, OpPrintingFlags().useLocalScope());
+    kernel.setSymNameAttr(name);
+    return text;
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::StringMap<rank::KernelOp> known;
+};
+
+/// Makes the kernel of one group and launches it.
+class Outlining {
+public:
+  explicit Outlining(const KernelGroup &group) : group(group) {
+    for (Operation *op : group.ops) {
+      for (Value operand : op->getOperands())
+        addOperand(operand);
+      for (Value result : op->getResults())
+        if (isReadOutside(result))
+          results.push_back(result);
+    }
+  }
+
+  void run(KernelTable &kernels) {
+    Operation *last = group.ops.back();
+    OpBuilder builder(last);
+    rank::KernelOp kernel = kernels.intern(makeKernel(last));
+    auto launch = rank::LaunchOp::create(
+        builder, last->getLoc(), TypeRange(ValueRange(results)),
+        kernel.getSymName(), inputs.getArrayRef());
+    for (auto [old, value] : llvm::zip_equal(results, launch.getResults()))
+      old.replaceUsesWithIf(value, [&](OpOperand &use) {
+        return !group.ops.contains(use.getOwner());
+      });
+    for (Operation *op : llvm::reverse(group.ops))
+      op->erase();
+  }
+
+private:
+  void addOperand(Value operand) {
+    Operation *op = operand.getDefiningOp();
+    if (op && isCopied(op))
+      leaves.insert(op);
+    else if (!op || !group.ops.contains(op))
+      inputs.insert(operand);
+  }
+
+  bool isReadOutside(Value result) {
+    return llvm::any_of(result.getUsers(), [&](Operation *user) {
+      return !group.ops.contains(user);
+    });
+  }
+
+  rank::KernelOp makeKernel(Operation *at) {
+    OpBuilder builder(at->getContext());
+    auto type =
+        builder.getFunctionType(TypeRange(ValueRange(inputs.getArrayRef())),
+                                TypeRange(ValueRange(results)));
+    OperationState state(at->getLoc(), rank::KernelOp::getOperationName());
+    state.addRegion();
+    state.addAttribute("sym_name", builder.getStringAttr("kernel"));
+    state.addAttribute("function_type", TypeAttr::get(type));
+    auto kernel = cast<rank::KernelOp>(Operation::create(state));
+    Block *body = &kernel.getBody().emplaceBlock();
+    IRMapping map;
+    for (Value input : inputs)
+      map.map(input, body->addArgument(input.getType(), at->getLoc()));
+    builder.setInsertionPointToEnd(body);
+    SmallVector<Attribute> scalars;
+    auto copy = [&](Operation *op) {
+      Operation *clone = builder.clone(*op, map);
+      clone->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+      llvm::append_range(scalars, offsetsOf(clone));
+    };
+    llvm::for_each(leaves, copy);
+    for (Operation *op : group.ops)
+      if (!leaves.contains(op))
+        copy(op);
+    SmallVector<Value> yielded;
+    for (Value result : results)
+      yielded.push_back(map.lookup(result));
+    rank::YieldOp::create(builder, at->getLoc(), yielded);
+    if (!scalars.empty())
+      kernel.setScalarsAttr(builder.getArrayAttr(scalars));
+    KernelPlan plan = planOf(kernel);
+    kernel.setExtent(plan.extent);
+    kernel.setGrain(plan.grain);
+    return kernel;
+  }
+
+  const KernelGroup &group;
+  llvm::SetVector<Value> inputs;
+  llvm::SetVector<Operation *> leaves;
+  SmallVector<Value> results;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Removes what nobody reads: leaves whose users hold copies.
+static void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
+  void runOnFunction(func::FuncOp function, KernelTable &kernels) {
+    for (auto op :
+         llvm::make_early_inc_range(function.getOps<graph::AttentionOp>()))
+      lowerAttention(op);
+    Block &block = function.getBody().front();
+    eraseDeadOps(block);
+    std::vector<KernelGroup> groups = groupKernels(block);
+    for (KernelGroup &group : groups) {
+      peelReshapes(group);
+      if (group.ops.empty())
+        continue;
+      numOps += group.ops.size();
+      ++numLaunches;
+      Outlining(group).run(kernels);
+    }
+    eraseDeadOps(block);
+    sortTopologically(&block);
+  }
+
+  void runOnOperation() override {
+    KernelTable kernels(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isDeclaration())
+        runOnFunction(function, kernels);
+    numKernels += kernels.size();
+    LDBG() << kernels.size() << " kernels for " << numLaunches << " launches";
+  }
+};
+} // namespace

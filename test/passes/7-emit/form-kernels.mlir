@@ -1,0 +1,105 @@
+// RUN: pcc-opt %s --form-kernels --split-input-file | FileCheck %s
+
+// Element-wise ops with one reader each become one kernel.
+// CHECK-LABEL: @a_chain_is_one_kernel
+func.func @a_chain_is_one_kernel(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK-NEXT: %[[Y:.*]] = rank.launch @[[K:[a-z_0-9]+]](%{{.*}}, %{{.*}}) : (tensor<4x8xf32>, tensor<8xf32>)
+  // CHECK-NEXT: return %[[Y]]
+  %0 = graph.add %x, %b : tensor<4x8xf32>, tensor<8xf32>
+  %1 = graph.gelu %0 : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+// CHECK: rank.kernel @[[K]](
+// CHECK-SAME: attributes {extent = 4 : i64
+// CHECK-NEXT: graph.add
+// CHECK-NEXT: graph.gelu
+// CHECK-NEXT: rank.yield
+
+// -----
+
+// Two layers of the same shape share one kernel.
+// CHECK-LABEL: @equal_groups_share_a_kernel
+func.func @equal_groups_share_a_kernel(%x: tensor<4x4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> tensor<4x4xf32> {
+  // CHECK: rank.launch @[[K:[a-z_0-9]+]](
+  // CHECK: graph.matmul
+  // CHECK: rank.launch @[[K]](
+  %0 = graph.add %x, %b : tensor<4x4xf32>, tensor<4xf32>
+  %1 = graph.matmul %0, %x : tensor<4x4xf32>, tensor<4x4xf32>
+  %2 = graph.add %1, %c : tensor<4x4xf32>, tensor<4xf32>
+  return %2 : tensor<4x4xf32>
+}
+// CHECK: rank.kernel @[[K]](
+// CHECK-NOT: rank.kernel
+
+// -----
+
+// The sum of a residual connection and its norm are two results of one kernel.
+// CHECK-LABEL: @a_sum_and_its_norm_are_one_kernel
+func.func @a_sum_and_its_norm_are_one_kernel(%x: tensor<2x8xf32>, %y: tensor<2x8xf32>, %s: tensor<8xf32>)
+    -> (tensor<2x8xf32>, tensor<2x8xf32>) {
+  // CHECK-NEXT: %[[R:.*]]:2 = rank.launch
+  // CHECK-NEXT: return %[[R]]#0, %[[R]]#1
+  %0 = graph.add %x, %y : tensor<2x8xf32>, tensor<2x8xf32>
+  %1 = graph.rms_norm %0, %s from 1 epsilon 1.0e-5 : tensor<2x8xf32>, tensor<8xf32>
+  return %0, %1 : tensor<2x8xf32>, tensor<2x8xf32>
+}
+
+// -----
+
+// A reduction whose result is moved cannot share rows with what reads it there.
+// CHECK-LABEL: @a_moved_row_is_another_kernel
+func.func @a_moved_row_is_another_kernel(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-COUNT-2: rank.launch
+  %0 = graph.softmax %x over 1 : tensor<4x8xf32>
+  %1 = graph.transpose %0 [1, 0] : tensor<4x8xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// -----
+
+// A value that an op between needs cannot be computed by the kernel that needs that op.
+// CHECK-LABEL: @no_cycle
+func.func @no_cycle(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[E:.*]] = rank.launch
+  // CHECK: %[[M:.*]] = graph.matmul %[[E]], %[[E]]
+  // CHECK: rank.launch @{{.*}}(%[[E]], %[[M]])
+  %0 = graph.exp %x : tensor<4x4xf32>
+  %1 = graph.matmul %0, %0 : tensor<4x4xf32>, tensor<4x4xf32>
+  %2 = graph.add %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// A reshape is no work: it stays between the kernels.
+// CHECK-LABEL: @reshapes_stay_outside
+func.func @reshapes_stay_outside(%x: tensor<4x6xf32>) -> tensor<24xf32> {
+  // CHECK: %[[Y:.*]] = rank.launch
+  // CHECK: graph.reshape %[[Y]]
+  %0 = graph.relu %x : tensor<4x6xf32>
+  %1 = graph.reshape %0 : tensor<4x6xf32> to tensor<24xf32>
+  return %1 : tensor<24xf32>
+}
+
+// -----
+
+// Where a rank's part begins is a number that the launch hands in.
+// CHECK-LABEL: @an_index_takes_a_scalar
+func.func @an_index_takes_a_scalar() -> tensor<6xi64> {
+  // CHECK: rank.launch
+  %0 = dist.global_index #dist.sharding<"[12@tp:2]"> of 12 : tensor<6xi64>
+  return %0 : tensor<6xi64>
+}
+// CHECK: rank.kernel @{{.*}}() -> tensor<6xi64> attributes {{.*}}scalars = [#rank.offset<#dist.sharding<"[12@tp:2]">, 0>]
+
+// -----
+
+// Attention is two products with a softmax between.
+// CHECK-LABEL: @attention_is_two_products
+func.func @attention_is_two_products(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x5x8xf32>) -> tensor<1x4x5x8xf32> {
+  // CHECK: %[[S:.*]] = graph.matmul {{.*}}transpose_rhs
+  // CHECK: rank.launch
+  // CHECK: graph.matmul
+  %0 = graph.attention %q, %k, %k {scale = 0.5 : f64, causal} : tensor<1x4x5x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>
+  return %0 : tensor<1x4x5x8xf32>
+}
