@@ -199,6 +199,8 @@ Outcome pcc::verify(const CompileOptions &options,
     return outcome;
   if (Outcome outcome = parts.runTo(Phase::Schedule); !outcome.ok())
     return outcome;
-  return interpret::compare(whole.getModule(), parts.getModule(),
-                            verifyOptions);
+  interpret::Verdict verdict = interpret::compare(
+      whole.getModule(), parts.getModule(),
+      {verifyOptions.inputs, verifyOptions.report, verifyOptions.modelTypes});
+  return {verdict.exitCode, verdict.error, verdict.notes};
 }
