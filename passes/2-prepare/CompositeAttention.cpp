@@ -39,6 +39,7 @@ struct Scores {
   MatmulOp product;
   double scale = 1;
   SmallVector<Mask> masks; ///< The last one is applied first.
+  bool clipped = false;    ///< −∞ became a very small number.
 };
 
 struct Heads {
@@ -107,6 +108,34 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
+/// Masked scores that may not fall below a very small number.
+static std::optional<Scores> readClip(MaxOp op, int depth) {
+  Value value = otherOperand(op, [](Value bound) {
+    return uniformValue(bound).value_or(0) <= absorbing;
+  });
+  auto scores = value && value.getType() == op.getType()
+                    ? readScores(value, depth)
+                    : std::nullopt;
+  if (scores)
+    scores->clipped = true;
+  return scores;
+}
+
+/// A scale behind selects scales what they fill in; one behind a sum is not
+/// read.
+static std::optional<Scores> scaled(std::optional<Scores> scores,
+                                    double scale) {
+  if (!scores || scale <= 0)
+    return {};
+  for (Mask &mask : scores->masks) {
+    mask.fill *= scale;
+    if (mask.addend || mask.fill > vanishing)
+      return {};
+  }
+  scores->scale *= scale;
+  return scores;
+}
+
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -121,8 +150,12 @@ static std::optional<Scores> readScores(Value value, int depth) {
   }
   if (auto select = definedBy<SelectOp>(value))
     return readSelect(select, depth - 1);
+  if (auto clip = definedBy<MaxOp>(value))
+    return readClip(clip, depth - 1);
+  double scale = 1;
+  if (Value rest = takeScale(value, scale); rest != value)
+    return scaled(readScores(rest, depth - 1), scale);
   Scores scores;
-  value = beforeWidening(takeScale(value, scores.scale));
   scores.product = definedBy<MatmulOp>(value);
   if (!scores.product || !scores.product->hasOneUse())
     return {};
@@ -299,7 +332,8 @@ static Value attention(MatmulOp output, PatternRewriter &rewriter) {
     return {};
   auto heads = readHeads(scores->product, output, scores->scale);
   auto shape = shapeOf(softmax);
-  if (!heads || !isSafe(scores->masks, nanIsZero, shape.back()) ||
+  if (!heads ||
+      !isSafe(scores->masks, nanIsZero && !scores->clipped, shape.back()) ||
       !llvm::all_of(scores->masks,
                     [&](const Mask &mask) { return fits(mask, shape); }))
     return {};

@@ -11,12 +11,18 @@ namespace pcc::prepare {
 /// constant, which would let masks grow with the batch.
 bool isFoldWanted(mlir::Operation *op);
 
+/// Whether the result of `op` at a place depends on the operands at this place
+/// only, where operands broadcast.
+bool isElementWise(mlir::Operation *op);
+
 /// Ops on constants, and ops that their own folds remove.
 void addFolds(mlir::RewritePatternSet &patterns);
 /// Neutral operands, double negations, casts, selects, broadcasts.
 void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 /// Reshapes, transposes, slices, concats.
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
+/// Dims that are merged and split again.
+void addSplitSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare
 

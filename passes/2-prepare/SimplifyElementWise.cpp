@@ -128,9 +128,7 @@ static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-/// Ops whose result at a place depends on the operands at this place only, and
-/// whose operands broadcast.
-static bool isElementWise(Operation *op) {
+bool pcc::prepare::isElementWise(Operation *op) {
   return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
              SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
              AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,

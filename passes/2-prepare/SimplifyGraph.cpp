@@ -28,6 +28,7 @@ struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
     addFolds(set);
     addElementWiseSimplifications(set);
     addLayoutSimplifications(set);
+    addSplitSimplifications(set);
     patterns = std::move(set);
     return success();
   }
