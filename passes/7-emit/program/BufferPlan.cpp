@@ -113,9 +113,8 @@ void BufferPlan::setSlots() {
 }
 
 static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
-  return runtime::usesAxis(
-      mesh.layoutOf(port.sharding, port.type.getShape()),
-      mesh.sizes().microbatchAxis());
+  return runtime::usesAxis(mesh.layoutOf(port.sharding, port.type.getShape()),
+                           mesh.sizes().microbatchAxis());
 }
 
 void BufferPlan::addStage(int stage) {
@@ -145,7 +144,8 @@ void BufferPlan::addStage(int stage) {
 }
 
 void BufferPlan::addSends(int stage) {
-  for (auto send : facts.stages[stage].getBody().getOps<pipe::SendOp>()) {
+  func::FuncOp function = facts.stages[stage];
+  for (auto send : function.getOps<pipe::SendOp>()) {
     const auto to = static_cast<int>(send.getTo());
     const int transfer = facts.findTransfer(send.getValue(), stage, to);
     if (transfer < 0)
@@ -159,8 +159,7 @@ void BufferPlan::addSends(int stage) {
 
 void BufferPlan::addOutputs(int stage) {
   func::FuncOp function = facts.stages[stage];
-  for (OpOperand &operand :
-       function.front().getTerminator()->getOpOperands()) {
+  for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
     const int output = ModelFacts::findPort(
         facts.outputs, function.getResultAttrDict(operand.getOperandNumber()));
     if (output < 0)
@@ -190,9 +189,8 @@ void BufferPlan::touch(Storage &storage) {
 }
 
 int BufferPlan::bufferIn(int storage, RankedTensorType type) {
-  auto [entry, isNew] =
-      buffers.insert({{storage, type},
-                      static_cast<int32_t>(program.buffers.size())});
+  auto [entry, isNew] = buffers.insert(
+      {{storage, type}, static_cast<int32_t>(program.buffers.size())});
   if (!isNew)
     return entry->second;
   auto buffer = std::make_unique<program::BufferT>();
@@ -272,8 +270,8 @@ std::string BufferPlan::place() {
       continue;
     const int64_t bytes =
         storage.stride() * (storage.slots - 1) + storage.bytes;
-    wanted.push_back({storage.first, storage.last,
-                      static_cast<uint64_t>(bytes), runtime::kAlignment});
+    wanted.push_back({storage.first, storage.last, static_cast<uint64_t>(bytes),
+                      runtime::kAlignment});
     placed.push_back(&storage);
   }
   const plan::ArenaPlan arena = plan::planArena(wanted);

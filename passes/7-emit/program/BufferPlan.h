@@ -29,8 +29,7 @@ namespace pcc::emit {
 
 class BufferPlan {
 public:
-  BufferPlan(const ModelFacts &facts, int position,
-             program::ProgramT &program);
+  BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
   /// Gives every value of the position's stages a storage.
   void addStages();

@@ -15,6 +15,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/rank/RankDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -49,8 +50,8 @@ public:
             graph::BroadcastOp>(op))
       return find(op->getOperand(0), size);
     if (auto launch = dyn_cast<rank::LaunchOp>(op))
-      return IndexTrace(symbols, launch).find(yielded(cast<OpResult>(value)),
-                                              size);
+      return IndexTrace(symbols, launch)
+          .find(yielded(cast<OpResult>(value)), size);
     if (auto add = dyn_cast<graph::AddOp>(op)) {
       if (auto added = splatInteger(add.getRhs())) {
         size = added;
@@ -82,11 +83,11 @@ private:
   }
 
   /// A rank's first row comes from dist.global_index.
-  bool isFirstRow(Value value) const {
+  bool isFirstRow(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value))
-      return caller && IndexTrace(symbols, nullptr)
-                           .isFirstRow(caller.getOperand(
-                               argument.getArgNumber()));
+      return caller &&
+             IndexTrace(symbols, nullptr)
+                 .isFirstRow(caller.getOperand(argument.getArgNumber()));
     Operation *op = value.getDefiningOp();
     if (auto launch = dyn_cast<rank::LaunchOp>(op))
       return IndexTrace(symbols, launch)
@@ -161,8 +162,7 @@ private:
 
   static std::string tableName(Value data, rank::LaunchOp caller,
                                const std::string &node) {
-    if (auto argument = dyn_cast<BlockArgument>(data);
-        argument && caller)
+    if (auto argument = dyn_cast<BlockArgument>(data); argument && caller)
       data = caller.getOperand(argument.getArgNumber());
     if (auto get = data.getDefiningOp<graph::GetParameterOp>())
       return "\"" + get.getParameter().str() + "\"";

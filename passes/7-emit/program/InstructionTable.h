@@ -36,8 +36,7 @@ public:
   }
 
   /// Scratch that a collective needs; remembers what it has computed.
-  int64_t scratchElements(const void *key,
-                          const runtime::CollectiveSpec &spec);
+  int64_t scratchElements(const void *key, const runtime::CollectiveSpec &spec);
 
   /// Number of a kernel within this program.
   int32_t kernelNumber(llvm::StringRef symbol);

@@ -93,15 +93,14 @@ namespace {
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)
-      : facts{module,
-              RankMesh(dist::meshOf(module), numPositions(module),
-                       integer(module, "pipe.microbatches"))} {}
+      : facts(module, RankMesh(dist::meshOf(module), numPositions(module),
+                               integer(module, "pipe.microbatches"))) {}
 
   std::string run() {
     using Part = std::string (FactReader::*)();
     static constexpr Part parts[] = {
-        &FactReader::readOptions, &FactReader::readPorts,
-        &FactReader::readStages,  &FactReader::readActions,
+        &FactReader::readOptions,   &FactReader::readPorts,
+        &FactReader::readStages,    &FactReader::readActions,
         &FactReader::readTransfers, &FactReader::orderExchanges,
         &FactReader::readGroups,    &FactReader::readIndexBounds};
     for (Part part : parts)
@@ -133,8 +132,8 @@ private:
     facts.schedule = text("pipe.schedule");
     facts.weightsRoot = text("graph.root");
     if (facts.module->hasAttr("rank.random_weights"))
-      facts.randomSeed = static_cast<uint64_t>(
-          integer(facts.module, "rank.random_weights"));
+      facts.randomSeed =
+          static_cast<uint64_t>(integer(facts.module, "rank.random_weights"));
     return {};
   }
 
@@ -171,8 +170,9 @@ private:
     for (auto function : facts.module.getOps<func::FuncOp>()) {
       const int64_t stage = pipe::stageOf(function);
       if (stage < 0 || stage >= count || facts.stages[stage])
-        return "stage " + std::to_string(stage) + " is there twice, or one of " +
-               std::to_string(count) + " that do not exist";
+        return "stage " + std::to_string(stage) +
+               " is there twice, or one of " + std::to_string(count) +
+               " that do not exist";
       facts.stages[stage] = function;
     }
     for (int64_t stage = 0; stage < count; ++stage)
@@ -263,8 +263,7 @@ private:
     for (func::FuncOp function : facts.stages)
       for (const IndexUse &use : findIndexUses(function)) {
         const int port = ModelFacts::findPort(
-            facts.inputs,
-            function.getArgAttrDict(use.input.getArgNumber()));
+            facts.inputs, function.getArgAttrDict(use.input.getArgNumber()));
         if (port < 0)
           continue;
         int64_t &bound = facts.inputs[port].indexBound;

@@ -30,6 +30,9 @@ struct StageTransfer {
 /// What the module says about the whole bundle. All programs list groups,
 /// transfers and ports in the order in which they stand here.
 struct ModelFacts {
+  ModelFacts(mlir::ModuleOp module, RankMesh mesh)
+      : module(module), mesh(std::move(mesh)) {}
+
   mlir::ModuleOp module;
   RankMesh mesh;
   int64_t microbatches = 1;
@@ -47,7 +50,9 @@ struct ModelFacts {
   /// Index of the group of every communicating collective, by what decides it.
   std::map<const void *, int> groupOfKind;
 
-  int numPositions() const { return static_cast<int>(actionsOfPosition.size()); }
+  int numPositions() const {
+    return static_cast<int>(actionsOfPosition.size());
+  }
   std::vector<int> stagesOf(int position) const;
   /// Index of a transfer; -1 if there is none.
   int findTransfer(llvm::StringRef value, int from, int to) const;

@@ -53,9 +53,8 @@ static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
       })
       .Case([&](graph::ConvertAttr convert) {
         program::CastT made;
-        made.type = runtime::toProgram(
-            elementTypeOf(convert.getElementType())
-                .value_or(runtime::ElementType::U8));
+        made.type = runtime::toProgram(elementTypeOf(convert.getElementType())
+                                           .value_or(runtime::ElementType::U8));
         step->step.Set(std::move(made));
       });
   return step;
@@ -65,9 +64,9 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   graph::ParameterOp declaration = declarations.lookup(get.getParameter());
   auto global = cast<RankedTensorType>(declaration.getType());
   dist::ShardingAttr attribute = dist::shardingOf(get.getResult());
-  const dist::Sharding sharding =
-      attribute ? dist::placement(attribute.getSharding())
-                : dist::Sharding::whole(global.getRank());
+  const dist::Sharding sharding = attribute
+                                      ? dist::placement(attribute.getSharding())
+                                      : dist::Sharding::whole(global.getRank());
   auto [entry, isNew] =
       known.insert({{get.getParameter().str(), dist::toString(sharding)},
                     static_cast<int32_t>(program.parameters.size())});
@@ -95,9 +94,9 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
       facts.mesh.layoutOf(sharding, global.getShape());
   parameter->layout =
       std::make_unique<program::LayoutT>(runtime::toProgram(layout));
-  parameter->local_bytes = runtime::numElements(runtime::localShape(layout)) *
-                           static_cast<int64_t>(
-                               runtime::sizeOf(elementTypeOf(global)));
+  parameter->local_bytes =
+      runtime::numElements(runtime::localShape(layout)) *
+      static_cast<int64_t>(runtime::sizeOf(elementTypeOf(global)));
   program.parameters.push_back(std::move(parameter));
   return entry->second;
 }

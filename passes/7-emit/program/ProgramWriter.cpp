@@ -3,6 +3,7 @@
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -29,9 +30,8 @@ public:
     writeTransfers();
     writeActions();
     if (std::string fault = buffers.place(); !fault.empty())
-      return runtime::Status::error(runtime::Defect,
-                                    "phase '7-emit' made a wrong arena: " +
-                                        fault);
+      return runtime::Status::error(
+          runtime::Defect, "phase '7-emit' made a wrong arena: " + fault);
     program.num_kernels =
         static_cast<int32_t>(instructions.usedKernels().size());
     written.kernels = instructions.usedKernels();
@@ -61,18 +61,19 @@ private:
   }
 
   void writeStage(int stage) {
-    auto &function = program.functions.emplace_back(
-        std::make_unique<program::FunctionT>());
+    auto &function =
+        program.functions.emplace_back(std::make_unique<program::FunctionT>());
     function->name = "forward of stage " + std::to_string(stage);
     functionOfStage[stage] = static_cast<int32_t>(program.functions.size()) - 1;
     instructions.setList(function->instructions);
     llvm::DenseMap<Operation *, std::vector<IndexUse>> checks;
-    for (IndexUse &use : findIndexUses(facts.stages[stage]))
+    func::FuncOp body = facts.stages[stage];
+    for (IndexUse &use : findIndexUses(body))
       checks[use.user].push_back(use);
-    for (Operation &op : facts.stages[stage].front().without_terminator()) {
+    for (Operation &op : body.front().without_terminator()) {
       buffers.beginInstruction();
       for (const IndexUse &use : checks.lookup(&op))
-        writeCheck(use, stage);
+        writeCheck(use, body);
       BuildInstruction build = InstructionTable::get().find(&op);
       if (!build || !build(&op, instructions))
         noteUnsupported(&op);
@@ -80,10 +81,9 @@ private:
     buffers.beginInstruction();
   }
 
-  void writeCheck(const IndexUse &use, int stage) {
+  void writeCheck(const IndexUse &use, func::FuncOp stage) {
     const int input = ModelFacts::findPort(
-        facts.inputs,
-        facts.stages[stage].getArgAttrDict(use.input.getArgNumber()));
+        facts.inputs, stage.getArgAttrDict(use.input.getArgNumber()));
     if (input < 0)
       return;
     const Port &port = facts.inputs[input];
@@ -158,8 +158,7 @@ private:
   }
 
   void writeActions() {
-    for (const plan::ProgramStep &step :
-         facts.pipeline.positions[position]) {
+    for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
           program.actions.emplace_back(std::make_unique<program::ActionT>());
       if (step.isExchange) {

@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-static bool emitHostOp(Operation *op, InstructionWriter &writer,
-                       StringRef name, std::vector<int64_t> integers) {
+static bool emitHostOp(Operation *op, InstructionWriter &writer, StringRef name,
+                       std::vector<int64_t> integers) {
   program::HostOpT made;
   made.name = name.str();
   for (Value operand : op->getOperands())

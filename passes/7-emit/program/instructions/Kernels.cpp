@@ -7,8 +7,8 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Local size of the factor times the position along its axes, first major.
-static std::unique_ptr<program::ScalarT>
-makeScalar(rank::OffsetAttr offset, const RankMesh &mesh) {
+static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
+                                                    const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
   const dist::Sharding &sharding =
       cast<dist::ShardingAttr>(offset.getSharding()).getSharding();

@@ -1,0 +1,207 @@
+//===- Emit.cpp - from a module to a bundle -------------------------------===//
+
+#include "passes/7-emit/Emit.h"
+#include "dialects/rank/RankDialect.h"
+#include "passes/7-emit/KernelCode.h"
+#include "passes/7-emit/bundle/BundleFolder.h"
+#include "passes/7-emit/bundle/BundleJson.h"
+#include "passes/7-emit/bundle/WeightFiles.h"
+#include "passes/7-emit/link/ImageObject.h"
+#include "passes/7-emit/link/InstructionSets.h"
+#include "passes/7-emit/link/Link.h"
+#include "passes/7-emit/program/ProgramWriter.h"
+#include "runtime/program/Program.h"
+#include "runtime/program/Seal.h"
+#include "runtime/program/Verify.h"
+#include "runtime/program/WeightFile.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using runtime::Status;
+
+namespace {
+/// A bundle from its module; the methods run in the order in which they stand
+/// and each ends the writing if it fails.
+class BundleEmitter {
+public:
+  BundleEmitter(ModuleOp module, const BundleOptions &options)
+      : module(module), options(options) {}
+
+  Status run() {
+    using Part = Status (BundleEmitter::*)();
+    static constexpr Part parts[] = {&BundleEmitter::read,
+                                     &BundleEmitter::writePrograms,
+                                     &BundleEmitter::createFolder,
+                                     &BundleEmitter::placeWeights,
+                                     &BundleEmitter::compile,
+                                     &BundleEmitter::sealPrograms,
+                                     &BundleEmitter::linkExecutables,
+                                     &BundleEmitter::writeRest};
+    for (Part part : parts)
+      if (Status status = (this->*part)(); status.failed())
+        return status;
+    return folder.finish();
+  }
+
+private:
+  Status read() {
+    if (Status status = findSupportFolder(support); status.failed())
+      return status;
+    if (Status status = instructionSetsOf(module, cpus); status.failed())
+      return status;
+    std::string missing;
+    facts = readFacts(module, missing);
+    return facts ? Status::success()
+                 : Status::error(runtime::CannotRead,
+                                 "the module cannot be emitted: " + missing);
+  }
+
+  Status writePrograms() {
+    programs = std::vector<PositionProgram>(facts->numPositions());
+    for (int position = 0; position < facts->numPositions(); ++position)
+      if (Status status = writeProgram(*facts, position, programs[position]);
+          status.failed())
+        return status;
+    return Status::success();
+  }
+
+  Status createFolder() { return folder.create(options.bundle); }
+
+  Status placeWeights() {
+    if (Status status = describeWeightFiles(programs); status.failed())
+      return status;
+    return options.packWeights ? packWeights(programs, folder)
+                               : Status::success();
+  }
+
+  Status compile() {
+    auto kernels = module.getOps<rank::KernelOp>();
+    if (kernels.empty())
+      return Status::success();
+    SmallVector<StringRef> names(cpus.begin(), cpus.end());
+    FailureOr<std::vector<KernelObject>> compiled =
+        compileKernels(module, names);
+    if (failed(compiled))
+      return Status::error(runtime::Defect,
+                           "phase '7-emit' cannot compile its kernels");
+    for (KernelObject &object : *compiled)
+      if (Status status = addObject("kernels", object.bytes); status.failed())
+        return status;
+    return Status::success();
+  }
+
+  Status addObject(const std::string &name, const std::vector<char> &bytes) {
+    const std::string file = name + std::to_string(objects.size()) + ".o";
+    objects.push_back(file);
+    codeHash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), codeHash);
+    return folder.write(file, {bytes.data(), bytes.size()});
+  }
+
+  /// The hash of the plan covers all programs, the kernels and the runtime that
+  /// they are linked to.
+  Status sealPrograms() {
+    uint64_t runtimeHash = 0;
+    if (Status status =
+            runtime::hashFile(support + "/rank-main.o", runtimeHash);
+        status.failed())
+      return status;
+    uint64_t planHash = codeHash ^ runtimeHash;
+    for (PositionProgram &program : programs) {
+      program.tables.build_id = "pcc-" + llvm::utohexstr(runtimeHash);
+      program.tables.kernels_hash = codeHash;
+      const auto bytes =
+          runtime::sealProgram(program.tables, program.constants);
+      planHash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), planHash);
+    }
+    for (PositionProgram &program : programs) {
+      program.tables.plan_hash = planHash;
+      if (Status status = runtime::verifyProgram(
+              program.tables, static_cast<int64_t>(program.constants.size()));
+          status.failed())
+        return Status::error(runtime::Defect,
+                             "phase '7-emit' made a program that the loader "
+                             "refuses: " +
+                                 status.message());
+    }
+    return Status::success();
+  }
+
+  Status linkExecutables() {
+    const int64_t perPosition =
+        facts->mesh.sizes().numRanks() / facts->numPositions();
+    for (PositionProgram &program : programs) {
+      const int64_t first = program.tables.position * perPosition;
+      if (Status status = linkProgram(program, nameOf(first)); status.failed())
+        return status;
+      for (int64_t rank = first + 1; rank < first + perPosition; ++rank)
+        if (Status status = folder.link(nameOf(first), nameOf(rank));
+            status.failed())
+          return status;
+    }
+    for (const std::string &object : objects)
+      if (Status status = folder.remove(object); status.failed())
+        return status;
+    return Status::success();
+  }
+
+  static std::string nameOf(int64_t rank) {
+    const std::string number = std::to_string(rank);
+    return "rank-" +
+           std::string(std::max<size_t>(3, number.size()) - number.size(),
+                       '0') +
+           number;
+  }
+
+  Status linkProgram(PositionProgram &program, const std::string &name) {
+    const auto sealed = runtime::sealProgram(program.tables, program.constants);
+    Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
+                program.kernels};
+    std::vector<char> object;
+    if (Status status = makeImageObject(image, object); status.failed())
+      return status;
+    const std::string imageFile = name + ".o";
+    if (Status status = folder.write(imageFile, {object.data(), object.size()});
+        status.failed())
+      return status;
+    std::vector<std::string> paths = {folder.path(imageFile)};
+    for (const std::string &file : objects)
+      paths.push_back(folder.path(file));
+    if (Status status = linkRank(support, paths, folder.path(name));
+        status.failed())
+      return status;
+    if (Status status = folder.remove(imageFile); status.failed())
+      return status;
+    if (Status status = folder.makeExecutable(name); status.failed())
+      return status;
+    return runtime::sealFile(folder.path(name));
+  }
+
+  Status writeRest() {
+    if (Status status = folder.copy(support + "/run", "run"); status.failed())
+      return status;
+    if (Status status = folder.makeExecutable("run"); status.failed())
+      return status;
+    return folder.write("bundle.json", bundleJson(*facts, programs));
+  }
+
+  ModuleOp module;
+  const BundleOptions &options;
+  std::string support;
+  std::vector<std::string> cpus;
+  std::optional<ModelFacts> facts;
+  std::vector<PositionProgram> programs;
+  BundleFolder folder;
+  std::vector<std::string> objects;
+  uint64_t codeHash = 0;
+};
+} // namespace
+
+Status emit::writeBundle(ModuleOp module, const BundleOptions &options) {
+  return BundleEmitter(module, options).run();
+}

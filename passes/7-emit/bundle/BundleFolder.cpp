@@ -1,0 +1,119 @@
+//===- BundleFolder.cpp - a directory that appears whole ------------------===//
+
+#include "passes/7-emit/bundle/BundleFolder.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace pcc::emit;
+using pcc::runtime::Status;
+namespace fs = std::filesystem;
+
+static Status failure(const std::string &what, const std::string &path,
+                      const std::string &why) {
+  return Status::error(pcc::runtime::InputOutput,
+                       "cannot " + what + " '" + path + "': " + why);
+}
+
+BundleFolder::~BundleFolder() {
+  std::error_code ignored;
+  if (!temporary.empty())
+    fs::remove_all(temporary, ignored);
+}
+
+Status BundleFolder::create(const std::string &name) {
+  bundle = name;
+  while (bundle.size() > 1 && bundle.back() == '/')
+    bundle.pop_back();
+  std::string made = bundle + ".part-" + std::to_string(getpid());
+  std::error_code error;
+  fs::remove_all(made, error);
+  if (!fs::create_directory(made, error))
+    return failure("write", bundle, error.message());
+  temporary = std::move(made);
+  return Status::success();
+}
+
+std::string BundleFolder::path(std::string_view name) const {
+  return temporary + "/" + std::string(name);
+}
+
+Status BundleFolder::write(std::string_view name, std::string_view bytes) {
+  std::FILE *file = std::fopen(path(name).c_str(), "wb");
+  const bool written =
+      file && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const int problem = errno;
+  const bool closed = file && std::fclose(file) == 0;
+  if (written && closed)
+    return Status::success();
+  return failure("write", bundle + "/" + std::string(name),
+                 std::strerror(written ? errno : problem));
+}
+
+Status BundleFolder::copy(const std::string &from, std::string_view name) {
+  std::error_code error;
+  fs::copy_file(from, path(name), error);
+  return error ? failure("write", bundle + "/" + std::string(name),
+                         error.message())
+               : Status::success();
+}
+
+Status BundleFolder::link(std::string_view existing, std::string_view name) {
+  std::error_code error;
+  fs::create_hard_link(path(existing), path(name), error);
+  return error ? copy(path(existing), name) : Status::success();
+}
+
+Status BundleFolder::makeFolder(std::string_view name) {
+  std::error_code error;
+  fs::create_directory(path(name), error);
+  return error ? failure("write", bundle + "/" + std::string(name),
+                         error.message())
+               : Status::success();
+}
+
+Status BundleFolder::makeExecutable(std::string_view name) {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return chmod(path(name).c_str(), 0777 & ~mask) == 0
+             ? Status::success()
+             : failure("write", bundle + "/" + std::string(name),
+                       std::strerror(errno));
+}
+
+Status BundleFolder::remove(std::string_view name) {
+  std::error_code error;
+  fs::remove(path(name), error);
+  return error ? failure("remove", path(name), error.message())
+               : Status::success();
+}
+
+Status BundleFolder::finish() {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(bundle, error);
+  const bool exists = fs::exists(status);
+  const bool isReplaceable =
+      fs::is_directory(status) && (fs::exists(bundle + "/bundle.json", error) ||
+                                   fs::is_empty(bundle, error));
+  if (exists && !isReplaceable)
+    return failure("write", bundle, "it is there already and no bundle");
+  const std::string old = temporary + ".old";
+  if (exists)
+    fs::rename(bundle, old, error);
+  if (!error)
+    fs::rename(temporary, bundle, error);
+  if (error) {
+    std::error_code ignored;
+    if (exists)
+      fs::rename(old, bundle, ignored);
+    return failure("write", bundle, error.message());
+  }
+  temporary.clear();
+  if (exists)
+    fs::remove_all(old, error);
+  return Status::success();
+}

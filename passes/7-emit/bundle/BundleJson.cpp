@@ -1,0 +1,313 @@
+//===- BundleJson.cpp - the facts of a bundle as JSON ---------------------===//
+
+#include "passes/7-emit/bundle/BundleJson.h"
+#include "dialects/rank/RankDialect.h"
+#include "passes/7-emit/bundle/CollectiveFacts.h"
+#include "runtime/program/Program.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using Json = nlohmann::ordered_json;
+
+static std::string typeName(program::ElementType type) {
+  return std::string(runtime::nameOf(runtime::typeOf(type)));
+}
+
+namespace {
+/// Floating-point operations of one microbatch on one rank.
+class FlopCounter {
+public:
+  explicit FlopCounter(ModuleOp module) {
+    for (auto kernel : module.getOps<rank::KernelOp>())
+      ofKernel[kernel.getSymName()] = count(kernel.getBody().front());
+  }
+
+  double count(Block &block) const {
+    double flops = 0;
+    for (Operation &op : block)
+      if (auto cost = dyn_cast<graph::CostOpInterface>(op))
+        flops += cost.getFlops();
+      else if (auto launch = dyn_cast<rank::LaunchOp>(op))
+        flops += ofKernel.lookup(launch.getKernel());
+    return flops;
+  }
+
+private:
+  llvm::StringMap<double> ofKernel;
+};
+
+/// A weight as its file has it: transposes of the program's view are undone, so
+/// that dims are those of the model.
+struct StoredView {
+  explicit StoredView(const program::ParameterT &parameter)
+      : order(parameter.shape.size()) {
+    std::iota(order.begin(), order.end(), 0);
+    for (const auto &step : parameter.transforms) {
+      if (const auto *transpose = step->step.AsTranspose())
+        append(transpose->permutation);
+      else if (!step->step.AsCast())
+        isReshaped = true;
+    }
+    if (isReshaped || order.size() != parameter.stored_shape.size()) {
+      order.resize(parameter.shape.size());
+      std::iota(order.begin(), order.end(), 0);
+    }
+  }
+
+  /// order[i] is the dim of the program's view that dim i of the file is.
+  std::vector<size_t> order;
+
+private:
+  /// Dim i after the transposes so far came from stored dim from[i].
+  void append(const std::vector<int32_t> &permutation) {
+    std::vector<size_t> inverse(order.size());
+    if (permutation.size() != order.size()) {
+      isReshaped = true;
+      return;
+    }
+    for (size_t i = 0; i < permutation.size(); ++i)
+      inverse[permutation[i]] = i;
+    for (size_t &dim : order)
+      dim = inverse[dim];
+  }
+
+  bool isReshaped = false;
+};
+
+class BundleWriter {
+public:
+  BundleWriter(const ModelFacts &facts,
+               const std::vector<PositionProgram> &programs)
+      : facts(facts), programs(programs), flops(facts.module) {}
+
+  Json write() {
+    Json json;
+    json["world"] = facts.mesh.sizes().numRanks();
+    json["mesh"] = meshJson();
+    json["target"] = "cpu";
+    json["microbatches"] = facts.microbatches;
+    json["schedule"] = facts.schedule;
+    json["inputs"] = portsJson(facts.inputs);
+    json["outputs"] = portsJson(facts.outputs);
+    json["stages"] = stagesJson();
+    json["programs"] = programsJson();
+    json["collectives"] = collectivesJson();
+    json["transfers"] = transfersJson();
+    json["kernels"] = kernelsJson();
+    return json;
+  }
+
+private:
+  /// Axes of one rank are left out.
+  Json meshJson() const {
+    Json mesh = Json::object();
+    for (size_t i = 0; i < facts.mesh.names().size(); ++i)
+      if (facts.mesh.sizes().sizes[i] > 1)
+        mesh[facts.mesh.names()[i]] = facts.mesh.sizes().sizes[i];
+    return mesh;
+  }
+
+  static Json portsJson(const std::vector<Port> &ports) {
+    Json list = Json::array();
+    for (const Port &port : ports)
+      list.push_back(
+          {{"name", port.name},
+           {"dtype", std::string(runtime::nameOf(elementTypeOf(port.type)))},
+           {"shape", port.type.getShape().vec()}});
+    return list;
+  }
+
+  Json stagesJson() {
+    Json list = Json::array();
+    const int64_t perPosition =
+        facts.mesh.sizes().numRanks() / facts.numPositions();
+    for (size_t stage = 0; stage < facts.stages.size(); ++stage) {
+      const int position = facts.positionOfStage[stage];
+      std::vector<int64_t> ranks(perPosition);
+      std::iota(ranks.begin(), ranks.end(), position * perPosition);
+      func::FuncOp function = facts.stages[stage];
+      list.push_back(
+          {{"stage", stage},
+           {"ranks", ranks},
+           {"flops", flops.count(function.front()) *
+                         static_cast<double>(perPosition * facts.microbatches)},
+           {"weight_bytes", weightBytes(function)},
+           {"activation_bytes", programs[position].tables.arena_bytes}});
+    }
+    return list;
+  }
+
+  /// Of the stage's weights, undivided, each once.
+  int64_t weightBytes(func::FuncOp function) const {
+    llvm::StringMap<int64_t> bytes;
+    for (auto get : function.getOps<graph::GetParameterOp>())
+      for (const auto &parameter :
+           programs[facts.positionOfStage[pipeStage(function)]]
+               .tables.parameters)
+        if (parameter->name == get.getParameter())
+          bytes[get.getParameter()] = runtime::numElements(parameter->shape) *
+                                      static_cast<int64_t>(runtime::sizeOf(
+                                          runtime::typeOf(parameter->type)));
+    int64_t sum = 0;
+    for (const auto &entry : bytes)
+      sum += entry.second;
+    return sum;
+  }
+
+  static int64_t pipeStage(func::FuncOp function) {
+    return function->getAttrOfType<IntegerAttr>("pipe.stage").getInt();
+  }
+
+  Json dimJson(const runtime::DimLayout &dim) const {
+    Json factors = Json::array();
+    for (const runtime::Factor &factor : dim) {
+      Json entry = {factor.size};
+      for (const runtime::AxisPart &part : factor.parts)
+        entry.push_back({part.axis == facts.mesh.sizes().microbatchAxis()
+                             ? "mb"
+                             : facts.mesh.names()[part.axis],
+                         part.pre, part.size});
+      factors.push_back(std::move(entry));
+    }
+    return factors;
+  }
+
+  Json parametersJson(const program::ProgramT &program) const {
+    Json list = Json::array();
+    for (const auto &parameter : program.parameters) {
+      const runtime::Layout layout = runtime::layoutOf(*parameter->layout);
+      Json shape = Json::array(), dims = Json::array();
+      for (size_t dim : StoredView(*parameter).order) {
+        shape.push_back(parameter->shape[dim]);
+        dims.push_back(dimJson(layout.dims[dim]));
+      }
+      list.push_back({{"name", parameter->name},
+                      {"dtype", typeName(parameter->type)},
+                      {"shape", std::move(shape)},
+                      {"layout", std::move(dims)}});
+    }
+    return list;
+  }
+
+  template <typename PortT>
+  Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
+    Json list = Json::array();
+    for (const auto &port : ports) {
+      if (port->buffer < 0)
+        continue;
+      Json dims = Json::array();
+      for (const runtime::DimLayout &dim :
+           runtime::layoutOf(*port->layout).dims)
+        dims.push_back(dimJson(dim));
+      list.push_back({{"name", port->name}, {"layout", std::move(dims)}});
+    }
+    return list;
+  }
+
+  Json programsJson() {
+    Json list = Json::array();
+    for (int position = 0; position < facts.numPositions(); ++position) {
+      const program::ProgramT &program = programs[position].tables;
+      int64_t weights = 0, instructions = 0;
+      for (const auto &parameter : program.parameters)
+        weights += parameter->local_bytes;
+      for (const auto &function : program.functions)
+        instructions += static_cast<int64_t>(function->instructions.size());
+      list.push_back(
+          {{"position", position},
+           {"stages", facts.stagesOf(position)},
+           {"arena_bytes", program.arena_bytes},
+           {"arena_lower_bound_bytes", program.arena_lower_bound_bytes},
+           {"weight_bytes", weights},
+           {"gradient_bytes", 0},
+           {"state_bytes", 0},
+           {"received_bytes", receivedBytes(position)},
+           {"instructions", instructions},
+           {"actions", facts.actionsOfPosition[position]},
+           {"parameters", parametersJson(program)},
+           {"inputs", localPortsJson(program.inputs)},
+           {"outputs", localPortsJson(program.outputs)}});
+    }
+    return list;
+  }
+
+  /// In one step: by collectives and from other positions.
+  int64_t receivedBytes(int position) const {
+    int64_t bytes = 0;
+    for (int stage : facts.stagesOf(position))
+      for (const CollectiveFacts &collective :
+           collectivesOf(facts, facts.stages[stage]))
+        bytes += collective.receivedBytes * collective.count;
+    for (const StageTransfer &transfer : facts.transfers)
+      if (facts.positionOfStage[transfer.toStage] == position &&
+          facts.positionOfStage[transfer.fromStage] != position)
+        bytes += bytesOf(transfer.type);
+    return bytes * facts.microbatches;
+  }
+
+  Json collectivesJson() const {
+    Json list = Json::array();
+    for (size_t stage = 0; stage < facts.stages.size(); ++stage)
+      for (const CollectiveFacts &collective :
+           collectivesOf(facts, facts.stages[stage]))
+        list.push_back({{"kind", collective.kind},
+                        {"axes", collective.axes},
+                        {"ranks_per_group", collective.ranksPerGroup},
+                        {"stage", stage},
+                        {"dtype", collective.dtype},
+                        {"reduction", collective.reduction.empty()
+                                          ? Json()
+                                          : Json(collective.reduction)},
+                        {"local_bytes", collective.localBytes},
+                        {"received_bytes", collective.receivedBytes},
+                        {"per", "microbatch"},
+                        {"count", collective.count},
+                        {"node", collective.node},
+                        {"value", collective.value}});
+    return list;
+  }
+
+  Json transfersJson() const {
+    Json list = Json::array();
+    for (const StageTransfer &transfer : facts.transfers)
+      list.push_back({{"from_stage", transfer.fromStage},
+                      {"to_stage", transfer.toStage},
+                      {"value", transfer.value},
+                      {"dtype", std::string(runtime::nameOf(
+                                    elementTypeOf(transfer.type)))},
+                      {"shape", transfer.type.getShape().vec()},
+                      {"bytes", bytesOf(transfer.type)},
+                      {"per", "microbatch"}});
+    return list;
+  }
+
+  Json kernelsJson() const {
+    int64_t calls = 0;
+    for (func::FuncOp function : facts.stages) {
+      auto launches = function.getOps<rank::LaunchOp>();
+      calls += std::distance(launches.begin(), launches.end());
+    }
+    auto kernels = ModuleOp(facts.module).getOps<rank::KernelOp>();
+    return {{"unique", std::distance(kernels.begin(), kernels.end())},
+            {"calls", calls}};
+  }
+
+  const ModelFacts &facts;
+  const std::vector<PositionProgram> &programs;
+  FlopCounter flops;
+};
+} // namespace
+
+std::string emit::bundleJson(const ModelFacts &facts,
+                             const std::vector<PositionProgram> &programs) {
+  return BundleWriter(facts, programs)
+             .write()
+             .dump(1, ' ', /*ensure_ascii=*/false,
+                   Json::error_handler_t::replace) +
+         "\n";
+}

@@ -1,0 +1,33 @@
+//===- CollectiveFacts.h - what a stage communicates ----------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_BUNDLE_COLLECTIVEFACTS_H
+#define PCC_PASSES_7_EMIT_BUNDLE_COLLECTIVEFACTS_H
+
+#include "passes/7-emit/program/ModelFacts.h"
+
+namespace pcc::emit {
+
+/// One entry of `collectives` in bundle.json.
+struct CollectiveFacts {
+  std::string kind;
+  std::vector<std::string> axes;
+  int64_t ranksPerGroup = 1;
+  std::string dtype;
+  std::string reduction; ///< empty: none
+  int64_t localBytes = 0;
+  int64_t receivedBytes = 0;
+  int64_t count = 1;
+  std::string node;
+  std::string value;
+
+  bool isEqualButCount(const CollectiveFacts &other) const;
+};
+
+/// All collectives of a stage that communicate, in program order; equal ones of
+/// one node are merged.
+std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts,
+                                           mlir::func::FuncOp stage);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_BUNDLE_COLLECTIVEFACTS_H

@@ -1,0 +1,191 @@
+//===- WeightFiles.cpp - the files that parameters point into -------------===//
+
+#include "passes/7-emit/bundle/WeightFiles.h"
+#include "runtime/program/MappedFile.h"
+#include "runtime/program/Program.h"
+#include "runtime/program/WeightFile.h"
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+using namespace pcc;
+using namespace pcc::emit;
+using runtime::Status;
+
+static std::string pathOf(const program::ProgramT &program,
+                          const program::WeightFileT &file) {
+  return program.weights_root.empty() ? file.path
+                                      : program.weights_root + "/" + file.path;
+}
+
+Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
+  std::map<std::string, program::WeightFileT> known;
+  for (PositionProgram &program : programs)
+    for (auto &file : program.tables.files) {
+      auto [entry, isNew] = known.try_emplace(file->path);
+      if (isNew)
+        if (Status status = runtime::describeWeightFile(
+                pathOf(program.tables, *file), entry->second);
+            status.failed())
+          return Status::error(runtime::CannotRead, status.message());
+      file->size = entry->second.size;
+      file->modified_ns = entry->second.modified_ns;
+      file->pages = entry->second.pages;
+    }
+  return Status::success();
+}
+
+/// By ElementType.
+static constexpr const char *safetensorsTypes[] = {
+    "F32", "F64", "F16", "BF16", "I8",  "I16", "I32",
+    "I64", "U8",  "U16", "U32",  "U64", "BOOL"};
+
+namespace {
+/// One position's weights on their way into one file.
+class WeightPacker {
+public:
+  WeightPacker(program::ProgramT &program, BundleFolder &folder,
+               std::string name)
+      : program(program), folder(folder), name(std::move(name)) {}
+
+  Status run() {
+    collect();
+    if (pieces.empty())
+      return Status::success();
+    if (Status status = writeFile(); status.failed())
+      return status;
+    return redirect();
+  }
+
+private:
+  /// Bytes of a model's file.
+  struct Piece {
+    int32_t file;
+    uint64_t offset, length;
+    uint64_t target = 0; ///< offset behind the header
+    auto operator<=>(const Piece &other) const {
+      return std::tie(file, offset, length) <=>
+             std::tie(other.file, other.offset, other.length);
+    }
+  };
+
+  static constexpr uint64_t alignment = runtime::kAlignment;
+
+  void collect() {
+    header = nlohmann::ordered_json::object();
+    uint64_t end = 0;
+    for (const auto &parameter : program.parameters) {
+      if (parameter->file < 0)
+        continue;
+      Piece piece{parameter->file, parameter->offset, parameter->length};
+      if (!known.try_emplace({piece.file, piece.offset, piece.length}, end)
+               .second)
+        continue;
+      piece.target = end;
+      pieces.push_back(piece);
+      header[parameter->name] = {
+          {"dtype", safetensorsTypes[static_cast<int>(parameter->stored_type)]},
+          {"shape", parameter->stored_shape},
+          {"data_offsets", {end, end + piece.length}}};
+      end += piece.length;
+    }
+  }
+
+  /// The header's length and text, padded with blanks so that the first tensor
+  /// is aligned.
+  std::string headerBytes() const {
+    std::string text = header.dump(-1, ' ', /*ensure_ascii=*/false,
+                                   nlohmann::json::error_handler_t::replace);
+    text.resize((text.size() + 8 + alignment - 1) / alignment * alignment - 8,
+                ' ');
+    const uint64_t length = text.size();
+    std::string bytes(sizeof length, '\0');
+    std::memcpy(bytes.data(), &length, sizeof length);
+    return bytes + text;
+  }
+
+  Status writeFile() {
+    const std::string head = headerBytes();
+    dataAt = head.size();
+    if (Status status = folder.write(name, head); status.failed())
+      return status;
+    std::FILE *out = std::fopen(folder.path(name).c_str(), "ab");
+    Status status = Status::success();
+    for (const Piece &piece : pieces)
+      if (status.ok())
+        status = append(piece, out);
+    const bool closed = out && std::fclose(out) == 0;
+    return status.ok() && !closed ? cannotWrite() : status;
+  }
+
+  Status cannotWrite() const {
+    return Status::error(runtime::InputOutput,
+                         "cannot write '" + name +
+                             "' of the bundle: " + std::strerror(errno));
+  }
+
+  /// Page by page, and lets go of what has been read.
+  Status append(const Piece &piece, std::FILE *out) const {
+    runtime::MappedFile source;
+    if (Status status = runtime::MappedFile::open(
+            pathOf(program, *program.files[piece.file]), source);
+        status.failed())
+      return status;
+    constexpr uint64_t chunk = 16 << 20;
+    for (uint64_t done = 0; done < piece.length; done += chunk) {
+      const uint64_t size = std::min(chunk, piece.length - done);
+      if (!out || std::fwrite(source.bytes().data() + piece.offset + done, 1,
+                              size, out) != size)
+        return cannotWrite();
+      source.release(piece.offset + done, size);
+    }
+    return Status::success();
+  }
+
+  Status redirect() {
+    auto file = std::make_unique<program::WeightFileT>();
+    if (Status status = runtime::describeWeightFile(folder.path(name), *file);
+        status.failed())
+      return status;
+    file->path = name;
+    file->in_bundle = true;
+    file->modified_ns = 0;
+    for (auto &parameter : program.parameters) {
+      if (parameter->file < 0)
+        continue;
+      parameter->offset = dataAt + known.at({parameter->file, parameter->offset,
+                                             parameter->length});
+      parameter->file = 0;
+    }
+    program.files.clear();
+    program.files.push_back(std::move(file));
+    return Status::success();
+  }
+
+  program::ProgramT &program;
+  BundleFolder &folder;
+  std::string name;
+  nlohmann::ordered_json header;
+  std::vector<Piece> pieces;
+  std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
+  uint64_t dataAt = 0;
+};
+} // namespace
+
+Status emit::packWeights(std::vector<PositionProgram> &programs,
+                         BundleFolder &folder) {
+  if (Status status = folder.makeFolder("weights"); status.failed())
+    return status;
+  for (PositionProgram &program : programs)
+    if (Status status =
+            WeightPacker(program.tables, folder,
+                         "weights/position-" +
+                             std::to_string(program.tables.position) +
+                             ".safetensors")
+                .run();
+        status.failed())
+      return status;
+  return Status::success();
+}

@@ -1,0 +1,126 @@
+//===- ImageObject.cpp - a program as a linkable object -------------------===//
+
+#include "passes/7-emit/link/ImageObject.h"
+#include "runtime/program/Program.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace pcc;
+using namespace pcc::emit;
+
+static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
+
+namespace {
+/// Builds a module that holds data only.
+class ImageModule {
+public:
+  explicit ImageModule(const llvm::TargetMachine &machine)
+      : module("image", context), pointer(llvm::PointerType::get(context, 0)),
+        word(llvm::Type::getInt64Ty(context)) {
+    module.setTargetTriple(machine.getTargetTriple());
+    module.setDataLayout(machine.createDataLayout());
+    module.setPICLevel(llvm::PICLevel::BigPIC);
+  }
+
+  /// The structs of ProgramImage.h, field by field.
+  void fill(const Image &image) {
+    llvm::Constant *program = bytes(
+        llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),
+                        image.program.size()),
+        runtime::kAlignment);
+    std::vector<llvm::Constant *> variants;
+    for (auto [number, cpu] : llvm::enumerate(image.cpus))
+      variants.push_back(
+          llvm::ConstantStruct::getAnon({bytes(cpu + std::string(1, '\0'), 1),
+                                         kernelTable(image.kernels, number)}));
+    llvm::Constant *list = variants.empty()
+                               ? llvm::ConstantPointerNull::get(pointer)
+                               : array(variants.front()->getType(), variants);
+    auto *fields = llvm::ConstantStruct::getAnon(
+        {program, llvm::ConstantInt::get(word, image.program.size()), list,
+         llvm::ConstantInt::get(word, variants.size())});
+    new llvm::GlobalVariable(module, fields->getType(), /*isConstant=*/true,
+                             llvm::GlobalValue::ExternalLinkage, fields,
+                             "pcc_program_image");
+    auto *interpreter = bytes(loader.str() + std::string(1, '\0'), 1);
+    interpreter->setSection(".interp");
+    llvm::appendToUsed(module, {interpreter});
+  }
+
+  llvm::Module &get() { return module; }
+
+private:
+  llvm::GlobalVariable *bytes(llvm::StringRef data, int64_t alignment) {
+    auto *value = llvm::ConstantDataArray::getString(context, data,
+                                                     /*AddNull=*/false);
+    return constant(value, alignment);
+  }
+
+  llvm::GlobalVariable *constant(llvm::Constant *value, int64_t alignment) {
+    auto *global =
+        new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                                 llvm::GlobalValue::InternalLinkage, value,
+                                 "pcc_data_" + std::to_string(count++));
+    global->setAlignment(llvm::Align(alignment));
+    return global;
+  }
+
+  llvm::Constant *array(llvm::Type *type,
+                        llvm::ArrayRef<llvm::Constant *> elements) {
+    return constant(llvm::ConstantArray::get(
+                        llvm::ArrayType::get(type, elements.size()), elements),
+                    8);
+  }
+
+  llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
+    std::vector<llvm::Constant *> functions;
+    auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                         {pointer, pointer, word, word}, false);
+    for (int kernel : kernels) {
+      auto name = "pcc_k_" + std::to_string(kernel) + "_" + std::to_string(cpu);
+      auto *function = llvm::cast<llvm::Function>(
+          module.getOrInsertFunction(name, type).getCallee());
+      function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+      functions.push_back(function);
+    }
+    return functions.empty() ? llvm::ConstantPointerNull::get(pointer)
+                             : array(pointer, functions);
+  }
+
+  llvm::LLVMContext context;
+  llvm::Module module;
+  llvm::PointerType *pointer;
+  llvm::IntegerType *word;
+  int count = 0;
+};
+} // namespace
+
+runtime::Status emit::makeImageObject(const Image &image,
+                                      std::vector<char> &object) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  const llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return runtime::Status::error(runtime::Defect, error);
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, "x86-64", "", llvm::TargetOptions(), llvm::Reloc::PIC_));
+  ImageModule module(*machine);
+  module.fill(image);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile))
+    return runtime::Status::error(runtime::Defect, "cannot write ELF objects");
+  passes.run(module.get());
+  object.assign(bytes.begin(), bytes.end());
+  return runtime::Status::success();
+}

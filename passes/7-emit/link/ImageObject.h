@@ -1,0 +1,31 @@
+//===- ImageObject.h - a program as a linkable object ---------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
+#define PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
+
+#include "runtime/program/Status.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pcc::emit {
+
+/// What one rank executable holds besides the runtime.
+struct Image {
+  std::span<const std::byte> program; ///< what sealProgram() returned
+  std::vector<std::string> cpus;      ///< best last
+  std::vector<int> kernels;           ///< numbers within the module
+};
+
+/// An ELF object that defines `pcc_program_image` (runtime/program/
+/// ProgramImage.h): the program's bytes, and per cpu c a table of the symbols
+/// `pcc_k_<n>_<c>`. It names the dynamic loader too, as a linker gives shared
+/// objects none.
+runtime::Status makeImageObject(const Image &image, std::vector<char> &object);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H

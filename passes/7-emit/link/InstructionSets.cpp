@@ -1,0 +1,58 @@
+//===- InstructionSets.cpp - processors that kernels are compiled for -----===//
+
+#include "passes/7-emit/link/InstructionSets.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using runtime::Status;
+
+static constexpr std::array<llvm::StringLiteral, 4> levels = {
+    "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+/// Features beyond x86-64-v4 that kernels may use.
+static constexpr std::array<llvm::StringLiteral, 3> extras = {
+    "avx512vnni", "avx512bf16", "avx512fp16"};
+
+static std::string nativeSet() {
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  std::string set = "x86-64-v2";
+  if (host.lookup("avx2") && host.lookup("fma") && host.lookup("bmi2"))
+    set = "x86-64-v3";
+  if (!host.lookup("avx512f") || !host.lookup("avx512bw") ||
+      !host.lookup("avx512dq") || !host.lookup("avx512vl"))
+    return set;
+  set = "x86-64-v4";
+  for (StringRef extra : extras)
+    if (host.lookup(extra))
+      set += ",+" + extra.str();
+  return set;
+}
+
+Status emit::instructionSetsOf(ModuleOp module,
+                               std::vector<std::string> &cpus) {
+  cpus = {"x86-64-v3", "x86-64-v4"};
+  auto recorded = module->getAttrOfType<ArrayAttr>("rank.cpus");
+  if (!recorded || recorded.empty())
+    return Status::success();
+  cpus.clear();
+  for (auto name : recorded.getAsRange<StringAttr>()) {
+    std::string set =
+        name.getValue() == "native" ? nativeSet() : name.getValue().str();
+    if (!llvm::is_contained(levels, StringRef(set).split(',').first))
+      return Status::error(runtime::WrongUsage,
+                           "no instruction set is called '" + set + "'",
+                           {"known are x86-64-v2, x86-64-v3, x86-64-v4 and "
+                            "native"});
+    cpus.push_back(std::move(set));
+  }
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return Status::success();
+}

@@ -1,0 +1,131 @@
+//===- Link.cpp - rank executables, linked in process ---------------------===//
+
+#include "passes/7-emit/link/Link.h"
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <array>
+#include <optional>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace pcc;
+using namespace pcc::emit;
+using runtime::Status;
+
+namespace {
+struct SharedLibrary {
+  const char *soname;
+  const char *package; ///< of Debian
+};
+} // namespace
+
+static constexpr std::array<SharedLibrary, 7> libraries = {
+    {{"libdnnl.so.2", "libdnnl2"},
+     {"libgomp.so.1", "libgomp1"},
+     {"libstdc++.so.6", "libstdc++6"},
+     {"libm.so.6", "libc6"},
+     {"libgcc_s.so.1", "libgcc-s1"},
+     {"libc.so.6", "libc6"},
+     {"ld-linux-x86-64.so.2", "libc6"}}};
+
+static constexpr std::array<const char *, 6> folders = {
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/usr/lib",
+    "/lib"};
+
+static std::string join(const std::string &folder, const char *name) {
+  return folder + "/" + name;
+}
+
+Status emit::findSupportFolder(std::string &folder) {
+  const std::string binary = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  const llvm::StringRef prefix =
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(binary));
+  folder = prefix.str() + "/lib/pcc";
+  if (llvm::sys::fs::exists(join(folder, "rank-main.o")))
+    return Status::success();
+  return Status::error(runtime::Defect, "the installation is incomplete: " +
+                                            join(folder, "rank-main.o") +
+                                            " is missing");
+}
+
+static std::optional<std::string> findLibrary(const char *soname) {
+  for (const char *folder : folders)
+    if (std::string path = join(folder, soname); llvm::sys::fs::exists(path))
+      return path;
+  return std::nullopt;
+}
+
+static Status addLibraries(std::vector<std::string> &arguments) {
+  for (const SharedLibrary &library : libraries) {
+    std::optional<std::string> path = findLibrary(library.soname);
+    if (!path)
+      return Status::error(
+          runtime::NoDevice,
+          std::string("the library ") + library.soname +
+              ", which rank executables need, is not installed",
+          {std::string("on Debian it is in the package ") + library.package});
+    arguments.push_back(*path);
+  }
+  return Status::success();
+}
+
+Status emit::linkRank(const std::string &folder,
+                      const std::vector<std::string> &objects,
+                      const std::string &output) {
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-o",
+                                        output,
+                                        "-e",
+                                        "_start",
+                                        "--gc-sections",
+                                        "--strip-all",
+                                        "--hash-style=gnu",
+                                        "--eh-frame-hdr",
+                                        "--build-id=none",
+                                        "-Bsymbolic",
+                                        "-z",
+                                        "now",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "noexecstack",
+                                        "-z",
+                                        "defs",
+                                        "--as-needed",
+                                        "--no-dependent-libraries",
+                                        "--version-script=" +
+                                            join(folder, "rank.exports"),
+                                        join(folder, "start/Scrt1.o"),
+                                        join(folder, "start/crti.o"),
+                                        join(folder, "start/crtbeginS.o")};
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
+  arguments.push_back(join(folder, "rank-main.o"));
+  if (Status status = addLibraries(arguments); status.failed())
+    return status;
+  for (const char *name : {"start/libc_nonshared.a", "start/libgcc.a",
+                           "start/crtendS.o", "start/crtn.o"})
+    arguments.push_back(join(folder, name));
+
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  std::string said;
+  llvm::raw_string_ostream stream(said);
+  const lld::Result result =
+      lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0 && result.canRunAgain)
+    return Status::success();
+  return Status::error(
+      runtime::Defect,
+      "cannot link a rank executable: " +
+          llvm::StringRef(said).trim().split('\n').first.str());
+}
