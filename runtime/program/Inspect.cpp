@@ -1,0 +1,208 @@
+//===- Inspect.cpp - what a bundle says about itself ----------------------===//
+
+#include "runtime/program/Inspect.h"
+#include "runtime/program/InspectText.h"
+#include "runtime/program/Layout.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using Json = nlohmann::ordered_json;
+
+namespace pcc::runtime {
+
+namespace {
+/// The mesh of bundle.json, which leaves out axes of one rank.
+class InspectMesh {
+public:
+  InspectMesh(const Json &bundle) {
+    for (const auto &[name, size] : bundle.at("mesh").items()) {
+      names.push_back(name);
+      mesh.sizes.push_back(size.get<int64_t>());
+    }
+    mesh.sizes.push_back(bundle.at("microbatches").get<int64_t>());
+  }
+
+  Json coordinatesJson(const Coordinates &at) const {
+    Json json = Json::object();
+    for (size_t i = 0; i < names.size(); ++i)
+      json[names[i]] = at[i];
+    return json;
+  }
+
+  int64_t positionOf(const Coordinates &at) const {
+    return !names.empty() && names[0] == "pp" ? at[0] : 0;
+  }
+
+  DimLayout dimOf(const Json &stored) const {
+    DimLayout dim;
+    for (const Json &entry : stored) {
+      Factor &factor = dim.emplace_back(Factor{entry.at(0).get<int64_t>()});
+      for (size_t i = 1; i < entry.size(); ++i)
+        factor.parts.push_back({axisOf(entry[i].at(0).get<std::string>()),
+                                entry[i].at(1).get<int32_t>(),
+                                entry[i].at(2).get<int32_t>()});
+    }
+    return dim;
+  }
+
+  /// Of all microbatches, in their order.
+  Json runsOf(const DimLayout &dim, Coordinates at) const {
+    const Layout layout{{dim}};
+    const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+    std::vector<Run> runs;
+    for (int64_t m = 0; m < (isCut ? mesh.sizes.back() : 1); ++m) {
+      at[size_t(mesh.microbatchAxis())] = m;
+      const std::vector<Run> held = indexRuns(layout, mesh, at)[0];
+      for (const Run &run : held) {
+        if (!runs.empty() && runs.back().end == run.begin)
+          runs.back().end = run.end;
+        else
+          runs.push_back(run);
+      }
+    }
+    Json list = Json::array();
+    for (const Run &run : runs)
+      list.push_back({run.begin, run.end});
+    return list;
+  }
+
+  Mesh mesh;
+
+private:
+  int32_t axisOf(const std::string &name) const {
+    for (size_t i = 0; i < names.size(); ++i)
+      if (names[i] == name)
+        return int32_t(i);
+    return mesh.microbatchAxis();
+  }
+
+  std::vector<std::string> names;
+};
+
+/// A tensor of a program: its entry without the layout, and the layout parsed
+/// once for all ranks.
+struct Tensor {
+  Json entry;
+  std::vector<DimLayout> dims;
+};
+
+/// Expands one program for the ranks that run it.
+class RankExpander {
+public:
+  RankExpander(const InspectMesh &mesh, const Json &program)
+      : mesh(mesh), program(program) {
+    for (const char *list : lists)
+      for (Json entry : program.at(list)) {
+        Tensor &tensor = tensors[list].emplace_back();
+        for (const Json &dim : entry.at("layout"))
+          tensor.dims.push_back(mesh.dimOf(dim));
+        entry.erase("layout");
+        tensor.entry = std::move(entry);
+      }
+  }
+
+  Json expand(int64_t rank, const Coordinates &at) const {
+    Json json;
+    json["rank"] = rank;
+    json["stages"] = program.at("stages");
+    json["coordinates"] = mesh.coordinatesJson(at);
+    for (const char *field : {"arena_bytes", "arena_lower_bound_bytes",
+                              "weight_bytes", "gradient_bytes", "state_bytes",
+                              "received_bytes", "instructions", "actions"})
+      json[field] = program.at(field);
+    for (const char *list : lists)
+      json[list] = tensorsJson(list, at);
+    return json;
+  }
+
+private:
+  static constexpr const char *lists[] = {"parameters", "inputs", "outputs"};
+
+  Json tensorsJson(const char *list, const Coordinates &at) const {
+    Json entries = Json::array();
+    const auto found = tensors.find(list);
+    if (found == tensors.end())
+      return entries;
+    for (const Tensor &tensor : found->second) {
+      Json &entry = entries.emplace_back(tensor.entry);
+      Json runs = Json::array();
+      for (const DimLayout &dim : tensor.dims)
+        runs.push_back(mesh.runsOf(dim, at));
+      entry["runs"] = std::move(runs);
+    }
+    return entries;
+  }
+
+  const InspectMesh &mesh;
+  const Json &program;
+  std::map<std::string, std::vector<Tensor>> tensors;
+};
+} // namespace
+
+/// What of a list concerns the stages of one rank.
+static void keepStages(Json &bundle, const char *list,
+                       std::initializer_list<const char *> fields,
+                       const Json &stages) {
+  Json kept = Json::array();
+  for (const Json &entry : bundle.at(list))
+    for (const char *field : fields)
+      if (std::find(stages.begin(), stages.end(), entry.at(field)) !=
+          stages.end()) {
+        kept.push_back(entry);
+        break;
+      }
+  bundle[list] = std::move(kept);
+}
+
+static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
+  const InspectMesh mesh(bundle);
+  const Json programs = bundle.at("programs");
+  std::vector<RankExpander> expanders;
+  for (const Json &program : programs)
+    expanders.emplace_back(mesh, program);
+  Json ranks = Json::array();
+  for (int64_t rank = 0; rank < mesh.mesh.numRanks(); ++rank) {
+    if (onlyRank && rank != *onlyRank)
+      continue;
+    const Coordinates at = coordinatesOf(mesh.mesh, rank);
+    ranks.push_back(expanders.at(size_t(mesh.positionOf(at))).expand(rank, at));
+  }
+  Json result = Json::object();
+  for (auto &[key, value] : bundle.items())
+    result[key == "programs" ? "ranks" : key] =
+        key == "programs" ? std::move(ranks) : std::move(value);
+  if (!onlyRank)
+    return result;
+  const Json stages = result.at("ranks").at(0).at("stages");
+  keepStages(result, "stages", {"stage"}, stages);
+  keepStages(result, "collectives", {"stage"}, stages);
+  keepStages(result, "transfers", {"from_stage", "to_stage"}, stages);
+  return result;
+}
+
+Status inspectBundle(const InspectOptions &options, std::string &text) {
+  const std::string path = options.bundle + "/bundle.json";
+  const auto damaged = [&](const std::string &why) {
+    return Status::error(DamagedBundle, "cannot read \"" + path + "\": " + why);
+  };
+  std::ifstream file(path);
+  if (!file)
+    return damaged("there is no such file");
+  try {
+    Json bundle = Json::parse(file);
+    const auto world = bundle.at("world").get<int64_t>();
+    if (options.rank && (*options.rank < 0 || *options.rank >= world))
+      return Status::error(WrongUsage, "the bundle has no rank " +
+                                           std::to_string(*options.rank) +
+                                           ", only 0 to " +
+                                           std::to_string(world - 1));
+    const Json expanded = expand(std::move(bundle), options.rank);
+    text = options.json ? expanded.dump() + "\n" : inspectText(expanded);
+  } catch (const std::exception &problem) {
+    return damaged(problem.what());
+  }
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,113 @@
+//===- InspectText.cpp - a bundle for people to read ----------------------===//
+
+#include "runtime/program/InspectText.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace pcc::runtime {
+
+using Json = nlohmann::ordered_json;
+
+static std::string bytesText(double bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 4; bytes /= 1024)
+    ++unit;
+  char text[32];
+  std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes,
+                units[unit]);
+  return text;
+}
+
+static std::string bytesOf(const Json &entry, const char *field) {
+  return bytesText(entry.at(field).get<double>());
+}
+
+/// [["a", 2]] as "a=2, b=4".
+static std::string pairsText(const Json &object) {
+  std::string text;
+  for (const auto &[name, value] : object.items())
+    text += (text.empty() ? "" : ", ") + name + "=" + value.dump();
+  return text.empty() ? "one rank" : text;
+}
+
+static std::string runsText(const Json &runs) {
+  std::string text = "[";
+  for (const Json &dim : runs) {
+    text += text.size() > 1 ? ", " : "";
+    std::string parts;
+    for (const Json &run : dim)
+      parts += (parts.empty() ? "" : "+") + run.at(0).dump() + ":" +
+               run.at(1).dump();
+    text += parts.empty() ? "nothing" : parts;
+  }
+  return text + "]";
+}
+
+static std::string portsText(const Json &ports) {
+  std::string text;
+  for (const Json &port : ports)
+    text += "  " + port.at("name").get<std::string>() + " " +
+            port.at("dtype").get<std::string>() + port.at("shape").dump() +
+            "\n";
+  return text;
+}
+
+static std::string rankText(const Json &rank) {
+  return "  rank " + rank.at("rank").dump() + " (" +
+         pairsText(rank.at("coordinates")) + "): stages " +
+         rank.at("stages").dump() + ", weights " +
+         bytesOf(rank, "weight_bytes") + ", arena " +
+         bytesOf(rank, "arena_bytes") + " (bound " +
+         bytesOf(rank, "arena_lower_bound_bytes") + "), receives " +
+         bytesOf(rank, "received_bytes") + " per step, " +
+         rank.at("instructions").dump() + " instructions\n";
+}
+
+static std::string tensorsText(const Json &rank, const char *list) {
+  std::string text;
+  for (const Json &tensor : rank.at(list))
+    text += "    " + tensor.at("name").get<std::string>() + " " +
+            runsText(tensor.at("runs")) + "\n";
+  return text.empty() ? "" : "  " + std::string(list) + "\n" + text;
+}
+
+static std::string collectivesText(const Json &collectives) {
+  std::string text;
+  for (const Json &entry : collectives)
+    text += "  stage " + entry.at("stage").dump() + ": " +
+            entry.at("count").dump() + " x " +
+            entry.at("kind").get<std::string>() + " over " +
+            entry.at("axes").dump() + ", receives " +
+            bytesOf(entry, "received_bytes") + ", at \"" +
+            entry.at("node").get<std::string>() + "\"\n";
+  return text;
+}
+
+std::string inspectText(const Json &bundle) {
+  std::string text =
+      bundle.at("world").dump() + " ranks (" + pairsText(bundle.at("mesh")) +
+      "), target " + bundle.at("target").get<std::string>() + ", " +
+      bundle.at("microbatches").dump() + " microbatches, " +
+      bundle.at("kernels").at("unique").dump() + " kernels called " +
+      bundle.at("kernels").at("calls").dump() + " times\n";
+  text += "inputs\n" + portsText(bundle.at("inputs"));
+  text += "outputs\n" + portsText(bundle.at("outputs")) + "ranks\n";
+  for (const Json &rank : bundle.at("ranks"))
+    text += rankText(rank);
+  if (bundle.at("ranks").size() == 1)
+    for (const char *list : {"parameters", "inputs", "outputs"})
+      text += tensorsText(bundle.at("ranks").at(0), list);
+  if (!bundle.at("collectives").empty())
+    text += "collectives per microbatch\n" +
+            collectivesText(bundle.at("collectives"));
+  for (const Json &transfer : bundle.at("transfers"))
+    text += "transfer from stage " + transfer.at("from_stage").dump() + " to " +
+            transfer.at("to_stage").dump() + ": " +
+            transfer.at("value").get<std::string>() + ", " +
+            bytesOf(transfer, "bytes") + "\n";
+  return text;
+}
+
+} // namespace pcc::runtime
