@@ -44,16 +44,22 @@ static Value softplus(ScalarBuilder &s, Value x) {
 }
 
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
+  auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
-  if (!cast<GeluOp>(op).getTanh()) {
-    Value share = polynomialOr<math::ErfOp>(
-        "erf", s, s.mul(x, s.number(type, M_SQRT1_2)));
+  auto given = [&](std::optional<APFloat> number, double otherwise) {
+    return number ? number->convertToDouble() : otherwise;
+  };
+  if (!gelu.getTanh()) {
+    double slope = given(gelu.getSlope(), M_SQRT1_2);
+    Value share =
+        polynomialOr<math::ErfOp>("erf", s, s.mul(x, s.number(type, slope)));
     return s.mul(s.mul(x, s.number(type, 0.5)), s.add(one(s, x), share));
   }
   // 0.5 (1 + tanh(u)) = sigmoid(2 u)
-  Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, 0.044715)));
-  Value twice =
-      s.mul(s.number(type, 2 * 0.79788456080286535588), s.add(x, cube));
+  double slope = given(gelu.getSlope(), 0.79788456080286535588),
+         cubic = given(gelu.getCubic(), 0.044715);
+  Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, cubic)));
+  Value twice = s.mul(s.number(type, 2 * slope), s.add(x, cube));
   return s.mul(x, sigmoid(s, twice));
 }
 

@@ -5,10 +5,13 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/meaning/Meaning.h"
 #include "dialects/rank/RankDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "passes/7-emit/KernelCode.h"
 #include "passes/7-emit/KernelPlan.h"
+#include "passes/7-emit/Passes.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cmath>
@@ -103,40 +106,56 @@ struct Session {
   std::string error;
 
   explicit Session(StringRef text) {
-    context.loadDialect<GraphDialect, dist::DistDialect, rank::RankDialect>();
+    context.loadDialect<GraphDialect, dist::DistDialect, rank::RankDialect,
+                        func::FuncDialect>();
     module = parseSourceString<ModuleOp>(text, &context);
     if (module)
-      kernel = *module->getOps<rank::KernelOp>().begin();
+      for (auto found : module->getOps<rank::KernelOp>())
+        kernel = found;
     else
       error = "does not parse";
   }
 };
 } // namespace
 
-/// Runs the kernel of variant `cpu` and fills `buffers` of its results.
-static std::string runObject(const emit::KernelObject &object, size_t cpu,
-                             std::vector<Bytes> &buffers,
-                             const std::vector<int64_t> &scalars,
-                             int64_t extent) {
-  auto jit = llvm::orc::LLJITBuilder().create();
-  if (!jit)
-    return llvm::toString(jit.takeError());
-  auto memory = llvm::MemoryBuffer::getMemBufferCopy(
-      StringRef(object.bytes.data(), object.bytes.size()));
-  if (auto error = (*jit)->addObjectFile(std::move(memory)))
-    return llvm::toString(std::move(error));
-  auto symbol = (*jit)->lookup("pcc_k_0_" + std::to_string(cpu));
-  if (!symbol)
-    return llvm::toString(symbol.takeError());
-  auto entry = symbol->toPtr<Entry>();
-  std::vector<void *> pointers;
-  for (Bytes &buffer : buffers)
-    pointers.push_back(buffer.data());
-  int64_t middle = extent / 3;
-  entry(pointers.data(), scalars.data(), middle, extent);
-  entry(pointers.data(), scalars.data(), 0, middle);
-  return "";
-}
+/// A loaded object.
+struct Code {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  size_t cpu = 0;
+  std::string error;
+
+  Code(const emit::KernelObject &object, size_t cpu) : cpu(cpu) {
+    auto made = llvm::orc::LLJITBuilder().create();
+    if (!made) {
+      error = llvm::toString(made.takeError());
+      return;
+    }
+    jit = std::move(*made);
+    auto memory = llvm::MemoryBuffer::getMemBufferCopy(
+        StringRef(object.bytes.data(), object.bytes.size()));
+    if (auto failure = jit->addObjectFile(std::move(memory)))
+      error = llvm::toString(std::move(failure));
+  }
+
+  /// Runs kernel `number` in two parts and fills the buffers of its results.
+  std::string run(size_t number, std::vector<Bytes> &buffers,
+                  const std::vector<int64_t> &scalars, int64_t extent) {
+    if (!error.empty())
+      return error;
+    auto symbol = jit->lookup("pcc_k_" + std::to_string(number) + "_" +
+                              std::to_string(cpu));
+    if (!symbol)
+      return llvm::toString(symbol.takeError());
+    auto entry = symbol->toPtr<Entry>();
+    std::vector<void *> pointers;
+    for (Bytes &buffer : buffers)
+      pointers.push_back(buffer.data());
+    int64_t middle = extent / 3;
+    entry(pointers.data(), scalars.data(), middle, extent);
+    entry(pointers.data(), scalars.data(), 0, middle);
+    return "";
+  }
+};
 
 static double precisionOf(Type element) {
   if (element.isBF16())
@@ -222,7 +241,8 @@ std::string emit::difference(StringRef text, Inputs inputs, double tolerance) {
   int64_t extent = planOf(kernel).extent;
   for (auto [cpu, object] : llvm::enumerate(*objects)) {
     std::vector<Bytes> buffers = resultBuffers(kernel, packed);
-    std::string error = runObject(object, cpu, buffers, inputs.scalars, extent);
+    std::string error =
+        Code(object, cpu).run(0, buffers, inputs.scalars, extent);
     for (size_t i = 0; i < wanted.size() && error.empty(); ++i) {
       auto type = cast<RankedTensorType>(kernel.getResultTypes()[i]);
       error = compareTensors(unpack(buffers[operands.size() + i], type),
@@ -242,10 +262,124 @@ std::vector<int64_t> emit::results(StringRef text, Inputs inputs) {
   if (failed(objects))
     return {};
   std::vector<Bytes> buffers = resultBuffers(session.kernel, {});
-  std::string error = runObject(objects->front(), 0, buffers, inputs.scalars,
-                                planOf(session.kernel).extent);
+  std::string error =
+      Code(objects->front(), 0)
+          .run(0, buffers, inputs.scalars, planOf(session.kernel).extent);
   if (!error.empty())
     return {};
   auto type = cast<RankedTensorType>(session.kernel.getResultTypes()[0]);
   return unpack(buffers[0], type).ints;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Runs a function on random operands: launches by their code, other ops by
+/// their meaning.
+struct FunctionRun {
+  emit::Inputs inputs;
+  /// Null before kernels are formed.
+  Code *code = nullptr;
+  std::string error;
+  llvm::StringMap<size_t> numbers;
+  llvm::StringMap<rank::KernelOp> kernels;
+
+  void collect(ModuleOp module) {
+    for (auto kernel : module.getOps<rank::KernelOp>()) {
+      numbers[kernel.getSymName()] = kernels.size();
+      kernels[kernel.getSymName()] = kernel;
+    }
+  }
+
+  std::vector<HostTensor> run(func::FuncOp function) {
+    DenseMap<Value, HostTensor> values;
+    std::mt19937 engine(inputs.seed);
+    Block &body = function.getBody().front();
+    for (Value argument : body.getArguments())
+      values[argument] = randomTensor(tensorType(argument), inputs, engine);
+    for (Operation &op : body.without_terminator()) {
+      SmallVector<const HostTensor *> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(&values[operand]);
+      SmallVector<HostTensor> results = runOp(op, operands);
+      if (!error.empty())
+        return {};
+      for (auto [result, tensor] : llvm::zip(op.getResults(), results))
+        values[result] = tensor;
+    }
+    std::vector<HostTensor> returned;
+    for (Value operand : body.getTerminator()->getOperands())
+      returned.push_back(values[operand]);
+    return returned;
+  }
+
+  SmallVector<HostTensor> runOp(Operation &op,
+                                ArrayRef<const HostTensor *> operands) {
+    if (auto get = dyn_cast<GetParameterOp>(op)) {
+      std::mt19937 engine(llvm::hash_value(get.getParameter()));
+      return {randomTensor(tensorType(get.getResult()), inputs, engine)};
+    }
+    if (auto launch = dyn_cast<rank::LaunchOp>(op))
+      return runLaunch(launch, operands);
+    SmallVector<HostTensor> results;
+    if (failed(evaluate(&op, operands, results, Numerics::Model, error)))
+      error = op.getName().getStringRef().str() + " " + error;
+    return results;
+  }
+
+  SmallVector<HostTensor> runLaunch(rank::LaunchOp launch,
+                                    ArrayRef<const HostTensor *> operands) {
+    rank::KernelOp kernel = kernels[launch.getKernel()];
+    std::vector<Bytes> buffers;
+    for (auto [operand, tensor] : llvm::zip(launch.getInputs(), operands))
+      buffers.push_back(pack(*tensor, tensorType(operand).getElementType()));
+    buffers = resultBuffers(kernel, std::move(buffers));
+    error = code->run(numbers[launch.getKernel()], buffers, inputs.scalars,
+                      kernel.getExtent());
+    SmallVector<HostTensor> results;
+    for (auto [i, result] : llvm::enumerate(launch.getResults()))
+      results.push_back(
+          unpack(buffers[operands.size() + i], tensorType(result)));
+    return results;
+  }
+};
+} // namespace
+
+std::string emit::functionDifference(StringRef text, Inputs inputs,
+                                     double tolerance) {
+  Session session(text);
+  if (!session.module)
+    return session.error;
+  auto function = *session.module->getOps<func::FuncOp>().begin();
+  FunctionRun plain;
+  plain.inputs = inputs;
+  std::vector<HostTensor> wanted = plain.run(function);
+  if (!plain.error.empty())
+    return plain.error;
+  PassManager manager(&session.context);
+  manager.addPass(createFormKernels());
+  if (failed(manager.run(*session.module)))
+    return "kernels cannot be formed";
+  auto objects = compileKernels(*session.module, processors);
+  if (failed(objects))
+    return "does not compile";
+  for (auto [cpu, object] : llvm::enumerate(*objects)) {
+    Code code(object, cpu);
+    FunctionRun compiled;
+    compiled.inputs = inputs;
+    compiled.code = &code;
+    compiled.collect(*session.module);
+    std::vector<HostTensor> got = compiled.run(function);
+    std::string error = compiled.error;
+    for (size_t i = 0; i < wanted.size() && error.empty(); ++i)
+      error = compareTensors(
+          got[i], wanted[i],
+          cast<RankedTensorType>(function.getResultTypes()[i]).getElementType(),
+          tolerance);
+    if (!error.empty())
+      return object.cpu + ": " + error;
+  }
+  return "";
 }

@@ -26,6 +26,12 @@ struct Inputs {
 std::string difference(llvm::StringRef module, Inputs inputs = {},
                        double tolerance = 1e-6);
 
+/// Parses a module with one function of graph ops, forms its kernels, and
+/// compares what the function then gives with what it gave before. Operands and
+/// parameters are random; ops that stay outside of kernels are evaluated.
+std::string functionDifference(llvm::StringRef module, Inputs inputs = {},
+                               double tolerance = 1e-5);
+
 /// The i64 elements of the only result of a kernel without operands.
 std::vector<int64_t> results(llvm::StringRef module, Inputs inputs);
 

@@ -90,7 +90,7 @@ func.func @an_index_takes_a_scalar() -> tensor<6xi64> {
   %0 = dist.global_index #dist.sharding<"[12@tp:2]"> of 12 : tensor<6xi64>
   return %0 : tensor<6xi64>
 }
-// CHECK: rank.kernel @{{.*}}() -> tensor<6xi64> attributes {{.*}}scalars = [#rank.offset<#dist.sharding<"[12@tp:2]">, 0>]
+// CHECK: rank.kernel @{{.*}}() -> tensor<6xi64> attributes {{.*}}scalars = [#rank.offset<#split, 0>]
 
 // -----
 

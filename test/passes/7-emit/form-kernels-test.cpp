@@ -1,0 +1,96 @@
+//===- form-kernels-test.cpp - kernels compute what their ops did ---------===//
+
+#include "test/passes/7-emit/KernelRun.h"
+#include <gtest/gtest.h>
+
+using namespace pcc::emit;
+
+TEST(FormKernels, BlockOfATransformer) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%x: tensor<2x5x12xf32>, %w: tensor<12x36xf32>, %b: tensor<36xf32>, %s: tensor<12xf32>)
+        -> (tensor<2x5x12xf32>, tensor<2x5x12xf32>) {
+      %n = graph.layer_norm %x, %s, %s from 2 epsilon 1.0e-5 : tensor<2x5x12xf32>, tensor<12xf32>, tensor<12xf32>
+      %m = graph.matmul %n, %w : tensor<2x5x12xf32>, tensor<12x36xf32>
+      %a = graph.add %m, %b : tensor<2x5x36xf32>, tensor<36xf32>
+      %q = graph.slice %a starts [0, 0, 0] sizes [2, 5, 12] steps [1, 1, 1] : tensor<2x5x36xf32>
+      %k = graph.slice %a starts [0, 0, 12] sizes [2, 5, 12] steps [1, 1, 1] : tensor<2x5x36xf32>
+      %q1 = graph.reshape %q : tensor<2x5x12xf32> to tensor<2x5x3x4xf32>
+      %k1 = graph.reshape %k : tensor<2x5x12xf32> to tensor<2x5x3x4xf32>
+      %q2 = graph.transpose %q1 [0, 2, 1, 3] : tensor<2x5x3x4xf32>
+      %k2 = graph.transpose %k1 [0, 2, 1, 3] : tensor<2x5x3x4xf32>
+      %o = graph.attention %q2, %k2, %k2 {scale = 0.5 : f64, causal} : tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>
+      %o1 = graph.transpose %o [0, 2, 1, 3] : tensor<2x3x5x4xf32>
+      %o2 = graph.reshape %o1 : tensor<2x5x3x4xf32> to tensor<2x5x12xf32>
+      %r = graph.add %o2, %x : tensor<2x5x12xf32>, tensor<2x5x12xf32>
+      %z = graph.rms_norm %r, %s from 2 epsilon 1.0e-6 : tensor<2x5x12xf32>, tensor<12xf32>
+      return %r, %z : tensor<2x5x12xf32>, tensor<2x5x12xf32>
+    })"),
+            "");
+}
+
+TEST(FormKernels, AttentionWithSharedHeadsAndHiddenRows) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%q: tensor<2x6x3x4xf32>, %k: tensor<2x2x5x4xf32>, %v: tensor<2x2x5x7xf32>, %m: tensor<2x1x3x5xi1>)
+        -> tensor<2x6x3x7xf32> {
+      %o = graph.attention %q, %k, %v mask %m : tensor<2x1x3x5xi1>, {scale = 0.5 : f64, softcap = 2.0 : f64} : tensor<2x6x3x4xf32>, tensor<2x2x5x4xf32>, tensor<2x2x5x7xf32>
+      return %o : tensor<2x6x3x7xf32>
+    })"),
+            "");
+}
+
+// A square matrix tells rows from columns only by position.
+TEST(FormKernels, StatisticsOfASquare) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%x: tensor<6x6xf32>) -> (tensor<6x6xf32>, tensor<6x6xf32>) {
+      %m = graph.reduce max %x over [1] : tensor<6x6xf32>
+      %a = graph.sub %x, %m : tensor<6x6xf32>, tensor<6xf32>
+      %k = graph.reduce max %x over [0] keep : tensor<6x6xf32>
+      %b = graph.sub %x, %k : tensor<6x6xf32>, tensor<1x6xf32>
+      return %a, %b : tensor<6x6xf32>, tensor<6x6xf32>
+    })"),
+            "");
+}
+
+TEST(FormKernels, DecomposedSoftmaxOverAMiddleDim) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%x: tensor<3x7x5xf32>) -> tensor<3x7x5xf32> {
+      %e = graph.exp %x : tensor<3x7x5xf32>
+      %s = graph.reduce sum %e over [1] keep : tensor<3x7x5xf32>
+      %r = graph.div %e, %s : tensor<3x7x5xf32>, tensor<3x1x5xf32>
+      return %r : tensor<3x7x5xf32>
+    })"),
+            "");
+}
+
+TEST(FormKernels, AScalarFromEverything) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%x: tensor<9x11xf32>, %y: tensor<9x11xf32>) -> tensor<f32> {
+      %d = graph.sub %x, %y : tensor<9x11xf32>, tensor<9x11xf32>
+      %q = graph.mul %d, %d : tensor<9x11xf32>, tensor<9x11xf32>
+      %m = graph.reduce mean %q over [0, 1] : tensor<9x11xf32>
+      %r = graph.sqrt %m : tensor<f32>
+      return %r : tensor<f32>
+    })"),
+            "");
+}
+
+TEST(FormKernels, EmbeddingOfASplitTable) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%t: tensor<10x16xf32>, %i: tensor<2x3xi64>) -> tensor<2x3x16xf32> {
+      %o = graph.constant dense<4> : tensor<i64>
+      %z = graph.constant dense<0> : tensor<i64>
+      %n = graph.constant dense<10> : tensor<i64>
+      %f = graph.constant dense<0.0> : tensor<f32>
+      %l = graph.sub %i, %o : tensor<2x3xi64>, tensor<i64>
+      %a = graph.compare ge %l, %z : tensor<2x3xi64>, tensor<i64>
+      %b = graph.compare lt %l, %n : tensor<2x3xi64>, tensor<i64>
+      %c = graph.and %a, %b : tensor<2x3xi1>, tensor<2x3xi1>
+      %s = graph.select %c, %l, %z : tensor<2x3xi1>, tensor<2x3xi64>, tensor<i64>
+      %g = graph.gather %t, %s along 0 : tensor<10x16xf32>, tensor<2x3xi64>
+      %u = graph.reshape %c : tensor<2x3xi1> to tensor<2x3x1xi1>
+      %r = graph.select %u, %g, %f : tensor<2x3x1xi1>, tensor<2x3x16xf32>, tensor<f32>
+      return %r : tensor<2x3x16xf32>
+    })",
+                               {.least = 0, .most = 20}),
+            "");
+}
