@@ -293,21 +293,21 @@ Value Emitter::select(Value condition, Value onTrue, Value onFalse) {
 }
 
 Value Emitter::cast(Value input, Type elementType) {
-  if (failed())
-    return {};
+  if (failed() || !input)
+    return missingOperand();
   return makeTyped<CastOp>(RankedTensorType::get(shapeOf(input), elementType),
                            input);
 }
 
 Value Emitter::reshape(Value input, ArrayRef<int64_t> shape) {
-  if (failed())
-    return {};
+  if (failed() || !input)
+    return missingOperand();
   return makeTyped<ReshapeOp>(tensorType(input).clone(shape), input);
 }
 
 Value Emitter::broadcast(Value input, ArrayRef<int64_t> shape) {
-  if (failed())
-    return {};
+  if (failed() || !input)
+    return missingOperand();
   if (auto inner = input.getDefiningOp<BroadcastOp>())
     if (shapeOf(input) != shape)
       input = inner.getInput();
@@ -328,8 +328,8 @@ Value Emitter::swapDims(Value input, int64_t a, int64_t b) {
 }
 
 Value Emitter::sliceDim(Value input, int64_t dim, int64_t start, int64_t size) {
-  if (failed())
-    return {};
+  if (failed() || !input)
+    return missingOperand();
   SmallVector<int64_t> sizes(shapeOf(input)), starts(sizes.size(), 0),
       steps(sizes.size(), 1);
   starts[dim] = start;

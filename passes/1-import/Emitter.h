@@ -22,6 +22,12 @@ struct EmitError {
   std::string message;
 };
 
+/// An operand that an op may lack.
+struct OptionalOperand {
+  mlir::Value value;
+  operator mlir::Value() const { return value; }
+};
+
 /// Makes graph ops with inferred types at one location. After the first mistake
 /// everything returns null and makes nothing, so that users need not check each
 /// step; they must not look into the types of a null value.
@@ -58,8 +64,8 @@ public:
   /// An op whose result type is inferred; `args` are those of its builder after
   /// the result type.
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
-    if (failed())
-      return {};
+    if (failed() || (isMissing(args) || ...))
+      return missingOperand();
     return finish(Op::create(builder, loc, mlir::Type(noType()),
                              std::forward<Args>(args)...));
   }
@@ -67,8 +73,8 @@ public:
   /// An op whose result type is given.
   template <typename Op, typename... Args>
   mlir::Value makeTyped(mlir::RankedTensorType type, Args &&...args) {
-    if (failed())
-      return {};
+    if (failed() || (isMissing(args) || ...))
+      return missingOperand();
     return finish(Op::create(builder, loc, type, std::forward<Args>(args)...));
   }
 
@@ -141,6 +147,13 @@ protected:
   mlir::Location loc;
 
 private:
+  template <typename T> static bool isMissing(const T &) { return false; }
+  static bool isMissing(const mlir::Value &value) { return !value; }
+  static bool isMissing(const mlir::ValueRange &values) {
+    return llvm::is_contained(values, mlir::Value());
+  }
+  mlir::Value missingOperand() { return invalid("lacks an operand"); }
+
   mlir::RankedTensorType noType();
   mlir::Value tryFold(mlir::Operation *op);
   mlir::Value foldKnown(mlir::Operation *op);

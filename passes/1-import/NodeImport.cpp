@@ -38,6 +38,15 @@ Type NodeImport::elementType(size_t i) {
                : builder.getF32Type();
 }
 
+SmallVector<Value> NodeImport::sequence(size_t i) {
+  const SmallVector<Value> *found =
+      has(i) ? values.sequence(asRef(node.inputs[i])) : nullptr;
+  if (found)
+    return *found;
+  unsupported("operand " + Twine(i) + " is no sequence of known length");
+  return {};
+}
+
 DenseElementsAttr NodeImport::constantOperand(size_t i) {
   DenseElementsAttr value = has(i)
                                 ? values.elements(asRef(node.inputs[i]), *this)
@@ -197,6 +206,11 @@ void NodeImport::set(size_t i, Value value) {
                op->hasAttr("graph.name");
   if (!named && op->getNumResults() == 1)
     op->setAttr("graph.name", builder.getStringAttr(name));
+}
+
+void NodeImport::setSequence(size_t i, ArrayRef<Value> elements) {
+  if (!failed() && wants(i))
+    values.defineSequence(asRef(node.outputs[i]), elements);
 }
 
 } // namespace pcc::ingest

@@ -36,6 +36,8 @@ public:
   /// All operands from `first` on.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
   mlir::Type elementType(size_t i);
+  /// The elements of operand `i`, a sequence; a mistake if it is none.
+  llvm::SmallVector<mlir::Value> sequence(size_t i);
 
   /// The elements of operand `i`, which the op needs while importing. If it is
   /// not known the node is unsupported, and null is returned.
@@ -84,6 +86,8 @@ public:
   bool wants(size_t i) const;
   /// Gives output `i` its value.
   void set(size_t i, mlir::Value value);
+  /// Makes output `i` a sequence.
+  void setSequence(size_t i, llvm::ArrayRef<mlir::Value> elements);
 
 private:
   const onnx::Attribute *attribute(llvm::StringRef name,

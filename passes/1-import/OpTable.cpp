@@ -55,6 +55,7 @@ const OpTable &OpTable::get() {
     addResizeOps(all);
     addIndexingOps(all);
     addShapeOps(all);
+    addSequenceOps(all);
     return all;
   }();
   return table;

@@ -61,6 +61,7 @@ void addSliceOps(OpTable &table);
 void addResizeOps(OpTable &table);
 void addIndexingOps(OpTable &table);
 void addShapeOps(OpTable &table);
+void addSequenceOps(OpTable &table);
 
 } // namespace pcc::ingest
 

@@ -20,6 +20,16 @@ public:
   void defineWeight(const onnx::Tensor &tensor) {
     initializers[asRef(tensor.name)] = &tensor;
   }
+  /// A sequence of tensors whose length is known.
+  void defineSequence(llvm::StringRef name,
+                      llvm::ArrayRef<mlir::Value> elements) {
+    sequences[name].assign(elements.begin(), elements.end());
+  }
+  /// The elements of the sequence called `name`; null if there is none.
+  const llvm::SmallVector<mlir::Value> *sequence(llvm::StringRef name) const {
+    auto found = sequences.find(name);
+    return found == sequences.end() ? nullptr : &found->second;
+  }
   /// The value called `name`, made at the insertion point if it is an
   /// initializer that nobody used before. Null if there is none or it cannot be
   /// made, which the emitter is told.
@@ -28,7 +38,8 @@ public:
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
   /// Whether `get` can find it.
   bool has(llvm::StringRef name) const {
-    return known.contains(name) || initializers.contains(name);
+    return known.contains(name) || initializers.contains(name) ||
+           sequences.contains(name);
   }
 
   static llvm::StringRef asRef(std::string_view text) {
@@ -40,6 +51,7 @@ public:
 private:
   llvm::DenseMap<llvm::StringRef, mlir::Value> known;
   llvm::DenseMap<llvm::StringRef, const onnx::Tensor *> initializers;
+  llvm::DenseMap<llvm::StringRef, llvm::SmallVector<mlir::Value>> sequences;
 };
 
 } // namespace pcc::ingest

@@ -45,10 +45,11 @@ public:
     if (n.failed())
       return {};
     readMask();
-    Value result = n.wants(3) ? writeOut()
-                              : n.make<AttentionOp>(query, key, value, mask,
-                                                    APFloat(scale), causal,
-                                                    APFloat(softcap));
+    Value result =
+        n.wants(3)
+            ? writeOut()
+            : n.make<AttentionOp>(query, key, value, OptionalOperand{mask},
+                                  APFloat(scale), causal, APFloat(softcap));
     n.set(1, key);
     n.set(2, value);
     n.set(0, threeDims ? joinHeads(n, result) : result);
@@ -72,6 +73,10 @@ private:
       return;
     if (shapeOf(query).size() != 4 || shapeOf(key).size() != 4) {
       n.invalid("needs operands of 3 or 4 dims");
+      return;
+    }
+    if (n.has(4) != n.has(5)) {
+      n.invalid("has a past key or a past value, but not both");
       return;
     }
     if (n.has(4)) {

@@ -77,8 +77,8 @@ static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
   scale = fitWeight(n, scale, shape);
   if (bias)
     bias = fitWeight(n, bias, shape);
-  return n.make<LayerNormOp>(x, scale, bias, static_cast<uint64_t>(dim),
-                             APFloat(epsilon));
+  return n.make<LayerNormOp>(x, scale, OptionalOperand{bias},
+                             static_cast<uint64_t>(dim), APFloat(epsilon));
 }
 
 static Value layerNormalization(NodeImport &n) {

@@ -123,6 +123,10 @@ static Value pad(NodeImport &n) {
     return n.invalid("mode is '" + n.text("mode", "") + "'");
   if (!pads || pads->size() != 2 * axes->size())
     return n.invalid("needs two pads per axis");
+  if (llvm::any_of(*pads, [](int64_t count) {
+        return count > INT32_MAX || count < INT32_MIN;
+      }))
+    return n.invalid("has a pad of more than 2^31 elements");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (auto [i, axis] : llvm::enumerate(*axes)) {
     int64_t dim = n.normalizeDim(axis, rank);
@@ -135,7 +139,7 @@ static Value pad(NodeImport &n) {
   if (*mode == PadMode::Constant)
     fill = n.has(2) ? n.reshape(n.operand(2), {})
                     : n.scalarLike(x, n.real("value", 0));
-  return n.make<PadOp>(*mode, x, fill, low, high);
+  return n.make<PadOp>(*mode, x, OptionalOperand{fill}, low, high);
 }
 
 void addSliceOps(OpTable &table) {

@@ -1,0 +1,114 @@
+//===- Sequences.cpp - lists of tensors, taken apart while importing ------===//
+//
+// Exporters write chunk, split and stack with sequences. Their lengths are
+// known, so they are lists of values here and leave no op behind.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+/// One element: the place counts from the end if it is negative.
+static Value sequenceAt(NodeImport &n) {
+  SmallVector<Value> elements = n.sequence(0);
+  SmallVector<int64_t> place = n.integers(1);
+  if (n.failed())
+    return {};
+  if (place.size() != 1)
+    return n.invalid("names no single place");
+  int64_t at = n.normalizeDim(place[0], elements.size());
+  return n.failed() ? Value() : elements[at];
+}
+
+static Value sequenceConstruct(NodeImport &n) {
+  n.setSequence(0, n.operands());
+  return {};
+}
+
+static Value sequenceLength(NodeImport &n) {
+  double length = n.sequence(0).size();
+  return n.scalar(length, n.getBuilder().getI64Type());
+}
+
+static Value concatFromSequence(NodeImport &n) {
+  SmallVector<Value> elements = n.sequence(0);
+  bool fresh = n.integer("new_axis", 0);
+  if (n.failed() || elements.empty())
+    return n.invalid("joins nothing");
+  int64_t rank = shapeOf(elements.front()).size() + fresh;
+  int64_t dim = n.dim("axis", 0, rank);
+  if (n.failed() || !fresh)
+    return n.concat(elements, dim);
+  for (Value &element : elements) {
+    SmallVector<int64_t> shape(shapeOf(element));
+    if (static_cast<int64_t>(shape.size()) != rank - 1)
+      return n.invalid("joins tensors of different ranks");
+    shape.insert(shape.begin() + dim, 1);
+    element = n.reshape(element, shape);
+  }
+  return n.concat(elements, dim);
+}
+
+/// The sizes of the parts of a dim of `whole` elements: as listed, or so many
+/// each, or one each.
+static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
+  if (!n.has(1))
+    return SmallVector<int64_t>(whole, 1);
+  DenseElementsAttr given = n.constantOperand(1);
+  if (!given)
+    return {};
+  SmallVector<int64_t> sizes = toIntegers(given);
+  if (given.getType().getRank() != 0)
+    return sizes;
+  if (sizes[0] < 1) {
+    n.invalid("makes parts of " + Twine(sizes[0]) + " elements");
+    return {};
+  }
+  SmallVector<int64_t> parts;
+  for (int64_t left = whole; left > 0; left -= sizes[0])
+    parts.push_back(std::min(left, sizes[0]));
+  return parts;
+}
+
+static Value splitToSequence(NodeImport &n) {
+  Value x = n.operand(0);
+  int64_t dim = n.dim("axis", 0, shapeOf(x).size());
+  if (n.failed())
+    return {};
+  SmallVector<int64_t> parts = partSizes(n, shapeOf(x)[dim]);
+  bool keep = n.has(1) || n.integer("keepdims", 1);
+  SmallVector<Value> elements;
+  SmallVector<int64_t> dropped(shapeOf(x));
+  dropped.erase(dropped.begin() + dim);
+  int64_t start = 0;
+  for (int64_t size : parts) {
+    if (n.failed() || size < 0)
+      return n.invalid("makes parts of " + Twine(size) + " elements");
+    Value part = n.sliceDim(x, dim, start, size);
+    elements.push_back(keep ? part : n.reshape(part, dropped));
+    start += size;
+  }
+  if (!n.failed() && start != shapeOf(x)[dim])
+    return n.invalid("splits " + Twine(shapeOf(x)[dim]) +
+                     " elements into parts of " + Twine(start));
+  n.setSequence(0, elements);
+  return {};
+}
+
+void addSequenceOps(OpTable &table) {
+  static constexpr OpForm forms[] = {
+      {"SequenceAt", 11, 2, 2, sequenceAt},
+      {"SequenceConstruct", 11, 1, anyNumber, sequenceConstruct},
+      {"SequenceLength", 11, 1, 1, sequenceLength},
+      {"ConcatFromSequence", 11, 1, 1, concatFromSequence},
+      {"SplitToSequence", 11, 1, 2, splitToSequence},
+  };
+  table.add("", forms);
+}
+
+} // namespace pcc::ingest
