@@ -217,7 +217,22 @@ private:
                                : graph.function.getLoc();
   }
 
+  /// Along time nothing moves: the op that takes the batch whole is the cause.
+  LogicalResult reportWholeBatch() {
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      for (auto [tag, factor] :
+           llvm::zip_equal(graph.tags[i], graph.ops[i].rule->factors))
+        if (tag == Tag::Batch && factor.kind != graph::FactorKind::Parallel)
+          return emitError(locationOf(i))
+                 << graph.ops[i].op->getName().stripDialect()
+                 << " needs the whole batch, so the batch cannot be cut into "
+                    "microbatches";
+    return success();
+  }
+
   LogicalResult reportBrokenRule() {
+    if (inTime && failed(reportWholeBatch()))
+      return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       const ShardedOp &op = choices[i].candidates[chosen[i]];
       if (const Seed *seed = seeds.find(i);
@@ -242,11 +257,6 @@ private:
       return success();
     Operation *op = graph.ops[edge.user].op;
     StringRef name = op ? op->getName().stripDialect() : "an output";
-    if (inTime)
-      return emitError(locationOf(edge.user))
-             << name
-             << " needs the whole batch, so the batch cannot be cut into "
-                "microbatches here";
     return emitError(locationOf(edge.user))
            << name << " needs " << dist::toBriefString(to, planner.mesh())
            << " of a value that is "

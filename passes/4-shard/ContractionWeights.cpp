@@ -42,6 +42,7 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
       if (auto parameter = weightOf(operand.get())) {
         auto type = graph::tensorType(parameter.getResult());
         weights[i] = {bytesOf(type), operand.getOperandNumber()};
+        weights[graph.opOf(parameter.getResult())] = {bytesOf(type), {}};
         total += bytesOf(type);
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
@@ -65,7 +66,7 @@ bool ContractionWeights::mustSplit(const ShardedGraph &graph, unsigned index,
   bool begun = llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
     return holdsAxis(axes, axis.axis);
   });
-  for (const auto &dim : op.rule->operands[weight.operand])
+  for (const auto &dim : weight.dimsOf(*op.rule))
     for (int factor : dim) {
       const auto &f = op.rule->factors[factor];
       if (begun && !holdsAxis(op.axes[factor], axis.axis))
@@ -79,8 +80,7 @@ bool ContractionWeights::mustSplit(const ShardedGraph &graph, unsigned index,
 
 bool ContractionWeights::splits(const ShardedOp &candidate, unsigned index,
                                 const dist::SubAxis &axis) const {
-  for (const auto &dim :
-       candidate.rule->operands[weights.lookup(index).operand])
+  for (const auto &dim : weights.lookup(index).dimsOf(*candidate.rule))
     for (int factor : dim)
       if (llvm::is_contained(candidate.axes[factor], axis))
         return true;

@@ -7,15 +7,16 @@
 
 namespace pcc::shard {
 
-/// Which ops contract with a weight that counts: one of more than 1% of its
-/// block's weights. The blocks of a model are estimated by how often its most
-/// frequent weight shape occurs.
+/// Which ops contract with a weight that counts, one of more than 1% of its
+/// block's weights, and which ops read such a weight: it is stored as it is
+/// used, also where a lookup would rather have all of it. The blocks of a model
+/// are estimated by how often its most frequent weight shape occurs.
 class ContractionWeights {
 public:
   explicit ContractionWeights(const ShardedGraph &graph);
 
-  /// Bytes of the weight that op `index` contracts with; 0 if there is none
-  /// that counts.
+  /// Bytes of the weight that op `index` reads or contracts with; 0 if there
+  /// is none that counts.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
   /// Whether one more part of `axis` has to split the weight: some factor of
@@ -31,7 +32,12 @@ public:
 private:
   struct Weight {
     double bytes = 0;
-    unsigned operand = 0;
+    std::optional<unsigned> operand; ///< none: the op reads the weight
+
+    const graph::ShardingRule::TensorFactors &
+    dimsOf(const RefinedRule &rule) const {
+      return operand ? rule.operands[*operand] : rule.results[0];
+    }
   };
   llvm::DenseMap<unsigned, Weight> weights;
 };

@@ -59,8 +59,8 @@ struct DecideShardings
     auto seeds = Seeds::resolve(graph, mesh);
     if (failed(seeds))
       return signalPassFailure();
-    // What the user pinned is split as the user said: in one piece.
-    graph.refine(seeds->seeded());
+    // What the user pinned has the factors that the user wrote.
+    graph.refine(seeds->pinned());
     plan::ReshardPlanner planner(mesh);
     for (const dist::Axis &axis : mesh.axes)
       for (const dist::SubAxis &part : primeParts(axis)) {

@@ -63,49 +63,71 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Makes both ends of an edge agree on its dims, as far as they may.
-static bool refineEdge(RefinedRule *producer, unsigned result,
-                       RefinedRule *user, unsigned operand) {
+/// Makes both ends of an edge agree on its dims, as far as they may; null ends
+/// of `cutProducer` and `cutUser` stay as they are.
+static bool refineEdge(const RefinedRule &producer, unsigned result,
+                       const RefinedRule &user, unsigned operand,
+                       RefinedRule *cutProducer, RefinedRule *cutUser) {
   bool changed = false;
-  const RefinedRule &p = *producer, &u = *user;
-  for (size_t dim = 0; dim < p.results[result].size(); ++dim) {
-    SmallVector<int64_t> from = boundariesOf(p, p.results[result][dim]);
-    SmallVector<int64_t> to = boundariesOf(u, u.operands[operand][dim]);
+  for (size_t dim = 0; dim < producer.results[result].size(); ++dim) {
+    const DimFactors &made = producer.results[result][dim],
+                     &used = user.operands[operand][dim];
+    SmallVector<int64_t> from = boundariesOf(producer, made),
+                         to = boundariesOf(user, used);
     if (from == to)
       continue;
-    changed |= refineDim(*producer, p.results[result][dim], to);
-    changed |= refineDim(*user, u.operands[operand][dim], from);
+    if (cutProducer)
+      changed |= refineDim(*cutProducer, made, to);
+    if (cutUser)
+      changed |= refineDim(*cutUser, used, from);
   }
   return changed;
 }
 
+/// Cuts the first tensor of an op as `sharding` does.
+static void refineLike(RefinedRule &rule, const dist::Sharding &sharding) {
+  bool isSink = rule.results.empty();
+  for (size_t i = 0; i < sharding.rank(); ++i) {
+    SmallVector<int64_t> boundaries{1};
+    for (const dist::Factor &factor : sharding.dims[i].factors)
+      boundaries.push_back(boundaries.back() * factor.size);
+    refineDim(rule, isSink ? rule.operands[0][i] : rule.results[0][i],
+              boundaries);
+  }
+}
+
 /// Gives the factors of an operand's dim the tags of those factors of the
-/// producer's that begin where they begin.
+/// producer's that begin where they begin. A factor that stays whole is tagged
+/// by whatever lies within it.
 static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
                      const DimFactors &from, const RefinedRule &user,
                      MutableArrayRef<Tag> tags, const DimFactors &to) {
   SmallVector<int64_t> begins = boundariesOf(producer, from),
                        ends = boundariesOf(user, to);
   for (auto [i, factor] : llvm::enumerate(from))
-    for (auto [j, other] : llvm::enumerate(to))
-      if (begins[i] == ends[j] && known[factor] != Tag::None)
+    for (auto [j, other] : llvm::enumerate(to)) {
+      bool whole = user.factors[other].kind == graph::FactorKind::Whole;
+      bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
+      if (known[factor] != Tag::None &&
+          (begins[i] == ends[j] || (whole && within)))
         tags[other] = known[factor];
+    }
 }
 
-void ShardedGraph::refine(const DenseSet<unsigned> &keep) {
+void ShardedGraph::refine(const DenseMap<unsigned, dist::Sharding> &pinned) {
   std::vector<std::shared_ptr<RefinedRule>> rules;
   for (const ShardedOp &op : ops)
     rules.push_back(std::make_shared<RefinedRule>(*op.rule));
+  for (const auto &[op, sharding] : pinned)
+    refineLike(*rules[op], sharding);
+  auto free = [&](unsigned op) {
+    return pinned.contains(op) ? nullptr : rules[op].get();
+  };
   auto visit = [&](unsigned user) {
     bool changed = false;
-    for (const Edge &edge : operands[user]) {
-      RefinedRule fixedProducer(*rules[edge.producer]), fixedUser(*rules[user]);
-      changed |= refineEdge(
-          keep.contains(edge.producer) ? &fixedProducer
-                                       : rules[edge.producer].get(),
-          edge.result, keep.contains(user) ? &fixedUser : rules[user].get(),
-          edge.operand);
-    }
+    for (const Edge &edge : operands[user])
+      changed |= refineEdge(*rules[edge.producer], edge.result, *rules[user],
+                            edge.operand, free(edge.producer), free(user));
     return changed;
   };
   // What one end learns, the next op may need: forward, then backward, until

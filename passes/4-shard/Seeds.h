@@ -33,11 +33,11 @@ public:
     return it == seeds.end() ? nullptr : &it->second;
   }
 
-  /// The ops that have a seed.
-  llvm::DenseSet<unsigned> seeded() const {
-    llvm::DenseSet<unsigned> ops;
-    for (const auto &entry : seeds)
-      ops.insert(entry.first);
+  /// The ops that have a seed, with what they are pinned to.
+  llvm::DenseMap<unsigned, dist::Sharding> pinned() const {
+    llvm::DenseMap<unsigned, dist::Sharding> ops;
+    for (const auto &[op, seed] : seeds)
+      ops[op] = seed.sharding;
     return ops;
   }
 

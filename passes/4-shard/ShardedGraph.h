@@ -23,10 +23,10 @@ public:
   explicit ShardedGraph(mlir::func::FuncOp function);
 
   /// Cuts factors finer until producers and users agree, except those of ops in
-  /// `keep`; then finds which are the batch and the sequence, from the
-  /// arguments' `graph.batch_dim` and `graph.sequence_dim`. Once, before axes
-  /// are handed out.
-  void refine(const llvm::DenseSet<unsigned> &keep);
+  /// `pinned`, which are cut as their sharding is; then finds which are the
+  /// batch and the sequence, from the arguments' `graph.batch_dim` and
+  /// `graph.sequence_dim`. Once, before axes are handed out.
+  void refine(const llvm::DenseMap<unsigned, dist::Sharding> &pinned);
 
   /// Per op and factor.
   llvm::SmallVector<llvm::SmallVector<Tag, 8>, 0> tags;
