@@ -5,7 +5,8 @@
 //   x [B, S, K] → [B·S, K];  y = x · w + b;  y [B·S, N] → [B, S, N]
 //
 // The split moves up through the ops between, where it meets the merge and both
-// vanish: y = x · w + b on [B, S, …]. It moves only if it vanishes everywhere.
+// vanish: y = x · w + b on [B, S, …]. It moves only if it meets a reshape or a
+// constant on every way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +37,7 @@ public:
     return split;
   }
 
-  /// Whether `value`, of the rank of the split result, can be given in split
-  /// form without a reshape.
+  /// Whether `value` can be given in split form without one more reshape.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -46,8 +46,8 @@ public:
       return false;
     if (definedBy<ConstantOp>(value))
       return true;
-    if (auto merge = definedBy<ReshapeOp>(value))
-      return shapeOf(merge.getInput()) == ArrayRef(splitShape(value));
+    if (definedBy<ReshapeOp>(value))
+      return true;
     Operation *op = value.getDefiningOp();
     return op && depth > 0 && value.hasOneUse() && !op->hasAttr(pinnedName) &&
            movesUp(op, depth - 1);
@@ -58,10 +58,8 @@ public:
     if (isUntouched(value))
       return value;
     auto type = tensorType(value).clone(splitShape(value));
-    if (auto merge = definedBy<ReshapeOp>(value))
-      return merge.getInput();
-    if (definedBy<ConstantOp>(value))
-      return ReshapeOp::create(rewriter, value.getLoc(), type, value);
+    if (definedBy<ReshapeOp>(value) || definedBy<ConstantOp>(value))
+      return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
     // The second matrix of a plain product has no dim that is split.

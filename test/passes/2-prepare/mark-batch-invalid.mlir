@@ -1,0 +1,50 @@
+// RUN: pcc-opt %s --mark-batch --split-input-file --verify-diagnostics
+
+// expected-error@+2 {{3 microbatches do not divide the batch of 8}}
+// expected-note@+1 {{2 and 4 do}}
+module attributes {pipe.microbatches = 3 : i64} {
+  func.func @microbatches(%x: tensor<8x4xf32>) { return }
+}
+
+// -----
+
+// expected-error@+2 {{16 microbatches do not divide the batch of 8}}
+// expected-note@+1 {{8 does}}
+module attributes {pipe.microbatches = 16 : i64} {
+  func.func @too_many(%x: tensor<8x4xf32>) { return }
+}
+
+// -----
+
+// expected-error@+1 {{the model has no batch that 2 microbatches could divide}}
+module attributes {pipe.microbatches = 2 : i64} {
+  func.func @no_batch() { return }
+}
+
+// -----
+
+// expected-error@+1 {{no input is named 'y'}}
+module attributes {graph.batch_dims = ["y=0"]} {
+  func.func @unknown_input(%x: tensor<8x4xf32> {graph.name = "x"}) { return }
+}
+
+// -----
+
+// expected-error@+1 {{input 'x' of 'tensor<8x4xf32>' has no dim 2}}
+module attributes {graph.batch_dims = ["x=2"]} {
+  func.func @unknown_dim(%x: tensor<8x4xf32> {graph.name = "x"}) { return }
+}
+
+// -----
+
+// expected-error@+1 {{batch dim 'x' is not of the form NAME=K}}
+module attributes {graph.batch_dims = ["x"]} {
+  func.func @no_dim(%x: tensor<8x4xf32> {graph.name = "x"}) { return }
+}
+
+// -----
+
+// expected-error@+1 {{input 'y' has a batch of 4, but input 'x' has 8}}
+module attributes {graph.batch_dims = ["x=0", "y=1"]} {
+  func.func @different_sizes(%x: tensor<8x4xf32> {graph.name = "x"}, %y: tensor<8x4xf32> {graph.name = "y"}) { return }
+}

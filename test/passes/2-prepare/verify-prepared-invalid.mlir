@@ -1,0 +1,25 @@
+// RUN: pcc-opt %s --verify-prepared --split-input-file --verify-diagnostics
+
+func.func @constants_are_left() -> tensor<2xi64> {
+  %0 = graph.constant dense<[1, 2]> : tensor<2xi64>
+  // expected-error@+1 {{still has constants as operands after phase '2-prepare'; simplify-graph must fold it}}
+  %1 = graph.add %0, %0 : tensor<2xi64>, tensor<2xi64>
+  return %1 : tensor<2xi64>
+}
+
+// -----
+
+// expected-error@+1 {{phase '2-prepare' marked dim 2 of an input of 'tensor<8x4xf32>'}}
+func.func @no_such_dim(%x: tensor<8x4xf32> {graph.batch_dim = 2 : i64}) { return }
+
+// -----
+
+// expected-error@+1 {{phase '2-prepare' marked batches of 8 and 4}}
+func.func @two_batches(%x: tensor<8xf32> {graph.batch_dim = 0 : i64}, %y: tensor<4xf32> {graph.batch_dim = 0 : i64}) { return }
+
+// -----
+
+module attributes {pipe.microbatches = 3 : i64} {
+  // expected-error@+1 {{phase '2-prepare' left a batch of 8 for 3 microbatches; mark-batch must refuse it}}
+  func.func @microbatches(%x: tensor<8xf32> {graph.batch_dim = 0 : i64}) { return }
+}
