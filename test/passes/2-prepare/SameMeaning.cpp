@@ -1,6 +1,6 @@
 //===- SameMeaning.cpp - a graph before and after it is prepared ----------===//
 
-#include "SameMeaning.h"
+#include "test/passes/2-prepare/SameMeaning.h"
 #include "dialects/graph/meaning/Fold.h"
 #include "dialects/graph/meaning/Meaning.h"
 #include "mlir/IR/MLIRContext.h"

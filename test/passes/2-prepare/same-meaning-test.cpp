@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SameMeaning.h"
+#include "test/passes/2-prepare/SameMeaning.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <filesystem>
