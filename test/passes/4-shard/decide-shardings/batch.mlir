@@ -1,0 +1,47 @@
+// RUN: pcc-opt --decide-shardings --insert-reshards --verify-sharded --split-input-file %s \
+// RUN:   | %python %source/test/inline-aliases.py | FileCheck %s
+
+// The batch is cut into microbatches first, then over dp; weights are the same everywhere.
+// CHECK-LABEL: @mb_lies_outside_dp
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
+  graph.parameter @w : tensor<64x64xf32>
+  // CHECK-SAME: %{{.*}}: tensor<8x64xf32> {dist.sharding = "[8@mb:2+dp:2, -]"
+  func.func @mb_lies_outside_dp(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x64xf32> {
+    // CHECK: graph.get_parameter @w {{.*}}shardings = ["[-, -]"]
+    %w = graph.get_parameter @w : tensor<64x64xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[8@mb:2+dp:2, -]"]
+    %y = graph.matmul %x, %w : tensor<8x64xf32>, tensor<64x64xf32>
+    return %y : tensor<8x64xf32>
+  }
+}
+
+// -----
+
+// The batch is followed through a reshape: [batch, sequence] are the factors of the rows.
+// CHECK-LABEL: @batch_in_a_factor
+module attributes {dist.mesh = #dist.mesh<dp = 2>} {
+  func.func @batch_in_a_factor(%x: tensor<8x3x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<24x4xf32> {
+    // CHECK: graph.reshape {{.*}}shardings = ["[24@dp:2, -]"]
+    %y = graph.reshape %x : tensor<8x3x4xf32> to tensor<24x4xf32>
+    // CHECK: graph.relu {{.*}}shardings = ["[24@dp:2, -]"]
+    %z = graph.relu %y : tensor<24x4xf32>
+    return %z : tensor<24x4xf32>
+  }
+}
+
+// -----
+
+!x = tensor<8x32x64xf32>
+
+// cp splits the sequence and nothing else.
+// CHECK-LABEL: @sequence_over_cp
+module attributes {dist.mesh = #dist.mesh<cp = 2>} {
+  graph.parameter @w : tensor<64x64xf32>
+  func.func @sequence_over_cp(%x: !x {graph.sequence_dim = 1 : i64}) -> !x {
+    // CHECK: graph.get_parameter @w {{.*}}shardings = ["[-, -]"]
+    %w = graph.get_parameter @w : tensor<64x64xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, 32@cp:2, -]"]
+    %y = graph.matmul %x, %w : !x, tensor<64x64xf32>
+    return %y : !x
+  }
+}

@@ -1,0 +1,60 @@
+// RUN: pcc-opt --decide-shardings --insert-reshards --verify-sharded --split-input-file %s \
+// RUN:   | %python %source/test/inline-aliases.py | FileCheck %s
+
+// A weight is split as the user says, although columns would cost less.
+// CHECK-LABEL: @seed_wins
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["w=[tp,-]"]} {
+  graph.parameter @w : tensor<64x64xf32>
+  func.func @seed_wins(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x64xf32> {
+    // CHECK: graph.get_parameter @w {{.*}}shardings = ["[64@tp:2, -]"]
+    %w = graph.get_parameter @w : tensor<64x64xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, -] partial sum(tp:2)"]
+    %y = graph.matmul %x, %w : tensor<8x64xf32>, tensor<64x64xf32>
+    return %y : tensor<8x64xf32>
+  }
+}
+
+// -----
+
+// A glob names several weights.
+// CHECK-LABEL: @globs
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["block*.w=[-,x]"]} {
+  graph.parameter @block0.w : tensor<4x4xf32>
+  graph.parameter @block1.w : tensor<4x4xf32>
+  func.func @globs(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+    // CHECK: graph.get_parameter @block0.w {{.*}}shardings = ["[-, 4@x:2]"]
+    %0 = graph.get_parameter @block0.w : tensor<4x4xf32>
+    %1 = graph.matmul %x, %0 : tensor<8x4xf32>, tensor<4x4xf32>
+    // CHECK: graph.get_parameter @block1.w {{.*}}shardings = ["[-, 4@x:2]"]
+    %2 = graph.get_parameter @block1.w : tensor<4x4xf32>
+    %3 = graph.matmul %1, %2 : tensor<8x4xf32>, tensor<4x4xf32>
+    return %3 : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// An output is made whole where the user asks for it.
+// CHECK-LABEL: @output_is_gathered
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["y=[-,-]", "w=[-,tp]"]} {
+  graph.parameter @w : tensor<64x64xf32>
+  func.func @output_is_gathered(%x: tensor<8x64xf32>) -> (tensor<8x64xf32> {graph.name = "y"}) {
+    %w = graph.get_parameter @w : tensor<64x64xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, 64@tp:2]"]
+    %y = graph.matmul %x, %w : tensor<8x64xf32>, tensor<64x64xf32>
+    // CHECK: dist.reshard {{.*}} from "[-, 64@tp:2]" to "[-, -]"
+    return %y : tensor<8x64xf32>
+  }
+}
+
+// -----
+
+// Parts of three blocks: each rank has a half of every block.
+// CHECK-LABEL: @blocks
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[3|4@tp]"]} {
+  func.func @blocks(%x: tensor<12xf32> {graph.name = "x"}) -> tensor<12xf32> {
+    // CHECK: graph.relu {{.*}}shardings = ["[3|4@tp:2]"]
+    %y = graph.relu %x : tensor<12xf32>
+    return %y : tensor<12xf32>
+  }
+}
