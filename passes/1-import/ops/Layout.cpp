@@ -111,7 +111,7 @@ static Value concat(NodeImport &n) {
   // Parts without elements may be left out of a join of vectors.
   if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
     llvm::erase_if(inputs, [&](Value input) {
-      return input != inputs.back() && shapeOf(input)[0] == 0;
+      return input != inputs.back() && shapeOf(input) == ArrayRef<int64_t>{0};
     });
   return n.concat(inputs, dim);
 }

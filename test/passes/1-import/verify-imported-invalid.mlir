@@ -1,3 +1,5 @@
+// RUN: not pcc-opt %s --verify-imported -split-input-file 2>&1 | FileCheck %s
+
 // CHECK: has no function @main
 func.func @other() {
   return
