@@ -25,10 +25,24 @@ BundleFolder::~BundleFolder() {
     fs::remove_all(temporary, ignored);
 }
 
+static bool exists(const std::string &path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// A bundle, or an empty directory.
+static bool isReplaceable(const std::string &path) {
+  std::error_code ignored;
+  return fs::is_directory(fs::symlink_status(path, ignored)) &&
+         (exists(path + "/bundle.json") || fs::is_empty(path, ignored));
+}
+
 Status BundleFolder::create(const std::string &name) {
   bundle = name;
   while (bundle.size() > 1 && bundle.back() == '/')
     bundle.pop_back();
+  if (exists(bundle) && !isReplaceable(bundle))
+    return failure("write", bundle, "it is there already and no bundle");
   std::string made = bundle + ".part-" + std::to_string(getpid());
   std::error_code error;
   fs::remove_all(made, error);
@@ -94,26 +108,20 @@ Status BundleFolder::remove(std::string_view name) {
 
 Status BundleFolder::finish() {
   std::error_code error;
-  const fs::file_status status = fs::symlink_status(bundle, error);
-  const bool exists = fs::exists(status);
-  const bool isReplaceable =
-      fs::is_directory(status) && (fs::exists(bundle + "/bundle.json", error) ||
-                                   fs::is_empty(bundle, error));
-  if (exists && !isReplaceable)
-    return failure("write", bundle, "it is there already and no bundle");
   const std::string old = temporary + ".old";
-  if (exists)
+  const bool replaces = exists(bundle);
+  if (replaces)
     fs::rename(bundle, old, error);
   if (!error)
     fs::rename(temporary, bundle, error);
+  std::error_code ignored;
   if (error) {
-    std::error_code ignored;
-    if (exists)
+    if (replaces)
       fs::rename(old, bundle, ignored);
     return failure("write", bundle, error.message());
   }
   temporary.clear();
-  if (exists)
-    fs::remove_all(old, error);
+  if (replaces)
+    fs::remove_all(old, ignored);
   return Status::success();
 }
