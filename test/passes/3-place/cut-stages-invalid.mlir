@@ -1,0 +1,47 @@
+// RUN: pcc-opt --cut-stages --split-input-file --verify-diagnostics %s
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut the model into 3 stages}}
+module attributes {pipe.stages = 3 : i64} {
+  func.func @more_stages_than_work(%x: !x) -> !x {
+    %0 = graph.matmul %x, %x : !x, !x
+    return %0 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut before 'z': no node or value has that name}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["z"]} {
+  func.func @cut_at_no_node(%x: !x) -> !x {
+    %0 = graph.matmul %x, %x : !x, !x
+    return %0 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut before 'a': nothing lies before it}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["a"]} {
+  func.func @cut_before_the_first(%x: !x) -> !x {
+    %0 = graph.matmul %x, %x {graph.name = "a"} : !x, !x
+    return %0 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{3 stages need 2 cuts, got 1}}
+module attributes {pipe.stages = 3 : i64, pipe.stage_at = ["a"]} {
+  func.func @too_few_cuts(%x: !x) -> !x {
+    %0 = graph.matmul %x, %x {graph.name = "a"} : !x, !x
+    return %0 : !x
+  }
+}

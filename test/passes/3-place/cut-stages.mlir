@@ -1,0 +1,88 @@
+// RUN: pcc-opt --cut-stages --verify-placed --split-input-file %s | FileCheck %s
+
+!x = tensor<8x64xf32>
+!w = tensor<64x64xf32>
+
+// Equal work on both sides: the cut lies in the middle, what crosses it is transferred.
+// CHECK-LABEL: @two_stages
+module attributes {pipe.stages = 2 : i64} {
+  graph.parameter @a : !w
+  graph.parameter @b : !w
+  func.func @two_stages(%x: !x) -> !x {
+    %a = graph.get_parameter @a : !w
+    // CHECK: %[[Y:.*]] = graph.matmul {{.*}}pipe.stage = 0
+    %y = graph.matmul %x, %a : !x, !w
+    // CHECK: %[[SENT:.*]] = pipe.transfer %[[Y]] from 0 to 1 {pipe.stage = 1
+    // CHECK: graph.get_parameter @b {pipe.stage = 1
+    %b = graph.get_parameter @b : !w
+    // CHECK: graph.matmul %[[SENT]], {{.*}}pipe.stage = 1
+    %z = graph.matmul %y, %b : !x, !w
+    return %z : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// A mask depends on no input that a link makes: every stage that adds it computes its own.
+// CHECK-LABEL: @masks_are_cloned
+module attributes {pipe.stages = 2 : i64} {
+  func.func @masks_are_cloned(%x: !x) -> !x {
+    // CHECK: %[[M0:.*]] = graph.iota 0 {pipe.stage = 0
+    // CHECK: %[[M1:.*]] = graph.iota 0 {pipe.stage = 1
+    %m = graph.iota 0 : !x
+    %0 = graph.matmul %x, %x : !x, !x
+    // CHECK: graph.add %{{.*}}, %[[M0]] {pipe.stage = 0
+    %1 = graph.add %0, %m : !x, !x
+    // CHECK: pipe.transfer
+    %2 = graph.matmul %1, %x : !x, !x
+    // CHECK: graph.add %{{.*}}, %[[M1]] {pipe.stage = 1
+    %3 = graph.add %2, %m : !x, !x
+    return %3 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!w = tensor<64x64xf32>
+
+// A value for the next but one stage is sent there directly.
+// CHECK-LABEL: @skip_connection
+module attributes {pipe.stages = 3 : i64, pipe.stage_at = ["b", "c"]} {
+  graph.parameter @w : !w
+  func.func @skip_connection(%x: !x) -> !x {
+    %w = graph.get_parameter @w : !w
+    // CHECK: %[[A:.*]] = graph.matmul
+    %a = graph.matmul %x, %w : !x, !w
+    // CHECK-DAG: pipe.transfer %[[A]] from 0 to 1
+    // CHECK-DAG: pipe.transfer %[[A]] from 0 to 2
+    %b = graph.matmul %a, %w {graph.name = "b"} : !x, !w
+    %c = graph.add %a, %b {graph.name = "c"} : !x, !x
+    return %c : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!w = tensor<64x64xf32>
+
+// The user's cut wins over balance, and a weight of two stages is read on both.
+// CHECK-LABEL: @pinned_cut_and_tied_weight
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["last"]} {
+  graph.parameter @w : !w
+  func.func @pinned_cut_and_tied_weight(%x: !x) -> !x {
+    // CHECK: graph.get_parameter @w {pipe.stage = 0
+    // CHECK: graph.get_parameter @w {pipe.stage = 1
+    %w = graph.get_parameter @w : !w
+    %0 = graph.matmul %x, %w : !x, !w
+    // CHECK: graph.matmul
+    // CHECK: graph.matmul {{.*}}pipe.stage = 0
+    %1 = graph.matmul %0, %w : !x, !w
+    // CHECK: graph.matmul {{.*}}pipe.stage = 1
+    %2 = graph.matmul %1, %w {graph.name = "last"} : !x, !w
+    return %2 : !x
+  }
+}

@@ -1,0 +1,36 @@
+// RUN: pcc-opt --verify-placed --split-input-file --verify-diagnostics %s
+
+func.func @no_stage(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has no stage after phase '3-place'; cut-stages must give it one}}
+  %0 = graph.relu %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @missing_transfer(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = graph.relu %x {pipe.stage = 0 : i64} : tensor<8xf32>
+  // expected-error @below {{on stage 1 reads a value of stage 0 without a transfer}}
+  %1 = graph.neg %0 {pipe.stage = 1 : i64} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+func.func @sent_by_another(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = graph.relu %x {pipe.stage = 0 : i64} : tensor<8xf32>
+  // expected-error @below {{sends from stage 1 what was not made there}}
+  %1 = pipe.transfer %0 from 1 to 2 {pipe.stage = 2 : i64} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+module attributes {pipe.stages = 2 : i64} {
+func.func @stage_out_of_range(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = graph.relu %x {pipe.stage = 0 : i64} : tensor<8xf32>
+  // expected-error @below {{goes from stage 0 to 2 of 2}}
+  %1 = pipe.transfer %0 from 0 to 2 {pipe.stage = 2 : i64} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+}

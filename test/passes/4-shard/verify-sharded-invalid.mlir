@@ -1,0 +1,62 @@
+// RUN: pcc-opt --verify-sharded --split-input-file --verify-diagnostics %s
+
+#half = #dist.sharding<"[8@tp:2]">
+#whole = #dist.sharding<"[-]">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+func.func @missing_reshard(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
+  // expected-error @below {{takes operand 0 as [8@tp], but it is [-]}}
+  %0 = graph.relu %x {dist.shardings = [#half], dist.split = #half} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+#whole = #dist.sharding<"[-]">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+func.func @wrong_mark(%x: tensor<8xf32> {dist.sharding = #half}) -> tensor<8xf32> {
+  // expected-error @below {{gives [8@tp], but is marked [-]}}
+  %0 = graph.relu %x {dist.shardings = [#whole], dist.split = #half} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+#whole = #dist.sharding<"[-]">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+func.func @reshard_of_something_else(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
+  // expected-error @below {{but its operand is}}
+  %0 = dist.reshard %x from #half to #whole {dist.shardings = [#whole]} : tensor<8xf32> to tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+}
+
+// -----
+
+#ep = #dist.sharding<"[8@ep:2]">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+// expected-error @below {{dim 0 uses axis "ep", which the mesh does not have; it has tp=2}}
+func.func @unknown_axis(%x: tensor<8xf32> {dist.sharding = #ep}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+}
+
+// -----
+
+// expected-error @below {{phase '4-shard' left a value of 'tensor<8xf32>' without a sharding}}
+func.func @nothing_decided(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+#partial = #dist.sharding<"[-] partial sum(tp:2)">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+// expected-error @below {{phase '4-shard' left an output partial}}
+func.func @partial_output(%x: tensor<8xf32> {dist.sharding = #partial}) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+}
