@@ -183,9 +183,11 @@ Outcome pcc::compile(const CompileOptions &options, const Listener &listener) {
   Compilation compilation(options, listener);
   Phase last = options.stopAfter.value_or(lastPhase);
   Outcome outcome = compilation.runTo(last);
-  if (outcome.ok() && last == lastPhase)
-    outcome = emit::writeBundle(compilation.getModule(), options.bundle,
-                                options.packWeights);
+  if (outcome.ok() && last == lastPhase) {
+    runtime::Status written = emit::writeBundle(
+        compilation.getModule(), {options.bundle, options.packWeights});
+    outcome = {written.code(), written.message(), written.notes()};
+  }
   return finish(options, compilation.report, outcome);
 }
 
