@@ -64,7 +64,8 @@ static bool isFiniteSource(Operation *op) {
 static bool keepsFinite(Operation *op) {
   return isa<AddOp, SubOp, MulOp, NegOp, AbsOp, MaxOp, MinOp, ReluOp, GeluOp,
              SelectOp, CastOp, ReshapeOp, BroadcastOp, TransposeOp, SliceOp,
-             ConcatOp, GatherOp, GatherNdOp, GatherElementsOp, RotaryOp>(op);
+             ConcatOp, GatherOp, GatherNdOp, GatherElementsOp, ScatterNdOp,
+             ScatterElementsOp, RotaryOp>(op);
 }
 
 static MaskRows search(Value mask, int64_t rowSize, int depth) {
