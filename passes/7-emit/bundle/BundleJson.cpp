@@ -134,8 +134,8 @@ private:
       list.push_back(
           {{"stage", stage},
            {"ranks", ranks},
-           {"flops", flops.count(function.front()) *
-                         static_cast<double>(perPosition * facts.microbatches)},
+           {"flops", static_cast<int64_t>(flops.count(function.front())) *
+                         perPosition * facts.microbatches},
            {"weight_bytes", weightBytes(function)},
            {"activation_bytes", programs[position].tables.arena_bytes}});
     }
@@ -307,7 +307,7 @@ std::string emit::bundleJson(const ModelFacts &facts,
                              const std::vector<PositionProgram> &programs) {
   return BundleWriter(facts, programs)
              .write()
-             .dump(1, ' ', /*ensure_ascii=*/false,
+             .dump(-1, ' ', /*ensure_ascii=*/false,
                    Json::error_handler_t::replace) +
          "\n";
 }
