@@ -6,6 +6,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/KernelGroups.h"
 #include "passes/7-emit/LowerAttention.h"
+#include "passes/7-emit/LowerContractions.h"
 #include "passes/7-emit/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -186,6 +187,7 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     for (auto op :
          llvm::make_early_inc_range(function.getOps<graph::AttentionOp>()))
       lowerAttention(op);
+    lowerContractions(function);
     Block &block = function.getBody().front();
     eraseDeadOps(block);
     std::vector<KernelGroup> groups = groupKernels(block);

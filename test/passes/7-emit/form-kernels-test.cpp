@@ -94,3 +94,55 @@ TEST(FormKernels, EmbeddingOfASplitTable) {
                                {.least = 0, .most = 20}),
             "");
 }
+
+TEST(Contractions, Einsums) {
+  struct Case {
+    const char *equation, *operands, *types, *result;
+  } cases[] = {{"abc->ca", "%x", "tensor<3x4x5xf32>", "tensor<5x3xf32>"},
+               {"tec,ecd->td", "%x, %y", "tensor<3x4x5xf32>, tensor<4x5x6xf32>",
+                "tensor<3x6xf32>"},
+               {"tce,ecd->td", "%x, %y", "tensor<3x5x4xf32>, tensor<4x5x6xf32>",
+                "tensor<3x6xf32>"},
+               {"ab,cd->db", "%x, %y", "tensor<3x4xf32>, tensor<5x6xf32>",
+                "tensor<6x4xf32>"},
+               {"ab,bc,cd->ad", "%x, %y, %z",
+                "tensor<3x4xf32>, tensor<4x5xf32>, tensor<5x2xf32>",
+                "tensor<3x2xf32>"},
+               {"abk,akc->acb", "%x, %y",
+                "tensor<2x3x4xi64>, tensor<2x4x5xi64>", "tensor<2x5x3xi64>"}};
+  for (const Case &c : cases) {
+    std::string arguments, types = c.types;
+    for (char name : std::string("xyz")) {
+      if (std::string(c.operands).find(name) == std::string::npos)
+        continue;
+      size_t end = types.find(">") + 1;
+      arguments += (arguments.empty() ? "%" : ", %") + std::string(1, name) +
+                   ": " + types.substr(0, end);
+      types = types.substr(std::min(types.size(), end + 2));
+    }
+    std::string text = "func.func @main(" + arguments + ") -> " + c.result +
+                       " { %r = graph.einsum \"" + c.equation + "\" " +
+                       c.operands + " : " + c.types +
+                       "\n return %r : " + c.result + " }";
+    EXPECT_EQ(functionDifference(text), "") << c.equation;
+  }
+}
+
+TEST(Contractions, ProductOfIntegers) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%x: tensor<2x3x4xi64>, %y: tensor<5x4xi64>) -> tensor<2x3x5xi64> {
+      %r = graph.matmul %x, %y {transpose_rhs} : tensor<2x3x4xi64>, tensor<5x4xi64>
+      return %r : tensor<2x3x5xi64>
+    })"),
+            "");
+}
+
+TEST(FormKernels, NoElements) {
+  EXPECT_EQ(functionDifference(R"(
+    func.func @main(%x: tensor<0x4xf32>) -> (tensor<0x4xf32>, tensor<4xf32>) {
+      %a = graph.exp %x : tensor<0x4xf32>
+      %b = graph.reduce sum %a over [0] : tensor<0x4xf32>
+      return %a, %b : tensor<0x4xf32>, tensor<4xf32>
+    })"),
+            "");
+}
