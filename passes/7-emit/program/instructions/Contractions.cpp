@@ -62,7 +62,7 @@ namespace {
 /// tensors are batch; of the lhs and the result, rows; of the rhs and the
 /// result, columns; of both operands, summed. The last letter of a role becomes
 /// the matrix dim; other rows and columns are batch with stride 0 on the other
-/// side. One letter is summed.
+/// side. Letters that are summed must run on in both operands: they are one.
 class EinsumProduct {
 public:
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
@@ -76,11 +76,14 @@ public:
       return false;
     for (char letter : batch)
       made.batch.push_back(sizes[letter]);
+    made.k = 1;
     made.m = rows ? sizes[rows] : 1;
     made.n = columns ? sizes[columns] : 1;
-    made.k = summed ? sizes[summed] : 1;
-    made.a_strides = stridesOf(0, rows, summed);
-    made.b_strides = stridesOf(1, summed, columns);
+    for (char letter : summed)
+      made.k *= sizes[letter];
+    const char innermost = summed.empty() ? '\0' : summed.back();
+    made.a_strides = stridesOf(0, rows, innermost);
+    made.b_strides = stridesOf(1, innermost, columns);
     made.c_strides = stridesOf(2, rows, columns);
     made.a = writer.bufferOf(einsum.getInputs()[0]);
     made.b = writer.bufferOf(einsum.getInputs()[1]);
@@ -108,15 +111,27 @@ private:
     for (auto &[letter, size] : sizes)
       if (!assign(letter))
         return false;
+    llvm::sort(summed, [&](char a, char b) {
+      return names[0].find(a) < names[0].find(b);
+    });
+    for (size_t i = 1; i < summed.size(); ++i)
+      if (!runsOn(0, summed[i - 1], summed[i]) ||
+          !runsOn(1, summed[i - 1], summed[i]))
+        return false;
     return isa<FloatType>(typeOf(2).getElementType());
+  }
+
+  /// Whether two dims of a tensor are one longer dim.
+  bool runsOn(int tensor, char outer, char inner) {
+    return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
-      const bool isFirst = inA && inB && !summed;
-      summed = letter;
-      return isFirst;
+      if (sizes[letter] != 1)
+        summed.push_back(letter);
+      return (inA && inB) || sizes[letter] == 1;
     }
     if (inA && inB) {
       batch.push_back(letter);
@@ -158,8 +173,8 @@ private:
   StringRef letters[3];
   std::string names[3];
   std::map<char, int64_t> sizes;
-  std::vector<char> batch;
-  char rows = 0, columns = 0, summed = 0;
+  std::vector<char> batch, summed;
+  char rows = 0, columns = 0;
   program::MatmulT made;
 };
 } // namespace
