@@ -47,6 +47,10 @@ public:
          llvm::make_early_inc_range(function.front().without_terminator()))
       if (failed(localize(&op)))
         return failure();
+    // They speak of global shapes.
+    for (Operation &op : function.front())
+      for (StringRef name : {"dist.split", "dist.through"})
+        op.removeDiscardableAttr(name);
     finishSignature();
     return success();
   }

@@ -149,11 +149,14 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
   /// The model's own order of inputs and outputs, which stages no longer show.
   void recordOrder(func::FuncOp model) {
     SmallVector<Attribute> inputs, outputs;
-    for (unsigned i = 0; i < model.getNumArguments(); ++i)
-      inputs.push_back(model.getArgAttrDict(i));
-    for (unsigned i = 0; i < model.getNumResults(); ++i)
-      outputs.push_back(model.getResultAttrDict(i));
     Builder builder(&getContext());
+    auto orEmpty = [&](DictionaryAttr attributes) {
+      return attributes ? attributes : builder.getDictionaryAttr({});
+    };
+    for (unsigned i = 0; i < model.getNumArguments(); ++i)
+      inputs.push_back(orEmpty(model.getArgAttrDict(i)));
+    for (unsigned i = 0; i < model.getNumResults(); ++i)
+      outputs.push_back(orEmpty(model.getResultAttrDict(i)));
     getOperation()->setAttr("graph.inputs", builder.getArrayAttr(inputs));
     getOperation()->setAttr("graph.outputs", builder.getArrayAttr(outputs));
   }
