@@ -1,0 +1,160 @@
+// RUN: pcc-opt --decide-shardings --insert-reshards --localize-shapes --split-input-file %s \
+// RUN:   | %python %source/test/inline-aliases.py | FileCheck %s
+
+// Rank r of tp = 2 counts from 4·r: the index is asked for, not stored.
+// CHECK-LABEL: @iota_gets_an_offset
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["y=[tp]"]} {
+  func.func @iota_gets_an_offset(%x: tensor<8xi64>) -> (tensor<8xi64> {graph.name = "y"}) {
+    // CHECK: %[[I:.*]] = dist.global_index "[8@tp:2]" of 8 {{.*}}: tensor<4xi64>
+    // CHECK: graph.add %[[I]], %{{.*}} : tensor<4xi64>, tensor<4xi64>
+    %i = graph.iota 0 : tensor<8xi64>
+    %y = graph.add %i, %x : tensor<8xi64>, tensor<8xi64>
+    return %y : tensor<8xi64>
+  }
+}
+
+// -----
+
+// Ten rows over four ranks are three each; what is contracted is zero in the padding.
+// CHECK-LABEL: @uneven_contraction_is_masked
+module attributes {dist.mesh = #dist.mesh<x = 4>, dist.seeds = ["w=[x,-]", "a=[-,x]"]} {
+  graph.parameter @w : tensor<10x4xf32>
+  func.func @uneven_contraction_is_masked(%a: tensor<8x10xf32> {graph.name = "a"})
+      -> tensor<8x4xf32> {
+    // CHECK: dist.global_index "[10@x:4]" of 10 {{.*}}: tensor<3xi64>
+    // CHECK: %[[MASKED:.*]] = graph.select {{.*}} : tensor<1x3xi1>, tensor<8x3xf32>, tensor<f32>
+    // CHECK: graph.matmul %[[MASKED]], {{.*}} : tensor<8x3xf32>, tensor<3x4xf32>
+    %w = graph.get_parameter @w : tensor<10x4xf32>
+    %y = graph.matmul %a, %w : tensor<8x10xf32>, tensor<10x4xf32>
+    return %y : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// The padding of a maximum is the least value.
+// CHECK-LABEL: @uneven_max_is_masked
+module attributes {dist.mesh = #dist.mesh<x = 4>, dist.seeds = ["a=[-,x]"]} {
+  func.func @uneven_max_is_masked(%x: tensor<8x10xi32> {graph.name = "a"}) -> tensor<8xi32> {
+    // CHECK: graph.constant {{.*}}dense<-2147483648> : tensor<i32>
+    // CHECK: graph.select
+    // CHECK: graph.reduce max {{.*}} : tensor<8x3xi32>
+    %y = graph.reduce max %x over [1] : tensor<8x10xi32>
+    return %y : tensor<8xi32>
+  }
+}
+
+// -----
+
+// The padding of a product is 1.
+// CHECK-LABEL: @uneven_product_is_masked
+module attributes {dist.mesh = #dist.mesh<x = 4>, dist.seeds = ["a=[-,x]"]} {
+  func.func @uneven_product_is_masked(%x: tensor<8x10xf32> {graph.name = "a"}) -> tensor<8xf32> {
+    // CHECK: graph.constant {{.*}}dense<1.000000e+00> : tensor<f32>
+    // CHECK: graph.select
+    // CHECK: graph.reduce prod {{.*}} : tensor<8x3xf32>
+    %y = graph.reduce prod %x over [1] : tensor<8x10xf32>
+    return %y : tensor<8xf32>
+  }
+}
+
+// -----
+
+// A part of a mean divides by the logical count.
+// CHECK-LABEL: @mean_divides_by_the_whole
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[-,x]"]} {
+  func.func @mean_divides_by_the_whole(%x: tensor<8x10xf32> {graph.name = "a"}) -> tensor<8xf32> {
+    // CHECK: graph.reduce mean {{.*}}divisor 10 {{.*}}: tensor<8x5xf32>
+    %y = graph.reduce mean %x over [1] : tensor<8x10xf32>
+    return %y : tensor<8xf32>
+  }
+}
+
+// -----
+
+// Rows that another rank owns give zeros; the sum over ranks is the row.
+// CHECK-LABEL: @gather_on_a_split_table
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["t=[x,-]", "i=[-]"]} {
+  graph.parameter @t : tensor<8x4xf32>
+  func.func @gather_on_a_split_table(%i: tensor<2xi64> {graph.name = "i"}) -> tensor<2x4xf32> {
+    // CHECK: dist.global_index "[8@x:2]" of 8 {{.*}}: tensor<4xi64>
+    // CHECK: %[[MINE:.*]] = graph.and
+    // CHECK: %[[SAFE:.*]] = graph.select %[[MINE]]
+    // CHECK: %[[ROWS:.*]] = graph.gather %{{.*}}, %[[SAFE]] along 0
+    // CHECK: graph.select %{{.*}}, %[[ROWS]]
+    %t = graph.get_parameter @t : tensor<8x4xf32>
+    %y = graph.gather %t, %i along 0 : tensor<8x4xf32>, tensor<2xi64>
+    return %y : tensor<2x4xf32>
+  }
+}
+
+// -----
+
+// A split depth is compared with the rank's own positions.
+// CHECK-LABEL: @one_hot_on_a_split_depth
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["y=[-,x]", "i=[-]"]} {
+  func.func @one_hot_on_a_split_depth(%i: tensor<2xi64> {graph.name = "i"}, %c: tensor<f32>)
+      -> (tensor<2x8xf32> {graph.name = "y"}) {
+    // CHECK: dist.global_index "[8@x:2]" of 8
+    // CHECK: %[[HOT:.*]] = graph.compare eq
+    // CHECK: graph.select %[[HOT]], {{.*}} : tensor<2x4xi1>, tensor<f32>, tensor<f32>
+    %y = graph.one_hot %i, %c, %c along 1
+        : tensor<2xi64>, tensor<f32>, tensor<f32> to tensor<2x8xf32>
+    return %y : tensor<2x8xf32>
+  }
+}
+
+// -----
+
+// The second of three blocks begins at the second of three local blocks.
+// CHECK-LABEL: @slice_of_a_block
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[3|4@x]"]} {
+  func.func @slice_of_a_block(%a: tensor<12xf32> {graph.name = "a"}) -> tensor<4xf32> {
+    // CHECK: graph.slice {{.*}}starts [2] sizes [2] {{.*}}: tensor<6xf32>
+    %y = graph.slice %a starts [4] sizes [4] steps [1] : tensor<12xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Groups are split with their channels.
+// CHECK-LABEL: @groups_of_a_convolution
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[-,x,-]"]} {
+  func.func @groups_of_a_convolution(%a: tensor<1x8x4xf32> {graph.name = "a"}, %w: tensor<8x2x1xf32>)
+      -> tensor<1x8x4xf32> {
+    // CHECK: graph.conv {{.*}}group = 2
+    %y = graph.conv %a, %w {dilations = array<i64: 1>, group = 4 : i64, pads = array<i64: 0, 0>,
+        strides = array<i64: 1>} : tensor<1x8x4xf32>, tensor<8x2x1xf32>
+    return %y : tensor<1x8x4xf32>
+  }
+}
+
+// -----
+
+// A constant is whole in the program; each rank takes its part.
+// CHECK-LABEL: @constants_are_sliced
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[x]"]} {
+  func.func @constants_are_sliced(%a: tensor<4xf32> {graph.name = "a"}) -> tensor<4xf32> {
+    %c = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+    // CHECK: dist.collective slice {{.*}} from "[-]" to "[4@x:2]"
+    // CHECK: graph.add {{.*}}: tensor<2xf32>, tensor<2xf32>
+    %y = graph.add %a, %c : tensor<4xf32>, tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+// What the user sees stays known: arguments and results carry their global types.
+// CHECK-LABEL: @global_types_are_kept
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
+  // CHECK-SAME: tensor<2x4xf32> {dist.global = tensor<8x4xf32>
+  // CHECK-SAME: -> (tensor<2x4xf32> {dist.global = tensor<8x4xf32>
+  func.func @global_types_are_kept(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x4xf32> {
+    // CHECK: graph.relu
+    // CHECK-NOT: dist.split
+    %y = graph.relu %x : tensor<8x4xf32>
+    return %y : tensor<8x4xf32>
+  }
+}

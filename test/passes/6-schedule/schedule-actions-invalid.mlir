@@ -1,0 +1,9 @@
+// RUN: pcc-opt --schedule-actions --split-input-file --verify-diagnostics %s
+
+// expected-error @below {{no schedule is called '2f2b'}}
+module attributes {pipe.stages = 2 : i64, pipe.schedule = "2f2b"} {}
+
+// -----
+
+// expected-error @below {{needs at least one position, stage and microbatch, got 2, 1 and 0}}
+module attributes {pipe.stages = 2 : i64, pipe.microbatches = 0 : i64} {}

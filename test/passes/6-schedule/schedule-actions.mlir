@@ -1,0 +1,29 @@
+// RUN: pcc-opt --schedule-actions --split-input-file %s | FileCheck %s
+
+// Forward only: every position runs its microbatches in order.
+module attributes {pipe.stages = 2 : i64, pipe.microbatches = 3 : i64} {
+  // CHECK-LABEL: @main
+  func.func @main() { return }
+  // CHECK: pipe.actions 0 stages [0] ["0F0", "0F1", "0F2"]
+  // CHECK: pipe.actions 1 stages [1] ["1F0", "1F1", "1F2"]
+}
+
+// -----
+
+// Two stages per position.
+module attributes {pipe.stages = 4 : i64, pipe.virtual_stages = 2 : i64, pipe.microbatches = 2 : i64} {
+  // CHECK-LABEL: @two_chunks
+  func.func @two_chunks() { return }
+  // CHECK: pipe.actions 0 stages [0, 2] ["0F0", "0F1", "2F0", "2F1"]
+  // CHECK: pipe.actions 1 stages [1, 3] ["1F0", "1F1", "3F0", "3F1"]
+}
+
+// -----
+
+// The last stage of 1F1B turns each microbatch around at once.
+module attributes {pipe.stages = 2 : i64, pipe.microbatches = 2 : i64, pipe.schedule = "1f1b"} {
+  // CHECK-LABEL: @backward_at_once
+  func.func @backward_at_once() { return }
+  // CHECK: pipe.actions 0 stages [0] ["0F0", "0F1", "0B0", "0B1"
+  // CHECK: pipe.actions 1 stages [1] ["1F0", "1B0", "1F1", "1B1"
+}

@@ -1,0 +1,40 @@
+// RUN: pcc-opt --verify-scheduled --split-input-file --verify-diagnostics %s
+
+module attributes {pipe.stages = 2 : i64} {
+  func.func @stage_1() attributes {pipe.stage = 1 : i64} {
+    // expected-error @below {{waits for 'h', which stage 0 does not send like this}}
+    %h = pipe.receive from 0 value "h" : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+// expected-error @below {{is sent but never received}}
+module attributes {pipe.stages = 2 : i64} {
+  func.func @stage_0(%h: tensor<8xf32>) attributes {pipe.stage = 0 : i64} {
+    pipe.send %h to 1 value "h" : tensor<8xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {pipe.stages = 2 : i64} {
+  // expected-error @below {{runs stage 2 of 2}}
+  pipe.actions 0 stages [2] ["2F0"]
+}
+
+// -----
+
+module attributes {pipe.stages = 1 : i64} {
+  // expected-error @below {{has an action '0X0' that is none}}
+  pipe.actions 0 stages [0] ["0X0"]
+}
+
+// -----
+
+// expected-error @below {{phase '6-schedule' made a wrong table}}
+module attributes {pipe.stages = 1 : i64, pipe.microbatches = 2 : i64} {
+  pipe.actions 0 stages [0] ["0F0"]
+}
