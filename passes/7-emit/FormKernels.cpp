@@ -190,6 +190,7 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     lowerContractions(function);
     Block &block = function.getBody().front();
     eraseDeadOps(block);
+    splitBeforeSlices(block);
     std::vector<KernelGroup> groups = groupKernels(block);
     for (KernelGroup &group : groups) {
       peelReshapes(group);

@@ -53,7 +53,7 @@ static Value sign(ScalarBuilder &s, Value x, Operation *op) {
   Type type = x.getType();
   Value zero = s.zero(type);
   if (isFloat(x)) {
-    Value below = s.select(s.compare(FloatPredicate::OLT, x, zero),
+    Value below = s.select(s.compare(FloatPredicate::OGT, zero, x),
                            s.number(type, -1), x);
     return s.select(s.compare(FloatPredicate::OGT, x, zero), s.number(type, 1),
                     below);
@@ -100,7 +100,7 @@ static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
 static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   Value zero = s.zero(rest.getType());
   auto below = [&](Value x) {
-    return isFloat(x) ? s.compare(FloatPredicate::OLT, x, zero)
+    return isFloat(x) ? s.compare(FloatPredicate::OGT, zero, x)
                       : s.compare(IntPredicate::slt, x, zero);
   };
   Value isNotZero = isFloat(rest) ? s.compare(FloatPredicate::UNE, rest, zero)
@@ -152,21 +152,25 @@ static void addArithmetic(ReadTable &table) {
 // Tests and logic
 //===----------------------------------------------------------------------===//
 
+/// Less is greater with the operands swapped.
 static Value compare(ScalarBuilder &s, Value a, Value b, Operation *op) {
-  static constexpr FloatPredicate floats[] = {
-      FloatPredicate::OEQ, FloatPredicate::OLT, FloatPredicate::OLE,
-      FloatPredicate::OGT, FloatPredicate::OGE};
-  static constexpr IntPredicate signedInts[] = {
-      IntPredicate::eq, IntPredicate::slt, IntPredicate::sle, IntPredicate::sgt,
-      IntPredicate::sge};
-  static constexpr IntPredicate unsignedInts[] = {
-      IntPredicate::eq, IntPredicate::ult, IntPredicate::ule, IntPredicate::ugt,
-      IntPredicate::uge};
-  auto which = static_cast<size_t>(cast<CompareOp>(op).getPredicate());
+  auto predicate = cast<CompareOp>(op).getPredicate();
+  bool isEqual = predicate == Predicate::Equal;
+  bool orEqual = predicate == Predicate::LessOrEqual ||
+                 predicate == Predicate::GreaterOrEqual;
+  if (predicate == Predicate::Less || predicate == Predicate::LessOrEqual)
+    std::swap(a, b);
   if (isFloat(a))
-    return s.compare(floats[which], a, b);
-  return s.compare(isUnsigned(op->getOperand(0)) ? unsignedInts[which]
-                                                 : signedInts[which],
+    return s.compare(isEqual   ? FloatPredicate::OEQ
+                     : orEqual ? FloatPredicate::OGE
+                               : FloatPredicate::OGT,
+                     a, b);
+  bool noSign = isUnsigned(op->getOperand(0));
+  IntPredicate greater = noSign ? IntPredicate::ugt : IntPredicate::sgt,
+               greaterOrEqual = noSign ? IntPredicate::uge : IntPredicate::sge;
+  return s.compare(isEqual   ? IntPredicate::eq
+                   : orEqual ? greaterOrEqual
+                             : greater,
                    a, b);
 }
 

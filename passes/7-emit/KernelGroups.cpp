@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/KernelGroups.h"
 #include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <set>
 
@@ -22,6 +23,46 @@ static int64_t sizeOf(ArrayRef<int64_t> shape) {
 
 bool pcc::emit::isCopied(Operation *op) {
   return readKindOf(op) == ReadKind::Leaf;
+}
+
+//===----------------------------------------------------------------------===//
+// Producers of slices
+//===----------------------------------------------------------------------===//
+
+/// The slice that alone reads `use`, perhaps through a reshape.
+static graph::SliceOp onlySlice(Operation *use) {
+  if (isa<graph::ReshapeOp>(use) && use->hasOneUse())
+    use = *use->getUsers().begin();
+  return dyn_cast<graph::SliceOp>(use);
+}
+
+static bool isReadInSlices(Operation *op) {
+  int64_t numElements = 0;
+  for (Operation *user : op->getUsers()) {
+    graph::SliceOp slice = onlySlice(user);
+    if (!slice)
+      return false;
+    numElements += graph::tensorType(slice.getResult()).getNumElements();
+  }
+  return numElements <= graph::tensorType(op->getResult(0)).getNumElements();
+}
+
+void pcc::emit::splitBeforeSlices(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    bool isCheap =
+        isa<graph::ReshapeOp>(op) ||
+        (readKindOf(&op) == ReadKind::ElementWise && !isExpensive(&op));
+    if (!isCheap || op.use_empty() || op.hasOneUse() || !isReadInSlices(&op))
+      continue;
+    // In the order of the block: that of the uses differs after a dump.
+    SmallVector<Operation *> users(op.getUsers());
+    llvm::sort(users, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    for (Operation *user : ArrayRef(users).drop_front())
+      user->replaceUsesOfWith(op.getResult(0),
+                              OpBuilder(&op).clone(op)->getResult(0));
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,11 @@ struct KernelGroup {
 /// ops back into it.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
+/// Gives every slice of a cheap value its own producer where the slices do not
+/// need more elements than there are: the parts of a fused projection then add
+/// their own bias, and the whole is never stored.
+void splitBeforeSlices(mlir::Block &block);
+
 /// Whether a kernel holds a copy of `op` instead of reading its result.
 bool isCopied(mlir::Operation *op);
 

@@ -120,7 +120,7 @@ static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
   }
   using P = arith::CmpFPredicate;
   Value aIsNan = s.compare(P::UNO, a, a), bIsNumber = s.compare(P::ORD, b, b);
-  Value isMore = s.compare(largest ? P::OGT : P::OLT, a, b);
+  Value isMore = s.compare(P::OGT, largest ? a : b, largest ? b : a);
   return s.either(isMore, s.both(aIsNan, bIsNumber));
 }
 

@@ -168,7 +168,7 @@ static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   constexpr double limit = 9223372036854775808.0;
   Type type = value.getType(), i64 = s.builder.getI64Type();
   Value high = s.compare(P::OGE, value, s.number(type, limit));
-  Value low = s.compare(P::OLT, value, s.number(type, -limit));
+  Value low = s.compare(P::OGT, s.number(type, -limit), value);
   Value isNan = s.compare(P::UNO, value, value);
   Value outside = s.either(s.either(high, low), isNan);
   Value safe = s.select(outside, s.zero(type), value);

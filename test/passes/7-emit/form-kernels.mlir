@@ -103,3 +103,16 @@ func.func @attention_is_two_products(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x5x8
   %0 = graph.attention %q, %k, %k {scale = 0.5 : f64, causal} : tensor<1x4x5x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>
   return %0 : tensor<1x4x5x8xf32>
 }
+
+// -----
+
+// The parts of a fused projection add their own part of the bias.
+// CHECK-LABEL: @slices_have_their_own_producer
+func.func @slices_have_their_own_producer(%x: tensor<4x6xf32>, %b: tensor<6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  // CHECK-COUNT-2: rank.launch {{.*}} -> tensor<4x3xf32>
+  // CHECK-NOT: rank.launch
+  %0 = graph.add %x, %b : tensor<4x6xf32>, tensor<6xf32>
+  %1 = graph.slice %0 starts [0, 0] sizes [4, 3] steps [1, 1] : tensor<4x6xf32>
+  %2 = graph.slice %0 starts [0, 3] sizes [4, 3] steps [1, 1] : tensor<4x6xf32>
+  return %1, %2 : tensor<4x3xf32>, tensor<4x3xf32>
+}
