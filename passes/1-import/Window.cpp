@@ -18,7 +18,7 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
     node.invalid("attribute '" + name + "' has " + Twine(list.size()) +
                  " entries, not " + Twine(count));
   for (int64_t &entry : list)
-    if (entry < least) {
+    if (entry < least || entry > INT32_MAX) {
       node.invalid("attribute '" + name + "' has an entry " + Twine(entry));
       entry = least;
     }

@@ -224,7 +224,7 @@ static Value meanVarianceNormalization(NodeImport &n) {
 static Value localResponseNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();
-  if (n.failed() || size < 1 || rank < 2)
+  if (n.failed() || size < 1 || size > 1024 || rank < 2)
     return n.invalid("sums over " + Twine(size) + " channels");
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   low[1] = (size - 1) / 2;

@@ -54,18 +54,21 @@ static Value concatFromSequence(NodeImport &n) {
   return n.concat(elements, dim);
 }
 
+/// More tensors in one sequence are refused.
+static constexpr int64_t longestSequence = 4096;
+
 /// The sizes of the parts of a dim of `whole` elements: as listed, or so many
 /// each, or one each.
 static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
-  if (!n.has(1))
-    return SmallVector<int64_t>(whole, 1);
-  DenseElementsAttr given = n.constantOperand(1);
-  if (!given)
+  DenseElementsAttr given =
+      n.has(1) ? n.constantOperand(1) : DenseElementsAttr();
+  if (n.failed())
     return {};
-  SmallVector<int64_t> sizes = toIntegers(given);
-  if (given.getType().getRank() != 0)
+  SmallVector<int64_t> sizes =
+      given ? toIntegers(given) : SmallVector<int64_t>{1};
+  if (given && given.getType().getRank() != 0)
     return sizes;
-  if (sizes[0] < 1) {
+  if (sizes[0] < 1 || whole / sizes[0] > longestSequence) {
     n.invalid("makes parts of " + Twine(sizes[0]) + " elements");
     return {};
   }

@@ -74,7 +74,9 @@ static Value split(NodeImport &n) {
     return {};
   int64_t whole = shapeOf(x)[dim];
   if (!sizes) {
-    parts = n.integer("num_outputs", parts);
+    if (n.integer("num_outputs", parts) != parts)
+      return n.invalid("has " + Twine(parts) + " outputs, but num_outputs is " +
+                       Twine(n.integer("num_outputs", parts)));
     int64_t each = parts > 0 ? llvm::divideCeil(whole, parts) : 0;
     sizes.emplace();
     for (int64_t i = 0, left = whole; i < parts; ++i, left -= each)
