@@ -268,8 +268,7 @@ std::string BufferPlan::place() {
     if (storage.memory != program::Memory::Arena || storage.bytes == 0 ||
         storage.first > storage.last)
       continue;
-    const int64_t bytes =
-        storage.stride() * (storage.slots - 1) + storage.bytes;
+    const int64_t bytes = storage.stride() * storage.slots;
     wanted.push_back({storage.first, storage.last, static_cast<uint64_t>(bytes),
                       runtime::kAlignment});
     placed.push_back(&storage);
