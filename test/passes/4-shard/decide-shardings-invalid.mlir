@@ -42,7 +42,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["s=[-,tp]"]} {
 module attributes {dist.mesh = #dist.mesh<mb = 2>} {
   func.func @cumsum_over_the_batch(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64})
       -> tensor<8x4xf32> {
-    // expected-error @below {{cumsum needs the whole batch, so the batch cannot be cut into microbatches}}
+    // expected-error @below {{cumsum needs the whole batch, so the batch cannot be cut}}
     %y = graph.cumsum %x along 0 : tensor<8x4xf32>
     return %y : tensor<8x4xf32>
   }

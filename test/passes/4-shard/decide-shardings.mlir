@@ -62,7 +62,8 @@ module attributes {dist.mesh = #dist.mesh<tp = 4>} {
 // The softmaxed dim and the batch may not be split, there is nothing else: all ranks do the same.
 // CHECK-LABEL: @no_factor_to_split
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-  func.func @no_factor_to_split(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x64xf32> {
+  func.func @no_factor_to_split(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64})
+      -> tensor<8x64xf32> {
     // CHECK: graph.softmax {{.*}}shardings = ["[-, -]"]
     %y = graph.softmax %x over 1 : tensor<8x64xf32>
     return %y : tensor<8x64xf32>

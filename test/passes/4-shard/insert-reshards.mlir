@@ -20,7 +20,8 @@ func.func @one_reshard_for_two_uses(%x: tensor<8xf32> {dist.sharding = #whole}) 
 #half = #dist.sharding<"[8@tp:2]">
 
 // CHECK-LABEL: @nothing_where_shardings_agree
-func.func @nothing_where_shardings_agree(%x: tensor<8xf32> {dist.sharding = #half}) -> tensor<8xf32> {
+func.func @nothing_where_shardings_agree(%x: tensor<8xf32> {dist.sharding = #half})
+    -> tensor<8xf32> {
   // CHECK-NOT: dist.reshard
   %0 = graph.relu %x {dist.shardings = [#half], dist.split = #half} : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -33,8 +34,10 @@ func.func @nothing_where_shardings_agree(%x: tensor<8xf32> {dist.sharding = #hal
 
 // What is sent is resharded before, on the stage that sends.
 // CHECK-LABEL: @reshard_before_the_transfer
-func.func @reshard_before_the_transfer(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
-  %0 = graph.relu %x {dist.shardings = [#half], dist.split = #half, pipe.stage = 1 : i64} : tensor<8xf32>
+func.func @reshard_before_the_transfer(%x: tensor<8xf32> {dist.sharding = #whole})
+    -> tensor<8xf32> {
+  %0 = graph.relu %x {dist.shardings = [#half], dist.split = #half, pipe.stage = 1 : i64}
+      : tensor<8xf32>
   // CHECK: %[[SENT:.*]] = dist.reshard {{.*}} from "[8@tp:2]" to "[-]" {{.*}}pipe.stage = 1
   // CHECK-NEXT: pipe.transfer %[[SENT]] from 1 to 2
   %1 = pipe.transfer %0 from 1 to 2

@@ -29,7 +29,8 @@ func.func @wrong_mark(%x: tensor<8xf32> {dist.sharding = #half}) -> tensor<8xf32
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 func.func @reshard_of_something_else(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
   // expected-error @below {{but its operand is}}
-  %0 = dist.reshard %x from #half to #whole {dist.shardings = [#whole]} : tensor<8xf32> to tensor<8xf32>
+  %0 = dist.reshard %x from #half to #whole {dist.shardings = [#whole]}
+      : tensor<8xf32> to tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 }

@@ -121,7 +121,8 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[3|4@x]"]} {
 // Groups are split with their channels.
 // CHECK-LABEL: @groups_of_a_convolution
 module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[-,x,-]"]} {
-  func.func @groups_of_a_convolution(%a: tensor<1x8x4xf32> {graph.name = "a"}, %w: tensor<8x2x1xf32>)
+  func.func @groups_of_a_convolution(%a: tensor<1x8x4xf32> {graph.name = "a"},
+      %w: tensor<8x2x1xf32>)
       -> tensor<1x8x4xf32> {
     // CHECK: graph.conv {{.*}}group = 2
     %y = graph.conv %a, %w {dilations = array<i64: 1>, group = 4 : i64, pads = array<i64: 0, 0>,
@@ -151,7 +152,8 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["a=[x]"]} {
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
   // CHECK-SAME: tensor<2x4xf32> {dist.global = tensor<8x4xf32>
   // CHECK-SAME: -> (tensor<2x4xf32> {dist.global = tensor<8x4xf32>
-  func.func @global_types_are_kept(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x4xf32> {
+  func.func @global_types_are_kept(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64})
+      -> tensor<8x4xf32> {
     // CHECK: graph.relu
     // CHECK-NOT: dist.split
     %y = graph.relu %x : tensor<8x4xf32>

@@ -11,7 +11,8 @@ module attributes {pipe.stages = 2 : i64, pipe.microbatches = 3 : i64} {
 // -----
 
 // Two stages per position.
-module attributes {pipe.stages = 4 : i64, pipe.virtual_stages = 2 : i64, pipe.microbatches = 2 : i64} {
+module attributes {pipe.stages = 4 : i64, pipe.virtual_stages = 2 : i64,
+    pipe.microbatches = 2 : i64} {
   // CHECK-LABEL: @two_chunks
   func.func @two_chunks() { return }
   // CHECK: pipe.actions 0 stages [0, 2] ["0F0", "0F1", "2F0", "2F1"]

@@ -6,7 +6,8 @@
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
   graph.parameter @w : tensor<64x64xf32>
   // CHECK-SAME: %{{.*}}: tensor<8x64xf32> {dist.sharding = "[8@mb:2+dp:2, -]"
-  func.func @mb_lies_outside_dp(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x64xf32> {
+  func.func @mb_lies_outside_dp(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64})
+      -> tensor<8x64xf32> {
     // CHECK: graph.get_parameter @w {{.*}}shardings = ["[-, -]"]
     %w = graph.get_parameter @w : tensor<64x64xf32>
     // CHECK: graph.matmul {{.*}}shardings = ["[8@mb:2+dp:2, -]"]
@@ -20,7 +21,8 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
 // The batch is followed through a reshape: [batch, sequence] are the factors of the rows.
 // CHECK-LABEL: @batch_in_a_factor
 module attributes {dist.mesh = #dist.mesh<dp = 2>} {
-  func.func @batch_in_a_factor(%x: tensor<8x3x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<24x4xf32> {
+  func.func @batch_in_a_factor(%x: tensor<8x3x4xf32> {graph.batch_dim = 0 : i64})
+      -> tensor<24x4xf32> {
     // CHECK: graph.reshape {{.*}}shardings = ["[24@dp:2, -]"]
     %y = graph.reshape %x : tensor<8x3x4xf32> to tensor<24x4xf32>
     // CHECK: graph.relu {{.*}}shardings = ["[24@dp:2, -]"]

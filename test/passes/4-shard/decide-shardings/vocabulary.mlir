@@ -21,7 +21,8 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 // CHECK-LABEL: @tied_embedding
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
   graph.parameter @table : tensor<1000x64xf32>
-  func.func @tied_embedding(%ids: tensor<8x4xi64> {graph.batch_dim = 0 : i64}) -> tensor<8x4x1000xf32> {
+  func.func @tied_embedding(%ids: tensor<8x4xi64> {graph.batch_dim = 0 : i64})
+      -> tensor<8x4x1000xf32> {
     // CHECK: graph.get_parameter @table {{.*}}shardings = ["[1000@tp:2, -]"]
     %w = graph.get_parameter @table : tensor<1000x64xf32>
     // CHECK: graph.gather {{.*}}shardings = ["[-, -, -] partial sum(tp:2)"]
