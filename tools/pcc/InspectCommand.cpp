@@ -1,6 +1,28 @@
 //===- InspectCommand.cpp - pcc inspect BUNDLE ----------------------------===//
 
+#include "runtime/program/Inspect.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Say.h"
 
-int pcc::tool::inspectCommand(int argc, const char *const *argv) { return 1; }
+using namespace pcc;
+using namespace pcc::tool;
+
+int tool::inspectCommand(int argc, const char *const *argv) {
+  runtime::InspectOptions options;
+  CLI::App app("tells what a bundle holds: weights and their index runs, "
+               "arenas, collectives with bytes\n\nexamples:\n"
+               "  pcc inspect model.pcc\n"
+               "  pcc inspect model.pcc --rank 3 --json",
+               "pcc inspect");
+  app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
+      ->required();
+  app.add_option("--rank", options.rank, "only what concerns this rank");
+  app.add_flag("--json", options.json, "as JSON; sizes in bytes");
+  if (auto code = parse(app, argc, argv))
+    return *code;
+  std::string text;
+  runtime::Status status = runtime::inspectBundle(options, text);
+  if (status.ok())
+    fputs(text.c_str(), stdout);
+  return say(Outcome{status.code(), status.message(), status.notes()});
+}
