@@ -8,7 +8,10 @@
 #include "passes/1-import/Import.h"
 #include "passes/7-emit/Emit.h"
 #include "passes/CompileReport.h"
+#include "passes/CrashGuard.h"
+#include "passes/Defect.h"
 #include "passes/Diagnostics.h"
+#include "passes/Outputs.h"
 #include "passes/Pipeline.h"
 #include "passes/Record.h"
 #include "passes/Register.h"
@@ -16,27 +19,30 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Remembers which pass failed.
+/// Remembers which pass failed, and whether it left IR that is not valid: the
+/// user cannot cause that.
 struct FailedPass : PassInstrumentation {
-  explicit FailedPass(std::string &argument) : argument(argument) {}
-  void runAfterPassFailed(Pass *pass, Operation *) override {
-    if (argument.empty())
-      argument = pass->getArgument().str();
+  FailedPass(std::string &argument, bool &leftInvalid)
+      : argument(argument), leftInvalid(leftInvalid) {}
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    if (!argument.empty())
+      return;
+    argument = pass->getArgument().str();
+    leftInvalid = failed(verify(op));
   }
   std::string &argument;
+  bool &leftInvalid;
 };
 
 /// One model on its way through the phases.
 class Compilation {
 public:
-  Compilation(const CompileOptions &options, const Listener &listener)
-      : options(options), listener(listener),
+  Compilation(const CompileOptions &options, const Listener &outside)
+      : options(options), listener(keepNotes(outside)),
         context(registry(), MLIRContext::Threading::DISABLED),
         diagnostics(&context, listener) {
     context.loadAllAvailableDialects();
@@ -45,13 +51,13 @@ public:
   /// Loads the model and runs all phases up to `last`, the writing of the
   /// bundle not included.
   Outcome runTo(Phase last) {
-    if (Outcome outcome = checkOptions(options); !outcome.ok())
-      return outcome;
     bool isText = llvm::sys::path::extension(options.model) == ".mlir";
-    report.begin(Phase::Import);
-    Outcome loaded = isText ? loadText() : loadOnnx();
-    if (!loaded.ok())
-      return loaded;
+    current = Phase::Import;
+    report.begin(current);
+    if (Outcome outcome =
+            guarded([&] { return isText ? loadText() : loadOnnx(); });
+        !outcome.ok())
+      return outcome;
     for (Phase phase = after(phaseOf(*module)); phase <= last;
          phase = after(phase))
       if (Outcome outcome = runPhase(phase); !outcome.ok())
@@ -59,6 +65,18 @@ public:
     return {};
   }
 
+  Outcome writeBundle() {
+    return guarded([&]() -> Outcome {
+      runtime::Status status =
+          emit::writeBundle(*module, {options.bundle, options.packWeights});
+      if (status.code() == runtime::Defect)
+        return defect(status.message());
+      return {status.code(), status.message(), status.notes()};
+    });
+  }
+
+  /// After a crash nothing here may be destroyed.
+  bool hasCrashed() const { return crashed; }
   ModuleOp getModule() { return *module; }
   CompileReport report;
 
@@ -67,6 +85,33 @@ private:
     DialectRegistry registry;
     registerDialects(registry);
     return registry;
+  }
+
+  /// A listener that hears each note once, and writes them into the report.
+  Listener keepNotes(const Listener &outside) {
+    Listener both = outside;
+    both.onNote = [this, &outside](const std::string &note) {
+      if (llvm::is_contained(report.notes, note))
+        return;
+      report.notes.push_back(note);
+      outside.onNote(note);
+    };
+    return both;
+  }
+
+  Outcome guarded(llvm::function_ref<Outcome()> body) {
+    Outcome outcome;
+    std::string why;
+    if (survives([&] { outcome = body(); }, why))
+      return outcome;
+    crashed = true;
+    return defect("pcc crashed: " + why);
+  }
+
+  /// A mistake of pcc in the current phase: the input of the phase is kept as a
+  /// reproducer.
+  Outcome defect(const std::string &what) {
+    return reportDefect(current, what, options, before ? *before : ModuleOp());
   }
 
   Outcome loadOnnx() {
@@ -99,32 +144,34 @@ private:
     module = parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
     if (!module)
       return diagnostics.outcome(3);
-    Phase passed = phaseOf(*module);
-    if (options.startAt && *options.startAt != after(passed))
-      return {2,
-              "--start-at " + std::string(folderOf(*options.startAt)) +
-                  " does not fit: '" + options.model + "' is a dump of " +
-                  (passed == Phase::None ? "no phase"
-                                         : std::string(folderOf(passed))),
-              {}};
-    if (passed != Phase::None)
-      return checkRepeated(*module, options);
-    return recordOptions(*module, options);
+    return resume(*module, options);
   }
 
   Outcome runPhase(Phase phase) {
+    current = phase;
     listener.onPhase(phase);
     report.begin(phase);
-    std::string failedPass;
-    PassManager manager(&context);
-    manager.enableVerifier(true);
-    manager.addInstrumentation(std::make_unique<FailedPass>(failedPass));
-    addPhase(manager, phase);
-    if (failed(manager.run(*module)))
-      return diagnostics.outcome(exitCodeOf(phase, failedPass));
+    before = cast<ModuleOp>((*module)->clone());
+    if (Outcome outcome = guarded([&] { return runPasses(phase); });
+        !outcome.ok())
+      return outcome;
     setPhase(*module, phase);
     report.end();
     return dump(phase);
+  }
+
+  Outcome runPasses(Phase phase) {
+    std::string failedPass;
+    bool leftInvalid = false;
+    PassManager manager(&context);
+    manager.addInstrumentation(
+        std::make_unique<FailedPass>(failedPass, leftInvalid));
+    addPhase(manager, phase);
+    if (succeeded(manager.run(*module)))
+      return {};
+    int exitCode = leftInvalid ? 1 : exitCodeOf(phase, failedPass);
+    Outcome outcome = diagnostics.outcome(exitCode);
+    return outcome.exitCode == 1 ? defect(outcome.error) : outcome;
   }
 
   Outcome dump(Phase phase) {
@@ -133,40 +180,21 @@ private:
     llvm::SmallString<128> path(options.dumpDirectory);
     std::error_code error = llvm::sys::fs::create_directories(path);
     llvm::sys::path::append(path, std::string(folderOf(phase)) + ".mlir");
-    if (!error) {
-      llvm::raw_fd_ostream file(path, error);
-      module->print(file,
-                    OpPrintingFlags().enableDebugInfo().useLocalScope(false));
-      file.flush();
-      if (file.has_error())
-        error = file.error(), file.clear_error();
-    }
     if (error)
       return {
           7, "cannot write '" + path.str().str() + "': " + error.message(), {}};
-    return {};
-  }
-
-  /// What no model could meet.
-  static Outcome checkOptions(const CompileOptions &options) {
-    double world = options.axis("pp");
-    for (const char *axis : {"tp", "dp", "cp"})
-      world *= options.mesh.empty() ? options.axis(axis) : 1;
-    for (auto &[name, size] : options.mesh)
-      world *= size;
-    if (world > 65536)
-      return {2,
-              "a world of " + std::to_string(static_cast<int64_t>(world)) +
-                  " ranks is more than 65536",
-              {}};
-    return {};
+    return writeModule(*module, path.str().str());
   }
 
   const CompileOptions &options;
-  const Listener &listener;
+  Listener listener;
   MLIRContext context;
   Diagnostics diagnostics;
   OwningOpRef<ModuleOp> module;
+  /// What the current phase began with.
+  OwningOpRef<ModuleOp> before;
+  Phase current = Phase::Import;
+  bool crashed = false;
 };
 } // namespace
 
@@ -179,30 +207,51 @@ static Outcome finish(const CompileOptions &options, CompileReport &report,
   return outcome.ok() ? written : outcome;
 }
 
+/// `use` gets a compilation of `options`, which is not destroyed after a crash.
+static Outcome withCompilation(const CompileOptions &options,
+                               const Listener &listener,
+                               llvm::function_ref<Outcome(Compilation &)> use) {
+  auto compilation = std::make_unique<Compilation>(options, listener);
+  Outcome outcome = use(*compilation);
+  if (compilation->hasCrashed())
+    (void)compilation.release();
+  return outcome;
+}
+
 Outcome pcc::compile(const CompileOptions &options, const Listener &listener) {
-  Compilation compilation(options, listener);
-  Phase last = options.stopAfter.value_or(lastPhase);
-  Outcome outcome = compilation.runTo(last);
-  if (outcome.ok() && last == lastPhase) {
-    runtime::Status written = emit::writeBundle(
-        compilation.getModule(), {options.bundle, options.packWeights});
-    outcome = {written.code(), written.message(), written.notes()};
-  }
-  return finish(options, compilation.report, outcome);
+  if (Outcome outcome = checkOptions(options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkOutputs(options); !outcome.ok())
+    return outcome;
+  return withCompilation(options, listener, [&](Compilation &compilation) {
+    Phase last = options.stopAfter.value_or(lastPhase);
+    Outcome outcome = compilation.runTo(last);
+    if (outcome.ok() && last == lastPhase)
+      outcome = compilation.writeBundle();
+    return finish(options, compilation.report, outcome);
+  });
 }
 
 Outcome pcc::verify(const CompileOptions &options,
                     const VerifyOptions &verifyOptions,
                     const Listener &listener) {
+  if (Outcome outcome = checkOptions(options); !outcome.ok())
+    return outcome;
   // The model as imported is what the user wrote; everything behind it is what
   // is checked.
-  Compilation whole(options, listener), parts(options, listener);
-  if (Outcome outcome = whole.runTo(Phase::Import); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = parts.runTo(Phase::Schedule); !outcome.ok())
-    return outcome;
-  interpret::Verdict verdict = interpret::compare(
-      whole.getModule(), parts.getModule(),
-      {verifyOptions.inputs, verifyOptions.report, verifyOptions.modelTypes});
-  return {verdict.exitCode, verdict.error, verdict.notes};
+  CompileOptions importOnly = options;
+  importOnly.dumpDirectory.clear();
+  return withCompilation(importOnly, Listener(), [&](Compilation &whole) {
+    if (Outcome outcome = whole.runTo(Phase::Import); !outcome.ok())
+      return outcome;
+    return withCompilation(options, listener, [&](Compilation &parts) {
+      if (Outcome outcome = parts.runTo(Phase::Schedule); !outcome.ok())
+        return outcome;
+      interpret::Verdict verdict =
+          interpret::compare(whole.getModule(), parts.getModule(),
+                             {verifyOptions.inputs, verifyOptions.report,
+                              verifyOptions.modelTypes});
+      return Outcome{verdict.exitCode, verdict.error, verdict.notes};
+    });
+  });
 }

@@ -3,10 +3,63 @@
 #include "passes/Record.h"
 #include "dialects/dist/DistDialect.h"
 #include "mlir/IR/Builders.h"
+#include "passes/1-import/Import.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace pcc;
+
+/// The number of ranks; the largest number if it is larger.
+static uint64_t worldOf(const CompileOptions &options) {
+  uint64_t world = options.axis("pp");
+  for (const char *axis : {"tp", "dp", "cp"})
+    if (options.mesh.empty())
+      world = llvm::SaturatingMultiply<uint64_t>(world, options.axis(axis));
+  for (auto &[name, size] : options.mesh)
+    world = llvm::SaturatingMultiply<uint64_t>(world, size);
+  return world;
+}
+
+/// Experts lie on sub-axes of dp and cp.
+static Outcome checkExperts(const CompileOptions &options) {
+  int64_t experts = options.axis("ep");
+  int64_t lanes = options.axis("dp") * options.axis("cp");
+  bool areLanesGiven = options.axes.count("dp") || options.axes.count("cp");
+  if (experts == 1)
+    return {};
+  if (areLanesGiven && lanes % experts != 0)
+    return {6,
+            "--ep " + std::to_string(experts) +
+                " does not divide dp times cp, which is " +
+                std::to_string(lanes),
+            {}};
+  return {4, "option --ep is unsupported in this build", {}};
+}
+
+Outcome pcc::checkOptions(const CompileOptions &options) {
+  constexpr uint64_t mostRanks = 65536;
+  if (uint64_t world = worldOf(options); world > mostRanks)
+    return {2,
+            "a world of " + std::to_string(world) + " ranks is more than " +
+                std::to_string(mostRanks),
+            {}};
+  llvm::StringSet<> names;
+  for (auto &[name, size] : options.mesh)
+    if (!names.insert(name).second)
+      return {2, "--mesh names axis '" + name + "' twice", {}};
+  if (!options.mesh.empty())
+    for (const char *axis : {"tp", "dp", "cp"})
+      if (options.axes.count(axis))
+        return {2,
+                std::string("--") + axis +
+                    " and --mesh exclude each other: --mesh names all axes",
+                {}};
+  return checkExperts(options);
+}
 
 /// Every option that shapes the result, by its name on the command line; lists
 /// are joined by spaces.
@@ -94,11 +147,13 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
-Outcome pcc::checkRepeated(ModuleOp module, const CompileOptions &options) {
+/// An option of a dump that was given again must be equal to the recorded one.
+/// Sizes that were not given are 1.
+static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : asText(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
-    if (before && before.getValue() == value)
+    if (before ? before.getValue() == value : value == "1")
       continue;
     std::string had =
         before ? "'" + before.str() + "'" : std::string("nothing");
@@ -108,6 +163,46 @@ Outcome pcc::checkRepeated(ModuleOp module, const CompileOptions &options) {
             {}};
   }
   return {};
+}
+
+/// Weights of a model without a root lie beside it.
+static void recordRoot(ModuleOp module, StringRef model) {
+  SmallString<128> root;
+  StringRef folder = llvm::sys::path::parent_path(model);
+  if (module->hasAttr(rootAttrName) ||
+      llvm::sys::fs::real_path(folder.empty() ? "." : folder, root))
+    return;
+  module->setAttr(rootAttrName, StringAttr::get(module.getContext(), root));
+}
+
+Outcome pcc::resume(ModuleOp module, const CompileOptions &options) {
+  auto recorded = module->getAttrOfType<IntegerAttr>(phaseName);
+  if (recorded && (recorded.getInt() < 1 ||
+                   recorded.getInt() > static_cast<int64_t>(lastPhase)))
+    return {3,
+            "'" + options.model + "' says that it is a dump of phase " +
+                std::to_string(recorded.getInt()) + ", which does not exist",
+            {}};
+  Phase passed = phaseOf(module);
+  std::string dumpOf =
+      "'" + options.model + "' is a dump of " +
+      (passed == Phase::None ? "no phase" : std::string(folderOf(passed)));
+  if (options.startAt && *options.startAt != after(passed))
+    return {2,
+            "--start-at " + std::string(folderOf(*options.startAt)) +
+                " does not fit: " + dumpOf,
+            {}};
+  if (options.stopAfter && *options.stopAfter < passed)
+    return {2,
+            "--stop-after " + std::string(folderOf(*options.stopAfter)) +
+                " does not fit: " + dumpOf,
+            {}};
+  if (passed != Phase::None)
+    return checkRepeated(module, options);
+  if (!options.dims.empty() || !options.shapes.empty())
+    return {2, "'" + options.model + "' has no dynamic dims to bind", {}};
+  recordRoot(module, options.model);
+  return recordOptions(module, options);
 }
 
 Phase pcc::phaseOf(ModuleOp module) {

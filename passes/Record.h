@@ -18,9 +18,13 @@ inline constexpr llvm::StringLiteral optionsName = "pcc.options";
 /// can be resumed without repeating them.
 Outcome recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
-/// For a dump: an option that was given again must be equal to the recorded
-/// one.
-Outcome checkRepeated(mlir::ModuleOp module, const CompileOptions &options);
+/// Refuses what no model could meet, before anything is read.
+Outcome checkOptions(const CompileOptions &options);
+
+/// Takes up a dump, or a model in the graph dialect, where it stands: the
+/// phases that were asked for must fit, and an option that is given again must
+/// be equal to the recorded one.
+Outcome resume(mlir::ModuleOp module, const CompileOptions &options);
 
 /// The phase that the module has passed; None for a model in the graph dialect.
 Phase phaseOf(mlir::ModuleOp module);

@@ -2,6 +2,7 @@
 
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
+#include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Recorded.h"
 #include "llvm/Support/DebugLog.h"
@@ -78,6 +79,7 @@ private:
 struct InsertReshards : pcc::shard::impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
     numReshards += Inserter(getOperation()).run();
+    noteShardings(getOperation());
   }
 };
 } // namespace

@@ -1,8 +1,10 @@
 //===- CompileCommand.cpp - pcc MODEL, and the options that others share --===//
 
 #include "tools/pcc/CompileCommand.h"
+#include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace pcc;
@@ -44,6 +46,35 @@ splitShape(const std::string &text) {
   return {text.substr(0, equals), shape};
 }
 
+/// Two values for one name contradict each other.
+template <typename Value>
+static void insertOnce(const std::string &option,
+                       std::map<std::string, Value> &map,
+                       const std::pair<std::string, Value> &entry) {
+  auto [at, isNew] = map.insert(entry);
+  if (!isNew && at->second != entry.second)
+    throw CLI::ValidationError(option, "gives '" + entry.first +
+                                           "' twice, with different values");
+}
+
+/// "wte.weight=[tp,-]"; what stands in the brackets is read with the mesh.
+static std::string checkShard(const std::string &text) {
+  size_t equals = text.rfind('=');
+  const bool isWhole = equals != std::string::npos && equals > 0 &&
+                       equals + 2 < text.size() && text[equals + 1] == '[' &&
+                       text.back() == ']';
+  return isWhole ? "" : "needs 'NAME=[tp,-]', got '" + text + "'";
+}
+
+/// "ids=0"
+static std::string checkBatchDim(const std::string &text) {
+  size_t equals = text.rfind('=');
+  const bool isWhole =
+      equals != std::string::npos && equals > 0 && equals + 1 < text.size() &&
+      text.find_first_not_of("0123456789", equals + 1) == std::string::npos;
+  return isWhole ? "" : "needs NAME=K, got '" + text + "'";
+}
+
 static void addParallelism(CLI::App &app, CompileOptions &options) {
   for (const char *axis : {"tp", "pp", "dp", "cp", "ep"})
     app.add_option_function<int64_t>(
@@ -65,8 +96,15 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
                  "cut the batch in M (default 1)")
       ->check(CLI::PositiveNumber)
       ->group("Parallelism");
-  app.add_option("--schedule", options.schedule,
-                 "order of actions when training")
+  app.add_option_function<std::string>(
+         "--schedule",
+         [](const std::string &name) {
+           throw CLI::ValidationError(
+               "--schedule", "'" + name +
+                                 "' orders forwards and backwards, and needs "
+                                 "--train; without it there are only forwards");
+         },
+         "order of forwards and backwards when training")
       ->group("Parallelism");
   app.add_option("--virtual-stages", options.virtualStages, "stages per rank")
       ->check(CLI::PositiveNumber)
@@ -75,6 +113,7 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
                  "sharding of a weight, input, output or value: 'NAME=[tp,-]'; "
                  "globs allowed; repeatable")
       ->expected(1)
+      ->check(CLI::Validator(checkShard, ""))
       ->take_all()
       ->group("Parallelism");
   app.add_option("--stage-at", options.stageAt,
@@ -91,7 +130,7 @@ static void addModel(CLI::App &app, CompileOptions &options) {
          "--dim",
          [&options](const std::vector<std::string> &dims) {
            for (const std::string &dim : dims)
-             options.dims.insert(splitNumber("--dim", dim));
+             insertOnce("--dim", options.dims, splitNumber("--dim", dim));
          },
          "bind a dynamic dim: batch=8; repeatable")
       ->expected(1)
@@ -101,7 +140,7 @@ static void addModel(CLI::App &app, CompileOptions &options) {
          "--shape",
          [&options](const std::vector<std::string> &shapes) {
            for (const std::string &shape : shapes)
-             options.shapes.insert(splitShape(shape));
+             insertOnce("--shape", options.shapes, splitShape(shape));
          },
          "bind one input: ids=8x32; repeatable")
       ->expected(1)
@@ -110,6 +149,7 @@ static void addModel(CLI::App &app, CompileOptions &options) {
   app.add_option("--batch-dim", options.batchDims,
                  "which dim of an input is the batch: NAME=K; repeatable")
       ->expected(1)
+      ->check(CLI::Validator(checkBatchDim, ""))
       ->take_all()
       ->group("Model");
   app.add_option("--external-data-root", options.externalDataRoot,
@@ -140,8 +180,17 @@ static CLI::Option *addPhaseOption(CLI::App &app, const std::string &name,
 void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   addModel(app, options);
   addParallelism(app, options);
-  app.add_option("--target", options.target, "where it runs (default cpu)")
-      ->check(CLI::IsMember({"cpu"}))
+  app.add_option_function<std::string>(
+         "--target",
+         [&options](const std::string &target) {
+           if (target != "cpu")
+             throw CLI::ParseError("option --target " + target +
+                                       " is unsupported in this build",
+                                   unsupportedCode);
+           options.target = target;
+         },
+         "where it runs (default cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->group("Target");
   app.add_option(
          "--cpu", options.cpus,
@@ -158,10 +207,31 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("-q,--quiet", options.quiet, "no notes");
 }
 
-std::string tool::commandLine(int argc, const char *const *argv) {
-  std::string line;
-  for (int i = 0; i < argc; ++i)
-    line += (i ? " " : "") + std::string(argv[i]);
+/// A word as a shell takes it.
+static std::string quoted(const std::string &word) {
+  const bool isPlain =
+      !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+        return isalnum(static_cast<unsigned char>(c)) ||
+               std::string_view("_-./=,:+@").find(c) != std::string_view::npos;
+      });
+  if (isPlain)
+    return word;
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+std::string tool::commandLine(const std::string &name, int argc,
+                              const char *const *argv) {
+  std::string line = name;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--dim")
+      ++i;
+    else if (word.rfind("--dim=", 0) != 0)
+      line += " " + quoted(word);
+  }
   return line;
 }
 
@@ -196,6 +266,16 @@ int tool::compileCommand(int argc, const char *const *argv) {
       "  pcc ir/4-shard.mlir --start-at 5",
       "pcc");
   addCompileOptions(app, options);
+  addLaterOptions(app, /*takesDtype=*/true);
+  app.footer(
+      "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
+      "pcc inspect BUNDLE; 'pcc help COMMAND' tells more\n"
+      "exit codes: 0 done, 1 a defect of pcc, 2 wrong usage, 3 the model "
+      "cannot be read, 4 unsupported, 5 a dim is not bound,\n"
+      "  6 the request cannot be met, 7 input or output failed, 10 bad "
+      "input, 11 bad bundle, 12 wrong world size, 13 no device,\n"
+      "  14 a peer was lost, 15 values differ");
+  app.add_flag("--list-phases", [](int64_t) {}, "print the phases and end");
   app.add_option("-o,--output", options.bundle,
                  "the bundle (default: MODEL's stem + .pcc)");
   app.add_option("--report", options.report,
@@ -204,7 +284,7 @@ int tool::compileCommand(int argc, const char *const *argv) {
                "copy the weights' shards into the bundle");
   if (auto code = parse(app, argc, argv))
     return *code;
-  options.command = commandLine(argc, argv);
+  options.command = commandLine(app.get_name(), argc, argv);
   if (options.bundle.empty())
     options.bundle =
         std::filesystem::path(options.model).stem().string() + ".pcc";

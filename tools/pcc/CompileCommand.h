@@ -12,8 +12,10 @@ namespace pcc::tool {
 /// The options that compile, verify and explain share.
 void addCompileOptions(CLI::App &app, CompileOptions &options);
 
-/// The command as it was typed.
-std::string commandLine(int argc, const char *const *argv);
+/// The command as it was typed, quoted for a shell, without its --dim: messages
+/// complete it. `name` is "pcc verify", say.
+std::string commandLine(const std::string &name, int argc,
+                        const char *const *argv);
 
 /// Progress on a terminal, notes unless quiet.
 Listener terminalListener(bool quiet);

@@ -45,18 +45,32 @@ int tool::say(const Outcome &outcome) {
   return outcome.exitCode;
 }
 
+/// A sentence with a small first letter; one that begins with a name in capital
+/// letters keeps the name.
+static std::string inLowerCase(std::string text) {
+  if (text.size() > 1 && isupper(static_cast<unsigned char>(text[1])))
+    return "argument " + text;
+  if (!text.empty())
+    text[0] = static_cast<char>(tolower(text[0]));
+  return text;
+}
+
 std::optional<int> tool::parse(CLI::App &app, int argc,
                                const char *const *argv) {
   try {
+    app.set_version_flag("--version", "pcc " PCC_VERSION);
     app.parse(argc, argv);
     return std::nullopt;
+  } catch (const CLI::CallForVersion &version) {
+    printf("%s\n", version.what());
+    return 0;
   } catch (const CLI::CallForHelp &) {
     printf("%s", app.help().c_str());
     return 0;
   } catch (const CLI::ParseError &error) {
-    std::string text = error.what();
-    if (!text.empty())
-      text[0] = static_cast<char>(tolower(text[0]));
+    std::string text = inLowerCase(error.what());
+    if (error.get_exit_code() == unsupportedCode)
+      return say({unsupportedCode, text, {}});
     return say(
         {2, text, {"'" + app.get_name() + " --help' lists the options"}});
   }

@@ -24,6 +24,9 @@ bool isTerminal();
 /// Overwrites the progress line.
 void sayProgress(const std::string &what);
 
+/// The exit code of a CLI::ParseError that means: possible, but not built.
+inline constexpr int unsupportedCode = 4;
+
 /// Parses a command's arguments. Returns an exit code if the command ends here:
 /// after --help, or on wrong usage.
 std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);

@@ -1,6 +1,7 @@
 //===- VerifyCommand.cpp - pcc verify MODEL -------------------------------===//
 
 #include "tools/pcc/CompileCommand.h"
+#include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"
 
 using namespace pcc;
@@ -26,9 +27,10 @@ int tool::verifyCommand(int argc, const char *const *argv) {
   app.add_option("--dtype", dtype,
                  "f64, or 'model' for the model's own types (default f64)")
       ->check(CLI::IsMember({"f64", "model"}));
+  addLaterOptions(app, /*takesDtype=*/false);
   if (auto code = parse(app, argc, argv))
     return *code;
-  options.command = commandLine(argc, argv);
+  options.command = commandLine(app.get_name(), argc, argv);
   verifyOptions.modelTypes = dtype == "model";
   return say(verify(options, verifyOptions, terminalListener(options.quiet)));
 }

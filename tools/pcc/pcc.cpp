@@ -5,16 +5,31 @@
 #include <map>
 #include <string>
 
-int main(int argc, char **argv) {
-  using Command = int (*)(int, const char *const *);
+using Command = int (*)(int, const char *const *);
+
+static Command find(const std::string &name) {
   static const std::map<std::string, Command> commands{
       {"compile", pcc::tool::compileCommand},
       {"verify", pcc::tool::verifyCommand},
       {"inspect", pcc::tool::inspectCommand},
       {"run", pcc::tool::runCommand},
   };
-  auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
-  if (command == commands.end())
-    return pcc::tool::compileCommand(argc, argv);
-  return command->second(argc - 1, argv + 1);
+  auto command = commands.find(name);
+  return command == commands.end() ? nullptr : command->second;
+}
+
+/// `pcc help [COMMAND]` is `pcc [COMMAND] --help`.
+static int help(int argc, char **argv) {
+  const char *const words[] = {argv[0], "--help"};
+  Command command = argc > 2 ? find(argv[2]) : nullptr;
+  return (command ? command : pcc::tool::compileCommand)(2, words);
+}
+
+int main(int argc, char **argv) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (first == "help")
+    return help(argc, argv);
+  if (Command command = find(first))
+    return command(argc - 1, argv + 1);
+  return pcc::tool::compileCommand(argc, argv);
 }

@@ -1,0 +1,95 @@
+//===- Notes.cpp - what a user should know about decided shardings --------===//
+
+#include "passes/4-shard/Notes.h"
+#include "passes/4-shard/Recorded.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+namespace {
+/// Things of one kind, each once, with how often it occurs.
+class Counted {
+public:
+  void add(const std::string &what, Operation *op) {
+    ++counts[what];
+    if (!first)
+      first = op;
+  }
+  bool empty() const { return counts.empty(); }
+
+  /// "30 in 4 (12 ops), 101 in 4 (1 op)"
+  std::string list() const {
+    SmallVector<std::string> parts;
+    for (auto &[what, count] : counts)
+      parts.push_back(
+          llvm::formatv("{0} ({1} {2})", what, count, count == 1 ? "op" : "ops")
+              .str());
+    return llvm::join(parts, ", ");
+  }
+
+  /// ", first at node 'n'" if the first op comes from a node.
+  std::string place() const {
+    StringRef node = graph::nodeName(first->getLoc());
+    return node.empty() ? "" : (", first at node '" + node + "'").str();
+  }
+
+private:
+  llvm::MapVector<std::string, int64_t, std::map<std::string, unsigned>> counts;
+  Operation *first = nullptr;
+};
+} // namespace
+
+static std::string axisNames(const dist::SubAxes &axes) {
+  SmallVector<StringRef> names;
+  for (const dist::SubAxis &axis : axes)
+    if (!llvm::is_contained(names, axis.axis))
+      names.push_back(axis.axis);
+  return llvm::join(names, "+");
+}
+
+/// Factors of an op that its axes do not divide.
+static void countUneven(const ShardedOp &op, Counted &uneven) {
+  for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
+    if (int64_t parts = dist::numParts(axes); factor.size % parts != 0)
+      uneven.add(llvm::formatv("{0} in {1} over {2}", factor.size, parts,
+                               axisNames(axes))
+                     .str(),
+                 op.op);
+}
+
+/// An op with something to split whose rule splits nothing.
+static void countUnruled(const ShardedOp &op, Counted &unruled) {
+  auto isBig = [](const graph::ShardingRule::Factor &factor) {
+    return factor.size > 1;
+  };
+  if (op.op->getNumOperands() == 0 || llvm::none_of(op.rule->factors, isBig) ||
+      llvm::any_of(
+          op.rule->factors, [&](const graph::ShardingRule::Factor &factor) {
+            return isBig(factor) && factor.kind != graph::FactorKind::Whole;
+          }))
+    return;
+  unruled.add(op.op->getName().getStringRef().str(), op.op);
+}
+
+void pcc::shard::noteShardings(func::FuncOp function) {
+  Counted uneven, unruled;
+  for (Operation &op : function.front().without_terminator())
+    if (auto recorded = recordedOp(&op)) {
+      countUneven(*recorded, uneven);
+      countUnruled(*recorded, unruled);
+    }
+  Location nowhere = UnknownLoc::get(function.getContext());
+  if (!uneven.empty())
+    emitRemark(nowhere) << "uneven parts are padded: " << uneven.list()
+                        << uneven.place();
+  bool isDivided =
+      llvm::any_of(dist::meshOf(function->getParentOfType<ModuleOp>()).axes,
+                   [](const dist::Axis &axis) { return axis.size > 1; });
+  if (isDivided && !unruled.empty())
+    emitRemark(nowhere) << "ops that no rule splits run whole on every rank: "
+                        << unruled.list() << unruled.place();
+}

@@ -1,0 +1,17 @@
+//===- Notes.h - what a user should know about decided shardings ----------===//
+
+#ifndef PCC_PASSES_4_SHARD_NOTES_H
+#define PCC_PASSES_4_SHARD_NOTES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace pcc::shard {
+
+/// Remarks, one of each kind for the whole function: which dims are split in
+/// uneven parts and therefore padded, and which ops run whole on every rank
+/// because their rule lets nothing be split.
+void noteShardings(mlir::func::FuncOp function);
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_NOTES_H

@@ -1,0 +1,70 @@
+//===- Outputs.cpp - where a compilation writes ---------------------------===//
+
+#include "passes/Outputs.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace pcc;
+namespace fs = std::filesystem;
+
+static Outcome refuse(const fs::path &path, const std::string &why) {
+  return {7, "cannot write '" + path.string() + "': " + why, {}};
+}
+
+/// `folder` is a directory that takes new files.
+static Outcome checkFolder(const fs::path &path, fs::path folder) {
+  std::error_code error;
+  if (folder.empty())
+    folder = ".";
+  const fs::file_status status = fs::status(folder, error);
+  if (!fs::exists(status))
+    return refuse(path, "'" + folder.string() + "' does not exist");
+  if (!fs::is_directory(status))
+    return refuse(path, "'" + folder.string() + "' is not a directory");
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return refuse(path, std::strerror(errno));
+  return {};
+}
+
+/// A bundle takes a free name, or the place of another bundle or of an empty
+/// directory.
+static Outcome checkBundle(fs::path path) {
+  std::error_code error;
+  if (!path.has_filename())
+    path = path.parent_path();
+  const fs::file_status status = fs::symlink_status(path, error);
+  const bool isReplaceable =
+      fs::is_directory(status) &&
+      (fs::exists(path / "bundle.json", error) || fs::is_empty(path, error));
+  if (fs::exists(status) && !isReplaceable)
+    return refuse(path, "it is there already and no bundle");
+  return checkFolder(path, path.parent_path());
+}
+
+/// Dumps make their directory, and those above it.
+static Outcome checkDumps(const fs::path &path) {
+  std::error_code error;
+  fs::path existing = path;
+  while (!existing.empty() && !fs::exists(fs::status(existing, error)))
+    existing = existing.parent_path();
+  return checkFolder(path, existing);
+}
+
+Outcome pcc::checkOutputs(const CompileOptions &options) {
+  Outcome outcome;
+  if (options.stopAfter.value_or(lastPhase) == lastPhase)
+    outcome = checkBundle(options.bundle);
+  if (outcome.ok() && !options.dumpDirectory.empty())
+    outcome = checkDumps(options.dumpDirectory);
+  if (outcome.ok() && !options.report.empty()) {
+    const fs::path report = options.report;
+    std::error_code error;
+    outcome = fs::is_directory(report, error)
+                  ? refuse(report, "it is a directory")
+                  : checkFolder(report, report.parent_path());
+  }
+  return outcome;
+}

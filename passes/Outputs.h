@@ -1,0 +1,16 @@
+//===- Outputs.h - where a compilation writes -----------------------------===//
+
+#ifndef PCC_PASSES_OUTPUTS_H
+#define PCC_PASSES_OUTPUTS_H
+
+#include "passes/Compile.h"
+
+namespace pcc {
+
+/// Looks, before the long work, whether the bundle, the dumps and the report
+/// could be written. Exit code 7 if not; creates nothing.
+Outcome checkOutputs(const CompileOptions &options);
+
+} // namespace pcc
+
+#endif // PCC_PASSES_OUTPUTS_H

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""A compilation that is taken up from any dump ends where one without a stop does, byte for byte, also when the model is
+gone; options are remembered, may be repeated, and must not change.
+
+    resume.py [--only GLOB] [--jobs N]
+"""
+import argparse
+import fnmatch
+import os
+import re
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "test", "numeric"), os.path.join(ROOT, "test", "models")]
+import builder
+import pcc
+
+LAST = 6
+SIZES = {"mlp": {}, "gpt2": dict(layers=2, hidden=32, heads=4, vocabulary=101), "llama": dict(layers=2, hidden=32, heads=4, vocabulary=101)}
+DIMS = {"mlp": {"batch": 8}, "gpt2": {"batch": 8, "seq": 16}, "llama": {"batch": 8, "seq": 16}}
+PLANS = ("", "tp=2,pp=2,microbatches=2", "dp=2,tp=3")
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def dumps(folder):
+    return sorted(f for f in os.listdir(folder) if f.endswith(".mlir"))
+
+
+def compare(ours, theirs, name, what):
+    if read(os.path.join(ours, name)) != read(os.path.join(theirs, name)):
+        raise pcc.Failure(f"{name} differs {what}")
+
+
+def resumes(model, plan):
+    """From every dump, with and without the options repeated, to the same dumps."""
+    with tempfile.TemporaryDirectory() as t:
+        path, whole = os.path.join(t, "m", "model.onnx"), os.path.join(t, "ir")
+        builder.build(model, path, external=True, **SIZES[model])
+        options = pcc.dim_options(DIMS[model]) + (pcc.plan_options(plan) if plan else [])
+        pcc.succeed(path, *options, "--stop-after", LAST, f"--dump-ir={whole}")
+        if len(dumps(whole)) != LAST:
+            raise pcc.Failure(f"dumps: {dumps(whole)}")
+        os.rename(os.path.join(t, "m"), os.path.join(t, "gone"))
+        for phase, dump in enumerate(dumps(whole)[:-1], 1):
+            for repeated in ([], options):
+                again = os.path.join(t, f"ir-{phase}-{len(repeated)}")
+                pcc.succeed(os.path.join(whole, dump), *repeated, "--start-at", phase + 1, "--stop-after", LAST, f"--dump-ir={again}")
+                for name in dumps(again):
+                    compare(whole, again, name, f"when resumed from {dump}")
+                if len(dumps(again)) != LAST - phase:
+                    raise pcc.Failure(f"{dump}: dumps {dumps(again)}")
+
+
+def refused(folder, mention, *arguments):
+    code, out, err = pcc.call(*arguments, cwd=folder)
+    if code != 2 or out or not re.match(r"pcc: error: [^A-Z]", err):
+        raise pcc.Failure(f"exit code {code}, expected 2: {err.strip()[-300:]}")
+    if missing := [m for m in mention if m not in err]:
+        raise pcc.Failure(f"the message does not mention {missing}: {err.strip()[-300:]}")
+
+
+def changed_options():
+    """What shaped the phases before the dump cannot be changed behind them."""
+    with tempfile.TemporaryDirectory() as t:
+        path, ir = os.path.join(t, "model.onnx"), os.path.join(t, "ir")
+        builder.build("mlp", path)
+        pcc.succeed(path, "--dim", "batch=8", "--tp", "2", "--stop-after", "shard", f"--dump-ir={ir}")
+        dump = os.path.join(ir, "4-shard.mlir")
+        refused(t, ["--tp", "4", "2"], dump, "--tp", "4")
+        refused(t, ["--pp", "2"], dump, "--pp", "2")
+        refused(t, ["--dim", "4", "8"], dump, "--dim", "batch=4")
+        refused(t, ["--shard"], dump, "--shard", "*=[?,?]")
+        refused(t, ["--start-at", "4-shard"], dump, "--start-at", "4")
+        refused(t, ["--start-at", "4-shard"], dump, "--start-at", "schedule")
+        refused(t, ["--stop-after", "4-shard"], dump, "--stop-after", "2")
+        refused(t, ["--start-at"], path, "--dim", "batch=8", "--start-at", "3")
+        pcc.succeed(dump, "--tp", "2", "--pp", "1", "--start-at", "5-localize", "--stop-after", "5")
+
+
+def equal_twice():
+    """The folder, the environment and the time of day do not show in dumps; the model's folder does."""
+    with tempfile.TemporaryDirectory() as t:
+        path = os.path.join(t, "model.onnx")
+        builder.build("gpt2", path, **SIZES["gpt2"])
+        arguments = [path, *pcc.dim_options(DIMS["gpt2"]), "--tp", "2", "--stop-after", LAST]
+        pcc.succeed(*arguments, f"--dump-ir={t}/a")
+        os.makedirs(os.path.join(t, "elsewhere"))
+        pcc.succeed(os.path.relpath(path, os.path.join(t, "elsewhere")), *arguments[1:], f"--dump-ir={t}/b",
+                    cwd=os.path.join(t, "elsewhere"), env={"TZ": "Asia/Tokyo", "LC_ALL": "C"})
+        for name in dumps(os.path.join(t, "a")):
+            compare(os.path.join(t, "a"), os.path.join(t, "b"), name, "from another folder")
+
+
+CASES = [(f"{m} {p or 'one rank'}", resumes, (m, p)) for m in SIZES for p in PLANS] + \
+        [("changed options", changed_options, ()), ("equal twice", equal_twice, ())]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="*", metavar="GLOB")
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    return pcc.run_cases([c for c in CASES if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+//===- LaterOptions.cpp - options of the interface that are not built -----===//
+
+#include "tools/pcc/LaterOptions.h"
+#include "tools/pcc/Say.h"
+
+#include <regex>
+
+using namespace pcc;
+
+namespace {
+struct LaterOption {
+  const char *name;
+  /// Values that it may have, as a regular expression; null: it has none.
+  const char *values;
+};
+} // namespace
+
+static constexpr char anything[] = ".+";
+static constexpr char number[] = R"([+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
+
+static constexpr LaterOption laterOptions[] = {
+    // The planner and presets.
+    {"--preset", "(megatron|fsdp|zero1|zero2|zero3|sequence|expert)"
+                 "(,(megatron|fsdp|zero1|zero2|zero3|sequence|expert))*"},
+    {"--memory-limit", "[0-9]+([.][0-9]+)?([KMGT]i?B|B)?"},
+    {"--cluster", anything},
+    {"--recompute", "none|full|selective|auto"},
+    // Other targets and types.
+    {"--gpu-arch", "sm_[0-9]+[af]?"},
+    {"--dtype", "f32|bf16|f16"},
+    {"--emit", "onnx"},
+    // Training.
+    {"--train", nullptr},
+    {"--loss", anything},
+    {"--optimizer", "sgd|adam|adamw"},
+    {"--lr", number},
+    {"--momentum", number},
+    {"--betas", anything},
+    {"--eps", number},
+    {"--weight-decay", number},
+    {"--clip-norm", number},
+    {"--decay", anything},
+    {"--lr-schedule", anything},
+    {"--freeze", anything},
+    {"--train-only", anything},
+};
+
+static void refuse(const std::string &name) {
+  throw CLI::ParseError("option " + name + " is unsupported in this build",
+                        tool::unsupportedCode);
+}
+
+static CLI::Validator oneOf(const std::string &name, const char *values) {
+  return CLI::Validator(
+      [name, values](const std::string &text) {
+        return std::regex_match(text, std::regex(values))
+                   ? std::string()
+                   : "'" + text + "' is no value of " + name;
+      },
+      "");
+}
+
+void tool::addLaterOptions(CLI::App &app, bool takesDtype) {
+  for (const LaterOption &later : laterOptions) {
+    const std::string name = later.name;
+    if (name == "--dtype" && !takesDtype)
+      continue;
+    if (!later.values)
+      app.add_flag_callback(name, [name] { refuse(name); })->group("");
+    else
+      app.add_option_function<std::string>(
+             name, [name](const std::string &) { refuse(name); })
+          ->check(oneOf(name, later.values))
+          ->group("");
+  }
+}

@@ -1,0 +1,17 @@
+//===- LaterOptions.h - options of the interface that are not built -------===//
+
+#ifndef PCC_TOOLS_PCC_LATEROPTIONS_H
+#define PCC_TOOLS_PCC_LATEROPTIONS_H
+
+#include <CLI/CLI.hpp>
+
+namespace pcc::tool {
+
+/// Adds the options that the interface has and this build has not: a value that
+/// is impossible is wrong usage (exit code 2), any other is unsupported (4).
+/// `takesDtype`: the command has no --dtype of its own.
+void addLaterOptions(CLI::App &app, bool takesDtype);
+
+} // namespace pcc::tool
+
+#endif // PCC_TOOLS_PCC_LATEROPTIONS_H
