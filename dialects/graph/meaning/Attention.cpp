@@ -64,11 +64,11 @@ static LogicalResult attention(Evaluation &e) {
   std::vector<double> scores(queries * keys);
   for (int64_t pair = 0; pair < query.shape[0] * numHeads; ++pair) {
     int64_t batch = pair / numHeads, head = pair % numHeads;
-    int64_t keyPair = batch * numKeyHeads + head / (numHeads / numKeyHeads);
+    int64_t keyHead = batch * numKeyHeads + head / (numHeads / numKeyHeads);
     llvm::fill(scores, 0);
     gemm(queries, keys, depth,
          {query.floats.data() + pair * queries * depth, depth, 1},
-         {key.floats.data() + keyPair * keys * depth, 1, depth}, scores.data(),
+         {key.floats.data() + keyHead * keys * depth, 1, depth}, scores.data(),
          keys);
     for (int64_t s = 0; s < queries; ++s) {
       int64_t offset = batch * strides[0] + head * strides[1] + s * strides[2];
@@ -77,7 +77,7 @@ static LogicalResult attention(Evaluation &e) {
       softmaxRow(row, keys);
     }
     gemm(queries, width, keys, MatrixView<double>{scores.data(), keys, 1},
-         {value.floats.data() + keyPair * keys * width, width, 1},
+         {value.floats.data() + keyHead * keys * width, width, 1},
          e.out().floats.data() + pair * queries * width, width);
   }
   return success();

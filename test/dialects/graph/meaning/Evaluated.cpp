@@ -1,6 +1,6 @@
 //===- Evaluated.cpp - ops given as text, results given as text -----------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/meaning/Fold.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,7 +1,7 @@
 //===- contractions-test.cpp - the meaning of sums of products ------------===//
 
-#include "Evaluated.h"
 #include "dialects/graph/meaning/Gemm.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 #include <vector>
 

@@ -1,6 +1,6 @@
 //===- element-wise-test.cpp - the meaning of element-wise ops ------------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
 using namespace pcc::graph;

@@ -1,6 +1,6 @@
 //===- fold-test.cpp - graph ops on constants become constants ------------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
 using namespace pcc::graph;

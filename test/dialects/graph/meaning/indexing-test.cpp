@@ -1,6 +1,6 @@
 //===- indexing-test.cpp - the meaning of gathers and scatters ------------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
 using namespace pcc::graph;

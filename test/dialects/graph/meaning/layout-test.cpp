@@ -1,6 +1,6 @@
 //===- layout-test.cpp - the meaning of ops that move elements ------------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
 using namespace pcc::graph;

@@ -1,6 +1,6 @@
 //===- reductions-test.cpp - the meaning of reductions and norms ----------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
 using namespace pcc::graph;

@@ -1,6 +1,6 @@
 //===- windows-test.cpp - the meaning of convolutions and pools -----------===//
 
-#include "Evaluated.h"
+#include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
 using namespace pcc::graph;
