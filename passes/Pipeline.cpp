@@ -5,11 +5,12 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/1-import/Passes.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/Passes.h"
 #include "passes/3-place/Passes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/7-emit/Passes.h"
+#include "passes/7-emit/Passes.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -63,7 +64,12 @@ static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createVerifyScheduled());
 }
 
-static void addEmit(OpPassManager &) {}
+static void addEmit(OpPassManager &manager) {
+  // Chains of cheap ops become kernels; what stays is for libraries. Nothing
+  // behind this changes what is computed.
+  manager.addPass(emit::createFormKernels());
+  manager.addPass(emit::createVerifyEmitted());
+}
 
 void pcc::addPhase(OpPassManager &manager, Phase phase) {
   using Adder = void (*)(OpPassManager &);

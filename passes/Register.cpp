@@ -5,6 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/meaning/Fold.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/1-import/Passes.h"
@@ -13,12 +14,14 @@
 #include "passes/4-shard/Passes.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/7-emit/Passes.h"
+#include "passes/7-emit/Passes.h"
 
 using namespace mlir;
 
 void pcc::registerDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, graph::GraphDialect, dist::DistDialect,
-                  pipe::PipeDialect>();
+                  pipe::PipeDialect, rank::RankDialect>();
   graph::registerMeaning(registry);
 }
 
@@ -28,6 +31,8 @@ void pcc::registerPasses() {
   prepare::registerPreparePasses();
   shard::registerShardPasses();
   schedule::registerSchedulePasses();
+  emit::registerEmitPasses();
   localize::registerLocalizePasses();
   place::registerPlacePasses();
+  emit::registerEmitPasses();
 }

@@ -1,4 +1,4 @@
-//===- AxisSearch.cpp - what one sub-axis splits, at the least cost -------===//
+//===- AxisSearch.cpp - what one axis splits, at the least cost -----------===//
 //
 // A variable per op (value = strategy), an edge per use, priced as the reshard
 // from what the producer gives to what the user takes. Solved exactly by
@@ -43,34 +43,54 @@ struct Choices {
 
 class AxisSearch {
 public:
-  AxisSearch(ShardedGraph &graph, const dist::SubAxis &axis, AxisRole role,
+  /// `parts` are parts of one axis that are handed out together.
+  AxisSearch(ShardedGraph &graph, ArrayRef<dist::SubAxis> parts, AxisRole role,
              const Seeds &seeds, plan::ReshardPlanner &planner)
-      : graph(graph), axis(axis), role(role), seeds(seeds), planner(planner),
-        weights(graph), inTime(axis.axis == dist::timeAxis) {
+      : graph(graph), parts(parts), role(role), seeds(seeds), planner(planner),
+        weights(graph), inTime(parts.front().axis == dist::timeAxis) {
     for (const dist::Axis &other : planner.mesh().axes) {
-      if (other.name == axis.axis)
+      if (other.name == parts.front().axis)
         break;
       decided.push_back(dist::fullAxis(planner.mesh(), other.name));
     }
-    decided.push_back({axis.axis, 1, axis.end()});
+    decided.push_back({parts.front().axis, 1, parts.back().end()});
   }
 
-  LogicalResult run() {
+  /// Finds the cheapest choice; `choose` makes it.
+  plan::Cost solve() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       addChoices(i);
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (unsigned result = 0; result < graph.users[i].size(); ++result)
         addValue(i, result);
     plan::Assignment best = plan::minimise(costs);
-    LDBG() << "axis " << axis.axis << ": " << best.cost.bytes << " bytes, "
-           << best.cost.calls << " calls, exact " << best.exact
+    LDBG() << "axis " << parts.front().axis << ": " << best.cost.bytes
+           << " bytes, " << best.cost.calls << " calls, exact " << best.exact
            << ", largest table " << best.largestTable;
-    for (unsigned i = 0; i < graph.ops.size(); ++i)
-      chosen.push_back(best.values[i]);
-    if (best.cost.penalty >= brokenRule && failed(reportBrokenRule()))
-      return failure();
+    chosen.assign(best.values.begin(), best.values.begin() + graph.ops.size());
+    return best.cost;
+  }
+
+  void choose() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       graph.ops[i] = choices[i].candidates[chosen[i]];
+  }
+
+  /// Reports the first op at which the choice breaks a rule.
+  LogicalResult reportBrokenRule() {
+    if (inTime && failed(reportWholeBatch()))
+      return failure();
+    for (unsigned i = 0; i < graph.ops.size(); ++i) {
+      const ShardedOp &op = choices[i].candidates[chosen[i]];
+      if (const Seed *seed = seeds.find(i);
+          seed && !seeds.allows(i, op, decided))
+        return emitError(locationOf(i))
+               << "sharding '" << seed->text << "' cannot be met: axis \""
+               << parts.front().axis << "\" cannot split it like this";
+      for (const ShardedGraph::Edge &edge : graph.operands[i])
+        if (failed(checkEdge(edge)))
+          return failure();
+    }
     return success();
   }
 
@@ -82,10 +102,10 @@ private:
   void addChoices(unsigned index) {
     Choices &own = choices.emplace_back();
     std::vector<plan::Cost> unary;
-    for (const Strategy &strategy : strategiesOf(graph.ops[index], axis)) {
-      if (!mayTake(index, strategy))
-        continue;
-      ShardedOp candidate = graph.ops[index].with(axis, strategy);
+    auto may = [&](const Strategy &strategy) {
+      return mayTake(index, strategy);
+    };
+    for (ShardedOp &candidate : candidatesOf(graph.ops[index], parts, may)) {
       unary.push_back(costOf(index, candidate));
       auto &operands = own.operands.emplace_back();
       for (unsigned i = 0; i < candidate.rule->operands.size(); ++i)
@@ -131,8 +151,9 @@ private:
       cost.penalty += brokenRule;
     if (role == AxisRole::Batch && leavesBatchWhole(index, candidate))
       cost.penalty += brokenRule;
-    if (role == AxisRole::Tensor && weights.mustSplit(graph, index, axis) &&
-        !weights.splits(candidate, index, axis))
+    if (role == AxisRole::Tensor &&
+        weights.mustSplit(graph, index, parts.front()) &&
+        !weights.splits(candidate, index, parts.front()))
       cost.penalty += weights.bytes(index);
     for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
       cost.memory +=
@@ -147,7 +168,7 @@ private:
     for (auto [tag, axes, factor] : llvm::zip_equal(
              graph.tags[index], candidate.axes, candidate.rule->factors))
       if (tag == Tag::Batch && factor.size > 1)
-        return !llvm::is_contained(axes, axis);
+        return !llvm::is_contained(axes, parts.front());
     return false;
   }
 
@@ -230,23 +251,6 @@ private:
     return success();
   }
 
-  LogicalResult reportBrokenRule() {
-    if (inTime && failed(reportWholeBatch()))
-      return failure();
-    for (unsigned i = 0; i < graph.ops.size(); ++i) {
-      const ShardedOp &op = choices[i].candidates[chosen[i]];
-      if (const Seed *seed = seeds.find(i);
-          seed && !seeds.allows(i, op, decided))
-        return emitError(locationOf(i))
-               << "sharding '" << seed->text << "' cannot be met: axis \""
-               << axis.axis << "\" cannot split it like this";
-      for (const ShardedGraph::Edge &edge : graph.operands[i])
-        if (failed(checkEdge(edge)))
-          return failure();
-    }
-    return success();
-  }
-
   LogicalResult checkEdge(const ShardedGraph::Edge &edge) {
     const dist::Sharding &from =
         choices[edge.producer].results[chosen[edge.producer]][edge.result];
@@ -264,7 +268,7 @@ private:
   }
 
   ShardedGraph &graph;
-  dist::SubAxis axis;
+  dist::SubAxes parts;
   AxisRole role;
   const Seeds &seeds;
   plan::ReshardPlanner &planner;
@@ -277,9 +281,42 @@ private:
 };
 } // namespace
 
+/// Hands out the parts one after another; the last one's cost is that of all.
+static FailureOr<plan::Cost> assignInParts(ShardedGraph &graph,
+                                           ArrayRef<dist::SubAxis> parts,
+                                           AxisRole role, const Seeds &seeds,
+                                           plan::ReshardPlanner &planner) {
+  plan::Cost cost, penalties;
+  for (const dist::SubAxis &part : parts) {
+    AxisSearch search(graph, part, role, seeds, planner);
+    cost = search.solve();
+    if (cost.penalty >= brokenRule)
+      return failure();
+    penalties.penalty += cost.penalty;
+    search.choose();
+  }
+  cost.penalty = penalties.penalty;
+  return cost;
+}
+
 LogicalResult pcc::shard::assignAxis(ShardedGraph &graph,
-                                     const dist::SubAxis &axis, AxisRole role,
-                                     const Seeds &seeds,
+                                     ArrayRef<dist::SubAxis> parts,
+                                     AxisRole role, const Seeds &seeds,
                                      plan::ReshardPlanner &planner) {
-  return AxisSearch(graph, axis, role, seeds, planner).run();
+  AxisSearch together(graph, parts, role, seeds, planner);
+  plan::Cost cost = together.solve();
+  if (parts.size() > 1 && role != AxisRole::Batch) {
+    // Parts that go their own ways can be cheaper: a weight split by rows and
+    // by columns.
+    std::vector<ShardedOp> before = graph.ops;
+    FailureOr<plan::Cost> apart =
+        assignInParts(graph, parts, role, seeds, planner);
+    if (succeeded(apart) && *apart < cost)
+      return success();
+    graph.ops = std::move(before);
+  }
+  if (cost.penalty >= brokenRule && failed(together.reportBrokenRule()))
+    return failure();
+  together.choose();
+  return success();
 }

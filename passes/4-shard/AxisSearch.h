@@ -1,4 +1,4 @@
-//===- AxisSearch.h - what one sub-axis splits, at the least cost ---------===//
+//===- AxisSearch.h - what one axis splits, at the least cost ------------===//
 
 #ifndef PCC_PASSES_4_SHARD_AXISSEARCH_H
 #define PCC_PASSES_4_SHARD_AXISSEARCH_H
@@ -21,12 +21,14 @@ enum class AxisRole : uint8_t {
 /// all others.
 AxisRole roleOf(llvm::StringRef axis);
 
-/// Hands out `axis`: chooses one strategy per op of `graph` such that the bytes
-/// received per rank are least, then the calls, then the memory; exactly, by
-/// variable elimination. Choices that were made for earlier axes stay. Fails
-/// after an error at the op where a seed, or the nature of the axis, cannot be
-/// met.
-mlir::LogicalResult assignAxis(ShardedGraph &graph, const dist::SubAxis &axis,
+/// Hands out an axis, given by its prime parts, major first: chooses what it
+/// does to each op of `graph` such that the bytes received per rank are least,
+/// then the calls, then the memory; exactly, by variable elimination, among the
+/// plans that give the parts out together and, prime by prime, apart. Choices
+/// that were made for earlier axes stay. Fails after an error at the op where a
+/// seed, or the nature of the axis, cannot be met.
+mlir::LogicalResult assignAxis(ShardedGraph &graph,
+                               llvm::ArrayRef<dist::SubAxis> parts,
                                AxisRole role, const Seeds &seeds,
                                plan::ReshardPlanner &planner);
 

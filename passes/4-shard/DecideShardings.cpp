@@ -62,14 +62,15 @@ struct DecideShardings
     // What the user pinned has the factors that the user wrote.
     graph.refine(seeds->pinned());
     plan::ReshardPlanner planner(mesh);
-    for (const dist::Axis &axis : mesh.axes)
-      for (const dist::SubAxis &part : primeParts(axis)) {
-        LDBG() << "handing out " << part.axis << ":(" << part.pre << ")"
-               << part.size;
-        if (failed(assignAxis(graph, part, roleOf(axis.name), *seeds, planner)))
-          return signalPassFailure();
-        ++numAxes;
-      }
+    for (const dist::Axis &axis : mesh.axes) {
+      dist::SubAxes parts = primeParts(axis);
+      if (parts.empty())
+        continue;
+      LDBG() << "handing out " << axis.name;
+      if (failed(assignAxis(graph, parts, roleOf(axis.name), *seeds, planner)))
+        return signalPassFailure();
+      numAxes += parts.size();
+    }
     for (const ShardedOp &op : graph.ops)
       numSplit += llvm::any_of(
           op.axes, [](const dist::SubAxes &axes) { return !axes.empty(); });

@@ -143,3 +143,46 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
       strategies.push_back({Strategy::Through, operand});
   return strategies;
 }
+
+/// Gives `factor` of `op` as many of `parts` as leave no rank without elements,
+/// at least one; returns how many.
+static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor) {
+  size_t used = 0;
+  for (const dist::SubAxis &part : parts) {
+    int64_t after = dist::numParts(op.axes[factor]) * part.size;
+    if (!splittable(op, factor) ||
+        (used > 0 && after > op.rule->factors[factor].size))
+      break;
+    op.axes[factor].push_back(part);
+    ++used;
+  }
+  return used;
+}
+
+SmallVector<ShardedOp, 0>
+pcc::shard::candidatesOf(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                         llvm::function_ref<bool(const Strategy &)> may) {
+  SmallVector<ShardedOp, 0> candidates;
+  SmallVector<Strategy> strategies = strategiesOf(op, parts.front());
+  llvm::erase_if(strategies, [&](const Strategy &s) { return !may(s); });
+  for (const Strategy &strategy : strategies) {
+    ShardedOp candidate(op);
+    if (strategy.kind != Strategy::Split) {
+      for (const dist::SubAxis &part : parts)
+        candidate = candidate.with(part, strategy);
+      candidates.push_back(std::move(candidate));
+      continue;
+    }
+    ArrayRef<dist::SubAxis> rest =
+        parts.drop_front(fill(candidate, parts, strategy.index));
+    candidates.push_back(candidate);
+    for (const Strategy &other : strategies) {
+      ShardedOp both(candidate);
+      if (!rest.empty() && other.kind == Strategy::Split &&
+          other.index != strategy.index &&
+          fill(both, rest, other.index) == rest.size())
+        candidates.push_back(std::move(both));
+    }
+  }
+  return candidates;
+}

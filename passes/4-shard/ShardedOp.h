@@ -82,6 +82,15 @@ inline constexpr llvm::StringLiteral throughName = "dist.through";
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
+/// All that `parts`, the parts of one axis, may do to `op` together, if each
+/// choice that is made passes `may`. One factor takes as many parts, major
+/// first, as it has room for; what is left goes to one other factor or to none:
+/// 2 key/value heads take half of an axis of 4, and the 4 queries of each head
+/// may take the rest.
+llvm::SmallVector<ShardedOp, 0>
+candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
+             llvm::function_ref<bool(const Strategy &)> may);
+
 } // namespace pcc::shard
 
 #endif // PCC_PASSES_4_SHARD_SHARDEDOP_H

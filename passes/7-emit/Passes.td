@@ -15,3 +15,13 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
                     Statistic<"numOps", "ops", "ops that became part of a kernel">];
   let dependentDialects = ["::pcc::graph::GraphDialect", "::pcc::rank::RankDialect"];
 }
+
+def VerifyEmitted : Pass<"verify-emitted", "::mlir::ModuleOp"> {
+  let summary = "gate: the loader's own verifier accepts the program of every position, whose arena holds what is alive";
+  let description = [{
+    Writes each program as the bundle will have it, apart from the facts about weight files.
+    [example: test/passes/7-emit/verify-emitted.mlir @stage_0]
+  }];
+  let statistics = [Statistic<"numInstructions", "instructions", "instructions of all positions">,
+                    Statistic<"arenaBytes", "bytes", "bytes of all positions' arenas">];
+}
