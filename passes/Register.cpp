@@ -15,7 +15,6 @@
 #include "passes/5-localize/Passes.h"
 #include "passes/6-schedule/Passes.h"
 #include "passes/7-emit/Passes.h"
-#include "passes/7-emit/Passes.h"
 
 using namespace mlir;
 

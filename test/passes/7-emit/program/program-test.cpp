@@ -1,0 +1,202 @@
+//===- program-test.cpp - the program of one position ---------------------===//
+
+#include "passes/7-emit/program/ProgramWriter.h"
+#include "runtime/program/Verify.h"
+#include "test/passes/7-emit/program/Modules.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using namespace pcc::test;
+
+namespace {
+class ProgramTest : public testing::Test {
+protected:
+  ProgramTest() { loadDialects(context); }
+
+  /// The program of a position, which the loader must accept.
+  program::ProgramT &write(const std::string &text, int position = 0) {
+    module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+    std::string error;
+    facts = readFacts(*module, error);
+    EXPECT_TRUE(facts) << error;
+    written = PositionProgram();
+    runtime::Status status = writeProgram(*facts, position, written);
+    EXPECT_TRUE(status.ok()) << status.message();
+    status = runtime::verifyProgram(
+        written.tables, static_cast<int64_t>(written.constants.size()));
+    EXPECT_TRUE(status.ok()) << status.message();
+    return written.tables;
+  }
+
+  const program::BufferT &buffer(int32_t index) {
+    return *written.tables.buffers[index];
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::optional<ModelFacts> facts;
+  PositionProgram written;
+};
+} // namespace
+
+TEST_F(ProgramTest, APositionHasItsStageAndAllPorts) {
+  program::ProgramT &program = write(twoStages, 0);
+  EXPECT_EQ(program.axes.size(), 2u);
+  EXPECT_EQ(program.axes[0]->name, "pp");
+  EXPECT_EQ(program.stage_positions, (std::vector<int32_t>{0, 1}));
+  ASSERT_EQ(program.functions.size(), 1u);
+  EXPECT_EQ(program.functions[0]->instructions.size(), 1u);
+  EXPECT_GE(program.inputs[0]->buffer, 0);
+  EXPECT_EQ(program.outputs[0]->buffer, -1);
+  ASSERT_EQ(program.parameters.size(), 1u);
+  EXPECT_EQ(program.parameters[0]->local_bytes, 8 * 8 * 4);
+}
+
+TEST_F(ProgramTest, InputsHaveASlotPerMicrobatch) {
+  program::ProgramT &program = write(twoStages, 0);
+  EXPECT_EQ(buffer(program.inputs[0]->buffer).slots, 2);
+}
+
+/// A message leaves before the next action runs: one slot is enough.
+TEST_F(ProgramTest, MessagesShareOneSlot) {
+  program::ProgramT &program = write(twoStages, 1);
+  ASSERT_EQ(program.transfers.size(), 1u);
+  EXPECT_EQ(program.transfers[0]->from_buffer, -1);
+  EXPECT_EQ(buffer(program.transfers[0]->to_buffer).slots, 1);
+}
+
+TEST_F(ProgramTest, ExchangesStandBetweenActions) {
+  program::ProgramT &program = write(twoStages, 1);
+  std::string kinds;
+  for (const auto &action : program.actions)
+    kinds += action->kind == program::ActionKind::Exchange ? 'X' : 'F';
+  EXPECT_EQ(kinds, "XFXF");
+}
+
+TEST_F(ProgramTest, AnAllReduceIsInPlace) {
+  program::ProgramT &program = write(twoStages, 1);
+  const auto *reduce =
+      program.functions[0]->instructions[1]->body.AsCollective();
+  ASSERT_TRUE(reduce);
+  EXPECT_EQ(buffer(reduce->in).offset, buffer(reduce->out).offset);
+  EXPECT_EQ(reduce->group, 0);
+  ASSERT_EQ(program.groups.size(), 1u);
+}
+
+TEST_F(ProgramTest, AReshapeIsNoInstruction) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %t = graph.reshape %x : tensor<4x8xf32> to tensor<8x4xf32>
+    %c = graph.constant dense<2.0> : tensor<4x8xf32>
+    %m = graph.matmul %x, %t : tensor<4x8xf32>, tensor<8x4xf32>
+    %y = graph.matmul %m, %c : tensor<4x4xf32>, tensor<4x8xf32>)mlir"));
+  EXPECT_EQ(program.functions[0]->instructions.size(), 2u);
+  EXPECT_EQ(written.constants.size(), 4u * 8 * 4);
+}
+
+TEST_F(ProgramTest, TransposesAreStrides) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %s = graph.matmul %x, %x {transpose_rhs} : tensor<4x8xf32>, tensor<4x8xf32>
+    %y = graph.matmul %s, %x {transpose_lhs} : tensor<4x4xf32>, tensor<4x8xf32>)mlir"));
+  const auto *first = program.functions[0]->instructions[0]->body.AsMatmul();
+  EXPECT_EQ(first->b_strides, (std::vector<int64_t>{1, 8}));
+  EXPECT_EQ(first->k, 8);
+  const auto *second = program.functions[0]->instructions[1]->body.AsMatmul();
+  EXPECT_EQ(second->a_strides, (std::vector<int64_t>{1, 4}));
+}
+
+/// "tec,ecd->td": e and c run on in both operands and are summed as one.
+TEST_F(ProgramTest, AnEinsumSumsLettersThatRunOn) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %l = graph.constant dense<1.0> : tensor<4x2x3xf32>
+    %r = graph.constant dense<1.0> : tensor<2x3x8xf32>
+    %y = graph.einsum "tec,ecd->td" %l, %r : tensor<4x2x3xf32>, tensor<2x3x8xf32>)mlir"));
+  const auto *product = program.functions[0]->instructions[0]->body.AsMatmul();
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->m, 4);
+  EXPECT_EQ(product->k, 6);
+  EXPECT_EQ(product->n, 8);
+  EXPECT_EQ(product->b_strides, (std::vector<int64_t>{8, 1}));
+}
+
+TEST_F(ProgramTest, AnEinsumRunsOverSharedLetters) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %l = graph.constant dense<1.0> : tensor<4x5xf32>
+    %r = graph.constant dense<1.0> : tensor<5x4x8xf32>
+    %y = graph.einsum "tc,ctd->td" %l, %r : tensor<4x5xf32>, tensor<5x4x8xf32>)mlir"));
+  const auto *product = program.functions[0]->instructions[0]->body.AsMatmul();
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->batch, (std::vector<int64_t>{4}));
+  EXPECT_EQ(product->m, 1);
+  EXPECT_EQ(product->b_strides, (std::vector<int64_t>{8, 32, 1}));
+}
+
+TEST_F(ProgramTest, IndicesFromAnInputAreChecked) {
+  program::ProgramT &program = write(R"mlir(
+module attributes {
+  graph.inputs = [{graph.name = "ids", dist.global = tensor<4xi64>}],
+  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
+  graph.parameter @table : tensor<50x8xf32>
+  rank.kernel @k(%t: tensor<50x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> {
+    %r = graph.gather %t, %i along 0 : tensor<50x8xf32>, tensor<4xi64>
+    rank.yield %r : tensor<4x8xf32>
+  }
+  func.func @stage_0(%ids: tensor<4xi64> {graph.name = "ids"})
+      -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %t = graph.get_parameter @table : tensor<50x8xf32>
+    %y = rank.launch @k(%t, %ids) : (tensor<50x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> loc("embed")
+    return %y : tensor<4x8xf32>
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+})mlir");
+  EXPECT_EQ(program.inputs[0]->index_bound, 50);
+  const auto &instructions = program.functions[0]->instructions;
+  ASSERT_EQ(instructions.size(), 2u);
+  const auto *check = instructions[0]->body.AsCheckIndices();
+  ASSERT_TRUE(check);
+  EXPECT_EQ(check->low, -50);
+  EXPECT_EQ(check->high, 50);
+  EXPECT_EQ(check->input, "ids");
+  EXPECT_EQ(instructions[0]->node, "embed");
+}
+
+/// The value stays on the first rank; the others get zeros.
+TEST_F(ProgramTest, AMaskIsAFillAndACopy) {
+  program::ProgramT &program = write(R"mlir(
+module attributes {
+  dist.mesh = #dist.mesh<tp = 2>,
+  graph.inputs = [{graph.name = "x", dist.global = tensor<4x8xf32>}],
+  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
+  func.func @stage_0(%x: tensor<4x8xf32> {graph.name = "x"})
+      -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %m = dist.collective mask %x from <"[-, -]"> to <"[-, -] partial sum(tp:2)">
+        shape [4, 8] received 0 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
+    %y = dist.collective all_reduce %m from <"[-, -] partial sum(tp:2)"> to <"[-, -]">
+        shape [4, 8] received 128 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
+    return %y : tensor<4x8xf32>
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+})mlir");
+  const auto &instructions = program.functions[0]->instructions;
+  ASSERT_EQ(instructions.size(), 3u);
+  ASSERT_TRUE(instructions[0]->body.AsFill());
+  const auto *copy = instructions[1]->body.AsCopy();
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->target_offset->high, 32);
+}
+
+TEST_F(ProgramTest, ADeviceThatCannotRunAnOpSaysWhich) {
+  module = parseSourceString<ModuleOp>(
+      oneRank("%y = graph.cumsum %x along 1 : tensor<4x8xf32>\n"
+              "%z = graph.softmax %x over 1 : tensor<4x8xf32> loc(\"bad\")"),
+      ParserConfig(&context));
+  std::string error;
+  facts = readFacts(*module, error);
+  ASSERT_TRUE(facts) << error;
+  runtime::Status status = writeProgram(*facts, 0, written);
+  EXPECT_EQ(status.code(), runtime::Unsupported);
+  EXPECT_EQ(status.message(),
+            "the cpu device cannot run graph.softmax (node \"bad\")");
+}
