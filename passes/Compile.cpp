@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "passes/1-import/Import.h"
 #include "passes/7-emit/Emit.h"
+#include "passes/7-emit/link/InstructionSets.h"
 #include "passes/CompileReport.h"
 #include "passes/CrashGuard.h"
 #include "passes/Defect.h"
@@ -46,6 +47,8 @@ public:
         context(registry(), MLIRContext::Threading::DISABLED),
         diagnostics(&context, listener) {
     context.loadAllAvailableDialects();
+    // A message is one line, not a module.
+    context.printOpOnDiagnostic(false);
   }
 
   /// Loads the model and runs all phases up to `last`, the writing of the
@@ -57,6 +60,8 @@ public:
     if (Outcome outcome =
             guarded([&] { return isText ? loadText() : loadOnnx(); });
         !outcome.ok())
+      return outcome;
+    if (Outcome outcome = checkInstructionSets(); !outcome.ok())
       return outcome;
     for (Phase phase = after(phaseOf(*module)); phase <= last;
          phase = after(phase))
@@ -145,6 +150,15 @@ private:
     if (!module)
       return diagnostics.outcome(3);
     return resume(*module, options);
+  }
+
+  /// Kernels come last; that nothing is called so is said first.
+  Outcome checkInstructionSets() {
+    std::vector<std::string> cpus;
+    runtime::Status known = emit::instructionSetsOf(*module, cpus);
+    if (known.ok())
+      return {};
+    return {known.code(), "--cpu: " + known.message(), known.notes()};
   }
 
   Outcome runPhase(Phase phase) {

@@ -135,9 +135,11 @@ private:
         other = binding.dims.try_emplace(std::string(dim.param), size)
                     .first->second;
       if (other != size)
-        return fail(5, "--shape " + nameOf(input) + " gives dim " + Twine(i) +
-                           " size " + Twine(size) + ", but it is " +
-                           Twine(other));
+        return fail(
+            5, "--shape " + nameOf(input) + " gives dim " + Twine(i) +
+                   (dim.param.empty() ? std::string()
+                                      : " (" + std::string(dim.param) + ")") +
+                   " size " + Twine(size) + ", but it is " + Twine(other));
     }
     return true;
   }

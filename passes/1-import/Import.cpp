@@ -58,6 +58,7 @@ private:
   bool checkNodes(const onnx::Graph &graph);
   bool checkNode(const onnx::Node &node);
   bool makeFunction();
+  bool checkOutputs(ValueRange results);
   bool makeGraph(const onnx::Graph &graph);
   bool makeNode(const onnx::Node &node);
   bool makeBranch(const onnx::Node &node, Emitter &emitter);
@@ -243,6 +244,45 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
 }
 
+/// Whether a model that declares `declared` cannot give `shape`.
+static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
+  if (!declared.shape)
+    return false;
+  if (declared.shape->size() != shape.size())
+    return true;
+  return llvm::any_of(llvm::zip_equal(*declared.shape, shape), [](auto pair) {
+    auto &[dim, size] = pair;
+    return dim.value && *dim.value != size;
+  });
+}
+
+/// "2x10"
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(shape, stream, "x");
+  return text;
+}
+
+/// Outputs are as declared. Where dims were bound, what was declared may be of
+/// other sizes.
+bool ModelImport::checkOutputs(ValueRange results) {
+  if (!binding.dims.empty())
+    return true;
+  for (auto [output, value] : llvm::zip_equal(model.graph.outputs, results)) {
+    auto type = graph::tensorType(value);
+    if (!contradicts(output.type, type.getShape()))
+      continue;
+    std::string node = graph::nodeName(value.getLoc()).str();
+    return fail({5, "output " + onnx::quoted(output.name) + " of node " +
+                        onnx::quoted(node) + " has the shape " +
+                        shapeText(type.getShape()) +
+                        ", but the model declares another"},
+                "");
+  }
+  return true;
+}
+
 bool ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -253,6 +293,8 @@ bool ModelImport::makeReturn() {
   }
   if (emitter.failed())
     return fail(emitter.getError(), "the graph's outputs: ");
+  if (!checkOutputs(results))
+    return false;
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));

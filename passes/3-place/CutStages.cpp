@@ -32,6 +32,11 @@ public:
       : function(function), numStages(numStages), chain(function) {}
 
   LogicalResult run(ArrayAttr stageAt) {
+    // Nothing but cheap ops: one stage has them all.
+    if (numStages == 1 && chain.links().empty()) {
+      placeFreeOps();
+      return success();
+    }
     plan::StageCutRequest request = chain.request(numStages);
     if (failed(pinCuts(stageAt, request)))
       return failure();

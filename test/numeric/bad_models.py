@@ -11,11 +11,12 @@ def value(name, shape, dtype=FLOAT):
     return helper.make_tensor_value_info(name, dtype, shape)
 
 
-def save(folder, nodes, inputs=None, outputs=None, weights=(), opset=18, **fields):
+def save(folder, nodes, inputs=None, outputs=None, weights=(), opset=18, domains=(), **fields):
     """Writes model.onnx: by default from x of 2 x 10 floats to y."""
     os.makedirs(folder, exist_ok=True)
     graph = helper.make_graph(nodes, "g", inputs or [value("x", [2, 10])], outputs or [value("y", None)], list(weights))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10, **fields)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)],
+                              ir_version=10, **fields)
     path = os.path.join(folder, "model.onnx")
     with open(path, "wb") as f:
         f.write(model.SerializeToString())
@@ -142,7 +143,8 @@ def control_flow(folder):
 
 
 def name_of_two_lines(folder):
-    return save(folder, [helper.make_node("Frobnicate", ["x"], ["y"], name="first\nsecond", domain="org.example")])
+    return save(folder, [helper.make_node("Frobnicate", ["x"], ["y"], name="first\nsecond", domain="org.example")],
+                domains=["org.example"])
 
 
 def data_dependent_shape(folder):

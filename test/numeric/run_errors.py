@@ -229,7 +229,6 @@ REQUESTS = {
     "unknown_cut": (["--pp", "2", "--stage-at", "nowhere"], ["nowhere"]),
     "pin_of_another_rank": (["--tp", "2", "--shard", "wte.weight=[tp]"], ["wte.weight"]),
     "sub_axis_that_does_not_fit": (["--tp", "4", "--shard", "wte.weight=[tp:(2)4,-]"], ["tp"]),
-    "no_memory": (["--memory-limit", "1KiB"], ["1"]),
 }
 
 

@@ -15,6 +15,7 @@ struct LaterOption {
 };
 } // namespace
 
+static constexpr char group[] = "Not in this build";
 static constexpr char anything[] = ".+";
 static constexpr char number[] = R"([+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
 
@@ -66,11 +67,11 @@ void tool::addLaterOptions(CLI::App &app, bool takesDtype) {
     if (name == "--dtype" && !takesDtype)
       continue;
     if (!later.values)
-      app.add_flag_callback(name, [name] { refuse(name); })->group("");
+      app.add_flag_callback(name, [name] { refuse(name); })->group(group);
     else
       app.add_option_function<std::string>(
              name, [name](const std::string &) { refuse(name); })
           ->check(oneOf(name, later.values))
-          ->group("");
+          ->group(group);
   }
 }
