@@ -44,9 +44,11 @@ Outcome pcc::reportDefect(Phase phase, const std::string &what,
                           const CompileOptions &options, ModuleOp before) {
   std::string reproducer = before ? writeReproducer(phase, before) : "";
   std::string name(folderOf(phase));
+  const bool namesPhase = what.find("'" + name + "'") != std::string::npos;
   Outcome outcome{1,
-                  "a defect of pcc in phase '" + name + "': " + what +
-                      "; please report this with '" +
+                  "a defect of pcc" +
+                      (namesPhase ? "" : " in phase '" + name + "'") + ": " +
+                      what + "; please report this with '" +
                       (reproducer.empty() ? options.model : reproducer) + "'",
                   {}};
   if (!reproducer.empty())
