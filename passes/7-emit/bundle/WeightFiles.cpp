@@ -5,8 +5,12 @@
 #include "runtime/program/Program.h"
 #include "runtime/program/WeightFile.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <cstring>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -20,19 +24,47 @@ static std::string pathOf(const program::ProgramT &program,
                                       : program.weights_root + "/" + file.path;
 }
 
+/// Files up to this size are hashed as a whole as well, for `--check-weights`.
+static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
+
+/// xxh3 of a file without mapping it; 0 if it cannot be read.
+static uint64_t hashInPieces(const std::string &path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
+      std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file)
+    return 0;
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> state(
+      XXH3_createState(), &XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  std::vector<char> piece(1 << 20);
+  while (const size_t size =
+             std::fread(piece.data(), 1, piece.size(), file.get()))
+    XXH3_64bits_update(state.get(), piece.data(), size);
+  return XXH3_64bits_digest(state.get());
+}
+
+static Status describe(const std::string &path, program::WeightFileT &file) {
+  if (Status status = runtime::describeWeightFile(path, file); status.failed())
+    return Status::error(runtime::CannotRead, status.message());
+  if (file.size <= wholeHashLimit)
+    file.full_hash = hashInPieces(path);
+  return Status::success();
+}
+
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
     for (auto &file : program.tables.files) {
       auto [entry, isNew] = known.try_emplace(file->path);
       if (isNew)
-        if (Status status = runtime::describeWeightFile(
-                pathOf(program.tables, *file), entry->second);
+        if (Status status =
+                describe(pathOf(program.tables, *file), entry->second);
             status.failed())
-          return Status::error(runtime::CannotRead, status.message());
+          return status;
       file->size = entry->second.size;
       file->modified_ns = entry->second.modified_ns;
       file->pages = entry->second.pages;
+      file->full_hash = entry->second.full_hash;
     }
   return Status::success();
 }
@@ -146,8 +178,7 @@ private:
 
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
-    if (Status status = runtime::describeWeightFile(folder.path(name), *file);
-        status.failed())
+    if (Status status = describe(folder.path(name), *file); status.failed())
       return status;
     file->path = name;
     file->in_bundle = true;
