@@ -30,7 +30,7 @@ public:
     return json;
   }
 
-  int64_t positionOf(const Coordinates &at) const {
+  int64_t pipelinePosition(const Coordinates &at) const {
     return !names.empty() && names[0] == "pp" ? at[0] : 0;
   }
 
@@ -166,7 +166,8 @@ static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
     if (onlyRank && rank != *onlyRank)
       continue;
     const Coordinates at = coordinatesOf(mesh.mesh, rank);
-    ranks.push_back(expanders.at(size_t(mesh.positionOf(at))).expand(rank, at));
+    ranks.push_back(
+        expanders.at(size_t(mesh.pipelinePosition(at))).expand(rank, at));
   }
   Json result = Json::object();
   for (auto &[key, value] : bundle.items())

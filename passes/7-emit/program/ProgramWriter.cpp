@@ -9,6 +9,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// A new element at the end of a list of tables.
+template <typename Table>
+static Table &append(std::vector<std::unique_ptr<Table>> &list) {
+  return *list.emplace_back(std::make_unique<Table>());
+}
+
 namespace {
 class ProgramWriter {
 public:
@@ -48,16 +54,14 @@ private:
     program.weights_root = facts.weightsRoot;
     for (auto [name, size] :
          llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes)) {
-      auto &axis =
-          program.axes.emplace_back(std::make_unique<program::AxisT>());
-      axis->name = name;
-      axis->size = size;
+      program::AxisT &axis = append(program.axes);
+      axis.name = name;
+      axis.size = size;
     }
     for (int stagePosition : facts.positionOfStage)
       program.stage_positions.push_back(stagePosition);
     for (const runtime::GroupSpec &group : facts.groups)
-      program.groups.push_back(
-          std::make_unique<program::GroupT>(runtime::toProgram(group)));
+      append(program.groups) = runtime::toProgram(group);
   }
 
   void writeStage(int stage) {
@@ -141,11 +145,11 @@ private:
     for (auto [i, transfer] : llvm::enumerate(facts.transfers)) {
       auto &made = program.transfers.emplace_back(
           std::make_unique<program::TransferT>());
-      made->value = transfer.value;
-      made->from_stage = transfer.fromStage;
-      made->to_stage = transfer.toStage;
-      made->from_buffer = buffers.sentBuffer(static_cast<int>(i));
-      made->to_buffer = buffers.receivedBuffer(static_cast<int>(i));
+      made.value = transfer.value;
+      made.from_stage = transfer.fromStage;
+      made.to_stage = transfer.toStage;
+      made.from_buffer = buffers.sentBuffer(static_cast<int>(i));
+      made.to_buffer = buffers.receivedBuffer(static_cast<int>(i));
     }
   }
 
