@@ -4,6 +4,7 @@
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -21,6 +22,20 @@ static void abortWith(const char *why) {
   std::abort();
 }
 
+/// A stack that has run out cannot hold the handler of its own signal.
+static void handleOnOwnStack(int signal) {
+  static char stack[1 << 16];
+  stack_t other{};
+  other.ss_sp = stack;
+  other.ss_size = sizeof stack;
+  struct sigaction action{};
+  if (sigaltstack(&other, nullptr) != 0 ||
+      sigaction(signal, nullptr, &action) != 0)
+    return;
+  action.sa_flags |= SA_ONSTACK;
+  sigaction(signal, &action, nullptr);
+}
+
 /// Aborts stay silent: the guard says what happened.
 static void installHandlers() {
   static const bool installed = [] {
@@ -31,6 +46,7 @@ static void installHandlers() {
     std::set_new_handler([] { abortWith("out of memory"); });
     std::set_terminate([] { abortWith("an exception that nothing catches"); });
     llvm::CrashRecoveryContext::Enable();
+    handleOnOwnStack(SIGSEGV);
     return true;
   }();
   (void)installed;

@@ -40,6 +40,13 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
   return survived && written.ok() ? unique.str().str() : "";
 }
 
+static std::string wholeCommand(const CompileOptions &options) {
+  std::string command = options.command;
+  for (auto &[name, size] : options.dims)
+    command += " --dim '" + name + "=" + std::to_string(size) + "'";
+  return command;
+}
+
 Outcome pcc::reportDefect(Phase phase, const std::string &what,
                           const CompileOptions &options, ModuleOp before) {
   std::string reproducer = before ? writeReproducer(phase, before) : "";
@@ -55,6 +62,6 @@ Outcome pcc::reportDefect(Phase phase, const std::string &what,
     outcome.notes.push_back("to see it again: pcc " + reproducer +
                             " --start-at " + name);
   else
-    outcome.notes.push_back("to see it again: " + options.command);
+    outcome.notes.push_back("to see it again: " + wholeCommand(options));
   return outcome;
 }
