@@ -143,8 +143,7 @@ private:
 
   void writeTransfers() {
     for (auto [i, transfer] : llvm::enumerate(facts.transfers)) {
-      auto &made = program.transfers.emplace_back(
-          std::make_unique<program::TransferT>());
+      auto &made = append(program.transfers);
       made.value = transfer.value;
       made.from_stage = transfer.fromStage;
       made.to_stage = transfer.toStage;
