@@ -261,10 +261,17 @@ Outcome pcc::verify(const CompileOptions &options,
     return withCompilation(options, listener, [&](Compilation &parts) {
       if (Outcome outcome = parts.runTo(Phase::Schedule); !outcome.ok())
         return outcome;
-      interpret::Verdict verdict =
-          interpret::compare(whole.getModule(), parts.getModule(),
-                             {verifyOptions.inputs, verifyOptions.report,
-                              verifyOptions.modelTypes});
+      interpret::Verdict verdict;
+      std::string why;
+      auto compare = [&] {
+        verdict =
+            interpret::compare(whole.getModule(), parts.getModule(),
+                               {verifyOptions.inputs, verifyOptions.report,
+                                verifyOptions.modelTypes});
+      };
+      if (!survives(compare, why))
+        return reportDefect(Phase::Schedule, "the interpreter crashed: " + why,
+                            options, parts.getModule());
       return Outcome{verdict.exitCode, verdict.error, verdict.notes};
     });
   });

@@ -91,6 +91,7 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
          },
          "own axes, major to minor: a=2,b=4")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("Parallelism");
   app.add_option("--microbatches", options.microbatches,
                  "cut the batch in M (default 1)")
@@ -196,6 +197,7 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
          "--cpu", options.cpus,
          "instruction sets of CPU kernels (default x86-64-v3,x86-64-v4)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("Target");
   app.add_option("--dump-ir", options.dumpDirectory,
                  "write one .mlir per phase into this directory")
@@ -266,7 +268,7 @@ int tool::compileCommand(int argc, const char *const *argv) {
       "  pcc ir/4-shard.mlir --start-at 5",
       "pcc");
   addCompileOptions(app, options);
-  addLaterOptions(app, /*takesDtype=*/true);
+  addLaterOptions(app, /*isVerify=*/false);
   app.footer(
       "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
       "pcc inspect BUNDLE; 'pcc help COMMAND' tells more\n"

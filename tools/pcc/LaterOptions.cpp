@@ -8,10 +8,13 @@
 using namespace pcc;
 
 namespace {
+enum OfCommand { Any, CompileOnly, VerifyOnly };
+
 struct LaterOption {
   const char *name;
   /// Values that it may have, as a regular expression; null: it has none.
   const char *values;
+  OfCommand command = Any;
 };
 } // namespace
 
@@ -28,8 +31,11 @@ static constexpr LaterOption laterOptions[] = {
     {"--recompute", "none|full|selective|auto"},
     // Other targets and types.
     {"--gpu-arch", "sm_[0-9]+[af]?"},
-    {"--dtype", "f32|bf16|f16"},
+    {"--dtype", "f32|bf16|f16", CompileOnly},
     {"--emit", "onnx"},
+    // Further ways to verify.
+    {"--run", nullptr, VerifyOnly},
+    {"--blocks", nullptr, VerifyOnly},
     // Training.
     {"--train", nullptr},
     {"--loss", anything},
@@ -61,10 +67,11 @@ static CLI::Validator oneOf(const std::string &name, const char *values) {
       "");
 }
 
-void tool::addLaterOptions(CLI::App &app, bool takesDtype) {
+void tool::addLaterOptions(CLI::App &app, bool isVerify) {
   for (const LaterOption &later : laterOptions) {
     const std::string name = later.name;
-    if (name == "--dtype" && !takesDtype)
+    if ((later.command == VerifyOnly && !isVerify) ||
+        (later.command == CompileOnly && isVerify))
       continue;
     if (!later.values)
       app.add_flag_callback(name, [name] { refuse(name); })->group(group);

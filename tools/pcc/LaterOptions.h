@@ -9,8 +9,8 @@ namespace pcc::tool {
 
 /// Adds the options that the interface has and this build has not: a value that
 /// is impossible is wrong usage (exit code 2), any other is unsupported (4).
-/// `takesDtype`: the command has no --dtype of its own.
-void addLaterOptions(CLI::App &app, bool takesDtype);
+/// Some are options of compile or of verify only.
+void addLaterOptions(CLI::App &app, bool isVerify);
 
 } // namespace pcc::tool
 

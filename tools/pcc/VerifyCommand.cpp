@@ -27,7 +27,7 @@ int tool::verifyCommand(int argc, const char *const *argv) {
   app.add_option("--dtype", dtype,
                  "f64, or 'model' for the model's own types (default f64)")
       ->check(CLI::IsMember({"f64", "model"}));
-  addLaterOptions(app, /*takesDtype=*/false);
+  addLaterOptions(app, /*isVerify=*/true);
   if (auto code = parse(app, argc, argv))
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);

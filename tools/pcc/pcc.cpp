@@ -1,6 +1,7 @@
 //===- pcc.cpp - the command line ----------------------------------------===//
 
 #include "tools/pcc/CompileCommand.h"
+#include "tools/pcc/Say.h"
 
 #include <map>
 #include <string>
@@ -18,6 +19,11 @@ static Command find(const std::string &name) {
   return command == commands.end() ? nullptr : command->second;
 }
 
+/// Commands of the interface that this build has not.
+static bool isLater(const std::string &name) {
+  return name == "explain" || name == "plan" || name == "checkpoint";
+}
+
 /// `pcc help [COMMAND]` is `pcc [COMMAND] --help`.
 static int help(int argc, char **argv) {
   const char *const words[] = {argv[0], "--help"};
@@ -31,5 +37,9 @@ int main(int argc, char **argv) {
     return help(argc, argv);
   if (Command command = find(first))
     return command(argc - 1, argv + 1);
+  if (isLater(first))
+    return pcc::tool::say({pcc::tool::unsupportedCode,
+                           "command " + first + " is unsupported in this build",
+                           {}});
   return pcc::tool::compileCommand(argc, argv);
 }
