@@ -154,9 +154,10 @@ private:
         size.value_or(cast<RankedTensorType>(data.getType()).getDimSize(dim));
     if (!known.insert({input.getArgNumber(), bound}).second)
       return;
-    std::string node = graph::nodeName(user->getLoc()).str();
+    // A kernel is called after its last op.
+    std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
-      node = graph::nodeName(op->getLoc()).str();
+      node = graph::nodeName(user->getLoc()).str();
     uses.push_back({input, user, bound, tableName(data, caller, node), node});
   }
 

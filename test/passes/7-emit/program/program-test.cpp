@@ -140,13 +140,13 @@ module attributes {
   graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
   graph.parameter @table : tensor<50x8xf32>
   rank.kernel @k(%t: tensor<50x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> {
-    %r = graph.gather %t, %i along 0 : tensor<50x8xf32>, tensor<4xi64>
+    %r = graph.gather %t, %i along 0 : tensor<50x8xf32>, tensor<4xi64> loc("embed")
     rank.yield %r : tensor<4x8xf32>
   }
   func.func @stage_0(%ids: tensor<4xi64> {graph.name = "ids"})
       -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
     %t = graph.get_parameter @table : tensor<50x8xf32>
-    %y = rank.launch @k(%t, %ids) : (tensor<50x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> loc("embed")
+    %y = rank.launch @k(%t, %ids) : (tensor<50x8xf32>, tensor<4xi64>) -> tensor<4x8xf32> loc("last")
     return %y : tensor<4x8xf32>
   }
   pipe.actions 0 stages [0] ["0F0"]
