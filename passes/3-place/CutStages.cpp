@@ -40,7 +40,7 @@ public:
     plan::StageCutRequest request = chain.request(numStages);
     if (failed(pinCuts(stageAt, request)))
       return failure();
-    plan::StageCut cut = plan::cutStages(request);
+    plan::StageCut cut = cutEvenly(std::move(request));
     if (!cut.error.empty())
       return emitError(UnknownLoc::get(function.getContext()))
              << "cannot cut the model into " << numStages
@@ -56,6 +56,23 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
+  /// Cuts for time such that no stage has more than `mostWeights` of all
+  /// weights; where the ops or the pins do not allow that, for time alone.
+  static plan::StageCut cutEvenly(plan::StageCutRequest request) {
+    constexpr double mostWeights = 0.85;
+    plan::StageCutRequest bounded = request;
+    double weights = 0;
+    for (plan::WorkItem &item : bounded.items) {
+      item.activationBytes = 0;
+      weights += item.weightBytes;
+    }
+    bounded.memoryLimit = mostWeights * weights;
+    if (request.numStages > 1 && weights > 0)
+      if (plan::StageCut cut = plan::cutStages(bounded); cut.error.empty())
+        return cut;
+    return plan::cutStages(request);
+  }
+
   LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();

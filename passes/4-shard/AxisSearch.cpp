@@ -305,9 +305,10 @@ LogicalResult pcc::shard::assignAxis(ShardedGraph &graph,
                                      plan::ReshardPlanner &planner) {
   AxisSearch together(graph, parts, role, seeds, planner);
   plan::Cost cost = together.solve();
-  if (parts.size() > 1 && role != AxisRole::Batch) {
+  if (parts.size() > 1 && role == AxisRole::Free) {
     // Parts that go their own ways can be cheaper: a weight split by rows and
-    // by columns.
+    // by columns. On the axes with a role users count on one way each: tensor
+    // parallelism is a reduction per column and row pair.
     std::vector<ShardedOp> before = graph.ops;
     FailureOr<plan::Cost> apart =
         assignInParts(graph, parts, role, seeds, planner);

@@ -5,7 +5,11 @@
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Recorded.h"
+#include "passes/plan/Reshard.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
+
+#include <algorithm>
 
 #define DEBUG_TYPE "insert-reshards"
 
@@ -19,14 +23,16 @@ using namespace pcc;
 using namespace pcc::shard;
 
 namespace {
-/// Inserts reshards in front of the first use, one per value and sharding.
+/// Inserts reshards in front of the first use, one per value, stage and
+/// sharding. Where a value is wanted in several shardings each may be made from
+/// another one: a slice of what was gathered costs nothing.
 class Inserter {
 public:
-  explicit Inserter(func::FuncOp function) : function(function) {}
+  Inserter(func::FuncOp function, dist::Mesh mesh)
+      : function(function), planner(std::move(mesh)) {}
 
   unsigned run() {
-    for (Operation &op :
-         llvm::make_early_inc_range(function.front().without_terminator()))
+    for (Operation &op : function.front().without_terminator())
       if (auto recorded = recordedOp(&op))
         for (OpOperand &operand : op.getOpOperands())
           require(operand,
@@ -35,29 +41,114 @@ public:
       if (auto wanted = function.getResultAttrOfType<dist::ShardingAttr>(
               operand.getOperandNumber(), dist::shardingName))
         require(operand, wanted.getSharding());
-    return made.size();
+    for (auto &[source, needs] : allNeeds)
+      insert(source.first, source.second, needs);
+    return numInserted;
   }
 
 private:
+  /// One sharding that a value is wanted in, and the uses that want it.
+  struct Need {
+    dist::ShardingAttr to;
+    SmallVector<OpOperand *, 2> uses;
+  };
+
   void require(OpOperand &operand, const dist::Sharding &wanted) {
-    Value value = operand.get();
-    dist::ShardingAttr from = dist::shardingOf(value);
+    dist::ShardingAttr from = dist::shardingOf(operand.get());
     if (!from || dist::samePlacement(from.getSharding(), wanted))
       return;
     auto to = dist::ShardingAttr::get(function.getContext(), wanted);
-    Attribute stage = stageOfUse(operand);
-    Value &reshard =
-        made[{value, ArrayAttr::get(function.getContext(), {to, stage})}];
-    if (!reshard) {
-      OpBuilder builder(operand.getOwner());
-      reshard =
-          dist::ReshardOp::create(builder, value.getLoc(), value.getType(),
-                                  value, from, to, DenseI64ArrayAttr());
-      dist::setSharding(reshard, wanted);
-      reshard.getDefiningOp()->setAttr(pipe::stageName, stage);
-      LDBG() << "reshard " << from << " to " << to;
+    SmallVector<Need> &needs = allNeeds[{operand.get(), stageOfUse(operand)}];
+    auto it = llvm::find_if(needs, [&](Need &need) { return need.to == to; });
+    if (it == needs.end()) {
+      needs.push_back({to, {}});
+      it = std::prev(needs.end());
     }
-    operand.set(reshard);
+    it->uses.push_back(&operand);
+  }
+
+  /// Makes all needs of a value in front of its first use, in the order that
+  /// costs least in all.
+  void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
+    OpBuilder builder(needs.front().uses.front()->getOwner());
+    SmallVector<Value> made{value};
+    for (auto [need, source] : cheapestOrder(value, needs)) {
+      Value reshard = makeReshard(builder, made[source], needs[need].to, stage);
+      for (OpOperand *use : needs[need].uses)
+        use->set(reshard);
+      made.push_back(reshard);
+    }
+  }
+
+  /// Which need is made next, and from which of what exists by then: 0 is the
+  /// value itself, i the i-th that was made.
+  using Order = SmallVector<std::pair<size_t, size_t>, 4>;
+
+  /// Tries every order of up to 5 needs; a value that is wanted in more ways
+  /// gets them in order of use.
+  Order cheapestOrder(Value value, ArrayRef<Need> needs) {
+    SmallVector<size_t, 4> sequence =
+        llvm::to_vector<4>(llvm::seq<size_t>(0, needs.size()));
+    auto [best, order] = priceOrder(value, needs, sequence);
+    while (needs.size() <= 5 && needs.size() > 1 &&
+           std::next_permutation(sequence.begin(), sequence.end())) {
+      auto [price, other] = priceOrder(value, needs, sequence);
+      if (price < best) {
+        best = price;
+        order = other;
+      }
+    }
+    return order;
+  }
+
+  /// Bytes and calls, then which of what has been made each need comes from.
+  std::pair<std::pair<int64_t, int>, Order>
+  priceOrder(Value value, ArrayRef<Need> needs, ArrayRef<size_t> sequence) {
+    std::pair<int64_t, int> total{0, 0};
+    Order order;
+    SmallVector<dist::ShardingAttr> made{dist::shardingOf(value)};
+    for (size_t need : sequence) {
+      size_t source = 0;
+      if (needs.size() > 1) {
+        auto price = priceOf(value, made[0], needs[need].to);
+        for (size_t other = 1; other < made.size(); ++other)
+          if (auto p = priceOf(value, made[other], needs[need].to); p < price) {
+            price = p;
+            source = other;
+          }
+        total.first += price.first;
+        total.second += price.second;
+      }
+      order.push_back({need, source});
+      made.push_back(needs[need].to);
+    }
+    return {total, order};
+  }
+
+  /// Received bytes and calls.
+  std::pair<int64_t, int> priceOf(Value value, dist::ShardingAttr from,
+                                  dist::ShardingAttr to) {
+    auto type = cast<RankedTensorType>(value.getType());
+    const plan::ReshardPlan &plan = planner.plan(
+        from.getSharding(), to.getSharding(), dist::shapeOf(type.getShape()),
+        std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
+    // Out of reach, but still to be added up.
+    if (!plan.possible())
+      return {int64_t(1) << 60, 0};
+    return {plan.receivedBytes, plan.calls};
+  }
+
+  Value makeReshard(OpBuilder &builder, Value source, dist::ShardingAttr to,
+                    Attribute stage) {
+    dist::ShardingAttr from = dist::shardingOf(source);
+    auto reshard =
+        dist::ReshardOp::create(builder, source.getLoc(), source.getType(),
+                                source, from, to, DenseI64ArrayAttr());
+    dist::setSharding(reshard, to.getSharding());
+    reshard->setAttr(pipe::stageName, stage);
+    LDBG() << "reshard " << from << " to " << to;
+    ++numInserted;
+    return reshard;
   }
 
   /// A value is resharded on the stage that uses it; one that is transferred,
@@ -73,12 +164,17 @@ private:
   }
 
   func::FuncOp function;
-  DenseMap<std::pair<Value, Attribute>, Value> made;
+  plan::ReshardPlanner planner;
+  llvm::MapVector<std::pair<Value, Attribute>, SmallVector<Need>> allNeeds;
+  unsigned numInserted = 0;
 };
 
 struct InsertReshards : pcc::shard::impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
-    numReshards += Inserter(getOperation()).run();
+    numReshards +=
+        Inserter(getOperation(),
+                 dist::meshOf(getOperation()->getParentOfType<ModuleOp>()))
+            .run();
     noteShardings(getOperation());
   }
 };
