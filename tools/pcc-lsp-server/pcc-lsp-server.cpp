@@ -6,5 +6,5 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   pcc::registerDialects(registry);
-  return mlir::asMainReturnCode(mlir::MlirLspServerMain(argc, argv, registry));
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }
