@@ -178,7 +178,8 @@ static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
 
 LogicalResult ReshardOp::verify() {
   if (auto shape = getShape()) {
-    if (failed(checkLocal(*this, "operand", getInput().getType(), *shape, getFrom())))
+    if (failed(checkLocal(*this, "operand", getInput().getType(), *shape,
+                          getFrom())))
       return failure();
     return checkLocal(*this, "result", getResult().getType(), *shape, getTo());
   }

@@ -11,7 +11,7 @@ import tree
 
 FORMATTED = re.compile(r"\.(h|cpp|cu)$")
 SPELLED = re.compile(r"(\.(h|cpp|cu|td|py|md|cmake|def|fbs|txt|mlir)|^tools/dev/\w+)$")
-WORDS = "ans,ba,crate,fo,gather,iff,inout,nd,ot,pres,te,ue,vie"
+WORDS = "ans,ba,crate,fo,gather,groupt,iff,inflight,inout,nd,neight,ot,positionof,pres,te,transfert,ue,vie"
 
 
 def main():

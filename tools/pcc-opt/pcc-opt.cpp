@@ -7,5 +7,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   pcc::registerDialects(registry);
   pcc::registerPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "pcc's passes, one by one\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "pcc's passes, one by one\n", registry));
 }
