@@ -59,8 +59,8 @@ def real_models():
     return [n for n in sorted(os.listdir(pcc.REAL_MODELS)) if os.path.isdir(os.path.join(pcc.REAL_MODELS, n, "outputs"))]
 
 
-def real_dims(path, inputs):
-    """What binds the dynamic dims of a real export to the shapes of its recorded inputs."""
+def dims_of(path, inputs):
+    """What binds the dynamic dims of a model to the shapes of its inputs."""
     import onnx
     graph = onnx.load(path, load_external_data=False).graph
     pairs = [(d.dim_param, n) for i in graph.input if i.name in inputs
@@ -73,16 +73,13 @@ def prepare(name, folder):
     if name.startswith("real:"):
         source = os.path.join(pcc.REAL_MODELS, name[len("real:"):])
         path, inputs = os.path.join(source, "model.onnx"), oracle.load(os.path.join(source, "inputs"))
-        dims = real_dims(path, inputs)
     else:
-        model, options, dims = MODELS[name]
+        model, options, sizes = MODELS[name]
         path = os.path.join(folder, "model.onnx")
-        inputs = builder.build(model, path, **options).draw_inputs(dims)
-        # Only the dims that the model has: pcc refuses to bind others.
-        dims = real_dims(path, inputs)
+        inputs = builder.build(model, path, **options).draw_inputs(sizes)
     oracle.save(os.path.join(folder, "inputs"), inputs)
     oracle.save(os.path.join(folder, "expected"), oracle.run(path, inputs))
-    return path, dims
+    return path, dims_of(path, inputs)
 
 
 def check_verify(report, names):
