@@ -79,50 +79,45 @@ static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
 }
 
 /// Channels of a grouped convolution are [group, channels of the group]: the
-/// group is one factor of input, filter and result, and when there is one group
-/// the channels are free (out) or summed over (in).
-ShardingRule ConvOp::getShardingRule() {
+/// group is one factor of input, filter and result, and within it channels are
+/// summed over (in) or free (out). Filters are [out, in] with the groups in dim
+/// 0, transposed ones [in, out].
+static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
-  auto input = tensorType(getInput()).getShape(),
-       filter = tensorType(getFilter()).getShape();
-  int64_t group = getGroup();
-  Dims batch = factor(rule, input[0]), groups = factor(rule, group);
-  Dims in = factor(rule, filter[1], FactorKind::Sum),
-       out = factor(rule, filter[0] / group);
+  Value input = op->getOperand(0), filter = op->getOperand(1);
+  auto shape = tensorType(filter).getShape();
+  Dims batch = factor(rule, tensorType(input).getDimSize(0));
+  Dims groups = factor(rule, group), in, out;
+  if (transposed) {
+    in = factor(rule, shape[0] / group, FactorKind::Sum);
+    out = factor(rule, shape[1]);
+  } else {
+    in = factor(rule, shape[1], FactorKind::Sum);
+    out = factor(rule, shape[0] / group);
+  }
   Dims inputChannels = groups, outputChannels = groups;
   inputChannels.append(in);
   outputChannels.append(out);
-  ShardingRule::TensorFactors inputDims{batch, inputChannels},
-      filterDims{outputChannels, in}, resultDims{batch, outputChannels};
-  appendSpatial(inputDims, rule, getInput());
-  appendSpatial(filterDims, rule, getFilter());
-  appendSpatial(resultDims, rule, getResult());
+  ShardingRule::TensorFactors inputDims{batch, inputChannels};
+  ShardingRule::TensorFactors filterDims{outputChannels, in};
+  if (transposed)
+    filterDims = {inputChannels, out};
+  ShardingRule::TensorFactors resultDims{batch, outputChannels};
+  appendSpatial(inputDims, rule, input);
+  appendSpatial(filterDims, rule, filter);
+  appendSpatial(resultDims, rule, op->getResult(0));
   rule.operands = {inputDims, filterDims};
   rule.results = {resultDims};
   rule.partialThrough = {0, 1};
   return rule;
 }
 
+ShardingRule ConvOp::getShardingRule() {
+  return convRule(*this, getGroup(), /*transposed=*/false);
+}
+
 ShardingRule ConvTransposeOp::getShardingRule() {
-  ShardingRule rule;
-  auto input = tensorType(getInput()).getShape(),
-       filter = tensorType(getFilter()).getShape();
-  int64_t group = getGroup();
-  Dims batch = factor(rule, input[0]), groups = factor(rule, group);
-  Dims in = factor(rule, filter[0] / group, FactorKind::Sum),
-       out = factor(rule, filter[1]);
-  Dims inputChannels = groups, outputChannels = groups;
-  inputChannels.append(in);
-  outputChannels.append(out);
-  ShardingRule::TensorFactors inputDims{batch, inputChannels},
-      filterDims{inputChannels, out}, resultDims{batch, outputChannels};
-  appendSpatial(inputDims, rule, getInput());
-  appendSpatial(filterDims, rule, getFilter());
-  appendSpatial(resultDims, rule, getResult());
-  rule.operands = {inputDims, filterDims};
-  rule.results = {resultDims};
-  rule.partialThrough = {0, 1};
-  return rule;
+  return convRule(*this, getGroup(), /*transposed=*/true);
 }
 
 /// Query heads are [key heads, queries per key head]; queries may be split

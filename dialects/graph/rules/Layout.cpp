@@ -171,25 +171,34 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 
-ShardingRule PadOp::getShardingRule() {
+/// The dims that an op leaves as they are go through; the others stay whole on
+/// both sides.
+static ShardingRule untouchedRule(Operation *op,
+                                  llvm::function_ref<bool(size_t)> untouched) {
   ShardingRule rule;
-  auto input = tensorType(getInput()).getShape(),
-       output = tensorType(getResult()).getShape();
+  auto input = tensorType(op->getOperand(0)).getShape();
+  auto output = tensorType(op->getResult(0)).getShape();
   Tensor operand(input.size()), result(input.size());
   for (size_t i = 0; i < input.size(); ++i) {
-    bool untouched = getLow()[i] == 0 && getHigh()[i] == 0;
+    bool through = untouched(i);
     if (input[i] > 1)
-      operand[i].push_back(rule.add(input[i], untouched ? FactorKind::Parallel
-                                                        : FactorKind::Whole));
-    if (untouched)
+      operand[i].push_back(rule.add(input[i], through ? FactorKind::Parallel
+                                                      : FactorKind::Whole));
+    if (through)
       result[i] = operand[i];
     else if (output[i] > 1)
       result[i].push_back(rule.add(output[i], FactorKind::Whole));
   }
   rule.operands.push_back(operand);
+  rule.results.push_back(result);
+  return rule;
+}
+
+ShardingRule PadOp::getShardingRule() {
+  ShardingRule rule = untouchedRule(
+      *this, [&](size_t i) { return getLow()[i] == 0 && getHigh()[i] == 0; });
   if (getValue())
     rule.operands.emplace_back();
-  rule.results.push_back(result);
   return rule;
 }
 
@@ -202,21 +211,9 @@ ShardingRule RotaryOp::getShardingRule() {
 }
 
 ShardingRule ResizeOp::getShardingRule() {
-  ShardingRule rule;
-  auto input = tensorType(getInput()).getShape(),
-       output = tensorType(getResult()).getShape();
-  Tensor operand(input.size()), result(input.size());
-  for (size_t i = 0; i < input.size(); ++i) {
-    bool untouched = input[i] == output[i] && getScales()[i] == 1.0;
-    if (input[i] > 1)
-      operand[i].push_back(rule.add(input[i], untouched ? FactorKind::Parallel
-                                                        : FactorKind::Whole));
-    if (untouched)
-      result[i] = operand[i];
-    else if (output[i] > 1)
-      result[i].push_back(rule.add(output[i], FactorKind::Whole));
-  }
-  rule.operands.push_back(operand);
-  rule.results.push_back(result);
-  return rule;
+  auto input = tensorType(getInput()).getShape();
+  auto output = tensorType(getResult()).getShape();
+  return untouchedRule(*this, [&](size_t i) {
+    return input[i] == output[i] && getScales()[i] == 1.0;
+  });
 }
