@@ -37,6 +37,11 @@ static SmallVector<StringRef> namesOf(const ShardedGraph &graph,
   Operation *op = graph.ops[index].op;
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
     return {parameter.getParameter()};
+  // An output's name means what the user gets, not how the op makes it.
+  for (const auto &uses : graph.users[index])
+    for (const ShardedGraph::Edge &use : uses)
+      if (graph.isSink(use.user))
+        return {};
   return {text(op->getAttr("graph.name"))};
 }
 
