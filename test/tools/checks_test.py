@@ -7,6 +7,7 @@ import unittest
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(SOURCE, "tools", "dev"))
 
+import check_examples
 import check_layers
 import check_names
 import check_readme
@@ -116,6 +117,22 @@ class Readme(unittest.TestCase):
     def test_another_meaning_and_a_missing_row(self):
         self.assertEqual(len(self.says("| `1-import` | reads something |\n")), 1)
         self.assertEqual(len(self.says("no table\n")), 1)
+
+
+class Examples(unittest.TestCase):
+    def says(self, pointer, count):
+        files = {"dialects/dist/DistOps.td": f"  let description = [{{\n    {pointer}\n  }}];\n",
+                 "test/dialects/dist/reshard.mlir": "func.func @gather_one_axis() {\n"}
+        self.assertEqual(len(problems(check_examples.check, files)), count, pointer)
+
+    def test_an_example_that_is_there(self):
+        self.says("[example: test/dialects/dist/reshard.mlir @gather_one_axis]", 0)
+        self.says("[example: test/dialects/dist/reshard.mlir]", 0)
+
+    def test_a_file_or_a_case_that_is_not(self):
+        self.says("[example: test/dialects/dist/moved.mlir @gather_one_axis]", 1)
+        self.says("[example: test/dialects/dist/reshard.mlir @gather]", 1)
+        self.says("[example: test/dialects/dist/moved.mlir]", 1)
 
 
 if __name__ == "__main__":
