@@ -61,9 +61,10 @@ public:
                            const ActionId &action) = 0;
 
   /// Sends every piece of `sends` and receives every piece of `receives`, all
-  /// concurrently (a grouped send/recv). At most one piece per peer and
-  /// direction; a piece to oneself is a copy. Members without pieces need not
-  /// call.
+  /// concurrently (a grouped send/recv): no peer has to wait for another one.
+  /// Several pieces for one peer arrive in the order in which both sides list
+  /// them. A piece to oneself is a copy, one at most. Members without pieces
+  /// need not call.
   virtual Status exchange(std::span<const Piece> sends,
                           std::span<const Piece> receives,
                           const ActionId &action) = 0;

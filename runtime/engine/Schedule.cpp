@@ -53,8 +53,7 @@ void Schedule::bindMessages(const LoadContext &context, const Groups &groups) {
   }
 }
 
-/// The k-th message to, or from, a peer goes to round k: both sides list the
-/// messages between them in the same order.
+/// Both sides list the messages between them in the same order.
 void Schedule::bind(const LoadContext &context, const program::ActionT &action,
                     Act &act) {
   const program::ProgramT &program = context.program;
@@ -75,19 +74,9 @@ void Schedule::bind(const LoadContext &context, const program::ActionT &action,
     }
     if (bytes == 0)
       return;
-    for (size_t round = 0;; ++round) {
-      if (round == act.rounds.size())
-        act.rounds.push_back({{}, {}, {act.name, transfer.value}});
-      auto &list =
-          isSend ? act.rounds[round].sends : act.rounds[round].receives;
-      bool isTaken = false;
-      for (const Piece &piece : list)
-        isTaken |= piece.peer == peer;
-      if (isTaken)
-        continue;
-      list.push_back({peer, data, bytes});
-      return;
-    }
+    if (act.sends.empty() && act.receives.empty())
+      act.exchange = {act.name, transfer.value};
+    (isSend ? act.sends : act.receives).push_back({peer, data, bytes});
   };
   for (const program::Message &message : action.sends)
     add(message, /*isSend=*/true);
@@ -128,12 +117,13 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent) {
     const StopWatch idle;
     for (const LocalMove &move : act.moves)
       std::memcpy(move.to, move.from, move.bytes);
-    for (const Round &round : act.rounds)
+    if (!act.sends.empty() || !act.receives.empty()) {
       if (Status status =
-              pipeline->exchange(round.sends, round.receives, round.action);
+              pipeline->exchange(act.sends, act.receives, act.exchange);
           status.failed())
         return status;
-    spent.idle += act.rounds.empty() ? 0 : idle.seconds();
+      spent.idle += idle.seconds();
+    }
     if (act.function < 0)
       continue;
     if (Status status = runList(functions[size_t(act.function)],

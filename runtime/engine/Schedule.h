@@ -35,12 +35,6 @@ private:
     std::unique_ptr<Operation> operation;
     bool communicates;
   };
-  /// At most one piece per peer and direction.
-  struct Round {
-    std::vector<Piece> sends;
-    std::vector<Piece> receives;
-    ActionId action;
-  };
   /// A message between two stages of this position.
   struct LocalMove {
     const void *from;
@@ -52,7 +46,9 @@ private:
     int64_t microbatch = 0;
     int32_t function = -1;
     std::vector<LocalMove> moves;
-    std::vector<Round> rounds;
+    std::vector<Piece> sends;
+    std::vector<Piece> receives;
+    ActionId exchange = {}; ///< its first message's value
   };
 
   Status loadList(

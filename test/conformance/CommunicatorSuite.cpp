@@ -227,6 +227,59 @@ TEST_P(Communicator, ExchangesUnevenPiecesWithAll) {
   });
 }
 
+TEST_P(Communicator, SeveralPiecesForAPeerKeepTheirOrder) {
+  onEveryRank([](World &world) {
+    const int next = (world.rank() + 1) % kRanks;
+    const int last = (world.rank() + kRanks - 1) % kRanks;
+    std::vector<std::vector<char>> out, in;
+    for (size_t size : {size_t(5), size_t(100000), size_t(0), size_t(70000)}) {
+      out.push_back(bytesOf(world.rank() * 10 + int(out.size()), size));
+      in.emplace_back(size);
+    }
+    std::vector<Piece> sends, receives;
+    for (size_t i = 0; i < out.size(); ++i) {
+      sends.push_back({next, out[i].data(), out[i].size()});
+      receives.push_back({last, in[i].data(), in[i].size()});
+    }
+    const Status status = world.all().exchange(sends, receives, kAction);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (size_t i = 0; i < in.size(); ++i)
+      EXPECT_EQ(in[i], bytesOf(last * 10 + int(i), in[i].size()));
+  });
+}
+
+// Rank 2 cannot take what rank 0 sends before rank 1 has got all of rank 0's:
+// a value that skips a stage, and more than one for the next.
+TEST_P(Communicator, APeerThatIsLateHoldsUpNoOther) {
+  onEveryRank([](World &world) {
+    constexpr size_t size = 300000;
+    std::vector<std::vector<char>> out, in(4, std::vector<char>(size));
+    for (int i = 0; i < 4; ++i)
+      out.push_back(bytesOf(world.rank() * 10 + i, size));
+    const auto exchange = [&](std::vector<int> to, std::vector<int> from) {
+      std::vector<Piece> sends, receives;
+      for (int peer : to)
+        sends.push_back({peer, out[sends.size()].data(), size});
+      for (int peer : from)
+        receives.push_back({peer, in[receives.size()].data(), size});
+      const Status status = world.all().exchange(sends, receives, kAction);
+      EXPECT_TRUE(status.ok()) << status.message();
+    };
+    if (world.rank() == 0)
+      exchange({2, 1, 2, 1}, {});
+    if (world.rank() == 1) {
+      exchange({}, {0, 0});
+      exchange({2}, {});
+    }
+    if (world.rank() != 2)
+      return;
+    exchange({}, {0, 0, 1});
+    EXPECT_EQ(in[0], bytesOf(0, size));
+    EXPECT_EQ(in[1], bytesOf(2, size));
+    EXPECT_EQ(in[2], bytesOf(10, size));
+  });
+}
+
 TEST_P(Communicator, ExchangeNeedsOnlyThoseWithPieces) {
   onEveryRank([](World &world) {
     if (world.rank() % 2 == 0)

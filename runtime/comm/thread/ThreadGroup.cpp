@@ -106,32 +106,60 @@ Status ThreadGroup::barrier(const ActionId &action) {
   return together({.name = "barrier"}, action, [] {});
 }
 
-/// The pieces of one exchange() that are still under way.
+/// The pieces of one exchange() that are still under way. A mailbox holds one
+/// piece, so only the first pending one of each peer moves.
 struct ThreadGroup::Exchange {
   ThreadGroup &group;
-  std::vector<Piece> &sends;
-  std::vector<Piece> &receives;
+  std::vector<Pending> &sends;
+  std::vector<Pending> &receives;
   int mismatchedPeer = -1;
 
   Exchange(ThreadGroup &owner, std::span<const Piece> toSend,
            std::span<const Piece> toReceive)
       : group(owner), sends(owner.pendingSends),
         receives(owner.pendingReceives) {
-    sends.assign(toSend.begin(), toSend.end());
-    receives.assign(toReceive.begin(), toReceive.end());
+    sends.clear();
+    receives.clear();
+    for (const Piece &piece : toSend)
+      sends.push_back({piece});
+    for (const Piece &piece : toReceive)
+      receives.push_back({piece});
   }
 
   Meeting &meeting() { return *group.meeting; }
 
-  /// Offers every piece to its receiver.
+  static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index) {
+    for (size_t i = 0; i < index; ++i)
+      if (list[i].piece.peer == list[index].piece.peer)
+        return false;
+    return true;
+  }
+
+  /// Drops every piece that is its peer's first and that `moved` holds for.
+  template <typename Moved>
+  static void drop(std::vector<Pending> &list, Moved moved) {
+    for (size_t i = 0; i < list.size();)
+      if (isFirstOfPeer(list, i) && moved(list[i]))
+        list.erase(list.begin() + int64_t(i));
+      else
+        ++i;
+  }
+
+  void offer(Pending &pending) {
+    const Piece &piece = pending.piece;
+    Mailbox &box = meeting().mailbox(group.self, piece.peer);
+    box.data = piece.data;
+    box.size = piece.size;
+    box.state.store(Mailbox::Full, std::memory_order_release);
+    pending.isOffered = true;
+    meeting().parkerOf(piece.peer).wake();
+  }
+
+  /// Offers what its receiver can take next.
   void publish() {
-    for (const Piece &piece : sends) {
-      Mailbox &box = meeting().mailbox(group.self, piece.peer);
-      box.data = piece.data;
-      box.size = piece.size;
-      box.state.store(Mailbox::Full, std::memory_order_release);
-      meeting().parkerOf(piece.peer).wake();
-    }
+    for (size_t i = 0; i < sends.size(); ++i)
+      if (!sends[i].isOffered && isFirstOfPeer(sends, i))
+        offer(sends[i]);
   }
 
   /// Copies the piece if it is there; the sender must not go away meanwhile.
@@ -157,28 +185,32 @@ struct ThreadGroup::Exchange {
 
   /// Moves what can be moved; true when nothing is left.
   bool advance() {
-    std::erase_if(receives, [&](const Piece &piece) { return receive(piece); });
-    std::erase_if(sends, [&](const Piece &piece) { return wasTaken(piece); });
+    drop(receives, [&](const Pending &next) { return receive(next.piece); });
+    drop(sends, [&](const Pending &next) {
+      return next.isOffered && wasTaken(next.piece);
+    });
+    publish();
     return sends.empty() && receives.empty();
   }
 
   /// Takes back what nobody has begun to copy and sees the rest through.
   void withdraw() {
-    for (const Piece &piece : sends) {
-      Mailbox &box = meeting().mailbox(group.self, piece.peer);
+    for (const Pending &pending : sends) {
+      Mailbox &box = meeting().mailbox(group.self, pending.piece.peer);
       uint32_t expected = Mailbox::Full;
-      if (box.state.compare_exchange_strong(expected, Mailbox::Empty))
+      if (!pending.isOffered ||
+          box.state.compare_exchange_strong(expected, Mailbox::Empty))
         continue;
       waitUntil(meeting().parkerOf(group.self), group.hub->crowded(), kNever,
-                [&] { return wasTaken(piece); });
+                [&] { return wasTaken(pending.piece); });
     }
   }
 
   std::vector<int> missing() {
     std::vector<int> ranks;
     for (const auto *pieces : {&receives, &sends})
-      for (const Piece &piece : *pieces)
-        ranks.push_back(meeting().members[piece.peer]);
+      for (const Pending &pending : *pieces)
+        ranks.push_back(meeting().members[pending.piece.peer]);
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     return ranks;

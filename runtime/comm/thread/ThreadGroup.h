@@ -50,9 +50,13 @@ private:
       0; ///< of the meeting, as many as this rank has taken part in
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
+  struct Pending {
+    Piece piece;
+    bool isOffered = false; ///< lies in its mailbox
+  };
   /// Of the exchange under way.
-  std::vector<Piece> pendingSends;
-  std::vector<Piece> pendingReceives;
+  std::vector<Pending> pendingSends;
+  std::vector<Pending> pendingReceives;
 };
 
 } // namespace pcc::runtime
