@@ -1,6 +1,7 @@
 //===- Engine.cpp - one rank of a run -------------------------------------===//
 
 #include "runtime/engine/Engine.h"
+#include "runtime/engine/Arena.h"
 #include "runtime/engine/Groups.h"
 #include "runtime/engine/Inputs.h"
 #include "runtime/engine/Outputs.h"
@@ -11,8 +12,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -82,23 +81,15 @@ private:
 
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
-    const int64_t rounded =
-        (program.arena_bytes + kAlignment) / kAlignment * kAlignment;
-    arena.reset(std::aligned_alloc(kAlignment, size_t(rounded)));
-    if (!arena)
-      return Status::error(NoDevice, "out of memory: no " +
-                                         std::to_string(program.arena_bytes) +
-                                         " bytes for the arena");
-    // Kernels may compute with padding, though its results are never used.
-    std::memset(arena.get(), 0, size_t(program.arena_bytes));
+    if (Status status = arena.allocate(program.arena_bytes); status.failed())
+      return status;
     buffers.emplace(program);
-    char *const arenaBase = static_cast<char *>(arena.get());
     char *const constantBase = const_cast<char *>(
         reinterpret_cast<const char *>(opened.constants.data()));
     for (size_t i = 0; i < program.buffers.size(); ++i) {
       const program::BufferT &buffer = *program.buffers[i];
       if (buffer.memory == program::Memory::Arena)
-        buffers->setBase(int32_t(i), arenaBase + buffer.offset);
+        buffers->setBase(int32_t(i), arena.data() + buffer.offset);
       if (buffer.memory == program::Memory::Constant)
         buffers->setBase(int32_t(i), constantBase + buffer.offset);
     }
@@ -158,7 +149,7 @@ private:
   }
 
   Status report() {
-    mine.arenaBytes = opened.tables->arena_bytes;
+    mine.arenaBytes = arena.bytes();
     mine.peakMemoryBytes = peakMemoryOfProcess();
     if (!options.report.empty())
       if (Status status = writeReport(options.report, mine, world);
@@ -176,7 +167,7 @@ private:
   OpenedProgram opened;
   Mesh mesh;
   Coordinates at;
-  std::unique_ptr<void, decltype(&std::free)> arena{nullptr, &std::free};
+  Arena arena;
   std::optional<BufferTable> buffers;
   Groups groups;
   std::optional<Parameters> parameters;

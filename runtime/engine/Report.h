@@ -15,7 +15,7 @@ namespace pcc::runtime {
 struct RankReport {
   double seconds = 0; ///< of all timed steps
   TimeSpent spent = {};
-  int64_t arenaBytes = 0;
+  int64_t arenaBytes = 0; ///< as allocated
   int64_t peakMemoryBytes = 0;
   std::vector<double> steps =
       {}; ///< seconds of each; equally many on all ranks
