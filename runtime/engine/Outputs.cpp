@@ -3,6 +3,7 @@
 #include "runtime/engine/Outputs.h"
 #include "runtime/program/ElementDispatch.h"
 #include "runtime/program/Npy.h"
+#include "runtime/program/OutputNames.h"
 
 #include <algorithm>
 #include <array>
@@ -10,34 +11,10 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace pcc::runtime {
-
-std::vector<std::string>
-outputFileNames(const std::vector<std::string> &outputs) {
-  std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (const std::string &output : outputs) {
-    std::string stem;
-    for (char letter : output.substr(0, 200)) {
-      const bool isPlain = (letter >= '0' && letter <= '9') ||
-                           (letter >= 'a' && letter <= 'z') ||
-                           (letter >= 'A' && letter <= 'Z') ||
-                           std::strchr("_-.+@=", letter);
-      stem += isPlain && letter != '\0' ? letter : '_';
-    }
-    if (stem.empty() || stem.front() == '.')
-      stem.insert(stem.begin(), '_');
-    std::string name = stem;
-    for (int number = 2; !taken.insert(name).second; ++number)
-      name = stem + "_" + std::to_string(number);
-    names.push_back(name + ".npy");
-  }
-  return names;
-}
 
 static Status cannotWrite(const std::string &path, int error) {
   return Status::error(InputOutput, "cannot write \"" + path +

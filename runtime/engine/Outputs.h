@@ -17,11 +17,6 @@ Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
                     const Coordinates &at, const std::string &directory,
                     const BufferTable &buffers, World &world);
 
-/// File names of outputs: letters that could lead out of a directory replaced,
-/// duplicates numbered.
-std::vector<std::string>
-outputFileNames(const std::vector<std::string> &outputs);
-
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_ENGINE_OUTPUTS_H

@@ -4,6 +4,7 @@
 #define PCC_RUNTIME_LAUNCH_PRIVATEFOLDER_H
 
 #include "runtime/program/Status.h"
+#include "runtime/program/UnfinishedFolder.h"
 
 #include <string>
 
@@ -13,16 +14,11 @@ namespace pcc::runtime {
 /// all that is in it.
 class PrivateFolder {
 public:
-  PrivateFolder() = default;
-  PrivateFolder(const PrivateFolder &) = delete;
-  PrivateFolder &operator=(const PrivateFolder &) = delete;
-  ~PrivateFolder();
-
   Status create();
-  const std::string &path() const { return folder; }
+  const std::string &path() const { return folder.path(); }
 
 private:
-  std::string folder;
+  UnfinishedFolder folder;
 };
 
 } // namespace pcc::runtime

@@ -19,12 +19,6 @@ static Status failure(const std::string &what, const std::string &path,
                        "cannot " + what + " '" + path + "': " + why);
 }
 
-BundleFolder::~BundleFolder() {
-  std::error_code ignored;
-  if (!temporary.empty())
-    fs::remove_all(temporary, ignored);
-}
-
 static bool exists(const std::string &path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
@@ -48,12 +42,12 @@ Status BundleFolder::create(const std::string &name) {
   fs::remove_all(made, error);
   if (!fs::create_directory(made, error))
     return failure("write", bundle, error.message());
-  temporary = std::move(made);
+  temporary.take(std::move(made));
   return Status::success();
 }
 
 std::string BundleFolder::path(std::string_view name) const {
-  return temporary + "/" + std::string(name);
+  return temporary.path() + "/" + std::string(name);
 }
 
 Status BundleFolder::write(std::string_view name, std::string_view bytes) {
@@ -108,19 +102,19 @@ Status BundleFolder::remove(std::string_view name) {
 
 Status BundleFolder::finish() {
   std::error_code error;
-  const std::string old = temporary + ".old";
+  const std::string old = temporary.path() + ".old";
   const bool replaces = exists(bundle);
   if (replaces)
     fs::rename(bundle, old, error);
   if (!error)
-    fs::rename(temporary, bundle, error);
+    fs::rename(temporary.path(), bundle, error);
   std::error_code ignored;
   if (error) {
     if (replaces)
       fs::rename(old, bundle, ignored);
     return failure("write", bundle, error.message());
   }
-  temporary.clear();
+  temporary.keep();
   if (replaces)
     fs::remove_all(old, ignored);
   return Status::success();

@@ -4,6 +4,7 @@
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 
 #include "runtime/program/Status.h"
+#include "runtime/program/UnfinishedFolder.h"
 
 #include <string>
 #include <string_view>
@@ -14,11 +15,6 @@ namespace pcc::emit {
 /// in the end and removed if that does not happen. All errors have exit code 7.
 class BundleFolder {
 public:
-  BundleFolder() = default;
-  BundleFolder(const BundleFolder &) = delete;
-  BundleFolder &operator=(const BundleFolder &) = delete;
-  ~BundleFolder();
-
   runtime::Status create(const std::string &bundle);
   /// Of a file in the making.
   std::string path(std::string_view name) const;
@@ -36,8 +32,8 @@ public:
   runtime::Status finish();
 
 private:
-  std::string bundle;    ///< final name
-  std::string temporary; ///< empty: nothing to remove
+  std::string bundle; ///< final name
+  runtime::UnfinishedFolder temporary;
 };
 
 } // namespace pcc::emit

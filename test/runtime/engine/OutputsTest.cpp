@@ -2,6 +2,7 @@
 //-----------------------------------------------------===//
 
 #include "runtime/engine/Outputs.h"
+#include "runtime/program/OutputNames.h"
 #include "test/runtime/engine/ThreadRun.h"
 
 using namespace pcc;
