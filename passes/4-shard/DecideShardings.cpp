@@ -1,6 +1,7 @@
 //===- DecideShardings.cpp - give every value a sharding ------------------===//
 
 #include "passes/4-shard/AxisSearch.h"
+#include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -71,6 +72,9 @@ struct DecideShardings
         return signalPassFailure();
       numAxes += parts.size();
     }
+    for (const dist::Axis &axis : mesh.axes)
+      if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)
+        noteWholeWeights(graph, axis);
     for (const ShardedOp &op : graph.ops)
       numSplit += llvm::any_of(
           op.axes, [](const dist::SubAxes &axes) { return !axes.empty(); });

@@ -1,6 +1,7 @@
 //===- Notes.cpp - what a user should know about decided shardings --------===//
 
 #include "passes/4-shard/Notes.h"
+#include "passes/4-shard/ContractionWeights.h"
 #include "passes/4-shard/Recorded.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -92,4 +93,40 @@ void pcc::shard::noteShardings(func::FuncOp function) {
   if (isDivided && !unruled.empty())
     emitRemark(nowhere) << "ops that no rule splits run whole on every rank: "
                         << unruled.list() << unruled.place();
+}
+
+static bool isSplitBy(const ShardedOp &op, const dist::Axis &axis) {
+  return llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
+    return llvm::any_of(axes, [&](const dist::SubAxis &part) {
+      return part.axis == axis.name;
+    });
+  });
+}
+
+/// Most weights that a remark names.
+static constexpr size_t mostNamed = 5;
+
+void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
+                                  const dist::Axis &axis) {
+  ContractionWeights weights(graph);
+  dist::SubAxis parts{axis.name, 1, axis.size};
+  SmallVector<std::string> whole;
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
+    if (!get || weights.bytes(i) == 0 || isSplitBy(graph.ops[i], axis))
+      continue;
+    std::string why =
+        weights.mustSplit(graph, i, parts)
+            ? "as was asked for"
+            : "no dim of it can be cut in " + std::to_string(axis.size);
+    whole.push_back("'" + get.getParameter().str() + "' (" + why + ")");
+  }
+  if (whole.empty())
+    return;
+  size_t more = whole.size() - std::min(whole.size(), mostNamed);
+  whole.resize(whole.size() - more);
+  emitRemark(UnknownLoc::get(graph.function.getContext()))
+      << "weights stay whole on every rank of " << axis.name << ": "
+      << llvm::join(whole, ", ")
+      << (more ? " and " + std::to_string(more) + " more" : "");
 }

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_4_SHARD_NOTES_H
 #define PCC_PASSES_4_SHARD_NOTES_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/4-shard/ShardedGraph.h"
 
 namespace pcc::shard {
 
@@ -11,6 +11,10 @@ namespace pcc::shard {
 /// uneven parts and therefore padded, and which ops run whole on every rank
 /// because their rule lets nothing be split.
 void noteShardings(mlir::func::FuncOp function);
+
+/// A remark that lists the weights that tensor parallelism has to divide and
+/// that are whole on every rank of `axis` all the same, and why.
+void noteWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
 } // namespace pcc::shard
 
