@@ -40,6 +40,13 @@ struct Listener {
 /// earlier. Nothing is left behind on failure.
 Outcome compile(const CompileOptions &options, const Listener &listener = {});
 
+/// A run of a bundle on all its ranks.
+struct BundleRun {
+  std::string bundle;
+  std::map<std::string, std::string> inputs; ///< .npy files by name
+  std::string outputs;                       ///< the folder for them
+};
+
 /// What `pcc verify` needs beyond the options of compile.
 struct VerifyOptions {
   /// NAME=FILE.npy.
@@ -47,6 +54,10 @@ struct VerifyOptions {
   std::string report;
   /// `--dtype model`: the model's own types in place of f64.
   bool modelTypes = false;
+  /// `--run`: executables are compiled as well, run by this and compared.
+  std::function<Outcome(const BundleRun &)> run = {};
+  /// Where `run` has its bundle, inputs and outputs: a folder that is there.
+  std::string scratch = {};
 };
 
 /// Executes the action tables of all ranks on simulated ranks and compares with

@@ -55,7 +55,8 @@ def Graph_ConvertAttr : Graph_Attr<"Convert", "cast"> {
 def Graph_WeightAttr : Graph_Attr<"Weight", "weight"> {
   let summary = "where a weight's bytes lie, and a lazy chain of transforms";
   let description = [{
-    `file` is relative to the root that the module records (the model's directory). `stored` is the tensor in the file;
+    `file` is relative to the root that the module records (the model's directory); the empty one stands for elements that
+    are made from `--random-weights`, since the model's own are absent. `stored` is the tensor in the file;
     `transforms` are applied in order: `#graph.permute`, `#graph.slice`, `#graph.reshape`, `#graph.cast`. The bytes are
     read by the run time only.
   }];
@@ -64,6 +65,8 @@ def Graph_WeightAttr : Graph_Attr<"Weight", "weight"> {
     OptionalArrayRefParameter<"::mlir::Attribute">:$transforms);
   let assemblyFormat = "`<` $file `,` $offset `,` $length `,` $stored (`,` `[` $transforms^ `]`)? `>`";
   let extraClassDeclaration = [{
+    /// No file has the elements.
+    bool isAbsent() const { return getFile().getValue().empty(); }
     /// The type after all transforms; null if a transform does not fit.
     ::mlir::RankedTensorType getTransformedType() const;
     /// This weight with one more transform at the end.

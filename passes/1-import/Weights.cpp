@@ -133,9 +133,10 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
   auto reference = data.resolve(model, tensor);
   if (!reference)
     return emitter.fail(reference.error().exitCode, reference.error().message);
-  auto weight =
-      WeightAttr::get(context, StringAttr::get(context, reference->path),
-                      reference->offset, reference->length, type, {});
+  auto file =
+      StringAttr::get(context, reference->present ? reference->path : "");
+  auto weight = WeightAttr::get(context, file, reference->offset,
+                                reference->length, type, {});
   OpBuilder builder(context);
   builder.setInsertionPoint(&module.getBody()->back());
   auto name = StringAttr::get(context, asRef(tensor.name));

@@ -4,14 +4,22 @@
 #define PCC_PASSES_INTERPRET_BYTES_H
 
 #include "dialects/graph/meaning/HostTensor.h"
+#include "runtime/program/ElementType.h"
 
 namespace pcc::interpret {
 
-/// Bytes that one element of `elementType` takes in a file; booleans take one.
-int64_t bytesOf(mlir::Type elementType);
+/// The type that elements have in files and at run time; none if they cannot be
+/// there.
+std::optional<runtime::ElementType> fileTypeOf(mlir::Type elementType);
 
-/// The little-endian, row-major elements of `type` that begin at `bytes`.
-graph::HostTensor readElements(mlir::RankedTensorType type, const char *bytes);
+/// The little-endian, row-major elements of a tensor of `shape` that begin at
+/// `bytes`.
+graph::HostTensor readElements(llvm::ArrayRef<int64_t> shape,
+                               runtime::ElementType type, const void *bytes);
+
+/// The reverse: every element is rounded or wrapped to `type`.
+std::string writeElements(const graph::HostTensor &tensor,
+                          runtime::ElementType type);
 
 } // namespace pcc::interpret
 

@@ -22,6 +22,7 @@ struct Difference {
 /// equal themselves, and a mismatch of those counts as the largest number.
 class Comparison {
 public:
+  /// `tolerance` is the largest error of what is still equal.
   Comparison(graph::HostTensor expected, double tolerance);
 
   void add(const graph::HostTensor &shard, const LocalIndices &indices,

@@ -33,9 +33,10 @@ RankTensors interpret::shareEqual(std::vector<HostTensor> tensors) {
 
 FunctionRun::FunctionRun(func::FuncOp function, Ranks ranks,
                          WeightSource &weights, graph::Numerics numerics,
-                         Mail mail)
+                         Mail mail, OnResult onResult)
     : function(function), ranks(std::move(ranks)), weights(weights),
-      numerics(numerics), mail(std::move(mail)) {}
+      numerics(numerics), mail(std::move(mail)), onResult(std::move(onResult)) {
+}
 
 /// The last user of every value, in program order.
 static DenseMap<Operation *, SmallVector<Value>>
@@ -64,9 +65,12 @@ FunctionRun::run(std::vector<RankTensors> arguments, std::string &error) {
         error += " (at node '" + node.str() + "')";
       return failure();
     }
-    for (auto [result, tensors] : llvm::zip_equal(op.getResults(), *results))
+    for (auto [result, tensors] : llvm::zip_equal(op.getResults(), *results)) {
+      if (onResult)
+        onResult(result, tensors);
       if (!result.use_empty())
         values[result] = std::move(tensors);
+    }
     for (Value value : ending[&op])
       values.erase(value);
   }
@@ -118,24 +122,26 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
 
 FunctionRun::Results FunctionRun::readWeight(Operation *op,
                                              std::string &error) {
-  auto whole =
-      weights.read(cast<graph::GetParameterOp>(op).getParameter(), error);
-  if (failed(whole))
+  HostTensor whole;
+  if (runtime::Status status =
+          weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole);
+      status.failed()) {
+    error = status.message();
     return failure();
+  }
   Type elementType = graph::tensorType(op->getResult(0)).getElementType();
   if (numerics == graph::Numerics::Model)
-    graph::roundTo(elementType, *whole);
+    graph::roundTo(elementType, whole);
   dist::ShardingAttr sharding = dist::shardingOf(op->getResult(0));
   if (!sharding || dist::isReplicated(sharding.getSharding()))
     return Results({RankTensors(
-        ranks.size(), std::make_shared<const HostTensor>(std::move(*whole)))});
+        ranks.size(), std::make_shared<const HostTensor>(std::move(whole)))});
   std::vector<HostTensor> shards;
   for (int64_t rank = 0; rank < ranks.size(); ++rank)
-    shards.push_back(
-        takeShard(*whole,
-                  localIndices(sharding.getSharding(), whole->shape, ranks.mesh,
-                               ranks.at(rank)),
-                  Padding::Zero));
+    shards.push_back(takeShard(whole,
+                               localIndices(sharding.getSharding(), whole.shape,
+                                            ranks.mesh, ranks.at(rank)),
+                               Padding::Zero));
   return Results({shareEqual(std::move(shards))});
 }
 

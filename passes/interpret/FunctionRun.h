@@ -20,13 +20,16 @@ struct Mail {
   std::function<RankTensors(pipe::ReceiveOp)> receive;
 };
 
+/// Told of every result as soon as it is there.
+using OnResult = std::function<void(mlir::OpResult, const RankTensors &)>;
+
 /// Executes one function op by op, every op on all ranks before the next one: a
 /// collective sees the operands of its whole group. A value is freed after its
 /// last use.
 class FunctionRun {
 public:
   FunctionRun(mlir::func::FuncOp function, Ranks ranks, WeightSource &weights,
-              graph::Numerics numerics, Mail mail = {});
+              graph::Numerics numerics, Mail mail = {}, OnResult onResult = {});
 
   /// The results, or failure with an error that names the node.
   llvm::FailureOr<std::vector<RankTensors>>
@@ -51,6 +54,7 @@ private:
   WeightSource &weights;
   graph::Numerics numerics;
   Mail mail;
+  OnResult onResult;
   llvm::DenseMap<mlir::Value, RankTensors> values;
 };
 

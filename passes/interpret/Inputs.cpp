@@ -2,14 +2,15 @@
 
 #include "passes/interpret/Inputs.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/interpret/Bytes.h"
 #include "passes/interpret/Npy.h"
-#include "passes/interpret/RandomTensor.h"
+#include "passes/interpret/RandomElements.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace pcc;
 using graph::HostTensor;
+using runtime::Status;
 
 /// The size that bounds `use` as an index, if it is one.
 static std::optional<int64_t> tableOf(OpOperand &use) {
@@ -46,37 +47,52 @@ std::optional<int64_t> interpret::tableSize(Value value) {
   return smallest;
 }
 
-FailureOr<llvm::StringMap<HostTensor>>
-interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
-                      std::string &error) {
+/// The seed of inputs that are not given.
+static constexpr uint64_t inputSeed = 1;
+
+/// A stand-in for one input, indices within their table.
+static Status drawInput(BlockArgument argument, StringRef name,
+                        HostTensor &tensor) {
+  RankedTensorType type = graph::tensorType(argument);
+  auto stored = interpret::fileTypeOf(type.getElementType());
+  if (!stored)
+    return Status::error(runtime::Unsupported,
+                         "no file holds elements of its type");
+  tensor = interpret::randomElements(
+      runtime::randomInput(inputSeed, name.str(), *stored,
+                           interpret::tableSize(argument).value_or(2)),
+      type.getShape());
+  return Status::success();
+}
+
+Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
+                             Inputs &inputs) {
   llvm::StringMap<std::string> given;
   for (StringRef file : files) {
     auto [name, path] = file.split('=');
     given[name] = path.str();
   }
-  llvm::StringMap<HostTensor> inputs;
   for (BlockArgument argument : model.getArguments()) {
-    auto name = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                   "graph.name");
-    RankedTensorType type = graph::tensorType(argument);
-    auto path = given.find(name.getValue());
-    if (path == given.end()) {
-      inputs[name.getValue()] =
-          randomTensor(type, llvm::xxh3_64bits(name.getValue()),
-                       tableSize(argument).value_or(2));
-      continue;
-    }
-    auto tensor = readNpy(path->second, type, error);
-    if (failed(tensor)) {
-      error = "input '" + name.str() + "': " + error;
-      return failure();
-    }
-    inputs[name.getValue()] = std::move(*tensor);
-    given.erase(path);
+    StringRef name = inputName(model, argument.getArgNumber());
+    auto path = given.find(name);
+    HostTensor &tensor = inputs[name];
+    Status status =
+        path == given.end()
+            ? drawInput(argument, name, tensor)
+            : readNpy(path->second, graph::tensorType(argument), tensor);
+    if (status.failed())
+      return Status::error(status.code(),
+                           "input '" + name.str() + "': " + status.message());
+    given.erase(name);
   }
-  if (!given.empty()) {
-    error = "the model has no input '" + given.begin()->first().str() + "'";
-    return failure();
-  }
-  return inputs;
+  if (given.empty())
+    return Status::success();
+  return Status::error(runtime::BadInput, "the model has no input '" +
+                                              given.begin()->first().str() +
+                                              "'");
+}
+
+StringRef interpret::inputName(func::FuncOp function, unsigned argument) {
+  return function.getArgAttrOfType<StringAttr>(argument, "graph.name")
+      .getValue();
 }

@@ -5,15 +5,21 @@
 
 #include "dialects/graph/meaning/HostTensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/program/Status.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace pcc::interpret {
 
-/// The inputs of a model by name: those in `files` (NAME=FILE.npy) are read,
-/// the others seeded, indices within the tables that they pick from.
-llvm::FailureOr<llvm::StringMap<graph::HostTensor>>
-makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
-           std::string &error);
+/// Whole inputs by name.
+using Inputs = llvm::StringMap<graph::HostTensor>;
+
+/// The inputs of a model: those in `files` (NAME=FILE.npy) are read, the others
+/// seeded, indices within the tables that they pick from.
+runtime::Status makeInputs(mlir::func::FuncOp model,
+                           llvm::ArrayRef<std::string> files, Inputs &inputs);
+
+/// The name of the input that an argument of the model or of a stage is.
+llvm::StringRef inputName(mlir::func::FuncOp function, unsigned argument);
 
 /// The smallest table that elements of `value` index, reached through ops that
 /// hand elements on; nothing if there is none.

@@ -58,8 +58,7 @@ Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
 
 RankTensors PipelineRun::takeInput(func::FuncOp stage, unsigned argument,
                                    const Ranks &ranks) {
-  auto name = stage.getArgAttrOfType<StringAttr>(argument, "graph.name");
-  const HostTensor &whole = inputs->find(name.getValue())->second;
+  const HostTensor &whole = inputs->find(inputName(stage, argument))->second;
   dist::Sharding sharding = dist::Sharding::whole(whole.rank());
   if (auto given = dist::shardingOf(stage.getArgument(argument)))
     sharding = given.getSharding();
@@ -79,23 +78,34 @@ LogicalResult PipelineRun::runAction(const Position &position,
   std::vector<RankTensors> arguments;
   for (unsigned i = 0; i < stage.getNumArguments(); ++i)
     arguments.push_back(takeInput(stage, i, ranks));
+  auto told = [&](Value value, const RankTensors &tensors) {
+    return StageValue{value, ranks, position.number * ranks.size(), tensors};
+  };
+  OnResult onResult;
+  if (listener.onResult)
+    onResult = [&](OpResult result, const RankTensors &tensors) {
+      listener.onResult(told(result, tensors));
+    };
   FunctionRun run(stage, ranks, weights, numerics,
-                  mailOf(action.stage, action.microbatch));
+                  mailOf(action.stage, action.microbatch), onResult);
   auto results = run.run(std::move(arguments), error);
   if (failed(results)) {
     error = "action " + plan::print(action) + ": " + error;
     return failure();
   }
+  Operation *terminator = stage.front().getTerminator();
   for (auto [i, tensors] : llvm::enumerate(*results))
-    onOutput({stage, static_cast<unsigned>(i), ranks,
-              position.number * ranks.size(), tensors});
+    if (auto name = stage.getResultAttrOfType<StringAttr>(i, "graph.name");
+        listener.onOutput)
+      listener.onOutput(name.getValue(),
+                        told(terminator->getOperand(i), tensors));
   return success();
 }
 
-LogicalResult PipelineRun::run(const llvm::StringMap<HostTensor> &wholeInputs,
-                               OnOutput listener, std::string &error) {
+LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
+                               std::string &error) {
   inputs = &wholeInputs;
-  onOutput = std::move(listener);
+  listener = std::move(told);
   if (failed(readTables(error)))
     return failure();
   for (bool progress = true; progress;) {

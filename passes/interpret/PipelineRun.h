@@ -4,33 +4,30 @@
 #define PCC_PASSES_INTERPRET_PIPELINERUN_H
 
 #include "passes/interpret/FunctionRun.h"
+#include "passes/interpret/Inputs.h"
+#include "passes/interpret/StageValue.h"
 #include "passes/plan/Action.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace pcc::interpret {
 
-/// One output of one stage for one microbatch, as its ranks hold it.
-struct StageOutput {
-  mlir::func::FuncOp stage;
-  unsigned result;
-  Ranks ranks;
-  /// Number of the stage's first rank among all ranks.
-  int64_t firstRank;
-  const RankTensors &tensors;
+/// What a run tells while it goes on; either may be empty.
+struct PipelineListener {
+  /// An output of the model, by its name.
+  std::function<void(llvm::StringRef, const StageValue &)> onOutput;
+  /// The result of an op.
+  std::function<void(const StageValue &)> onResult;
 };
 
 /// Executes a module after 6-schedule: every position goes through its actions
 /// in order, and waits where what an action receives has not been sent.
 class PipelineRun {
 public:
-  using OnOutput = std::function<void(const StageOutput &)>;
-
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
   /// Runs one step on whole inputs by name. Fails with an error if an action is
   /// none that can be interpreted, or if positions wait for each other.
-  mlir::LogicalResult run(const llvm::StringMap<graph::HostTensor> &inputs,
-                          OnOutput onOutput, std::string &error);
+  mlir::LogicalResult run(const Inputs &inputs, PipelineListener listener,
+                          std::string &error);
 
 private:
   struct Position {
@@ -56,8 +53,8 @@ private:
   llvm::DenseMap<int64_t, mlir::func::FuncOp> stages;
   std::vector<Position> positions;
   std::map<MailKey, RankTensors> underway;
-  const llvm::StringMap<graph::HostTensor> *inputs = nullptr;
-  OnOutput onOutput;
+  const Inputs *inputs = nullptr;
+  PipelineListener listener;
 };
 
 } // namespace pcc::interpret

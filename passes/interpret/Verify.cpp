@@ -1,129 +1,139 @@
 //===- Verify.cpp - all ranks against the unpartitioned model -------------===//
 
 #include "passes/interpret/Verify.h"
-#include "passes/interpret/Collectives.h"
-#include "passes/interpret/Comparison.h"
-#include "passes/interpret/Inputs.h"
-#include "passes/interpret/PipelineRun.h"
-#include "passes/interpret/VerifyReport.h"
+#include "passes/interpret/FirstDifference.h"
+#include "passes/interpret/Npy.h"
+#include "passes/interpret/WholeRun.h"
+#include "runtime/program/OutputNames.h"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 using graph::Numerics;
+using runtime::Status;
 
-/// What is still equal. In f64 only the order of additions differs; in narrower
-/// types every op rounds.
-static double toleranceOf(Type elementType, Numerics numerics) {
-  if (numerics == Numerics::Exact || elementType.isF64())
-    return 1e-12;
-  if (elementType.isF16() || elementType.isBF16())
-    return elementType.isF16() ? 1e-2 : 5e-2;
-  return 1e-4;
+Verification::Verification(ModuleOp whole, Numerics numerics)
+    : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")) {
+  found.numerics = numerics;
 }
 
-namespace {
-/// One verification from inputs to verdict.
-class Verification {
-public:
-  Verification(ModuleOp whole, ModuleOp parts, const VerifyRequest &request)
-      : whole(whole), parts(parts), request(request),
-        numerics(request.modelTypes ? Numerics::Model : Numerics::Exact) {}
-
-  Verdict run() {
-    auto model = whole.lookupSymbol<func::FuncOp>("main");
-    if (!model)
-      return {5, "the model has no function @main", {}};
-    std::string error;
-    auto inputs = makeInputs(model, request.inputs, error);
-    if (failed(inputs))
-      return {10, error, {}};
-    if (failed(expect(model, *inputs, error)))
-      return {request.inputs.empty() ? 1 : 10, error, {}};
-    PipelineRun pipeline(parts, numerics);
-    auto onOutput = [this](const StageOutput &output) { check(output); };
-    if (failed(pipeline.run(*inputs, onOutput, error)))
-      return {1, "the partitioned model cannot be run: " + error, {}};
-    return conclude();
+Status Verification::expectOutputs() {
+  std::string error;
+  auto results = runWhole(whole, inputs, found.numerics, {}, error);
+  if (failed(results))
+    return Status::error(runtime::Defect,
+                         "the unpartitioned model cannot be run: " + error);
+  Operation *terminator = model.front().getTerminator();
+  for (auto [i, result] : llvm::enumerate(*results)) {
+    auto name = model.getResultAttrOfType<StringAttr>(i, "graph.name");
+    Value value = terminator->getOperand(i);
+    types.push_back(graph::tensorType(value));
+    found.outputs.push_back(
+        {name.str(), graph::nodeName(value.getLoc()).str(),
+         Comparison(*result, toleranceOf(types.back().getElementType(),
+                                         found.numerics))});
   }
+  shards.resize(found.outputs.size());
+  return Status::success();
+}
 
-private:
-  /// Runs the unpartitioned model.
-  LogicalResult expect(func::FuncOp model,
-                       const llvm::StringMap<HostTensor> &inputs,
-                       std::string &error) {
-    std::vector<RankTensors> arguments;
-    for (unsigned i = 0; i < model.getNumArguments(); ++i) {
-      auto name = model.getArgAttrOfType<StringAttr>(i, "graph.name");
-      arguments.push_back({std::make_shared<const HostTensor>(
-          inputs.find(name.getValue())->second)});
-    }
-    WeightSource weights(whole);
-    auto results = FunctionRun(model, Ranks(), weights, numerics)
-                       .run(std::move(arguments), error);
-    if (failed(results))
-      return failure();
-    Operation *terminator = model.front().getTerminator();
-    for (auto [i, result] : llvm::enumerate(*results)) {
-      auto name = model.getResultAttrOfType<StringAttr>(i, "graph.name");
-      Value value = terminator->getOperand(i);
-      VerifiedValue verified{
-          name.str(), graph::nodeName(value.getLoc()).str(),
-          Comparison(*result.front(),
-                     toleranceOf(graph::tensorType(value).getElementType(),
-                                 numerics))};
-      outputs.try_emplace(name.getValue(), values.size());
-      values.push_back(std::move(verified));
-    }
-    return success();
+/// Adds what all ranks hold of one output for one microbatch.
+void Verification::check(StringRef name, const StageValue &stageValue) {
+  auto output = llvm::find_if(found.outputs, [&](const VerifiedValue &value) {
+    return value.name == name;
+  });
+  if (output == found.outputs.end())
+    return;
+  output->seen = true;
+  auto &held = shards[output - found.outputs.begin()];
+  for (HeldShard &shard : stageValue.shards(output->comparison.whole().shape)) {
+    output->comparison.add(*shard.tensor, shard.indices, shard.rank);
+    shard.tensor.reset();
+    held.push_back(std::move(shard));
   }
+}
 
-  /// Adds what all ranks hold of one output for one microbatch.
-  void check(const StageOutput &output) {
-    func::FuncOp stage = output.stage;
-    auto name =
-        stage.getResultAttrOfType<StringAttr>(output.result, "graph.name");
-    auto place = outputs.find(name.getValue());
-    if (place == outputs.end())
-      return;
-    VerifiedValue &value = values[place->second];
-    Value returned = stage.front().getTerminator()->getOperand(output.result);
-    dist::Sharding sharding =
-        dist::Sharding::whole(value.comparison.whole().rank());
-    if (auto given = dist::shardingOf(returned))
-      sharding = given.getSharding();
-    value.seen = true;
-    for (int64_t rank = 0; rank < output.ranks.size(); ++rank)
-      value.comparison.add(
-          *output.tensors[rank],
-          localIndices(sharding, value.comparison.whole().shape,
-                       output.ranks.mesh, output.ranks.at(rank)),
-          output.firstRank + rank);
+Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
+  if (!model)
+    return Status::error(runtime::UnboundDim,
+                         "the model has no function @main");
+  if (Status status = makeInputs(model, files, inputs); status.failed())
+    return status;
+  if (Status status = expectOutputs(); status.failed())
+    return status;
+  PipelineListener listener;
+  listener.onOutput = [this](StringRef name, const StageValue &value) {
+    check(name, value);
+  };
+  std::string error;
+  if (failed(PipelineRun(parts, found.numerics).run(inputs, listener, error)))
+    return Status::error(runtime::Defect,
+                         "the partitioned model cannot be run: " + error);
+  for (const VerifiedValue &output : found.outputs)
+    if (!output.seen)
+      return Status::error(runtime::Defect,
+                           "no stage makes output '" + output.name + "'");
+  if (found.simulatedDifference())
+    found.first = findFirstDifference(whole, parts, inputs, found.numerics);
+  return Status::success();
+}
+
+Status
+Verification::writeInputs(const std::string &folder,
+                          std::map<std::string, std::string> &files) const {
+  func::FuncOp function = model;
+  for (BlockArgument argument : function.getArguments()) {
+    StringRef name = inputName(function, argument.getArgNumber());
+    std::string path =
+        folder + "/input-" + std::to_string(argument.getArgNumber()) + ".npy";
+    if (Status status = writeNpy(path, graph::tensorType(argument),
+                                 inputs.find(name)->second);
+        status.failed())
+      return status;
+    files[name.str()] = path;
   }
+  return Status::success();
+}
 
-  Verdict conclude() {
-    for (const VerifiedValue &value : values)
-      if (!value.seen)
-        return {1, "no stage makes output '" + value.name + "'", {}};
-    std::string error = writeReport(request.report, values, numerics);
-    if (!error.empty())
-      return {7, error, {}};
-    for (const VerifiedValue &value : values)
-      if (!value.comparison.isEqual())
-        return {15, describe(value), {}};
-    return {};
+Status Verification::compareOutputs(const std::string &folder) {
+  std::vector<std::string> names;
+  for (const VerifiedValue &output : found.outputs)
+    names.push_back(output.name);
+  names = runtime::outputFileNames(names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    HostTensor got;
+    if (Status status = readNpy(folder + "/" + names[i], types[i], got);
+        status.failed())
+      return Status::error(runtime::Defect, "output '" + found.outputs[i].name +
+                                                "': " + status.message());
+    VerifiedValue output = found.outputs[i];
+    // Executables compute in the model's own types.
+    output.comparison =
+        Comparison(output.comparison.whole(),
+                   toleranceOf(types[i].getElementType(), Numerics::Model));
+    for (const HeldShard &shard : shards[i])
+      output.comparison.add(takeShard(got, shard.indices, Padding::Zero),
+                            shard.indices, shard.rank);
+    found.executed.push_back(std::move(output));
   }
+  return Status::success();
+}
 
-  ModuleOp whole, parts;
-  const VerifyRequest &request;
-  Numerics numerics;
-  std::vector<VerifiedValue> values;
-  llvm::StringMap<size_t> outputs;
-};
-} // namespace
-
-Verdict interpret::compare(ModuleOp whole, ModuleOp parts,
-                           const VerifyRequest &request) {
-  return Verification(whole, parts, request).run();
+Status Verification::verdict() const {
+  if (const VerifiedValue *output = found.executedDifference())
+    return Status::error(runtime::ValuesDiffer,
+                         "output '" + output->name + "' of the executables " +
+                             describe(output->comparison));
+  const VerifiedValue *output = found.simulatedDifference();
+  if (!output)
+    return Status::success();
+  Status status =
+      Status::error(runtime::ValuesDiffer, "output '" + output->name + "' " +
+                                               describe(output->comparison));
+  if (found.first)
+    status.addNote("the first value that differs is '" + found.first->name +
+                   "' of node '" + found.first->node + "': it " +
+                   describe(found.first->comparison));
+  return status;
 }

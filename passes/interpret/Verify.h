@@ -4,32 +4,47 @@
 #define PCC_PASSES_INTERPRET_VERIFY_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include <string>
-#include <vector>
+#include "passes/interpret/PipelineRun.h"
+#include "passes/interpret/VerifyReport.h"
 
 namespace pcc::interpret {
 
-struct VerifyRequest {
-  /// NAME=FILE.npy; inputs that are not given are seeded.
-  std::vector<std::string> inputs;
-  /// Where the comparison is written as JSON; empty for nowhere.
-  std::string report;
-  /// Every result is rounded to the model's own types; else all is f64.
-  bool modelTypes = false;
-};
+/// One verification, from inputs to a verdict.
+class Verification {
+public:
+  /// `whole` is the model after 1-import. In f64, or with every result rounded
+  /// to the model's own types.
+  Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
-/// An exit code of the interface, 0 if all values are equal.
-struct Verdict {
-  int exitCode = 0;
-  std::string error;
-  std::vector<std::string> notes;
-};
+  /// Runs `whole` on one simulated device and the action tables of `parts`
+  /// (after 6-schedule) on all simulated ranks, and compares what every rank
+  /// holds of every output. `inputs` are NAME=FILE.npy; others are seeded.
+  runtime::Status simulate(mlir::ModuleOp parts,
+                           llvm::ArrayRef<std::string> inputs);
 
-/// Runs the model `whole` (after 1-import) on one simulated device and the
-/// action tables of `parts` (after 6-schedule) on all simulated ranks, and
-/// compares what every rank holds of every output.
-Verdict compare(mlir::ModuleOp whole, mlir::ModuleOp parts,
-                const VerifyRequest &request);
+  /// Writes the inputs that simulate() had into `folder`: files by input name.
+  runtime::Status writeInputs(const std::string &folder,
+                              std::map<std::string, std::string> &files) const;
+  /// Compares the outputs that executables wrote into `folder`, element by
+  /// element of every rank that simulate() saw.
+  runtime::Status compareOutputs(const std::string &folder);
+
+  const Findings &findings() const { return found; }
+  /// Exit code 15 with the first value that differs.
+  runtime::Status verdict() const;
+
+private:
+  runtime::Status expectOutputs();
+  void check(llvm::StringRef name, const StageValue &value);
+
+  mlir::ModuleOp whole;
+  mlir::func::FuncOp model;
+  Inputs inputs;
+  Findings found;
+  /// By output: its type, and its shards without their elements.
+  std::vector<mlir::RankedTensorType> types;
+  std::vector<std::vector<HeldShard>> shards;
+};
 
 } // namespace pcc::interpret
 

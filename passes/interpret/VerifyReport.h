@@ -1,27 +1,30 @@
-//===- VerifyReport.h - what verify tells ---------------------------------===//
+//===- VerifyReport.h - verify's JSON -------------------------------------===//
 
 #ifndef PCC_PASSES_INTERPRET_VERIFYREPORT_H
 #define PCC_PASSES_INTERPRET_VERIFYREPORT_H
 
-#include "dialects/graph/meaning/Meaning.h"
-#include "passes/interpret/Comparison.h"
+#include "passes/interpret/VerifiedValue.h"
+#include "runtime/program/Status.h"
 
 namespace pcc::interpret {
 
-/// One output and how well the ranks do on it.
-struct VerifiedValue {
-  std::string name, node;
-  Comparison comparison;
-  bool seen = false;
+/// All that a verification has found out.
+struct Findings {
+  graph::Numerics numerics = graph::Numerics::Exact;
+  /// Outputs of the simulated ranks.
+  std::vector<VerifiedValue> outputs;
+  /// Outputs of the compiled executables, if they were run.
+  std::vector<VerifiedValue> executed;
+  /// The first value of the simulated ranks that differs, if an output does.
+  std::optional<VerifiedValue> first;
+
+  /// The first output that differs, or null.
+  const VerifiedValue *simulatedDifference() const;
+  const VerifiedValue *executedDifference() const;
 };
 
-/// "output 'logits' differs at [0, 3] on rank 1: expected 0.5, got 0.25".
-std::string describe(const VerifiedValue &value);
-
-/// Writes verify's JSON; nothing if `path` is empty. Returns the error, if any.
-std::string writeReport(const std::string &path,
-                        llvm::ArrayRef<VerifiedValue> values,
-                        graph::Numerics numerics);
+/// Writes the JSON; nothing if `path` is empty.
+runtime::Status writeReport(const std::string &path, const Findings &findings);
 
 } // namespace pcc::interpret
 

@@ -3,18 +3,18 @@
 #include "passes/interpret/Weights.h"
 #include "dialects/graph/meaning/Strides.h"
 #include "passes/interpret/Bytes.h"
-#include "passes/interpret/RandomTensor.h"
+#include "passes/interpret/RandomElements.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::interpret;
+using runtime::ElementType;
+using runtime::Status;
 
-WeightSource::WeightSource(ModuleOp module) : module(module) {
+WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
   if (auto path = module->getAttrOfType<StringAttr>("graph.root"))
     root = path.str();
   if (auto given = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
@@ -66,42 +66,44 @@ static HostTensor transformed(HostTensor tensor, Attribute transform) {
       .Default([&](Attribute) { return tensor; });
 }
 
-FailureOr<HostTensor> WeightSource::stored(WeightAttr weight,
-                                           StringRef parameter,
-                                           std::string &error) {
-  std::string path = root.empty() ? weight.getFile().str()
-                                  : root + "/" + weight.getFile().str();
-  RankedTensorType type = weight.getStored();
-  if (seed && !llvm::sys::fs::exists(path))
-    return randomTensor(type, *seed ^ llvm::xxh3_64bits(parameter));
-  int64_t size = type.getNumElements() * bytesOf(type.getElementType());
+/// The elements of `weight` as its file at `path` has them.
+static Status readFile(WeightAttr weight, ElementType type,
+                       const std::string &path, HostTensor &tensor) {
+  RankedTensorType stored = weight.getStored();
+  int64_t size = stored.getNumElements() * runtime::sizeOf(type);
   auto buffer = llvm::MemoryBuffer::getFileSlice(path, size, weight.getOffset(),
                                                  /*IsVolatile=*/false);
-  if (!buffer) {
-    error = "cannot read '" + path + "': " + buffer.getError().message();
-    return failure();
-  }
-  if (static_cast<int64_t>((*buffer)->getBufferSize()) < size) {
-    error = "'" + path + "' ends within weight '" + parameter.str() + "'";
-    return failure();
-  }
-  return readElements(type, (*buffer)->getBufferStart());
+  if (!buffer)
+    return Status::error(runtime::InputOutput, "cannot read '" + path + "': " +
+                                                   buffer.getError().message());
+  if (static_cast<int64_t>((*buffer)->getBufferSize()) < size)
+    return Status::error(runtime::CannotRead, "'" + path + "' ends within it");
+  tensor = readElements(stored.getShape(), type, (*buffer)->getBufferStart());
+  return Status::success();
 }
 
-FailureOr<HostTensor> WeightSource::read(StringRef name, std::string &error) {
+Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
-  if (!parameter) {
-    error = "no weight is called '" + name.str() + "'";
-    return failure();
-  }
+  if (!parameter)
+    return Status::error(runtime::Defect,
+                         "no weight is called '" + name.str() + "'");
   WeightAttr weight = parameter.getWeightAttr();
-  auto type = cast<RankedTensorType>(parameter.getType());
-  if (!weight)
-    return randomTensor(type, seed.value_or(0) ^ llvm::xxh3_64bits(name));
-  auto tensor = stored(weight, name, error);
-  if (failed(tensor))
-    return failure();
-  for (Attribute transform : weight.getTransforms())
-    *tensor = transformed(std::move(*tensor), transform);
-  return tensor;
+  auto type =
+      weight ? weight.getStored() : cast<RankedTensorType>(parameter.getType());
+  auto stored = fileTypeOf(type.getElementType());
+  if (!stored)
+    return Status::error(runtime::Unsupported,
+                         "weight '" + name.str() +
+                             "' has elements that no file holds");
+  if (!weight || weight.isAbsent())
+    tensor = randomElements(runtime::randomWeight(seed, name.str(), *stored),
+                            type.getShape());
+  else if (Status status = readFile(
+               weight, *stored, root + "/" + weight.getFile().str(), tensor);
+           status.failed())
+    return status.addNote("weight '" + name.str() + "' lies there");
+  if (weight)
+    for (Attribute transform : weight.getTransforms())
+      tensor = transformed(std::move(tensor), transform);
+  return Status::success();
 }

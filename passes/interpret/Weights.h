@@ -6,6 +6,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/meaning/HostTensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/program/Status.h"
 
 namespace pcc::interpret {
 
@@ -17,16 +18,12 @@ public:
   explicit WeightSource(mlir::ModuleOp module);
 
   /// The whole logical tensor of a parameter, its transforms applied.
-  llvm::FailureOr<graph::HostTensor> read(llvm::StringRef parameter,
-                                          std::string &error);
+  runtime::Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
 
 private:
-  llvm::FailureOr<graph::HostTensor> stored(graph::WeightAttr weight,
-                                            llvm::StringRef parameter,
-                                            std::string &error);
   mlir::ModuleOp module;
   std::string root;
-  std::optional<uint64_t> seed;
+  uint64_t seed = 0;
 };
 
 } // namespace pcc::interpret

@@ -8,8 +8,11 @@ import fnmatch
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
 import bad_models
 import numpy as np
@@ -366,6 +369,24 @@ def launcher_contradicts_itself(folder):
 def no_device(folder):
     path, given = bundle(folder)
     expect_run(13, folder, path, *given[:2], "--comm", "nccl")
+
+
+@case
+def interrupted_while_the_bundle_is_written(folder):
+    """Ctrl-C, a closed terminal and a batch system's end leave nothing; weights make the writing take its time."""
+    path = os.path.join(folder, "model.onnx")
+    builder.build("mlp", path, layers=8, hidden=1024, inner=4096)
+    target = os.path.join(folder, "b.pcc")
+    for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = subprocess.Popen([pcc.PCC, path, "-o", target, "--dim", "batch=8", "--tp", "2", "--pack-weights"],
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not any(".part-" in name for name in os.listdir(folder)):
+            time.sleep(0.001)
+        process.send_signal(sent)
+        if process.wait(timeout=60) != -sent:
+            raise pcc.Failure(f"ended with {process.returncode} after signal {sent}")
+        if left := files(folder) - {"model.onnx"}:
+            raise pcc.Failure(f"left behind: {sorted(left)[:5]}")
 
 
 @case

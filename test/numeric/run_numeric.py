@@ -122,7 +122,7 @@ def numeric(name, plan, comm):
         inputs = pcc.input_options(os.path.join(folder, "inputs"))
         options = pcc.dim_options(dims) + pcc.plan_options(plan)
         expected = oracle.load(os.path.join(folder, "expected"))
-        check_verify(pcc.report("verify", path, *options, *inputs), expected)
+        check_verify(pcc.report("verify", path, *options, *inputs, "--run"), expected)
         bundle, out = os.path.join(folder, "model.pcc"), os.path.join(folder, "out")
         pcc.succeed(path, "-o", bundle, *options)
         check_division(pcc.inspect(bundle), plan)

@@ -20,7 +20,7 @@ LAYERS = [
     (r"passes/7-emit/.*",                [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
     (r"passes/\d-[^/]+/.*",              [OWN, r"dialects/.*", r"passes/plan/.*"]),
     (r"passes/plan/.*",                  [OWN, r"dialects/.*\.h"]),          # but see PLAIN
-    (r"passes/interpret/.*",             [OWN, r"dialects/.*", r"passes/plan/.*"]),
+    (r"passes/interpret/.*",             [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
     (r"passes/[^/]+",                    [r"passes/.*", r"dialects/.*", r"runtime/program/.*"]),
     (r"dialects/.*",                     [OWN]),
     (r"runtime/program/.*",              [OWN]),

@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - pcc MODEL, and the options that others share --===//
 
 #include "tools/pcc/CompileCommand.h"
+#include "runtime/program/UnfinishedFolder.h"
 #include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"
 
@@ -290,5 +291,6 @@ int tool::compileCommand(int argc, const char *const *argv) {
   if (options.bundle.empty())
     options.bundle =
         std::filesystem::path(options.model).stem().string() + ".pcc";
+  runtime::UnfinishedFolder::removeAllOnSignals();
   return say(compile(options, terminalListener(options.quiet)));
 }

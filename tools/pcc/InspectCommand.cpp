@@ -24,5 +24,5 @@ int tool::inspectCommand(int argc, const char *const *argv) {
   runtime::Status status = runtime::inspectBundle(options, text);
   if (status.ok())
     fputs(text.c_str(), stdout);
-  return say(Outcome{status.code(), status.message(), status.notes()});
+  return say(outcomeOf(status));
 }

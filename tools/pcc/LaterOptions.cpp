@@ -34,7 +34,6 @@ static constexpr LaterOption laterOptions[] = {
     {"--dtype", "f32|bf16|f16", CompileOnly},
     {"--emit", "onnx"},
     // Further ways to verify.
-    {"--run", nullptr, VerifyOnly},
     {"--blocks", nullptr, VerifyOnly},
     // Training.
     {"--train", nullptr},

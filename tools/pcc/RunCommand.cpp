@@ -50,8 +50,5 @@ int tool::runCommand(int argc, const char *const *argv) {
   runtime::Status status = checkComplete(bundle);
   if (status.ok())
     status = runtime::runBundle(bundle, options, arguments);
-  if (status.ok())
-    return 0;
-  return say(
-      {static_cast<int>(status.code()), status.message(), status.notes()});
+  return say(outcomeOf(status));
 }

@@ -8,6 +8,7 @@
 #define PCC_TOOLS_PCC_SAY_H
 
 #include "passes/Compile.h"
+#include "runtime/program/Status.h"
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -17,6 +18,7 @@ namespace pcc::tool {
 /// One line `pcc: error: …` and its notes if the outcome is an error; returns
 /// the exit code.
 int say(const Outcome &outcome);
+Outcome outcomeOf(const runtime::Status &status);
 void sayNote(const std::string &note);
 
 /// Whether someone watches stderr.

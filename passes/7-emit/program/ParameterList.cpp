@@ -78,15 +78,18 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   parameter->type = runtime::toProgram(elementTypeOf(global));
   parameter->shape = toVector(global.getShape());
   RankedTensorType stored = global;
-  if (graph::WeightAttr weight = declaration.getWeightAttr()) {
-    stored = weight.getStored();
+  graph::WeightAttr weight = declaration.getWeightAttr();
+  if (weight && !weight.isAbsent()) {
     parameter->file = fileIndex(weight.getFile().getValue());
     parameter->offset = weight.getOffset();
     parameter->length = weight.getLength();
-    for (Attribute transform : weight.getTransforms())
-      parameter->transforms.push_back(makeStep(transform));
   } else {
     parameter->seed = facts.randomSeed;
+  }
+  if (weight) {
+    stored = weight.getStored();
+    for (Attribute transform : weight.getTransforms())
+      parameter->transforms.push_back(makeStep(transform));
   }
   parameter->stored_type = runtime::toProgram(elementTypeOf(stored));
   parameter->stored_shape = toVector(stored.getShape());

@@ -3,6 +3,7 @@
 #include "passes/interpret/Inputs.h"
 #include "passes/interpret/Npy.h"
 #include "passes/interpret/Weights.h"
+#include "runtime/program/RandomValues.h"
 #include "test/passes/interpret/Parsed.h"
 
 #include <cstring>
@@ -13,6 +14,7 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
+using graph::HostTensor;
 
 namespace {
 /// A folder of files that lives as long as a test.
@@ -52,32 +54,45 @@ protected:
 } // namespace
 
 TEST_F(Files, NpyOfFloatsAndBooleans) {
-  std::string error;
+  HostTensor read;
   auto floats = RankedTensorType::get({2}, Float32Type::get(&parser.context));
-  auto read =
+  ASSERT_TRUE(
       readNpy(write("x.npy", npy("<f4", "(2,)", bytesOf<float>({1.5, -2}))),
-              floats, error);
-  ASSERT_TRUE(succeeded(read)) << error;
-  EXPECT_EQ(read->floats, (std::vector<double>{1.5, -2}));
+              floats, read)
+          .ok());
+  EXPECT_EQ(read.floats, (std::vector<double>{1.5, -2}));
   auto booleans =
       RankedTensorType::get({}, IntegerType::get(&parser.context, 1));
-  read = readNpy(write("b.npy", npy("|b1", "()", "\x01")), booleans, error);
-  ASSERT_TRUE(succeeded(read)) << error;
-  EXPECT_EQ(read->ints, std::vector<int64_t>{1});
+  ASSERT_TRUE(
+      readNpy(write("b.npy", npy("|b1", "()", "\x01")), booleans, read).ok());
+  EXPECT_EQ(read.ints, std::vector<int64_t>{1});
 }
 
 TEST_F(Files, NpyOfAnotherTypeIsAnError) {
-  std::string error;
+  HostTensor read;
   auto type = RankedTensorType::get({3}, Float32Type::get(&parser.context));
   std::string path =
       write("x.npy", npy("<i8", "(2,)", bytesOf<int64_t>({1, 2})));
-  EXPECT_TRUE(failed(readNpy(path, type, error)));
-  EXPECT_EQ(error, "'" + path +
-                       "' holds <i8 of shape [2], but the input is "
-                       "<f4 of shape [3]");
+  EXPECT_EQ(readNpy(path, type, read).message(),
+            "'" + path + "' holds i64 [2], but this is f32 [3]");
   path = write("y.npy", npy("<f4", "(3,)", "short"));
-  EXPECT_TRUE(failed(readNpy(path, type, error)));
-  EXPECT_EQ(error, "'" + path + "' ends before its last element");
+  EXPECT_EQ(readNpy(path, type, read).message(),
+            "\"" + path + "\" is no usable .npy file: it is truncated");
+}
+
+TEST_F(Files, WhatIsWrittenIsReadRounded) {
+  HostTensor values = HostTensor::ofFloats({2}, {0.1, 1.0 + 1.0 / 512}), read;
+  std::string path = folder / "x.npy";
+  auto floats = RankedTensorType::get({2}, Float32Type::get(&parser.context));
+  ASSERT_TRUE(writeNpy(path, floats, values).ok());
+  ASSERT_TRUE(readNpy(path, floats, read).ok());
+  EXPECT_EQ(read.floats, (std::vector<double>{0.1f, 1.0 + 1.0 / 512}));
+  auto brains = RankedTensorType::get({2}, BFloat16Type::get(&parser.context));
+  ASSERT_TRUE(writeNpy(path, brains, values).ok());
+  ASSERT_TRUE(readNpy(path, brains, read).ok());
+  EXPECT_EQ(read.floats, (std::vector<double>{0.10009765625, 1}));
+  EXPECT_EQ(writeNpy(folder / "none" / "x.npy", floats, values).code(),
+            runtime::InputOutput);
 }
 
 TEST_F(Files, WeightsAreTransformedInOrder) {
@@ -90,18 +105,24 @@ TEST_F(Files, WeightsAreTransformedInOrder) {
       "tensor<2xf32>> }");
   ASSERT_TRUE(module);
   WeightSource weights(*module);
-  std::string error;
-  auto w = weights.read("w", error);
-  ASSERT_TRUE(succeeded(w)) << error;
-  EXPECT_EQ(w->floats, (std::vector<double>{4, 5, 6}));
-  EXPECT_TRUE(failed(weights.read("a", error)));
-  (*module)->setAttr("rank.random_weights",
-                     Builder(&parser.context).getI64IntegerAttr(7));
-  WeightSource standIns(*module);
-  auto a = standIns.read("a", error), again = standIns.read("a", error);
-  ASSERT_TRUE(succeeded(a) && succeeded(again));
-  EXPECT_EQ(a->floats, again->floats);
-  EXPECT_NE(a->floats[0], a->floats[1]);
+  HostTensor w;
+  ASSERT_TRUE(weights.read("w", w).ok());
+  EXPECT_EQ(w.floats, (std::vector<double>{4, 5, 6}));
+  EXPECT_EQ(weights.read("a", w).code(), runtime::InputOutput);
+}
+
+TEST_F(Files, StandInsAreThoseOfExecutables) {
+  auto module =
+      parser.parse("module attributes {rank.random_weights = 7} {\n"
+                   "graph.parameter @a : tensor<3x2xf32> = <\"\", 0, 24, "
+                   "tensor<2x3xf32>, [#graph.permute<[1, 0]>]> }");
+  ASSERT_TRUE(module);
+  HostTensor a;
+  ASSERT_TRUE(WeightSource(*module).read("a", a).ok());
+  float last = 0;
+  runtime::fillRandom(runtime::randomWeight(7, "a", runtime::ElementType::F32),
+                      2, 1, 1, &last);
+  EXPECT_EQ(a.floats[4], last);
 }
 
 TEST_F(Files, SeededIndicesStayWithinTheirTable) {
@@ -113,13 +134,13 @@ TEST_F(Files, SeededIndicesStayWithinTheirTable) {
       return
     })");
   ASSERT_TRUE(module);
-  std::string error;
-  auto inputs =
-      makeInputs(module->lookupSymbol<func::FuncOp>("main"), {}, error);
-  ASSERT_TRUE(succeeded(inputs));
-  auto ids = (*inputs)["ids"].ints;
+  Inputs inputs;
+  ASSERT_TRUE(
+      makeInputs(module->lookupSymbol<func::FuncOp>("main"), {}, inputs).ok());
+  auto ids = inputs["ids"].ints;
   EXPECT_EQ(*std::max_element(ids.begin(), ids.end()), 4);
-  EXPECT_TRUE(failed(makeInputs(module->lookupSymbol<func::FuncOp>("main"),
-                                {"idz=x.npy"}, error)));
-  EXPECT_EQ(error, "the model has no input 'idz'");
+  runtime::Status status = makeInputs(
+      module->lookupSymbol<func::FuncOp>("main"), {"idz=x.npy"}, inputs);
+  EXPECT_EQ(status.message(), "the model has no input 'idz'");
+  EXPECT_EQ(status.code(), runtime::BadInput);
 }

@@ -1,8 +1,10 @@
 //===- verify-test.cpp - all ranks against the unpartitioned model --------===//
 
+#include "passes/interpret/Npy.h"
 #include "passes/interpret/Verify.h"
 #include "test/passes/interpret/Parsed.h"
 
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -14,8 +16,8 @@ using namespace pcc::interpret;
 static const char *whole = R"(
   func.func @main(%x: tensor<4x3xf32> {graph.name = "x"})
       -> (tensor<4xf32> {graph.name = "y"}) {
-    %s = graph.reduce sum %x over [1] : tensor<4x3xf32>
-    %y = graph.mul %s, %s : tensor<4xf32>, tensor<4xf32>
+    %s = graph.reduce sum %x over [1] {graph.name = "s"} : tensor<4x3xf32> loc("sums")
+    %y = graph.mul %s, %s {graph.name = "y"} : tensor<4xf32>, tensor<4xf32>
     return %y : tensor<4xf32>
   })";
 
@@ -34,7 +36,7 @@ static const char *parts = R"mlir(
       %real = graph.compare lt %i, %n : tensor<2xi64>, tensor<i64>
       %zero = graph.constant dense<0.0> : tensor<f32>
       %m = graph.select %real, %x, %zero : tensor<2xi1>, tensor<2x2xf32>, tensor<f32>
-      %p = graph.reduce sum MASKED over [1] : tensor<2x2xf32>
+      %p = graph.reduce sum MASKED over [1] {dist.shardings = [#partial], graph.name = "s"} : tensor<2x2xf32>
       SUM
       pipe.send %s to 1 value "s" : tensor<2xf32>
       return
@@ -42,7 +44,7 @@ static const char *parts = R"mlir(
     func.func @stage_1() -> (tensor<2xf32> {graph.name = "y"})
         attributes {pipe.stage = 1 : i64} {
       %s = pipe.receive from 0 value "s" : tensor<2xf32>
-      %y = graph.mul %s, %s {dist.shardings = [#out]} : tensor<2xf32>, tensor<2xf32>
+      %y = graph.mul %s, %s {dist.shardings = [#out], graph.name = "y"} : tensor<2xf32>, tensor<2xf32>
       return %y : tensor<2xf32>
     }
     pipe.actions 0 stages [0] TABLE
@@ -51,7 +53,8 @@ static const char *parts = R"mlir(
 
 static const char *allReduce =
     "%s = dist.collective all_reduce %p from #partial to #out shape [4] "
-    "received 0 value \"s\" : tensor<2xf32> to tensor<2xf32>";
+    "received 0 value \"s\" {dist.shardings = [#out]} : tensor<2xf32> to "
+    "tensor<2xf32> loc(\"sums\")";
 
 /// `parts` with its holes filled.
 static std::string filled(std::string masked, std::string sum,
@@ -64,38 +67,48 @@ static std::string filled(std::string masked, std::string sum,
   return text;
 }
 
-static Verdict verified(const std::string &partitioned,
-                        VerifyRequest request = {}) {
+namespace {
+/// Both forms of the model, and what verification says about them.
+struct Verified {
+  explicit Verified(const std::string &partitioned,
+                    graph::Numerics numerics = graph::Numerics::Exact)
+      : model(parser.parse(whole)), ranks(parser.parse(partitioned)),
+        verification(*model, numerics) {
+    status = verification.simulate(*ranks, {});
+    if (status.ok())
+      status = verification.verdict();
+  }
+
   Parser parser;
-  auto model = parser.parse(whole), ranks = parser.parse(partitioned);
-  if (!model || !ranks)
-    return {-1, "does not parse", {}};
-  return compare(*model, *ranks, request);
-}
+  mlir::OwningOpRef<mlir::ModuleOp> model, ranks;
+  Verification verification;
+  runtime::Status status = runtime::Status::success();
+};
+} // namespace
 
 static const char *inOrder = R"(["0F0", "0F1"])";
 
+/// The partial sums scaled by one, but not summed.
+static const char *dropped =
+    "%one = graph.constant dense<1.0> : tensor<f32>\n"
+    "%s = graph.mul %p, %one : tensor<2xf32>, tensor<f32>";
+
 TEST(Verify, EqualIsEqual) {
-  Verdict verdict = verified(filled("%m", allReduce, inOrder));
-  EXPECT_EQ(verdict.exitCode, 0) << verdict.error;
+  Verified equal(filled("%m", allReduce, inOrder));
+  EXPECT_TRUE(equal.status.ok()) << equal.status.message();
 }
 
 TEST(Verify, ModelTypesAllowTheirRounding) {
-  VerifyRequest request;
-  request.modelTypes = true;
-  EXPECT_EQ(verified(filled("%m", allReduce, inOrder), request).exitCode, 0);
+  Verified equal(filled("%m", allReduce, inOrder), graph::Numerics::Model);
+  EXPECT_TRUE(equal.status.ok()) << equal.status.message();
 }
 
 TEST(Verify, ADroppedCollectiveIsFound) {
-  Verdict verdict =
-      verified(filled("%m",
-                      "%one = graph.constant dense<1.0> : tensor<f32>\n"
-                      "%s = graph.mul %p, %one : tensor<2xf32>, tensor<f32>",
-                      inOrder));
-  EXPECT_EQ(verdict.exitCode, 15);
-  EXPECT_TRUE(
-      verdict.error.starts_with("output 'y' differs at [0] on rank 2: "))
-      << verdict.error;
+  Verified different(filled("%m", dropped, inOrder));
+  EXPECT_EQ(different.status.code(), runtime::ValuesDiffer);
+  EXPECT_TRUE(different.status.message().starts_with(
+      "output 'y' differs at [0] on rank 2: "))
+      << different.status.message();
 }
 
 TEST(Verify, ADoubledCollectiveIsFound) {
@@ -103,28 +116,107 @@ TEST(Verify, ADoubledCollectiveIsFound) {
   twice.replace(twice.find("%s"), 2, "%t");
   std::string second = allReduce;
   second.replace(second.find("%p"), 2, "%t");
-  EXPECT_EQ(verified(filled("%m", twice + "\n" + second, inOrder)).exitCode,
-            15);
+  EXPECT_EQ(
+      Verified(filled("%m", twice + "\n" + second, inOrder)).status.code(),
+      runtime::ValuesDiffer);
 }
 
 TEST(Verify, PaddingThatCountsIsFound) {
-  EXPECT_EQ(verified(filled("%x", allReduce, inOrder)).exitCode, 15);
+  EXPECT_EQ(Verified(filled("%x", allReduce, inOrder)).status.code(),
+            runtime::ValuesDiffer);
 }
 
 TEST(Verify, AMissingActionIsNamed) {
-  Verdict verdict = verified(filled("%m", allReduce, R"(["0F0"])"));
-  EXPECT_EQ(verdict.exitCode, 1);
-  EXPECT_EQ(verdict.error, "the partitioned model cannot be run: position 1 "
-                           "waits forever before action 1F1");
+  Verified stuck(filled("%m", allReduce, R"(["0F0"])"));
+  EXPECT_EQ(stuck.status.code(), runtime::Defect);
+  EXPECT_EQ(stuck.status.message(),
+            "the partitioned model cannot be run: position 1 "
+            "waits forever before action 1F1");
+}
+
+// The sum is wrong first, on the ranks of the stage before the output's.
+TEST(Verify, TheFirstValueThatDiffersIsNamed) {
+  Verified different(filled("%x", allReduce, inOrder));
+  const auto &first = different.verification.findings().first;
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->name, "s");
+  EXPECT_EQ(first->comparison.firstDifference()->rank, 0);
+  ASSERT_EQ(different.status.notes().size(), 1u);
+  EXPECT_TRUE(different.status.notes()[0].starts_with(
+      "the first value that differs is 's' of node 'sums': it differs at [0]"))
+      << different.status.notes()[0];
+}
+
+// Partial sums are no values of the model; their sum is missing, so that the
+// output is the first that can be told wrong.
+TEST(Verify, PartialSumsAreNoDifference) {
+  Verified different(filled("%m", dropped, inOrder));
+  const auto &first = different.verification.findings().first;
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->name, "y");
 }
 
 TEST(Verify, TheReportNamesTheFirstDifference) {
-  VerifyRequest request;
-  request.report = ::testing::TempDir() + "verify-report.json";
-  EXPECT_EQ(verified(filled("%x", allReduce, inOrder), request).exitCode, 15);
+  std::string path = ::testing::TempDir() + "verify-report.json";
+  Verified different(filled("%x", allReduce, inOrder));
+  ASSERT_TRUE(writeReport(path, different.verification.findings()).ok());
   std::stringstream text;
-  text << std::ifstream(request.report).rdbuf();
+  text << std::ifstream(path).rdbuf();
   EXPECT_NE(text.str().find("\"equal\":false"), std::string::npos);
-  EXPECT_NE(text.str().find("\"value\":\"y\""), std::string::npos)
+  EXPECT_NE(text.str().find("\"node\":\"sums\""), std::string::npos)
       << text.str();
+}
+
+namespace {
+/// A folder with the outputs of executables.
+class Executed : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder);
+    ASSERT_TRUE(equal.status.ok()) << equal.status.message();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string folder = ::testing::TempDir() + "pcc-verify-executed";
+  Verified equal = Verified(filled("%m", allReduce, inOrder));
+};
+} // namespace
+
+TEST_F(Executed, OutputsAreComparedInTheModelsTypes) {
+  graph::HostTensor y =
+      equal.verification.findings().outputs[0].comparison.whole();
+  auto type = mlir::RankedTensorType::get(
+      {4}, mlir::Float32Type::get(&equal.parser.context));
+  ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
+  ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
+  EXPECT_TRUE(equal.verification.verdict().ok());
+}
+
+TEST_F(Executed, AWrongElementIsNamedWithItsRank) {
+  graph::HostTensor y =
+      equal.verification.findings().outputs[0].comparison.whole();
+  y.floats[2] += 1;
+  auto type = mlir::RankedTensorType::get(
+      {4}, mlir::Float32Type::get(&equal.parser.context));
+  ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
+  ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
+  runtime::Status status = equal.verification.verdict();
+  EXPECT_EQ(status.code(), runtime::ValuesDiffer);
+  EXPECT_TRUE(status.message().starts_with(
+      "output 'y' of the executables differs at [2] on rank 2: "))
+      << status.message();
+}
+
+TEST_F(Executed, AMissingFileIsADefect) {
+  EXPECT_EQ(equal.verification.compareOutputs(folder).code(), runtime::Defect);
+}
+
+TEST_F(Executed, InputsAreWrittenAsTheyWereUsed) {
+  std::map<std::string, std::string> files;
+  ASSERT_TRUE(equal.verification.writeInputs(folder, files).ok());
+  Verification again(*equal.model, graph::Numerics::Exact);
+  std::string given = "x=" + files["x"];
+  ASSERT_TRUE(again.simulate(*equal.ranks, {given}).ok());
+  EXPECT_EQ(again.findings().outputs[0].comparison.whole().floats,
+            equal.verification.findings().outputs[0].comparison.whole().floats);
 }

@@ -1,0 +1,79 @@
+//===- Verify.cpp - whether a plan computes what its model says -----------===//
+
+#include "passes/interpret/Verify.h"
+#include "passes/Compilation.h"
+#include "passes/Compile.h"
+#include "passes/Record.h"
+
+using namespace pcc;
+using interpret::Verification;
+
+static Outcome toOutcome(const runtime::Status &status) {
+  return {status.code(), status.message(), status.notes()};
+}
+
+/// Compiles `parts` to the end, runs what comes out and compares its outputs.
+static Outcome runExecutables(Verification &verification, Compilation &parts,
+                              const VerifyOptions &options) {
+  BundleRun run{
+      options.scratch + "/verified.pcc", {}, options.scratch + "/outputs"};
+  if (Outcome outcome =
+          toOutcome(verification.writeInputs(options.scratch, run.inputs));
+      !outcome.ok())
+    return outcome;
+  if (Outcome outcome = parts.advanceTo(lastPhase); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = parts.writeBundle(run.bundle); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = options.run(run); !outcome.ok())
+    return outcome;
+  return parts.guarded(
+      [&] { return toOutcome(verification.compareOutputs(run.outputs)); });
+}
+
+/// Compares both forms of one model, and writes the report.
+static Outcome verifyParts(Compilation &whole, Compilation &parts,
+                           const VerifyOptions &options) {
+  Verification verification(whole.getModule(), options.modelTypes
+                                                   ? graph::Numerics::Model
+                                                   : graph::Numerics::Exact);
+  Outcome outcome = parts.guarded([&] {
+    return toOutcome(verification.simulate(parts.getModule(), options.inputs));
+  });
+  if (outcome.ok() && options.run && verification.verdict().ok())
+    outcome = runExecutables(verification, parts, options);
+  if (!outcome.ok())
+    return outcome;
+  if (runtime::Status written =
+          interpret::writeReport(options.report, verification.findings());
+      written.failed())
+    return toOutcome(written);
+  return toOutcome(verification.verdict());
+}
+
+Outcome pcc::verify(const CompileOptions &options,
+                    const VerifyOptions &verifyOptions,
+                    const Listener &listener) {
+  if (Outcome outcome = checkOptions(options); !outcome.ok())
+    return outcome;
+  // The model as imported is what the user wrote; everything behind it is what
+  // is checked.
+  CompileOptions importOnly = options;
+  importOnly.dumpDirectory.clear();
+  Listener silent;
+  return withCompilation(importOnly, silent, [&](Compilation &whole) {
+    Outcome outcome = whole.load();
+    if (outcome.ok())
+      outcome = whole.advanceTo(Phase::Import);
+    if (!outcome.ok())
+      return outcome;
+    return withCompilation(options, listener, [&](Compilation &parts) {
+      Outcome outcome = parts.load();
+      if (outcome.ok())
+        outcome = parts.advanceTo(Phase::Schedule);
+      if (!outcome.ok())
+        return outcome;
+      return verifyParts(whole, parts, verifyOptions);
+    });
+  });
+}

@@ -1,0 +1,36 @@
+//===- StageValue.h - one value of a stage as its ranks hold it -----------===//
+
+#ifndef PCC_PASSES_INTERPRET_STAGEVALUE_H
+#define PCC_PASSES_INTERPRET_STAGEVALUE_H
+
+#include "dialects/dist/DistDialect.h"
+#include "passes/interpret/RankTensors.h"
+#include "passes/interpret/Ranks.h"
+#include "passes/interpret/Shard.h"
+
+namespace pcc::interpret {
+
+/// What one rank holds, and which elements of the whole these are.
+struct HeldShard {
+  int64_t rank;
+  LocalIndices indices;
+  TensorPointer tensor;
+};
+
+/// One value of a stage at one microbatch.
+struct StageValue {
+  mlir::Value value;
+  Ranks ranks;
+  /// Number of the stage's first rank among all ranks.
+  int64_t firstRank;
+  const RankTensors &tensors;
+
+  /// Whole, if the value says nothing else of the tensor of `rank` dims.
+  dist::Sharding sharding(int64_t rank) const;
+  /// The shards on all ranks, if the whole has this shape.
+  std::vector<HeldShard> shards(llvm::ArrayRef<int64_t> shape) const;
+};
+
+} // namespace pcc::interpret
+
+#endif // PCC_PASSES_INTERPRET_STAGEVALUE_H
