@@ -64,8 +64,10 @@ static void addSchedule(OpPassManager &manager) {
 }
 
 static void addEmit(OpPassManager &manager) {
-  // Chains of cheap ops become kernels; what stays is for libraries. Nothing
-  // behind this changes what is computed.
+  // Libraries choose first: what they do on the way costs less than a kernel.
+  manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
+  // The other cheap ops become kernels. Nothing behind this changes what is
+  // computed.
   manager.addPass(emit::createFormKernels());
   manager.addPass(emit::createVerifyEmitted());
 }

@@ -75,6 +75,29 @@ LogicalResult KernelOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// library_call
+//===----------------------------------------------------------------------===//
+
+YieldOp LibraryCallOp::getYield() {
+  return cast<YieldOp>(getBody().front().getTerminator());
+}
+
+LogicalResult LibraryCallOp::verify() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("takes ") << getInputs().getTypes() << ", its body "
+                                 << block.getArgumentTypes();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return emitOpError("does not end in rank.yield");
+  if (yield.getOperandTypes() != getOperation()->getResultTypes())
+    return yield.emitOpError("yields ")
+           << yield.getOperandTypes() << ", the call returns "
+           << getOperation()->getResultTypes();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // launch
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,8 @@ def Rank_Dialect : Dialect {
   let summary = "the program of one rank: kernels and their launches";
   let description = [{
     `7-emit` groups the ops of stage functions into `rank.kernel` symbols of the module and launches them where the ops
-    were. What stays outside is library calls, zero-copy reshapes, collectives and exchanges.
+    were. What stays outside is products and convolutions, as `rank.library_call` where the library does more than them,
+    zero-copy reshapes, collectives and exchanges.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -61,8 +62,26 @@ def Rank_KernelOp : Rank_Op<"kernel", [IsolatedFromAbove, SingleBlock, FunctionO
   let hasVerifier = 1;
 }
 
-def Rank_YieldOp : Rank_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
-  let summary = "ends a kernel with its results";
+def Rank_LibraryCallOp : Rank_Op<"library_call", [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "runs a product or convolution and what surrounds it as one call of a library";
+  let description = [{
+    Its body is graph ops on local tensors: layout ops that say how the library reads an operand, one `graph.matmul`,
+    `graph.conv` or `graph.conv_transpose`, and what happens to its result before that is stored. Born in `7-emit`,
+    becomes an instruction of the program. [example: test/passes/7-emit/form-library-calls.mlir @a_bias_and_an_activation]
+  }];
+  let arguments = (ins Variadic<Rank_Tensor>:$inputs);
+  let results = (outs Rank_Tensor:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// What the call returns.
+    YieldOp getYield();
+  }];
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $result) $body";
+  let hasVerifier = 1;
+}
+
+def Rank_YieldOp : Rank_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp", "LibraryCallOp"]>]> {
+  let summary = "ends a kernel or a library call with its results";
   let description = [{[example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]}];
   let arguments = (ins Variadic<Rank_Tensor>:$results);
   let assemblyFormat = "attr-dict ($results^ `:` type($results))?";

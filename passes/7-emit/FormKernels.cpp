@@ -5,8 +5,6 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/KernelGroups.h"
-#include "passes/7-emit/LowerAttention.h"
-#include "passes/7-emit/LowerContractions.h"
 #include "passes/7-emit/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -184,10 +182,6 @@ static void eraseDeadOps(Block &block) {
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
-    for (auto op :
-         llvm::make_early_inc_range(function.getOps<graph::AttentionOp>()))
-      lowerAttention(op);
-    lowerContractions(function);
     Block &block = function.getBody().front();
     eraseDeadOps(block);
     splitBeforeSlices(block);

@@ -90,8 +90,10 @@ public:
     if (a->type != b->type || a->type != c->type)
       return "mixes types";
     std::vector<int64_t> sizes = matmul.batch;
-    if (!fits(*a, matmul.a_strides, sizes, matmul.m, matmul.k) ||
-        !fits(*b, matmul.b_strides, sizes, matmul.k, matmul.n) ||
+    if (!fits(*a, matmul.a_strides, sizes, matmul.m, matmul.k,
+              matmul.a_offset) ||
+        !fits(*b, matmul.b_strides, sizes, matmul.k, matmul.n,
+              matmul.b_offset) ||
         !fits(*c, matmul.c_strides, sizes, matmul.m, matmul.n))
       return "reaches outside its matrices";
     if (matmul.bias >= 0 && !holds(matmul.bias, c->type, matmul.n))
@@ -310,16 +312,17 @@ private:
     return range.low >= 0 && range.high < numElements(buffer.shape);
   }
 
-  /// Whether batch x rows x columns elements with these strides lie in the
-  /// buffer.
+  /// Whether batch x rows x columns elements with these strides from `offset`
+  /// on lie in the buffer.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
-                   std::vector<int64_t> sizes, int64_t rows, int64_t columns) {
+                   std::vector<int64_t> sizes, int64_t rows, int64_t columns,
+                   int64_t offset = 0) {
     sizes.push_back(rows);
     sizes.push_back(columns);
     if (strides.size() != sizes.size() || sizes.size() > 12)
       return false;
-    Range range{0, 0};
+    Range range{offset, offset};
     bool isEmpty = false;
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] < 0 || strides[i] < 0)

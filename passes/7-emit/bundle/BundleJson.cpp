@@ -34,6 +34,8 @@ public:
         flops += cost.getFlops();
       else if (auto launch = dyn_cast<rank::LaunchOp>(op))
         flops += ofKernel.lookup(launch.getKernel());
+      else if (auto call = dyn_cast<rank::LibraryCallOp>(op))
+        flops += count(call.getBody().front());
     return flops;
   }
 

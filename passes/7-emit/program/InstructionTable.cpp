@@ -44,6 +44,7 @@ const InstructionTable &InstructionTable::get() {
     addLeafInstructions(made);
     addContractionInstructions(made);
     addWindowInstructions(made);
+    addLibraryCallInstructions(made);
     addCollectiveInstructions(made);
     addKernelInstructions(made);
     addHostInstructions(made);

@@ -81,6 +81,7 @@ private:
 void addLeafInstructions(InstructionTable &table);
 void addContractionInstructions(InstructionTable &table);
 void addWindowInstructions(InstructionTable &table);
+void addLibraryCallInstructions(InstructionTable &table);
 void addCollectiveInstructions(InstructionTable &table);
 void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);

@@ -96,9 +96,9 @@ void DnnlCall::add(int argument, const memory::desc &desc, void *data,
   arguments.push_back({argument, operands.back().memory.get()});
 }
 
-void DnnlCall::addBuffer(int argument, const memory::desc &desc,
-                         int32_t buffer) {
-  add(argument, desc, nullptr, buffer, false, 0);
+void DnnlCall::addBuffer(int argument, const memory::desc &desc, int32_t buffer,
+                         size_t offset) {
+  add(argument, desc, nullptr, buffer, false, offset);
 }
 
 void DnnlCall::addFixed(int argument, const memory::desc &desc, void *data) {
@@ -115,7 +115,7 @@ void DnnlCall::addWeight(int argument, const WeightOperand &weight) {
   if (weight.packed)
     addFixed(argument, weight.desc, weight.packed.get());
   else
-    addBuffer(argument, weight.desc, weight.buffer);
+    addBuffer(argument, weight.desc, weight.buffer, weight.offset);
 }
 
 void DnnlCall::finish(const dnnl::primitive &created,
@@ -127,15 +127,15 @@ void DnnlCall::finish(const dnnl::primitive &created,
 
 Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
   for (Operand &operand : operands) {
-    void *address = nullptr;
+    void *base = nullptr;
     if (operand.buffer >= 0)
-      address = buffers.at(operand.buffer, microbatch);
+      base = buffers.at(operand.buffer, microbatch);
     else if (operand.isScratch)
-      address =
-          static_cast<char *>(resources.scratch()) + operand.scratchOffset;
+      base = resources.scratch();
     else
       continue;
-    dnnl_memory_set_data_handle(operand.memory.get(), address);
+    dnnl_memory_set_data_handle(operand.memory.get(),
+                                static_cast<char *>(base) + operand.offset);
   }
   const dnnl_status_t status =
       dnnl_primitive_execute(primitive.get(), resources.stream().get(),

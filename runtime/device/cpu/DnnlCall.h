@@ -34,6 +34,7 @@ AlignedMemory allocateAligned(size_t bytes);
 struct WeightOperand {
   dnnl::memory::desc desc;
   int32_t buffer = -1;
+  size_t offset = 0; ///< bytes into the buffer
   AlignedMemory packed{nullptr, &std::free};
 };
 
@@ -52,7 +53,9 @@ class DnnlCall {
 public:
   explicit DnnlCall(CpuResources &resources) : resources(resources) {}
 
-  void addBuffer(int argument, const dnnl::memory::desc &desc, int32_t buffer);
+  /// `offset` is in bytes.
+  void addBuffer(int argument, const dnnl::memory::desc &desc, int32_t buffer,
+                 size_t offset = 0);
   void addFixed(int argument, const dnnl::memory::desc &desc, void *data);
   void addScratch(int argument, const dnnl::memory::desc &desc, size_t offset);
   void addWeight(int argument, const WeightOperand &weight);
@@ -66,8 +69,8 @@ private:
   struct Operand {
     dnnl::memory memory;
     int32_t buffer; ///< or -1
-    bool isScratch; ///< at `scratchOffset` of the shared scratch
-    size_t scratchOffset;
+    bool isScratch;
+    size_t offset; ///< bytes into the buffer or the shared scratch
   };
   void add(int argument, const dnnl::memory::desc &desc, void *data,
            int32_t buffer, bool isScratch, size_t offset);

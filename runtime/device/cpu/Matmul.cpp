@@ -30,7 +30,7 @@ struct BatchOffsets {
 } // namespace
 
 static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
-  BatchOffsets offsets;
+  BatchOffsets offsets{problem.a.offset, problem.b.offset};
   for (size_t dim = problem.batch.size(); dim-- > 0;) {
     const int64_t index = batch % problem.batch[dim];
     batch /= problem.batch[dim];
@@ -112,7 +112,8 @@ public:
     const memory::desc a = descOf(problem.a, problem.m, problem.k, *type);
     const memory::desc b = descOf(problem.b, problem.k, problem.n, *type);
     const memory::desc c = descOf(problem.c, problem.m, problem.n, *type);
-    const bool packs = problem.batch.empty() && mayPack(context, matmul.b);
+    const bool packs = problem.batch.empty() && problem.b.offset == 0 &&
+                       mayPack(context, matmul.b);
     const memory::desc wanted =
         packs ? memory::desc(b.dims(), *type, memory::format_tag::any) : b;
     dnnl::matmul::primitive_desc description;
@@ -153,6 +154,10 @@ private:
         return false;
     return problem.c.column == 1 && problem.c.row >= problem.n &&
            problem.batch.size() <= 4;
+  }
+
+  size_t bytesTo(const MatrixStrides &matrix) const {
+    return size_t(matrix.offset) * sizeOf(problem.type);
   }
 
   memory::desc descOf(const MatrixStrides &matrix, int64_t rows,
@@ -198,7 +203,8 @@ private:
                                    description.weights_desc(), weight);
         status.failed())
       return status;
-    call.addBuffer(DNNL_ARG_SRC, a, matmul.a);
+    weight.offset = bytesTo(problem.b);
+    call.addBuffer(DNNL_ARG_SRC, a, matmul.a, bytesTo(problem.a));
     call.addWeight(DNNL_ARG_WEIGHTS, weight);
     call.addBuffer(DNNL_ARG_DST, c, matmul.c);
     int postOp = problem.alpha != 1;

@@ -30,6 +30,8 @@ MatmulProblem::MatmulProblem(const program::MatmulT &matmul, ElementType type)
       c(split(matmul.c_strides)), alpha(matmul.alpha),
       activation(matmul.activation), hasBias(matmul.bias >= 0),
       hasResidual(matmul.residual >= 0) {
+  a.offset = matmul.a_offset;
+  b.offset = matmul.b_offset;
   residual = hasResidual ? split(matmul.residual_strides) : c;
   mergeBatches();
   mergeIntoRows();

@@ -12,8 +12,10 @@
 
 namespace pcc::runtime {
 
-/// Strides of one matrix: `batch` as long as MatmulProblem::batch.
+/// Where one matrix is in its buffer: `batch` is as long as
+/// MatmulProblem::batch.
 struct MatrixStrides {
+  int64_t offset = 0;
   std::vector<int64_t> batch;
   int64_t row = 0;
   int64_t column = 0;

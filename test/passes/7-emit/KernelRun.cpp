@@ -294,11 +294,19 @@ struct FunctionRun {
   }
 
   std::vector<HostTensor> run(func::FuncOp function) {
-    DenseMap<Value, HostTensor> values;
     std::mt19937 engine(inputs.seed);
-    Block &body = function.getBody().front();
-    for (Value argument : body.getArguments())
-      values[argument] = randomTensor(tensorType(argument), inputs, engine);
+    std::vector<HostTensor> arguments;
+    for (Type type : function.getArgumentTypes())
+      arguments.push_back(
+          randomTensor(cast<RankedTensorType>(type), inputs, engine));
+    return runBlock(function.getBody().front(), arguments);
+  }
+
+  std::vector<HostTensor> runBlock(Block &body,
+                                   ArrayRef<HostTensor> arguments) {
+    DenseMap<Value, HostTensor> values;
+    for (auto [argument, tensor] : llvm::zip(body.getArguments(), arguments))
+      values[argument] = tensor;
     for (Operation &op : body.without_terminator()) {
       SmallVector<const HostTensor *> operands;
       for (Value operand : op.getOperands())
@@ -324,6 +332,13 @@ struct FunctionRun {
     if (auto launch = dyn_cast<rank::LaunchOp>(op))
       return runLaunch(launch, operands);
     SmallVector<HostTensor> results;
+    if (auto call = dyn_cast<rank::LibraryCallOp>(op)) {
+      std::vector<HostTensor> arguments;
+      for (const HostTensor *operand : operands)
+        arguments.push_back(*operand);
+      llvm::append_range(results, runBlock(call.getBody().front(), arguments));
+      return results;
+    }
     if (failed(evaluate(&op, operands, results, Numerics::Model, error)))
       error = op.getName().getStringRef().str() + " " + error;
     return results;
@@ -359,6 +374,7 @@ std::string emit::functionDifference(StringRef text, Inputs inputs,
   if (!plain.error.empty())
     return plain.error;
   PassManager manager(&session.context);
+  manager.addNestedPass<func::FuncOp>(createFormLibraryCalls());
   manager.addPass(createFormKernels());
   if (failed(manager.run(*session.module)))
     return "kernels cannot be formed";

@@ -94,18 +94,6 @@ func.func @an_index_takes_a_scalar() -> tensor<6xi64> {
 
 // -----
 
-// Attention is two products with a softmax between.
-// CHECK-LABEL: @attention_is_two_products
-func.func @attention_is_two_products(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x5x8xf32>) -> tensor<1x4x5x8xf32> {
-  // CHECK: %[[S:.*]] = graph.matmul {{.*}}transpose_rhs
-  // CHECK: rank.launch
-  // CHECK: graph.matmul
-  %0 = graph.attention %q, %k, %k {scale = 0.5 : f64, causal} : tensor<1x4x5x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>
-  return %0 : tensor<1x4x5x8xf32>
-}
-
-// -----
-
 // The parts of a fused projection add their own part of the bias.
 // CHECK-LABEL: @slices_have_their_own_producer
 func.func @slices_have_their_own_producer(%x: tensor<4x6xf32>, %b: tensor<6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {

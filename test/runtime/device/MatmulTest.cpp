@@ -19,6 +19,7 @@ struct Case {
   std::vector<int64_t> batch = {};
   int64_t m = 5, n = 7, k = 6;
   std::vector<int64_t> a, b, c;
+  int64_t fromA = 0, fromB = 0;
   float alpha = 1;
   bool bias = false;
   bool residual = false;
@@ -44,7 +45,7 @@ std::vector<double> reference(const Case &test, const std::vector<float> &a,
   for (int64_t size : test.batch)
     batches *= size;
   for (int64_t batch = 0; batch < batches; ++batch) {
-    int64_t rest = batch, atA = 0, atB = 0, atC = 0;
+    int64_t rest = batch, atA = test.fromA, atB = test.fromB, atC = 0;
     for (size_t dim = test.batch.size(); dim-- > 0;) {
       const int64_t index = rest % test.batch[dim];
       rest /= test.batch[dim];
@@ -71,8 +72,10 @@ std::vector<double> reference(const Case &test, const std::vector<float> &a,
 }
 
 void check(const Case &test) {
-  const auto a = pattern(extentOf(test, test.a, test.m, test.k), 1);
-  const auto b = pattern(extentOf(test, test.b, test.k, test.n), 2);
+  const auto a =
+      pattern(test.fromA + extentOf(test, test.a, test.m, test.k), 1);
+  const auto b =
+      pattern(test.fromB + extentOf(test, test.b, test.k, test.n), 2);
   const int64_t size = extentOf(test, test.c, test.m, test.n);
   const auto bias = pattern(test.n, 3), residual = pattern(size, 4);
   TestProgram builder({{"pp", 1}});
@@ -87,6 +90,8 @@ void check(const Case &test) {
   matmul.a_strides = test.a;
   matmul.b_strides = test.b;
   matmul.c_strides = matmul.residual_strides = test.c;
+  matmul.a_offset = test.fromA;
+  matmul.b_offset = test.fromB;
   matmul.alpha = test.alpha;
   matmul.activation = test.activation;
   if (test.bias)
@@ -149,6 +154,49 @@ TEST(Matmul, HeadsAreWrittenBackStrided) {
          .a = {75, 25, 5, 1},
          .b = {60, 4, 12, 1},
          .c = {60, 4, 12, 1}});
+}
+
+TEST(Matmul, HeadsAreSlicesOfAProjection) {
+  // q, k, v side by side in [batch 2, sequence 5, 3, heads 3, 4].
+  check({.batch = {2, 3},
+         .m = 5,
+         .n = 5,
+         .k = 4,
+         .a = {180, 4, 36, 1},
+         .b = {180, 4, 1, 36},
+         .c = {75, 25, 5, 1},
+         .fromA = 0,
+         .fromB = 12});
+  check({.batch = {2, 3},
+         .m = 5,
+         .n = 4,
+         .k = 5,
+         .a = {75, 25, 5, 1},
+         .b = {180, 4, 36, 1},
+         .c = {60, 4, 12, 1},
+         .fromB = 24});
+}
+
+TEST(Matmul, SlicesInEveryImplementation) {
+  check({.a = {12, 1}, .b = {14, 1}, .c = {7, 1}, .fromA = 6, .fromB = 7});
+  // Neither dim is dense: plain loops.
+  check({.a = {24, 2},
+         .b = {28, 2},
+         .c = {14, 2},
+         .bias = true,
+         .fromA = 3,
+         .fromB = 5});
+  check({.m = 33,
+         .n = 70,
+         .k = 40,
+         .a = {64, 1},
+         .b = {1, 64},
+         .c = {70, 1},
+         .bias = true,
+         .residual = true,
+         .activation = program::Activation::Silu,
+         .fromA = 8,
+         .fromB = 24});
 }
 
 TEST(Matmul, BroadcastWeightMergesTheBatch) {

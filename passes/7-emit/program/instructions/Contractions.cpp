@@ -1,40 +1,29 @@
 //===- Contractions.cpp - matmul and einsum as strided products -----------===//
 
-#include "passes/7-emit/program/InstructionTable.h"
+#include "passes/7-emit/program/instructions/ContractionCall.h"
 #include "llvm/ADT/SmallString.h"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Strides of the batch dims of a result with `batch` sizes: 0 where the
-/// operand repeats.
-static std::vector<int64_t> batchStrides(ArrayRef<int64_t> shape,
-                                         ArrayRef<int64_t> batch) {
-  const std::vector<int64_t> dense = denseStrides(shape);
-  const int64_t missing = static_cast<int64_t>(batch.size()) + 2 -
-                          static_cast<int64_t>(shape.size());
-  std::vector<int64_t> strides(batch.size(), 0);
-  for (int64_t i = std::max<int64_t>(missing, 0);
-       i < static_cast<int64_t>(batch.size()); ++i)
-    if (shape[i - missing] != 1)
-      strides[i] = dense[i - missing];
-  return strides;
-}
-
-/// Batch strides, then those of rows and columns as the product sees them.
-static std::vector<int64_t> matrixStrides(RankedTensorType type,
+/// Strides of the batch dims of a result with `batch` sizes, 0 where the
+/// operand repeats, then those of rows and columns as the product sees them.
+static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
-  std::vector<int64_t> strides = batchStrides(type.getShape(), batch);
-  const int64_t rowLength = std::max<int64_t>(type.getShape().back(), 1);
-  strides.push_back(isTransposed ? 1 : rowLength);
-  strides.push_back(isTransposed ? rowLength : 1);
+  const size_t rank = view.shape.size(), missing = batch.size() + 2 - rank;
+  std::vector<int64_t> strides(batch.size(), 0);
+  for (size_t i = missing; i < batch.size(); ++i)
+    if (view.shape[i - missing] != 1)
+      strides[i] = view.strides[i - missing];
+  strides.push_back(view.strides[rank - (isTransposed ? 1 : 2)]);
+  strides.push_back(view.strides[rank - (isTransposed ? 2 : 1)]);
   return strides;
 }
 
-static bool buildMatmul(Operation *op, InstructionWriter &writer) {
-  auto matmul = cast<graph::MatmulOp>(op);
+bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
+  auto matmul = cast<graph::MatmulOp>(call.contraction);
   RankedTensorType lhs = graph::tensorType(matmul.getLhs());
   RankedTensorType rhs = graph::tensorType(matmul.getRhs());
   RankedTensorType result = graph::tensorType(matmul.getResult());
@@ -43,17 +32,25 @@ static bool buildMatmul(Operation *op, InstructionWriter &writer) {
     return false;
   ArrayRef<int64_t> batch = result.getShape().drop_back(2);
   program::MatmulT made;
-  made.a = writer.bufferOf(matmul.getLhs());
-  made.b = writer.bufferOf(matmul.getRhs());
-  made.c = writer.bufferOf(matmul.getResult());
+  made.a = writer.bufferOf(call.lhs.source);
+  made.b = writer.bufferOf(call.rhs.source);
+  made.c = writer.bufferOf(call.epilogue.result);
   made.batch.assign(batch.begin(), batch.end());
   made.m = result.getShape()[batch.size()];
   made.n = result.getShape()[batch.size() + 1];
   made.k = lhs.getShape()[lhs.getRank() - (matmul.getTransposeLhs() ? 2 : 1)];
-  made.a_strides = matrixStrides(lhs, batch, matmul.getTransposeLhs());
-  made.b_strides = matrixStrides(rhs, batch, matmul.getTransposeRhs());
-  made.c_strides = matrixStrides(result, batch, false);
-  writer.emit(op, std::move(made));
+  made.a_offset = call.lhs.view.offset;
+  made.b_offset = call.rhs.view.offset;
+  made.a_strides =
+      matrixStrides(call.lhs.view, batch, matmul.getTransposeLhs());
+  made.b_strides =
+      matrixStrides(call.rhs.view, batch, matmul.getTransposeRhs());
+  made.c_strides = matrixStrides(call.epilogue.stored, batch, false);
+  if (call.epilogue.residual)
+    made.residual_strides =
+        matrixStrides(StridedView::dense(result.getShape()), batch, false);
+  call.setEpilogue(made, writer);
+  writer.emit(call.op, std::move(made));
   return true;
 }
 
@@ -184,6 +181,6 @@ static bool buildEinsum(Operation *op, InstructionWriter &writer) {
 }
 
 void emit::addContractionInstructions(InstructionTable &table) {
-  table.add<graph::MatmulOp>(buildMatmul);
+  table.add<graph::MatmulOp>(buildAlone<buildMatmul>);
   table.add<graph::EinsumOp>(buildEinsum);
 }

@@ -1,6 +1,6 @@
 //===- Windows.cpp - convolutions and pools -------------------------------===//
 
-#include "passes/7-emit/program/InstructionTable.h"
+#include "passes/7-emit/program/instructions/ContractionCall.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -20,30 +20,33 @@ template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
 }
 
 template <typename Op>
-static program::ConvT makeConv(Op op, InstructionWriter &writer) {
+static program::ConvT makeConv(Op op, const ContractionCall &call,
+                               InstructionWriter &writer) {
   program::ConvT made;
-  made.x = writer.bufferOf(op.getInput());
-  made.w = writer.bufferOf(op.getFilter());
-  made.y = writer.bufferOf(op.getResult());
+  made.x = writer.bufferOf(call.lhs.source);
+  made.w = writer.bufferOf(call.rhs.source);
+  made.y = writer.bufferOf(call.epilogue.result);
   made.groups = static_cast<int64_t>(op.getGroup());
   setWindow(made, op);
+  call.setEpilogue(made, writer);
   return made;
 }
 
-static bool buildConv(Operation *op, InstructionWriter &writer) {
-  auto conv = cast<graph::ConvOp>(op);
-  writer.emit(op, makeConv(conv, writer));
+bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
+  auto conv = cast<graph::ConvOp>(call.contraction);
+  writer.emit(call.op, makeConv(conv, call, writer));
   return true;
 }
 
 /// What `output_pads` adds at the end is not cut off there.
-static bool buildConvTranspose(Operation *op, InstructionWriter &writer) {
-  auto conv = cast<graph::ConvTransposeOp>(op);
-  program::ConvT made = makeConv(conv, writer);
+bool emit::buildConvTranspose(const ContractionCall &call,
+                              InstructionWriter &writer) {
+  auto conv = cast<graph::ConvTransposeOp>(call.contraction);
+  program::ConvT made = makeConv(conv, call, writer);
   made.transposed = true;
   for (auto [end, kept] : llvm::zip_equal(made.pads_end, conv.getOutputPads()))
     end -= kept;
-  writer.emit(op, std::move(made));
+  writer.emit(call.op, std::move(made));
   return true;
 }
 
@@ -67,7 +70,7 @@ static bool buildPool(Operation *op, InstructionWriter &writer) {
 }
 
 void emit::addWindowInstructions(InstructionTable &table) {
-  table.add<graph::ConvOp>(buildConv);
-  table.add<graph::ConvTransposeOp>(buildConvTranspose);
+  table.add<graph::ConvOp>(buildAlone<buildConv>);
+  table.add<graph::ConvTransposeOp>(buildAlone<buildConvTranspose>);
   table.add<graph::PoolOp>(buildPool);
 }

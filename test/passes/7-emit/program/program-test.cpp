@@ -107,6 +107,90 @@ TEST_F(ProgramTest, TransposesAreStrides) {
   EXPECT_EQ(second->a_strides, (std::vector<int64_t>{1, 4}));
 }
 
+/// Everything that stands in the call's body is in one instruction.
+TEST_F(ProgramTest, ALibraryCallIsOneInstruction) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %w = graph.constant dense<1.0> : tensor<8x8xf32>
+    %b = graph.constant dense<1.0> : tensor<1x8xf32>
+    %y = rank.library_call(%x, %w, %b) : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%0: tensor<4x8xf32>, %1: tensor<8x8xf32>, %2: tensor<1x8xf32>):
+      %m = graph.matmul %0, %1 : tensor<4x8xf32>, tensor<8x8xf32>
+      %s = graph.add %m, %2 : tensor<4x8xf32>, tensor<1x8xf32>
+      %g = graph.gelu %s {tanh} : tensor<4x8xf32>
+      %r = graph.add %0, %g : tensor<4x8xf32>, tensor<4x8xf32>
+      rank.yield %r : tensor<4x8xf32>
+    } loc("call"))mlir"));
+  ASSERT_EQ(program.functions[0]->instructions.size(), 1u);
+  EXPECT_EQ(program.functions[0]->instructions[0]->node, "call");
+  const auto *product = program.functions[0]->instructions[0]->body.AsMatmul();
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->activation, program::Activation::GeluTanh);
+  EXPECT_EQ(buffer(product->bias).memory, program::Memory::Constant);
+  EXPECT_EQ(product->residual, product->a);
+  EXPECT_EQ(product->residual_strides, (std::vector<int64_t>{8, 1}));
+}
+
+TEST_F(ProgramTest, LayoutsInALibraryCallAreOffsetsAndStrides) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %c = rank.library_call(%x) : (tensor<4x8xf32>) -> tensor<2x2x8xf32> {
+    ^bb0(%0: tensor<4x8xf32>):
+      %s = graph.slice %0 starts [0, 4] sizes [4, 4] steps [1, 1] : tensor<4x8xf32>
+      %h = graph.reshape %s : tensor<4x4xf32> to tensor<4x2x2xf32>
+      %l = graph.transpose %h [1, 2, 0] : tensor<4x2x2xf32>
+      %m = graph.matmul %l, %0 : tensor<2x2x4xf32>, tensor<4x8xf32>
+      %t = graph.transpose %m [1, 0, 2] : tensor<2x2x8xf32>
+      rank.yield %t : tensor<2x2x8xf32>
+    }
+    %y = graph.reshape %c : tensor<2x2x8xf32> to tensor<4x8xf32>)mlir"));
+  const auto *product = program.functions[0]->instructions[0]->body.AsMatmul();
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->a_offset, 4);
+  EXPECT_EQ(product->a_strides, (std::vector<int64_t>{2, 1, 8}));
+  EXPECT_EQ(product->b_strides, (std::vector<int64_t>{0, 8, 1}));
+  EXPECT_EQ(product->c_strides, (std::vector<int64_t>{8, 16, 1}));
+}
+
+TEST_F(ProgramTest, AConvolutionAddsTheResidualFirst) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %i = graph.reshape %x : tensor<4x8xf32> to tensor<1x4x8xf32>
+    %w = graph.constant dense<1.0> : tensor<4x4x1xf32>
+    %b = graph.constant dense<1.0> : tensor<1x4x1xf32>
+    %o = rank.library_call(%i, %w, %b) : (tensor<1x4x8xf32>, tensor<4x4x1xf32>, tensor<1x4x1xf32>) -> tensor<1x4x8xf32> {
+    ^bb0(%0: tensor<1x4x8xf32>, %1: tensor<4x4x1xf32>, %2: tensor<1x4x1xf32>):
+      %c = graph.conv %0, %1 {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+          : tensor<1x4x8xf32>, tensor<4x4x1xf32>
+      %s = graph.add %c, %2 : tensor<1x4x8xf32>, tensor<1x4x1xf32>
+      %r = graph.add %s, %0 : tensor<1x4x8xf32>, tensor<1x4x8xf32>
+      %a = graph.relu %r : tensor<1x4x8xf32>
+      rank.yield %a : tensor<1x4x8xf32>
+    }
+    %y = graph.reshape %o : tensor<1x4x8xf32> to tensor<4x8xf32>)mlir"));
+  const auto *conv = program.functions[0]->instructions[0]->body.AsConv();
+  ASSERT_TRUE(conv);
+  EXPECT_EQ(conv->activation, program::Activation::Relu);
+  EXPECT_EQ(conv->residual, conv->x);
+  EXPECT_GE(conv->bias, 0);
+}
+
+/// No instruction cuts a product before it adds to it.
+TEST_F(ProgramTest, ACallThatNoLibraryHasIsRefused) {
+  module = parseSourceString<ModuleOp>(oneRank(R"mlir(
+    %y = rank.library_call(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%0: tensor<4x8xf32>):
+      %m = graph.matmul %0, %0 {transpose_lhs} : tensor<4x8xf32>, tensor<4x8xf32>
+      %z = graph.slice %m starts [0, 0] sizes [4, 8] steps [1, 1] : tensor<8x8xf32>
+      %r = graph.add %z, %0 : tensor<4x8xf32>, tensor<4x8xf32>
+      rank.yield %r : tensor<4x8xf32>
+    } loc("bad"))mlir"),
+                                       ParserConfig(&context));
+  std::string error;
+  facts = readFacts(*module, error);
+  ASSERT_TRUE(facts) << error;
+  runtime::Status status = writeProgram(*facts, 0, written);
+  EXPECT_EQ(status.message(),
+            "the cpu device cannot run rank.library_call (node \"bad\")");
+}
+
 /// "tec,ecd->td": e and c run on in both operands and are summed as one.
 TEST_F(ProgramTest, AnEinsumSumsLettersThatRunOn) {
   program::ProgramT &program = write(oneRank(R"mlir(

@@ -1,0 +1,78 @@
+//===- ContractionCall.cpp - a contraction and what its library does ------===//
+
+#include "passes/7-emit/program/instructions/ContractionCall.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+ContractionCall ContractionCall::alone(Operation *contraction) {
+  auto plain = [](Value value) -> OperandView {
+    return {value, {}, StridedView::dense(graph::tensorType(value).getShape())};
+  };
+  ContractionCall call;
+  call.op = call.contraction = contraction;
+  call.lhs = plain(contraction->getOperand(0));
+  call.rhs = plain(contraction->getOperand(1));
+  call.epilogue.result = contraction->getResult(0);
+  call.epilogue.stored = plain(call.epilogue.result).view;
+  return call;
+}
+
+std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
+  Block &body = op.getBody().front();
+  auto found = llvm::find_if(
+      body, [](Operation &inner) { return isLibraryContraction(&inner); });
+  if (found == body.end())
+    return std::nullopt;
+  ContractionCall call = alone(&*found);
+  call.op = op;
+  if (isa<graph::MatmulOp>(call.contraction)) {
+    call.lhs = viewOperand(call.lhs.source);
+    call.rhs = viewOperand(call.rhs.source);
+  }
+  call.epilogue = Epilogue(call.contraction);
+  const size_t numRead =
+      call.lhs.ops.size() + call.rhs.ops.size() + call.epilogue.ops.size() + 1;
+  if (numRead + 1 != body.getOperations().size() ||
+      op.getYield().getOperand(0) != call.epilogue.result)
+    return std::nullopt;
+  call.leaveBody(op);
+  return call;
+}
+
+void ContractionCall::leaveBody(rank::LibraryCallOp call) {
+  for (Value *value :
+       {&lhs.source, &rhs.source, &epilogue.bias, &epilogue.residual})
+    if (auto argument = dyn_cast_if_present<BlockArgument>(*value))
+      *value = call.getInputs()[argument.getArgNumber()];
+  epilogue.result = call.getResult();
+}
+
+program::Activation ContractionCall::activation() const {
+  using program::Activation;
+  if (!epilogue.activation)
+    return Activation::None;
+  if (auto gelu = dyn_cast<graph::GeluOp>(epilogue.activation))
+    return gelu.getTanh() ? Activation::GeluTanh : Activation::GeluErf;
+  static const llvm::StringMap<Activation> others = {
+      {graph::ReluOp::getOperationName(), Activation::Relu},
+      {graph::SigmoidOp::getOperationName(), Activation::Sigmoid},
+      {graph::TanhOp::getOperationName(), Activation::Tanh},
+      {graph::MulOp::getOperationName(), Activation::Silu}};
+  return others.lookup(epilogue.activation->getName().getStringRef());
+}
+
+static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
+  static const llvm::StringMap<BuildCall> builders = {
+      {graph::MatmulOp::getOperationName(), buildMatmul},
+      {graph::ConvOp::getOperationName(), buildConv},
+      {graph::ConvTransposeOp::getOperationName(), buildConvTranspose}};
+  auto call = ContractionCall::read(cast<rank::LibraryCallOp>(op));
+  return call && builders.lookup(call->contraction->getName().getStringRef())(
+                     *call, writer);
+}
+
+void emit::addLibraryCallInstructions(InstructionTable &table) {
+  table.add<rank::LibraryCallOp>(buildLibraryCall);
+}
