@@ -44,6 +44,9 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
     return nullptr;
   auto [name, features] = cpu.split(',');
   llvm::TargetOptions options;
+  // The linker leaves out kernels that a position does not call.
+  options.FunctionSections = true;
+  options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, name, features, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));

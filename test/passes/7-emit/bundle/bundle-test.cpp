@@ -70,6 +70,31 @@ TEST_F(BundleTest, EqualModulesGiveEqualBytes) {
         << entry.path();
 }
 
+/// The kernels of all positions are compiled together.
+TEST_F(BundleTest, AnExecutableHoldsOnlyKernelsThatItCalls) {
+  const std::string call = R"mlir(
+    %y = rank.launch @used(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>)mlir";
+  const std::string used = R"mlir(
+  rank.kernel @used(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {extent = 4 : i64} {
+    %y = graph.neg %x : tensor<4x8xf32>
+    rank.yield %y : tensor<4x8xf32>
+  })mlir";
+  const std::string unused = R"mlir(
+  rank.kernel @unused(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {extent = 4 : i64} {
+    %y = graph.exp %x : tensor<4x8xf32>
+    %z = graph.tanh %y : tensor<4x8xf32>
+    rank.yield %z : tensor<4x8xf32>
+  })mlir";
+  const auto withKernels = [&](const std::string &kernels) {
+    std::string text = oneRank(call);
+    return text.insert(text.find("  func.func"), kernels);
+  };
+  ASSERT_TRUE(write("one", withKernels(used)).ok());
+  ASSERT_TRUE(write("two", withKernels(used + unused)).ok());
+  EXPECT_EQ(fs::file_size(folder + "/one/rank-000"),
+            fs::file_size(folder + "/two/rank-000"));
+}
+
 TEST_F(BundleTest, AnExecutableStartsAndLoads) {
   ASSERT_TRUE(write("b").ok());
   const std::string rank = folder + "/b/rank-000";
