@@ -6,6 +6,7 @@
 #include "runtime/engine/Inputs.h"
 #include "runtime/engine/Outputs.h"
 #include "runtime/engine/Parameters.h"
+#include "runtime/engine/Progress.h"
 #include "runtime/engine/Report.h"
 #include "runtime/engine/Schedule.h"
 #include "runtime/engine/StopWatch.h"
@@ -24,7 +25,8 @@ class RankRun {
 public:
   RankRun(const ProgramImage &image, const RunOptions &options, World &world,
           Device &device)
-      : image(image), options(options), world(world), device(device) {}
+      : image(image), options(options), world(world), device(device),
+        progress(options, world.rank()) {}
 
   Status run() {
     using Part = Status (RankRun::*)();
@@ -97,6 +99,7 @@ private:
   }
 
   Status load() {
+    progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
     if (Status status = groups.create(program, mesh, at, world);
         status.failed())
@@ -125,6 +128,7 @@ private:
   Status runSteps() {
     world.setDeadline(options.timeout);
     for (int step = 0; step < options.warmup + options.repeat; ++step) {
+      progress.beginStep(step);
       const StopWatch watch;
       TimeSpent spent;
       if (Status status = schedule.runStep(mesh, at, spent); status.failed())
@@ -137,6 +141,8 @@ private:
       mine.spent.wait += spent.wait;
       mine.spent.idle += spent.idle;
     }
+    // All ranks meet before any of them prints its summary.
+    progress.end();
     return Status::success();
   }
 
@@ -164,6 +170,7 @@ private:
   const RunOptions &options;
   World &world;
   Device &device;
+  Progress progress;
   OpenedProgram opened;
   Mesh mesh;
   Coordinates at;

@@ -4,6 +4,7 @@
 #define PCC_RUNTIME_ENGINE_RUNOPTIONS_H
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct RunOptions {
   bool checkWeights = false; ///< hash whole weight files
   bool quiet = false;        ///< no summary lines
   int localRanks = 0;        ///< ranks on this host; 0: all of them
+  /// Told on rank 0 what it does; an empty text is the end. May be empty.
+  std::function<void(const std::string &)> onProgress = {};
 };
 
 } // namespace pcc::runtime

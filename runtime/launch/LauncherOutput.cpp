@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -15,8 +16,22 @@ static bool isForUser(std::string_view line) {
   return false;
 }
 
+static constexpr std::string_view progressPrefix = "pcc-progress: ";
+
+std::string progressLine(const std::string &what) {
+  return std::string(progressPrefix) + what + "\n";
+}
+
+std::optional<std::string> LauncherOutput::takeProgress() {
+  return std::exchange(progress, std::nullopt);
+}
+
 void LauncherOutput::takeLine(std::string line, std::string &passed) {
   constexpr size_t mostKept = 200;
+  if (line.starts_with(progressPrefix)) {
+    progress = line.substr(progressPrefix.size());
+    return;
+  }
   if (isForUser(line)) {
     passed += line + "\n";
     return;

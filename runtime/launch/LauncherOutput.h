@@ -19,6 +19,9 @@ public:
   /// Takes the line that nobody has ended.
   std::string takeRest();
 
+  /// What a rank has said last of its progress since this was asked.
+  std::optional<std::string> takeProgress();
+
   /// The latest lines that were not passed on, oldest first.
   const std::deque<std::string> &noise() const { return keptLines; }
 
@@ -27,7 +30,11 @@ private:
 
   std::string partialLine;
   std::deque<std::string> keptLines;
+  std::optional<std::string> progress;
 };
+
+/// The line on stderr that tells `pcc run` of progress.
+std::string progressLine(const std::string &what);
 
 /// A rank that ended before its time, as Open MPI's mpirun tells it.
 struct LostRank {

@@ -11,6 +11,7 @@
 #include "runtime/engine/RunOptionsCli.h"
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/launch/LauncherOutput.h"
 #include "runtime/launch/Report.h"
 
 #include <CLI/CLI.hpp>
@@ -90,6 +91,10 @@ int main(int argc, char **argv) {
   if (status.failed())
     leave(reportFailure(status, environment, identity.rank, true));
   options.localRanks = identity.localSize;
+  if (environment.contains(kProgressVariable))
+    options.onProgress = [](const std::string &what) {
+      std::fputs(progressLine(what).c_str(), stderr);
+    };
   status = run(options, identity);
   // Without MPI, or with another's, no rank gets anywhere.
   const bool onAllRanks =

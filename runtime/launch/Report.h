@@ -21,6 +21,8 @@
 namespace pcc::runtime {
 
 inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
+/// Set by `pcc run` if someone watches: rank 0 writes progressLine()s.
+inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
 /// Tells the user why this rank fails, unless another rank has said why the job
 /// does, and returns the exit code. Where ranks share no folder, an error that

@@ -34,7 +34,9 @@ Status runBundle(const std::string &bundle, const RunOptions &options,
                          {"use --comm mpi or --comm thread"});
   if (options.comm == "thread")
     return runInThisProcess(bundle, options);
-  return spawnMpi({bundle, arguments});
+  return spawnMpi({.bundle = bundle,
+                   .arguments = arguments,
+                   .onProgress = options.onProgress});
 }
 
 } // namespace pcc::runtime

@@ -63,19 +63,35 @@ static void passOn(const std::string &lines) {
     return;
 }
 
+/// Hands on what ranks have said since.
+static void handOn(LauncherOutput &output, const std::string &lines,
+                   const SpawnRequest &request) {
+  const auto progress = output.takeProgress();
+  if (request.onProgress && !lines.empty())
+    request.onProgress("");
+  passOn(lines);
+  if (request.onProgress && progress)
+    request.onProgress(*progress);
+}
+
 static Status runCommand(const std::vector<std::string> &command,
                          Variables variables, LauncherOutcome &outcome,
-                         const std::string &folder) {
+                         const std::string &folder,
+                         const SpawnRequest &request) {
   variables.emplace_back(kStatusFolderVariable, folder);
+  if (request.onProgress)
+    variables.emplace_back(kProgressVariable, "1");
   RankWatch ranks(folder);
   ChildProcess child;
   if (Status status = child.start(command, variables); status.failed())
     return status;
   LauncherOutput output;
-  outcome.waitStatus =
-      child.wait([&](std::string_view text) { passOn(output.take(text)); },
-                 {ranks.fd(), [&] { ranks.look(); }});
-  passOn(output.takeRest());
+  outcome.waitStatus = child.wait(
+      [&](std::string_view text) {
+        handOn(output, output.take(text), request);
+      },
+      {ranks.fd(), [&] { ranks.look(); }});
+  handOn(output, output.takeRest(), request);
   outcome.interruptedBy = child.interruptedBy();
   outcome.noise = output.noise();
   outcome.started = ranks.started();
@@ -115,7 +131,8 @@ Status spawnMpi(const SpawnRequest &request) {
   command.push_back(program);
   command.insert(command.end(), request.arguments.begin(),
                  request.arguments.end());
-  if (Status status = runCommand(command, variables, outcome, folder.path());
+  if (Status status =
+          runCommand(command, variables, outcome, folder.path(), request);
       status.failed())
     return status;
   return translateOutcome(outcome);

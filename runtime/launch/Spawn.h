@@ -5,6 +5,7 @@
 
 #include "runtime/program/Status.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct SpawnRequest {
   std::string bundle;
   std::vector<std::string> arguments = {}; ///< for every rank
   std::string launcher = "mpirun";         ///< a path, or looked up in PATH
+  /// Told what rank 0 does; an empty text clears it. May be empty.
+  std::function<void(const std::string &)> onProgress = {};
 };
 
 /// Runs BUNDLE/run on as many processes as the bundle has ranks, through Open

@@ -47,6 +47,8 @@ int tool::runCommand(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i)
     if (bundle != argv[i])
       arguments.push_back(argv[i]);
+  if (isTerminal() && !options.quiet)
+    options.onProgress = sayProgress;
   runtime::Status status = checkComplete(bundle);
   if (status.ok())
     status = runtime::runBundle(bundle, options, arguments);

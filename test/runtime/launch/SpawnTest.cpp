@@ -105,6 +105,21 @@ TEST_F(Spawn, StderrOfRanksIsFiltered) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
+TEST_F(Spawn, ProgressIsToldAndNotPassedOn) {
+  makeBundle(2, "[ \"$PCC_PROGRESS$RANK\" != 10 ] || "
+                "echo 'pcc-progress: step 1 of 2' >&2");
+  writeScript(at("mpirun"), kFakeMpirun);
+  std::vector<std::string> told;
+  testing::internal::CaptureStderr();
+  const Status status = spawnMpi(
+      {.bundle = at("b.pcc"),
+       .launcher = at("mpirun"),
+       .onProgress = [&](const std::string &what) { told.push_back(what); }});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(told, std::vector<std::string>{"step 1 of 2"});
+}
+
 TEST_F(Spawn, ExitCodeOfARankIsTheRuns) {
   const Status status = spawn(makeBundle(2, "[ $RANK = 0 ] || exit 11"));
   EXPECT_EQ(status.code(), DamagedBundle);
