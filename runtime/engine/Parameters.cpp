@@ -5,6 +5,8 @@
 #include "runtime/program/Operands.h"
 #include "runtime/program/WeightFile.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 namespace pcc::runtime {
@@ -41,7 +43,18 @@ static std::string join(const std::string &directory, const std::string &name) {
   return directory.empty() ? name : directory + "/" + name;
 }
 
+/// Large files are not hashed when a model is compiled; --check-weights must
+/// not pretend that they were.
+static void noteUnhashed(const std::string &path) {
+  std::fprintf(stderr,
+               "note: weight file \"%s\" was too large to be hashed when the "
+               "model was compiled; only samples of it were compared\n",
+               path.c_str());
+}
+
 Status Parameters::openFiles(const RunOptions &options) {
+  const bool isFirst =
+      std::all_of(at.begin(), at.end(), [](int64_t c) { return c == 0; });
   const std::string &root =
       options.weights.empty() ? program.weights_root : options.weights;
   for (const auto &file : program.files) {
@@ -53,6 +66,8 @@ Status Parameters::openFiles(const RunOptions &options) {
     if (Status status = checkWeightFile(path, expected, options.checkWeights);
         status.failed())
       return status;
+    if (options.checkWeights && isFirst && file->full_hash == 0)
+      noteUnhashed(path);
     if (Status status = MappedFile::open(path, files.emplace_back());
         status.failed())
       return status;

@@ -347,6 +347,23 @@ def weights_changed_since(folder):
 
 
 @case
+def weights_changed_where_no_sample_lies(folder):
+    """A byte between the sampled pages, under the old time: only --check-weights looks there."""
+    path, target = os.path.join(folder, "m", "model.onnx"), os.path.join(folder, "b.pcc")
+    builder.build("mlp", path, layers=2, hidden=64, inner=1024, external=True)
+    pcc.succeed(path, "-o", target, "--dim", "batch=8", "--tp", "2")
+    weights = os.path.join(folder, "m", "model.weights.bin")
+    times = os.stat(weights)
+    with open(weights, "r+b") as f:
+        f.seek(5 * 4096)
+        f.write(b"\1\2\3\4")
+    os.utime(weights, ns=(times.st_atime_ns, times.st_mtime_ns))
+    run = ["run", target, "--random-inputs", "1", "--comm", "thread"]
+    pcc.succeed(*run)
+    expect(11, *run, "--check-weights", mention=["model.weights.bin"])
+
+
+@case
 def weights_gone(folder):
     path, given = bundle(folder)
     os.remove(os.path.join(folder, "m", "model.weights.bin"))

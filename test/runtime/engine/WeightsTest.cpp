@@ -194,3 +194,18 @@ TEST_F(WeightsOnDisk, MissingFileIsStale) {
   std::filesystem::remove(folder.path + "/weights.bin");
   EXPECT_EQ(run().code(), DamagedBundle);
 }
+
+TEST_F(WeightsOnDisk, AMissingHashIsNotPassedOver) {
+  ThreadRun ranks;
+  ranks.add(builder);
+  RunOptions options;
+  options.inputs = {
+      {"x", folder.write("x.npy", ElementType::F32, {2, 4}, iota(8))}};
+  options.quiet = options.checkWeights = true;
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(ranks.run(options).ok());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("weights.bin\" was too large to be hashed"),
+            std::string::npos);
+  EXPECT_EQ(said.find("note:"), said.rfind("note:")) << said;
+}
