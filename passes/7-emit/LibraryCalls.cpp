@@ -68,15 +68,11 @@ public:
   }
 
   void run() {
+    takeBias();
+    takeActivation();
     if (isa<graph::MatmulOp>(contraction)) {
-      takeBias();
-      takeActivation();
       takeResidual();
       takeOrder();
-    } else {
-      takeBias();
-      takeResidual();
-      takeActivation();
     }
     epilogue.stored = *viewBehind(epilogue.ops);
   }

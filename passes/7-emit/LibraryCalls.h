@@ -5,7 +5,10 @@
 // them, in this order, each step at most once:
 //
 //   matmul                 bias, activation, residual, order of the dims
-//   conv, conv_transpose   bias, residual, activation
+//   conv, conv_transpose   bias, activation
+//
+// A convolution would have to bring its residual into the layout that it chose
+// for its result, which costs more than the kernel that adds it.
 //
 // What the library computes is what the ops say, within the rounding of the
 // type; but its relu of a NaN is 0.

@@ -50,20 +50,35 @@ func.func @an_activation_of_a_residual_stays(%x: tensor<4x8xf32>, %w: tensor<8x8
 
 // -----
 
-// A convolution can: its sum of branches and what follows are one call.
-// CHECK-LABEL: @a_convolution_with_everything
-func.func @a_convolution_with_everything(%x: tensor<1x2x5x5xf32>, %w: tensor<2x2x1x1xf32>, %b: tensor<1x2x1x1xf32>)
+// The bias of a convolution runs along its channels.
+// CHECK-LABEL: @a_convolution_and_its_bias
+func.func @a_convolution_and_its_bias(%x: tensor<1x2x5x5xf32>, %w: tensor<2x2x1x1xf32>, %b: tensor<1x2x1x1xf32>)
     -> tensor<1x2x5x5xf32> {
-  // CHECK-NEXT: rank.library_call(%arg0, %arg1, %arg2)
-  // CHECK:   rank.yield
+  // CHECK-NEXT: %[[Y:.*]] = rank.library_call(%arg0, %arg1, %arg2)
+  // CHECK:   graph.relu
+  // CHECK-NEXT: rank.yield
   // CHECK-NEXT: }
-  // CHECK-NEXT: return
+  // CHECK-NEXT: return %[[Y]]
   %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
       : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>
   %1 = graph.add %0, %b : tensor<1x2x5x5xf32>, tensor<1x2x1x1xf32>
-  %2 = graph.add %1, %x : tensor<1x2x5x5xf32>, tensor<1x2x5x5xf32>
-  %3 = graph.relu %2 : tensor<1x2x5x5xf32>
-  return %3 : tensor<1x2x5x5xf32>
+  %2 = graph.relu %1 : tensor<1x2x5x5xf32>
+  return %2 : tensor<1x2x5x5xf32>
+}
+
+// -----
+
+// The kernel that adds a residual costs less than its reorder.
+// CHECK-LABEL: @a_sum_of_branches_stays
+func.func @a_sum_of_branches_stays(%x: tensor<1x2x5x5xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x5x5xf32> {
+  // CHECK-NEXT: graph.conv
+  // CHECK-NEXT: graph.add
+  // CHECK-NEXT: graph.relu
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+      : tensor<1x2x5x5xf32>, tensor<2x2x1x1xf32>
+  %1 = graph.add %0, %x : tensor<1x2x5x5xf32>, tensor<1x2x5x5xf32>
+  %2 = graph.relu %1 : tensor<1x2x5x5xf32>
+  return %2 : tensor<1x2x5x5xf32>
 }
 
 // -----

@@ -150,7 +150,7 @@ TEST_F(ProgramTest, LayoutsInALibraryCallAreOffsetsAndStrides) {
   EXPECT_EQ(product->c_strides, (std::vector<int64_t>{8, 16, 1}));
 }
 
-TEST_F(ProgramTest, AConvolutionAddsTheResidualFirst) {
+TEST_F(ProgramTest, AConvolutionHasItsBiasAndActivation) {
   program::ProgramT &program = write(oneRank(R"mlir(
     %i = graph.reshape %x : tensor<4x8xf32> to tensor<1x4x8xf32>
     %w = graph.constant dense<1.0> : tensor<4x4x1xf32>
@@ -160,16 +160,15 @@ TEST_F(ProgramTest, AConvolutionAddsTheResidualFirst) {
       %c = graph.conv %0, %1 {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
           : tensor<1x4x8xf32>, tensor<4x4x1xf32>
       %s = graph.add %c, %2 : tensor<1x4x8xf32>, tensor<1x4x1xf32>
-      %r = graph.add %s, %0 : tensor<1x4x8xf32>, tensor<1x4x8xf32>
-      %a = graph.relu %r : tensor<1x4x8xf32>
+      %a = graph.relu %s : tensor<1x4x8xf32>
       rank.yield %a : tensor<1x4x8xf32>
     }
     %y = graph.reshape %o : tensor<1x4x8xf32> to tensor<4x8xf32>)mlir"));
   const auto *conv = program.functions[0]->instructions[0]->body.AsConv();
   ASSERT_TRUE(conv);
   EXPECT_EQ(conv->activation, program::Activation::Relu);
-  EXPECT_EQ(conv->residual, conv->x);
-  EXPECT_GE(conv->bias, 0);
+  EXPECT_EQ(conv->residual, -1);
+  EXPECT_EQ(buffer(conv->bias).shape, (std::vector<int64_t>{1, 4, 1}));
 }
 
 /// No instruction cuts a product before it adds to it.
