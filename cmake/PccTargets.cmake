@@ -13,6 +13,13 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter -fno-semantic-interposit
 if(PCC_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  add_library(PccSanitizerOptions OBJECT ${CMAKE_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+  link_libraries($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:PccSanitizerOptions>>)
+endif()
+if(PCC_BUILD_FUZZERS)
+  # Whatever a fuzzer links counts what it reaches.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
 # Everything includes by path from the root: "passes/plan/StageCut.h". Generated headers mirror the tree below the build.
@@ -55,4 +62,21 @@ function(pcc_gtest name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# pcc_fuzzer(NAME STEM [MUTATOR lib] [DEPENDS lib...]): NAME-fuzzer of STEM-fuzzer.cpp, which libFuzzer drives, and
+# NAME-seeds of STEM-seeds.cpp, which writes the corpus that it begins with. Nothing without PCC_BUILD_FUZZERS.
+function(pcc_fuzzer name stem)
+  cmake_parse_arguments(ARG "" "MUTATOR" "DEPENDS" ${ARGN})
+  if(NOT PCC_BUILD_FUZZERS)
+    return()
+  endif()
+  foreach(part fuzzer seeds)
+    add_executable(${name}-${part} ${stem}-${part}.cpp)
+    # As the libraries, which may be compiler code.
+    target_compile_options(${name}-${part} PRIVATE -fno-rtti)
+    target_link_libraries(${name}-${part} PRIVATE ${ARG_DEPENDS})
+  endforeach()
+  target_link_libraries(${name}-fuzzer PRIVATE ${ARG_MUTATOR})
+  target_link_options(${name}-fuzzer PRIVATE -fsanitize=fuzzer)
 endfunction()

@@ -61,6 +61,19 @@ inline std::string integer(const std::string &name, int64_t value) {
   return Message().text(1, name).number(3, value).number(20, 2);
 }
 
+inline std::string real(const std::string &name, float value) {
+  return Message().text(1, name).real(2, value).number(20, 1);
+}
+
+inline std::string text(const std::string &name, const std::string &value) {
+  return Message().text(1, name).text(4, value).number(20, 3);
+}
+
+inline std::string tensorAttribute(const std::string &name,
+                                   const std::string &tensor) {
+  return Message().text(1, name).text(5, tensor).number(20, 4);
+}
+
 /// An attribute that takes the value of a function's parameter.
 inline std::string reference(const std::string &name,
                              const std::string &parameter, int type) {
@@ -99,6 +112,23 @@ inline std::string zeros(const std::string &name, std::vector<int64_t> dims) {
     size *= dim;
   return Message().numbers(1, dims).number(2, 1).text(8, name).text(
       9, std::string(size, '\0'));
+}
+
+/// A tensor of i64.
+inline std::string integers(const std::string &name, std::vector<int64_t> dims,
+                            const std::vector<int64_t> &values) {
+  return Message().numbers(1, dims).number(2, 7).text(8, name).numbers(
+      7, values, /*packed=*/true);
+}
+
+/// A value of the type with this number; -1 stands for the dynamic dim "n".
+inline std::string typed(const std::string &name, int64_t type,
+                         const std::vector<int64_t> &dims) {
+  Message shape;
+  for (int64_t dim : dims)
+    shape.text(1, dim < 0 ? Message().text(2, "n") : Message().number(1, dim));
+  const std::string tensor = Message().number(1, type).text(2, shape);
+  return Message().text(1, name).text(2, Message().text(1, tensor));
 }
 
 inline std::string entry(const std::string &key, const std::string &value) {

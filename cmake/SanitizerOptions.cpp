@@ -1,0 +1,7 @@
+//===- SanitizerOptions.cpp - how executables of sanitized builds run -----===//
+
+/// Allocators of LLVM's headers poison memory where pcc's code runs them, and
+/// LLVM's libraries, which are not instrumented, then use it as theirs.
+extern "C" const char *__asan_default_options() {
+  return "allow_user_poisoning=0";
+}

@@ -1,0 +1,142 @@
+//===- import-fuzzer.cpp - any bytes are a module or an error -------------===//
+//
+//   import-seeds CORPUS && import-fuzzer -rss_limit_mb=2048 -timeout=25 CORPUS
+//
+// The bytes are imported as they are, and with a size for every dim that they
+// leave open. What is accepted must keep Import.h's promises.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/1-import/Import.h"
+#include "passes/1-import/Passes.h"
+#include "passes/1-import/onnx/Read.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+
+using namespace mlir;
+using namespace pcc;
+
+namespace {
+
+/// Stops the process where an import breaks what Import.h promises.
+void require(bool promise) {
+  if (!promise)
+    __builtin_trap();
+}
+
+/// This process's own folder with the model, and with 4 KiB of external data.
+class Folder {
+public:
+  Folder() {
+    const char *wanted = std::getenv("TMPDIR");
+    std::string name = std::string(wanted ? wanted : "/dev/shm") + "/XXXXXX";
+    require(mkdtemp(name.data()));
+    path = name;
+    write("w.bin", std::string(4096, '\1'));
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string write(const char *name, std::string_view bytes) const {
+    const std::filesystem::path file = path / name;
+    std::ofstream(file, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return file;
+  }
+
+private:
+  std::filesystem::path path;
+};
+
+/// Size 2 for what is dynamic, two dims where even the rank is.
+ImportOptions bindEverything(std::string_view bytes) {
+  ImportOptions options;
+  options.allowAbsentWeights = true;
+  const auto model = onnx::readModelFromBytes(bytes, "fuzz.onnx");
+  if (!model)
+    return options;
+  std::set<std::string_view> weights;
+  for (const onnx::Tensor &tensor : model->graph.initializers)
+    weights.insert(tensor.name);
+  for (const onnx::ValueInfo &input : model->graph.inputs) {
+    if (weights.count(input.name))
+      continue;
+    std::vector<int64_t> shape = {2, 2};
+    if (input.type.shape) {
+      shape.clear();
+      for (const onnx::Dim &dim : *input.type.shape)
+        shape.push_back(dim.value.value_or(2));
+    }
+    options.shapes[std::string(input.name)] = shape;
+  }
+  return options;
+}
+
+bool isOneLine(const std::string &text) {
+  return !text.empty() && text.find('\n') == std::string::npos;
+}
+
+void requireError(const ImportError &error) {
+  require(llvm::is_contained({2, 3, 4, 5, 7}, error.exitCode));
+  require(isOneLine(error.message));
+  require(llvm::all_of(error.notes, isOneLine));
+  const StringRef message = error.message;
+  const bool noOp =
+      message.starts_with("input ") || message.starts_with("initializer ");
+  require((error.exitCode == 4 && !noOp) == !error.unsupported.empty());
+}
+
+void requireModule(ModuleOp module) {
+  require(succeeded(verify(module)));
+  PassManager passes(module.getContext());
+  passes.addPass(createVerifyImported());
+  require(succeeded(passes.run(module)));
+}
+
+/// A context for many inputs, as making one takes longer than most imports do.
+/// It keeps types and attributes of all of them, so that it is renewed.
+MLIRContext &sharedContext() {
+  static std::unique_ptr<MLIRContext> context;
+  static unsigned numUses = 0;
+  if (numUses++ % 256 == 0)
+    context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  return *context;
+}
+
+void check(const std::string &path, const ImportOptions &options) {
+  MLIRContext &context = sharedContext();
+  ImportError error;
+  FailureOr<OwningOpRef<ModuleOp>> module;
+  {
+    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {
+      require(false);
+      return success();
+    });
+    module = importOnnx(path, options, &context, error);
+  }
+  if (succeeded(module))
+    requireModule(**module);
+  else
+    requireError(error);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const Folder folder;
+  const std::string_view bytes(reinterpret_cast<const char *>(data), size);
+  const std::string path = folder.write("fuzz.onnx", bytes);
+  check(path, {});
+  check(path, bindEverything(bytes));
+  return 0;
+}
