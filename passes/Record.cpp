@@ -205,6 +205,38 @@ Outcome pcc::resume(ModuleOp module, const CompileOptions &options) {
   return recordOptions(module, options);
 }
 
+/// The sizes in "4x16x".
+static std::vector<int64_t> parseSizes(StringRef text) {
+  std::vector<int64_t> sizes;
+  SmallVector<StringRef> parts;
+  text.split(parts, 'x', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : parts)
+    if (int64_t size; !part.getAsInteger(10, size))
+      sizes.push_back(size);
+  return sizes;
+}
+
+Outcome pcc::recallModel(ModuleOp module, CompileOptions &options) {
+  auto file = module->getAttrOfType<StringAttr>(modelAttrName);
+  auto root = module->getAttrOfType<StringAttr>(rootAttrName);
+  if (!file || !root)
+    return {3, "the dump does not say which model it was made of", {}};
+  options.model = (root.getValue() + "/" + file.getValue()).str();
+  if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
+    options.randomWeights = seed.getInt();
+  auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
+  for (NamedAttribute option : recorded ? recorded : DictionaryAttr()) {
+    StringRef name = option.getName(), value;
+    if (auto text = dyn_cast<StringAttr>(option.getValue()))
+      value = text.getValue();
+    if (name.consume_front("--dim ") && !parseSizes(value).empty())
+      options.dims[name.str()] = parseSizes(value).front();
+    else if (name.consume_front("--shape "))
+      options.shapes[name.str()] = parseSizes(value);
+  }
+  return {};
+}
+
 Phase pcc::phaseOf(ModuleOp module) {
   auto phase = module->getAttrOfType<IntegerAttr>(phaseName);
   return phase ? static_cast<Phase>(phase.getInt()) : Phase::None;

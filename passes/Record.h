@@ -26,6 +26,10 @@ Outcome checkOptions(const CompileOptions &options);
 /// be equal to the recorded one.
 Outcome resume(mlir::ModuleOp module, const CompileOptions &options);
 
+/// What imports the model that `module` was made of once more: its file and the
+/// dims that were bound. Exit code 3 if the module does not name a file.
+Outcome recallModel(mlir::ModuleOp module, CompileOptions &options);
+
 /// The phase that the module has passed; None for a model in the graph dialect.
 Phase phaseOf(mlir::ModuleOp module);
 void setPhase(mlir::ModuleOp module, Phase phase);

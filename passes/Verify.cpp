@@ -51,29 +51,43 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
   return toOutcome(verification.verdict());
 }
 
+/// Whose import is the unpartitioned form of a model or a dump. A dump holds it
+/// itself until shapes become local; behind that, the model that it was made of
+/// is taken.
+static Outcome findWhole(Compilation &parts, CompileOptions &options) {
+  options.dumpDirectory.clear();
+  Phase passed = phaseOf(parts.getModule());
+  if (passed < Phase::Localize)
+    return {};
+  if (passed > Phase::Schedule)
+    return {2,
+            "'" + options.model +
+                "' is a dump of 7-emit, behind which nothing is interpreted; "
+                "verify the dump of 6-schedule",
+            {}};
+  return recallModel(parts.getModule(), options);
+}
+
 Outcome pcc::verify(const CompileOptions &options,
                     const VerifyOptions &verifyOptions,
                     const Listener &listener) {
   if (Outcome outcome = checkOptions(options); !outcome.ok())
     return outcome;
-  // The model as imported is what the user wrote; everything behind it is what
-  // is checked.
-  CompileOptions importOnly = options;
-  importOnly.dumpDirectory.clear();
+  CompileOptions wholeOptions = options;
   Listener silent;
-  return withCompilation(importOnly, silent, [&](Compilation &whole) {
-    Outcome outcome = whole.load();
+  return withCompilation(options, listener, [&](Compilation &parts) {
+    Outcome outcome = parts.load();
     if (outcome.ok())
-      outcome = whole.advanceTo(Phase::Import);
+      outcome = findWhole(parts, wholeOptions);
     if (!outcome.ok())
       return outcome;
-    return withCompilation(options, listener, [&](Compilation &parts) {
-      Outcome outcome = parts.load();
+    return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
+      Outcome outcome = whole.load();
+      if (outcome.ok())
+        outcome = whole.advanceTo(Phase::Import);
       if (outcome.ok())
         outcome = parts.advanceTo(Phase::Schedule);
-      if (!outcome.ok())
-        return outcome;
-      return verifyParts(whole, parts, verifyOptions);
+      return outcome.ok() ? verifyParts(whole, parts, verifyOptions) : outcome;
     });
   });
 }

@@ -85,6 +85,8 @@ const llvm::StringMap<FunctionRun::Handler> &FunctionRun::handlers() {
       {graph::GetParameterOp::getOperationName(), &FunctionRun::readWeight},
       {dist::CollectiveOp::getOperationName(), &FunctionRun::exchange},
       {dist::GlobalIndexOp::getOperationName(), &FunctionRun::globalIndex},
+      {dist::ReshardOp::getOperationName(), &FunctionRun::handOn},
+      {pipe::TransferOp::getOperationName(), &FunctionRun::handOn},
       {pipe::SendOp::getOperationName(), &FunctionRun::send},
       {pipe::ReceiveOp::getOperationName(), &FunctionRun::receive}};
   return table;
@@ -133,7 +135,8 @@ FunctionRun::Results FunctionRun::readWeight(Operation *op,
   if (numerics == graph::Numerics::Model)
     graph::roundTo(elementType, whole);
   dist::ShardingAttr sharding = dist::shardingOf(op->getResult(0));
-  if (!sharding || dist::isReplicated(sharding.getSharding()))
+  if (ranks.size() == 1 || !sharding ||
+      dist::isReplicated(sharding.getSharding()))
     return Results({RankTensors(
         ranks.size(), std::make_shared<const HostTensor>(std::move(whole)))});
   std::vector<HostTensor> shards;
@@ -186,5 +189,13 @@ FunctionRun::Results FunctionRun::receive(Operation *op, std::string &error) {
   if (!tensors.empty())
     return Results({std::move(tensors)});
   error = "waits for a value that was not sent";
+  return failure();
+}
+
+/// Where a value is whole, moving it changes nothing.
+FunctionRun::Results FunctionRun::handOn(Operation *op, std::string &error) {
+  if (ranks.size() == 1)
+    return Results({values[op->getOperand(0)]});
+  error = "is no op of local shapes";
   return failure();
 }

@@ -48,6 +48,7 @@ private:
   Results globalIndex(mlir::Operation *op, std::string &error);
   Results send(mlir::Operation *op, std::string &error);
   Results receive(mlir::Operation *op, std::string &error);
+  Results handOn(mlir::Operation *op, std::string &error);
 
   mlir::func::FuncOp function;
   Ranks ranks;

@@ -6,6 +6,7 @@ gone; options are remembered, may be repeated, and must not change.
 """
 import argparse
 import fnmatch
+import json
 import os
 import re
 import sys
@@ -96,8 +97,34 @@ def equal_twice():
             compare(os.path.join(t, "a"), os.path.join(t, "b"), name, "from another folder")
 
 
+def verified():
+    """Every dump that can be interpreted is verified against the model; one that was spoilt is told from it, by the first
+    value that its ranks get wrong: behind the first sum over tp, which is a maximum now."""
+    with tempfile.TemporaryDirectory() as t:
+        path, ir = os.path.join(t, "model.onnx"), os.path.join(t, "ir")
+        builder.build("mlp", path)
+        pcc.succeed(path, "--dim", "batch=8", "--tp", "2", "--pp", "2", "--microbatches", "2", "-o", os.path.join(t, "b"), f"--dump-ir={ir}")
+        for dump in dumps(ir)[:LAST]:
+            if pcc.report("verify", os.path.join(ir, dump))["equal"] is not True:
+                raise pcc.Failure(f"{dump} is not equal")
+        refused(t, ["7-emit", "6-schedule"], "verify", os.path.join(ir, "7-emit.mlir"))
+        spoilt, report = os.path.join(t, "spoilt.mlir"), os.path.join(t, "report.json")
+        text = read(os.path.join(ir, "5-localize.mlir")).decode()
+        with open(spoilt, "w") as f:
+            f.write(text.replace("partial sum(tp:2)", "partial max(tp:2)"))
+        code, _, err = pcc.call("verify", spoilt, "--report", report)
+        with open(report) as f:
+            first = json.load(f)["first_difference"]
+        if code != 15 or first["value"] == "y" or not first["node"].startswith("/layers.0/") or f"'{first['value']}'" not in err:
+            raise pcc.Failure(f"exit code {code}, first difference {first}: {err.strip()[-300:]}")
+        os.remove(path)
+        code, _, err = pcc.call("verify", os.path.join(ir, "6-schedule.mlir"))
+        if code != 3 or "model.onnx" not in err:
+            raise pcc.Failure(f"exit code {code} without the model: {err.strip()[-300:]}")
+
+
 CASES = [(f"{m} {p or 'one rank'}", resumes, (m, p)) for m in SIZES for p in PLANS] + \
-        [("changed options", changed_options, ()), ("equal twice", equal_twice, ())]
+        [("changed options", changed_options, ()), ("equal twice", equal_twice, ()), ("verified", verified, ())]
 
 
 def main():
