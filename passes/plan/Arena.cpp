@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace pcc::plan {
 namespace {
@@ -20,18 +21,25 @@ uint64_t alignUp(uint64_t offset, uint64_t alignment) {
                         : (offset + alignment - 1) / alignment * alignment;
 }
 
+std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
+  if (!buffer.pieces.empty())
+    return buffer.pieces;
+  return {{buffer.first, buffer.last, 0, buffer.size}};
+}
+
 enum class Fit { First, Best };
 
-/// Live bytes at the instructions where a buffer begins, and their maxima over
+/// Live bytes at the instructions where a piece begins, and their maxima over
 /// ranges (a sparse table: level k holds maxima of 2^k neighbours).
 class LiveProfile {
 public:
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
-    for (const ArenaBuffer &buffer : buffers) {
-      begun[buffer.first] += buffer.size;
-      ended[buffer.last + 1] += buffer.size;
-    }
+    for (const ArenaBuffer &buffer : buffers)
+      for (const ArenaPiece &piece : piecesOf(buffer)) {
+        begun[piece.first] += piece.end - piece.begin;
+        ended[piece.last + 1] += piece.end - piece.begin;
+      }
     levels.emplace_back();
     uint64_t live = 0;
     auto end = ended.begin();
@@ -53,14 +61,10 @@ public:
 
   /// Most live bytes at any instruction of the buffer's life.
   uint64_t most(const ArenaBuffer &buffer) const {
-    auto at = [&](size_t time) {
-      return static_cast<size_t>(
-          std::upper_bound(times.begin(), times.end(), time) - times.begin());
-    };
-    const size_t low = at(buffer.first) - 1, high = at(buffer.last);
-    const size_t level = std::bit_width(high - low) - 1;
-    return std::max(levels[level][low],
-                    levels[level][high - (size_t(1) << level)]);
+    uint64_t bytes = 0;
+    for (const ArenaPiece &piece : piecesOf(buffer))
+      bytes = std::max(bytes, most(piece.first, piece.last));
+    return bytes;
   }
 
   uint64_t most() const {
@@ -70,6 +74,17 @@ public:
   }
 
 private:
+  uint64_t most(size_t first, size_t last) const {
+    auto at = [&](size_t time) {
+      return static_cast<size_t>(
+          std::upper_bound(times.begin(), times.end(), time) - times.begin());
+    };
+    const size_t low = at(first) - 1, high = at(last);
+    const size_t level = std::bit_width(high - low) - 1;
+    return std::max(levels[level][low],
+                    levels[level][high - (size_t(1) << level)]);
+  }
+
   std::vector<size_t> times;
   std::vector<std::vector<uint64_t>> levels;
 };
@@ -95,6 +110,8 @@ private:
   /// `limit`; fills `offsets`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
+  uint64_t findLowest(const ArenaBuffer &buffer);
+  void add(const ArenaPiece &piece, uint64_t offset);
   void attempt(const Order &order);
   void climb();
   bool done() const { return bestTotal <= bound || steps >= effort; }
@@ -152,21 +169,47 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
+/// The pieces of a buffer move together: whatever one of them hits pushes all
+/// up to where that one is past it, which skips no offset that would do.
+uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
+  uint64_t offset = 0;
+  for (bool moved = true; std::exchange(moved, false);)
+    for (const ArenaPiece &piece : buffer.pieces) {
+      for (const Placed &other : placed) {
+        if (other.last < piece.first || other.first > piece.last ||
+            other.end <= offset + piece.begin ||
+            other.begin >= offset + piece.end)
+          continue;
+        offset = alignUp(other.end - piece.begin, buffer.alignment);
+        moved = true;
+      }
+      steps += placed.size() + 1;
+    }
+  return offset;
+}
+
+void ArenaPlanner::add(const ArenaPiece &piece, uint64_t offset) {
+  auto where = std::upper_bound(
+      placed.begin(), placed.end(), offset + piece.begin,
+      [](uint64_t begin, const Placed &other) { return begin < other.begin; });
+  placed.insert(where, {piece.first, piece.last, offset + piece.begin,
+                        offset + piece.end});
+}
+
 uint64_t ArenaPlanner::place(const Order &order, Fit fit, uint64_t limit) {
   placed.clear();
   offsets.assign(buffers.size(), 0);
   uint64_t total = 0;
   for (uint32_t index : order) {
     const ArenaBuffer &buffer = buffers[index];
-    const uint64_t begin = findGap(buffer, fit), end = begin + buffer.size;
-    offsets[index] = begin;
-    total = std::max(total, end);
+    const uint64_t offset =
+        buffer.pieces.empty() ? findGap(buffer, fit) : findLowest(buffer);
+    offsets[index] = offset;
+    total = std::max(total, offset + buffer.size);
     if (total > limit)
       return unbounded;
-    auto where = std::upper_bound(
-        placed.begin(), placed.end(), begin,
-        [](uint64_t b, const Placed &other) { return b < other.begin; });
-    placed.insert(where, {buffer.first, buffer.last, begin, end});
+    for (const ArenaPiece &piece : piecesOf(buffer))
+      add(piece, offset);
   }
   return total;
 }
@@ -251,10 +294,47 @@ ArenaPlan ArenaPlanner::run() {
   return {best, bestTotal, bound};
 }
 
-std::string describe(size_t index, const ArenaBuffer &buffer, uint64_t offset) {
-  return "buffer " + std::to_string(index) + " at [" + std::to_string(offset) +
-         ", " + std::to_string(offset + buffer.size) + "), alive at " +
-         std::to_string(buffer.first) + " to " + std::to_string(buffer.last);
+/// A piece at its place.
+struct PlacedPiece {
+  size_t buffer, first, last;
+  uint64_t begin, end;
+};
+
+std::string describe(const PlacedPiece &piece) {
+  return "buffer " + std::to_string(piece.buffer) + " at [" +
+         std::to_string(piece.begin) + ", " + std::to_string(piece.end) +
+         "), alive at " + std::to_string(piece.first) + " to " +
+         std::to_string(piece.last);
+}
+
+/// Sweeps over the ends and begins in time order, ends first, with the live
+/// pieces by offset: a newcomer can only collide with its two neighbours.
+std::string findClash(const std::vector<PlacedPiece> &pieces) {
+  std::vector<std::tuple<size_t, int, size_t>> events;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    events.push_back({pieces[i].first, 1, i});
+    events.push_back({pieces[i].last + 1, 0, i});
+  }
+  std::sort(events.begin(), events.end());
+  std::map<uint64_t, size_t> live;
+  for (const auto &[time, begins, i] : events) {
+    if (!begins) {
+      live.erase(pieces[i].begin);
+      continue;
+    }
+    auto next = live.lower_bound(pieces[i].begin);
+    auto clash =
+        next != live.end() && next->first < pieces[i].end ? next : live.end();
+    if (next != live.begin())
+      if (auto previous = std::prev(next);
+          pieces[previous->second].end > pieces[i].begin)
+        clash = previous;
+    if (clash != live.end())
+      return describe(pieces[i]) + ", overlaps " +
+             describe(pieces[clash->second]);
+    live[pieces[i].begin] = i;
+  }
+  return {};
 }
 
 } // namespace
@@ -272,45 +352,24 @@ std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
   if (plan.offsets.size() != buffers.size())
     return "expected " + std::to_string(buffers.size()) + " offsets, got " +
            std::to_string(plan.offsets.size());
-  // Events in time order, ends before begins; the live buffers by offset, so
-  // that a newcomer can only collide with its two neighbours.
-  std::vector<std::tuple<size_t, int, size_t>> events;
+  std::vector<PlacedPiece> pieces;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const uint64_t offset = plan.offsets[i];
     if (buffers[i].size == 0)
       continue;
+    const PlacedPiece whole = {i, buffers[i].first, buffers[i].last, offset,
+                               offset + buffers[i].size};
     if (offset % std::max<uint64_t>(buffers[i].alignment, 1) != 0)
-      return describe(i, buffers[i], offset) + ", is not aligned to " +
+      return describe(whole) + ", is not aligned to " +
              std::to_string(buffers[i].alignment);
-    if (offset + buffers[i].size > plan.total)
-      return describe(i, buffers[i], offset) + ", leaves the arena of " +
+    if (whole.end > plan.total)
+      return describe(whole) + ", leaves the arena of " +
              std::to_string(plan.total) + " bytes";
-    events.push_back({buffers[i].first, 1, i});
-    events.push_back({buffers[i].last + 1, 0, i});
+    for (const ArenaPiece &piece : piecesOf(buffers[i]))
+      pieces.push_back({i, piece.first, piece.last, offset + piece.begin,
+                        offset + piece.end});
   }
-  std::sort(events.begin(), events.end());
-  std::map<uint64_t, size_t> live;
-  for (const auto &[time, begins, i] : events) {
-    if (!begins) {
-      live.erase(plan.offsets[i]);
-      continue;
-    }
-    const uint64_t offset = plan.offsets[i];
-    auto next = live.lower_bound(offset);
-    auto clash = next != live.end() && next->first < offset + buffers[i].size
-                     ? next
-                     : live.end();
-    if (next != live.begin()) {
-      auto previous = std::prev(next);
-      if (previous->first + buffers[previous->second].size > offset)
-        clash = previous;
-    }
-    if (clash != live.end())
-      return describe(i, buffers[i], offset) + ", overlaps " +
-             describe(clash->second, buffers[clash->second], clash->first);
-    live[offset] = i;
-  }
-  return {};
+  return findClash(pieces);
 }
 
 } // namespace pcc::plan

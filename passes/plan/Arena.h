@@ -10,6 +10,17 @@
 
 namespace pcc::plan {
 
+/// Bytes [begin, end) of a buffer that hold something from instruction `first`
+/// to `last`, both included.
+struct ArenaPiece {
+  size_t first = 0;
+  size_t last = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+
+  friend bool operator==(const ArenaPiece &, const ArenaPiece &) = default;
+};
+
 /// A buffer that holds its bytes from instruction `first` to `last`, both
 /// included. Values that share storage (in-place results) are one buffer.
 struct ArenaBuffer {
@@ -18,6 +29,9 @@ struct ArenaBuffer {
   uint64_t size = 0;
   /// Power of two; the arena itself starts at the largest of them.
   uint64_t alignment = 64;
+  /// Where only parts are held at a time; others may use the rest meanwhile.
+  /// None: all of it from first to last.
+  std::vector<ArenaPiece> pieces = {};
 };
 
 /// Where every buffer lies.
@@ -25,7 +39,7 @@ struct ArenaPlan {
   std::vector<uint64_t> offsets;
   /// Bytes of the arena.
   uint64_t total = 0;
-  /// Largest sum of the sizes that are live at one instruction: no plan is
+  /// Largest sum of the bytes that are held at one instruction: no plan is
   /// smaller. Alignment is not counted.
   uint64_t lowerBound = 0;
 };
@@ -47,7 +61,7 @@ struct ArenaPlan {
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Largest sum of live sizes over all instructions.
+/// Largest sum of the bytes held at one instruction.
 uint64_t liveBound(const std::vector<ArenaBuffer> &buffers);
 
 /// Checks a plan by a sweep over time that shares no code with the planner:

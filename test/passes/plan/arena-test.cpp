@@ -129,6 +129,56 @@ TEST(Arena, NoTwoLiveBuffersShareAByteInTenThousandRandomSets) {
   }
 }
 
+/// Two slots: the first is held throughout, the second only at the end.
+ArenaBuffer twoSlots(uint64_t slot, size_t from, size_t end) {
+  return {
+      0, end, 2 * slot, 64, {{0, end, 0, slot}, {from, end, slot, 2 * slot}}};
+}
+
+TEST(Arena, WhatABufferDoesNotHoldYetIsForOthers) {
+  std::vector<ArenaBuffer> buffers{twoSlots(640, 5, 6), {1, 4, 640}};
+  ArenaPlan plan = planArena(buffers);
+  EXPECT_EQ(plan.lowerBound, 1280u);
+  EXPECT_EQ(plan.total, 1280u);
+  EXPECT_EQ(plan.offsets[1], plan.offsets[0] + 640);
+  EXPECT_EQ(verifyArena(buffers, plan), "");
+}
+
+TEST(Arena, TheVerifierLooksAtPieces) {
+  std::vector<ArenaBuffer> buffers{twoSlots(640, 5, 6), {1, 5, 640}};
+  EXPECT_EQ(verifyArena(buffers, {{0, 640}, 1280, 1280}),
+            "buffer 0 at [640, 1280), alive at 5 to 6, overlaps buffer 1 at "
+            "[640, 1280), alive at 1 to 5");
+  EXPECT_EQ(verifyArena(buffers, {{0, 1280}, 1920, 1920}), "");
+}
+
+TEST(Arena, NoTwoHeldPiecesShareAByteInTwoThousandRandomSets) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<ArenaBuffer> buffers, pieces;
+    for (size_t i = 0, count = 1 + random() % 12; i < count; ++i) {
+      ArenaBuffer &buffer = buffers.emplace_back();
+      for (size_t slot = 0, slots = 1 + random() % 4; slot < slots; ++slot) {
+        const uint64_t begin = buffer.size;
+        buffer.size += 64 * (1 + random() % 9);
+        const size_t first = random() % 20;
+        buffer.pieces.push_back(
+            {first, first + random() % (20 - first), begin, buffer.size});
+        buffer.last = 19;
+      }
+    }
+    ArenaPlan plan = planArena(buffers, /*effort=*/20000), ofPieces;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (const ArenaPiece &piece : buffers[i].pieces) {
+        pieces.push_back({piece.first, piece.last, piece.end - piece.begin});
+        ofPieces.offsets.push_back(plan.offsets[i] + piece.begin);
+      }
+    ASSERT_EQ(plan.lowerBound, boundByCounting(pieces, 20)) << round;
+    ASSERT_EQ(verifyArena(buffers, plan), "") << round;
+    ASSERT_FALSE(overlaps(pieces, ofPieces)) << round;
+  }
+}
+
 TEST(Arena, TheVerifierNamesAnOverlap) {
   std::vector<ArenaBuffer> buffers{{0, 2, 128}, {1, 3, 64}, {3, 4, 64}};
   ArenaPlan plan{{0, 64, 0}, 128, 128};
