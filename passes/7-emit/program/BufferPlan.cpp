@@ -92,7 +92,6 @@ int BufferPlan::storageFor(Value value, int stage) {
   const int transfer = facts.findTransfer(receive.getValue(), from, stage);
   const bool isFromHere = facts.positionOfStage[from] == position;
   const int storage = isFromHere ? sent[transfer] : newStorage(value);
-  storages[storage].isWhole = true;
   received[transfer] = storage;
   held(storage).addReceives(transfer);
   held(storage).addActions(stage);
@@ -100,16 +99,14 @@ int BufferPlan::storageFor(Value value, int stage) {
 }
 
 TransferSlots &BufferPlan::held(int storage) {
-  return crossing.try_emplace(storage, facts, position).first->second;
+  return outliving.try_emplace(storage, facts, position).first->second;
 }
 
 void BufferPlan::setSlots() {
-  for (auto &[index, slots] : crossing) {
-    Storage &storage = storages[index];
-    storage.isWhole |= slots.isHeldLong();
-    if (storage.memory == program::Memory::Arena)
+  for (auto &[index, slots] : outliving)
+    if (Storage &storage = storages[index];
+        storage.memory == program::Memory::Arena)
       storage.slots = std::max(storage.slots, slots.count());
-  }
 }
 
 static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
@@ -151,7 +148,6 @@ void BufferPlan::addSends(int stage) {
     if (transfer < 0)
       continue;
     const int storage = sent[transfer] = storageOf.at(send.getInput());
-    storages[storage].isSent = true;
     held(storage).addActions(stage);
     held(storage).addSends(transfer);
   }
@@ -166,10 +162,14 @@ void BufferPlan::addOutputs(int stage) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    Storage &storage = storages[outputs[output]];
-    storage.isWhole = true;
-    if (isCutByMicrobatch(facts.outputs[output], facts.mesh))
-      storage.slots = static_cast<int32_t>(facts.microbatches);
+    // What is not cut is the same value in every microbatch.
+    if (facts.microbatches > 1 &&
+        !isCutByMicrobatch(facts.outputs[output], facts.mesh)) {
+      storages[outputs[output]].isWhole = true;
+      continue;
+    }
+    held(outputs[output]).addActions(stage);
+    held(outputs[output]).addEnd();
   }
 }
 
@@ -183,10 +183,7 @@ void BufferPlan::addStages() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-void BufferPlan::touch(Storage &storage) {
-  storage.first = std::min(storage.first, now);
-  storage.last = std::max(storage.last, now);
-}
+void BufferPlan::touch(Storage &storage) { storage.touched.add(now); }
 
 int BufferPlan::bufferIn(int storage, RankedTensorType type) {
   auto [entry, isNew] = buffers.insert(
@@ -256,22 +253,35 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
+plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
+  const Storage &storage = storages[index];
+  const auto outlives = outliving.find(index);
+  const bool isHeld = storage.isWhole || outlives != outliving.end() ||
+                      storage.touched.first <= storage.touched.last;
+  if (storage.memory != program::Memory::Arena || !isHeld)
+    return {};
+  plan::ArenaBuffer wanted{storage.touched.first, storage.touched.last,
+                           uint64_t(storage.stride()) * storage.slots,
+                           runtime::kAlignment};
+  if (storage.isWhole || outlives != outliving.end()) {
+    wanted.first = Instants::exchange;
+    wanted.last = now;
+  }
+  if (!storage.isWhole && outlives != outliving.end())
+    wanted.pieces = outlives->second.pieces(
+        line, storage.touched, storage.slots, uint64_t(storage.stride()));
+  return wanted;
+}
+
 std::string BufferPlan::place() {
-  const size_t end = now + 1;
   std::vector<plan::ArenaBuffer> wanted;
   std::vector<Storage *> placed;
-  for (Storage &storage : storages) {
-    if (storage.isWhole)
-      storage.first = 0;
-    if (storage.isWhole || storage.isSent)
-      storage.last = end;
-    if (storage.memory != program::Memory::Arena || storage.bytes == 0 ||
-        storage.first > storage.last)
+  for (size_t i = 0; i < storages.size(); ++i) {
+    plan::ArenaBuffer buffer = wantedBy(static_cast<int>(i));
+    if (buffer.size == 0)
       continue;
-    const int64_t bytes = storage.stride() * storage.slots;
-    wanted.push_back({storage.first, storage.last, static_cast<uint64_t>(bytes),
-                      runtime::kAlignment});
-    placed.push_back(&storage);
+    wanted.push_back(std::move(buffer));
+    placed.push_back(&storages[i]);
   }
   const plan::ArenaPlan arena = plan::planArena(wanted);
   for (auto [storage, offset] : llvm::zip_equal(placed, arena.offsets))

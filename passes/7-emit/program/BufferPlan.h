@@ -4,15 +4,18 @@
 // parameter's local piece or constants. Values share one where no bytes have to
 // move (a reshape, an all_reduce of a value that nobody else reads).
 //
-// Time is one line of instants: before the first action, then per stage
-// function an instant per instruction, then after the last. Microbatches repeat
-// the line, so what lies between two actions is held up to the line's ends:
+// Time is one line of instants: the exchanges, then per stage function an
+// instant per instruction. Microbatches repeat the line, so what lies between
+// two actions is held in all steps from the one to the other:
 //
-//   instant       0 | matmul kernel all_reduce matmul … | n
-//   received      ###################################### (the next one comes
-//   local               #############                     while the last is
-//   sent                                          #######  sent)
-//   input, output ######################################
+//   instant    exchange | matmul kernel all_reduce matmul …
+//   received         ########################
+//   local               |            #############
+//   sent             #  |                           #######
+//   output           #1 |#1                         #######
+//   input            ######################################
+//
+//   #1: but for the slot of the last microbatch, which nobody computes after
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,9 +37,14 @@ public:
   /// Gives every value of the position's stages a storage.
   void addStages();
 
+  /// All instructions until the next call are of this stage.
+  void beginStage(int stage) {
+    currentStage = stage;
+    beginInstruction();
+  }
   /// All buffers that are asked for until the next call belong to one
   /// instruction.
-  void beginInstruction() { ++now; }
+  void beginInstruction() { line[currentStage].add(++now); }
 
   /// The buffer of a value that the current instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
@@ -68,9 +76,9 @@ private:
     int64_t offset = 0; ///< in the arena after place(), or in the constants
     int64_t bytes = 0;  ///< of one slot
     int32_t slots = 1;
-    size_t first = SIZE_MAX, last = 0;
-    /// Live from the first use to the end of the line, or over all of it.
-    bool isSent = false, isWhole = false;
+    Instants touched;
+    /// Held over all of the line.
+    bool isWhole = false;
     std::string name;
     int64_t stride() const;
   };
@@ -84,9 +92,11 @@ private:
   bool mayReuse(mlir::Value value) const;
   int bufferIn(int storage, mlir::RankedTensorType type);
   void touch(Storage &storage);
-  /// When a value that crosses stages is held.
+  /// When a value that outlives its action is held.
   TransferSlots &held(int storage);
   void setSlots();
+  /// What the storage wants of the arena; its size is 0 if it is nothing.
+  plan::ArenaBuffer wantedBy(int storage) const;
 
   const ModelFacts &facts;
   int position;
@@ -95,14 +105,16 @@ private:
   std::vector<std::byte> constantBytes;
   llvm::StringMap<int64_t> constantOffsets;
   std::vector<Storage> storages;
-  std::map<int, TransferSlots> crossing; ///< by storage
+  std::map<int, TransferSlots> outliving; ///< by storage
   llvm::DenseMap<mlir::Value, int> storageOf;
   /// Buffers of a storage with their types.
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
   std::vector<int> storageOfBuffer;
   std::vector<int> inputs, outputs, sent, received; ///< storages or -1
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
-  size_t now = 0;
+  size_t now = Instants::exchange;
+  int currentStage = 0;
+  StageInstants line;
 };
 
 } // namespace pcc::emit

@@ -70,6 +70,7 @@ private:
     function->name = "forward of stage " + std::to_string(stage);
     functionOfStage[stage] = static_cast<int32_t>(program.functions.size()) - 1;
     instructions.setList(function->instructions);
+    buffers.beginStage(stage);
     llvm::DenseMap<Operation *, std::vector<IndexUse>> checks;
     func::FuncOp body = facts.stages[stage];
     for (IndexUse &use : findIndexUses(body))
@@ -82,7 +83,6 @@ private:
       if (!build || !build(&op, instructions))
         noteUnsupported(&op);
     }
-    buffers.beginInstruction();
   }
 
   void writeCheck(const IndexUse &use, func::FuncOp stage) {

@@ -1,9 +1,14 @@
-//===- TransferSlots.cpp - how many microbatches of a value are held ------===//
+//===- TransferSlots.cpp - when values that outlive their action are held -===//
 
 #include "passes/7-emit/program/TransferSlots.h"
 
 using namespace pcc;
 using namespace pcc::emit;
+
+void Instants::add(size_t instant) {
+  first = std::min(first, instant);
+  last = std::max(last, instant);
+}
 
 void TransferSlots::Span::add(size_t step) {
   first = std::min(first, step);
@@ -40,6 +45,11 @@ void TransferSlots::addSends(int transfer) {
   addMessages(&plan::ProgramStep::sends, transfer);
 }
 
+void TransferSlots::addEnd() {
+  for (Span &span : spans)
+    span.add(steps->size());
+}
+
 bool TransferSlots::collides(int32_t slots) const {
   for (size_t m = 0; m < spans.size(); ++m)
     for (size_t other = m + slots; other < spans.size(); other += slots)
@@ -55,13 +65,48 @@ int32_t TransferSlots::count() const {
   return slots;
 }
 
-bool TransferSlots::isHeldLong() const {
-  for (const Span &span : spans) {
-    size_t actions = 0;
-    for (size_t step = span.first; step <= span.last && span.last > 0; ++step)
-      actions += !(*steps)[step].isExchange;
-    if (actions > 1)
-      return true;
+/// The part of a step's instants at which the value of one microbatch is held.
+Instants TransferSlots::heldIn(size_t step, const Span &span,
+                               const StageInstants &line,
+                               const Instants &touched) const {
+  if ((*steps)[step].isExchange)
+    return {Instants::exchange, Instants::exchange};
+  Instants held = line.at((*steps)[step].action.stage);
+  if (step == span.first && held.contains(touched.first))
+    held.first = touched.first;
+  if (step == span.last && held.contains(touched.last))
+    held.last = touched.last;
+  return held;
+}
+
+/// Joins what overlaps or touches.
+static std::vector<Instants> joined(std::vector<Instants> list) {
+  llvm::sort(list, [](const Instants &left, const Instants &right) {
+    return left.first < right.first;
+  });
+  std::vector<Instants> result;
+  for (const Instants &next : list)
+    if (result.empty() || next.first > result.back().last + 1)
+      result.push_back(next);
+    else
+      result.back().add(next.last);
+  return result;
+}
+
+std::vector<plan::ArenaPiece> TransferSlots::pieces(const StageInstants &line,
+                                                    const Instants &touched,
+                                                    int32_t slots,
+                                                    uint64_t stride) const {
+  std::vector<plan::ArenaPiece> result;
+  for (int32_t slot = 0; slot < slots; ++slot) {
+    std::vector<Instants> held;
+    for (size_t m = slot; m < spans.size(); m += slots)
+      for (size_t step = spans[m].first;
+           step <= spans[m].last && step < steps->size(); ++step)
+        held.push_back(heldIn(step, spans[m], line, touched));
+    for (const Instants &instants : joined(std::move(held)))
+      result.push_back(
+          {instants.first, instants.last, slot * stride, (slot + 1) * stride});
   }
-  return false;
+  return result;
 }

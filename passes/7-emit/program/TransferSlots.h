@@ -1,14 +1,28 @@
-//===- TransferSlots.h - how many microbatches of a value are held --------===//
+//===- TransferSlots.h - when values that outlive their action are held ---===//
 
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_TRANSFERSLOTS_H
 #define PCC_PASSES_7_EMIT_PROGRAM_TRANSFERSLOTS_H
 
 #include "passes/7-emit/program/ModelFacts.h"
+#include "passes/plan/Arena.h"
 
 namespace pcc::emit {
 
-/// When a position holds a value that crosses stages, for each microbatch: from
-/// the first step of its program that touches the value to the last.
+/// Instants of a position's line: all exchanges are 0, the instructions of each
+/// of its stages lie behind one another.
+struct Instants {
+  static constexpr size_t exchange = 0;
+  size_t first = SIZE_MAX, last = 0;
+  void add(size_t instant);
+  bool contains(size_t instant) const {
+    return first <= instant && instant <= last;
+  }
+};
+using StageInstants = std::map<int, Instants>;
+
+/// When a position holds a value that crosses stages or leaves the model, for
+/// each microbatch: from the first step of its program that touches the value
+/// to the last.
 class TransferSlots {
 public:
   TransferSlots(const ModelFacts &facts, int position);
@@ -18,12 +32,19 @@ public:
   /// It arrives, or leaves.
   void addReceives(int transfer);
   void addSends(int transfer);
+  /// It is wanted after the last step.
+  void addEnd();
 
   /// The fewest slots such that no two microbatches that are held at the same
   /// time share one: m lies in slot m % slots.
   int32_t count() const;
-  /// Whether another action runs while a microbatch is held.
-  bool isHeldLong() const;
+
+  /// Which bytes of `slots` slots of `stride` bytes are held when, if the
+  /// value's instructions are those of `touched`: all of the line in steps
+  /// between the first and the last, in these from or to the instruction.
+  std::vector<plan::ArenaPiece> pieces(const StageInstants &line,
+                                       const Instants &touched, int32_t slots,
+                                       uint64_t stride) const;
 
 private:
   struct Span {
@@ -34,6 +55,8 @@ private:
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
   bool collides(int32_t slots) const;
+  Instants heldIn(size_t step, const Span &span, const StageInstants &line,
+                  const Instants &touched) const;
 
   const plan::PositionProgram *steps;
   std::vector<Span> spans;

@@ -1,0 +1,55 @@
+//===- buffer-plan-test.cpp - how long values hold their bytes ------------===//
+
+#include "passes/7-emit/program/ProgramWriter.h"
+#include "test/passes/7-emit/program/Modules.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using namespace pcc::test;
+
+static int64_t arenaOf(const std::string &text) {
+  MLIRContext context;
+  loadDialects(context);
+  auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  std::string error;
+  const std::optional<ModelFacts> facts = readFacts(*module, error);
+  EXPECT_TRUE(facts) << error;
+  PositionProgram written;
+  const runtime::Status status = writeProgram(*facts, 0, written);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return written.tables.arena_bytes;
+}
+
+/// x and y have 128 bytes, a and b 64: %a is dead when %y is written.
+TEST(BufferPlan, AnOutputTakesNoRoomBeforeItIsWritten) {
+  EXPECT_EQ(arenaOf(oneRank(R"mlir(
+    %a = graph.matmul %x, %x {transpose_rhs} : tensor<4x8xf32>, tensor<4x8xf32>
+    %b = graph.matmul %a, %a : tensor<4x4xf32>, tensor<4x4xf32>
+    %y = graph.matmul %b, %x : tensor<4x4xf32>, tensor<4x8xf32>)mlir")),
+            128 + 64 + 128);
+}
+
+/// Two microbatches of 64 bytes each. While %a and %b, 64 bytes too, are made
+/// in the last one, the other's output is held, but not yet its own.
+TEST(BufferPlan, TheLastSlotOfAnOutputIsFreeUntilItIsWritten) {
+  EXPECT_EQ(arenaOf(R"mlir(
+module attributes {
+  dist.mesh = #dist.mesh<mb = 2>, pipe.microbatches = 2 : i64,
+  graph.inputs = [{graph.name = "x", dist.global = tensor<4x8xf32>,
+                   dist.sharding = #dist.sharding<"[4@mb:2, -]">}],
+  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>,
+                    dist.sharding = #dist.sharding<"[4@mb:2, -]">}]} {
+  func.func @stage_0(%x: tensor<2x8xf32> {graph.name = "x"})
+      -> (tensor<2x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %a = graph.matmul %x, %x {transpose_rhs} : tensor<2x8xf32>, tensor<2x8xf32>
+    %b = graph.matmul %a, %a : tensor<2x2xf32>, tensor<2x2xf32>
+    %y = graph.matmul %b, %x : tensor<2x2xf32>, tensor<2x8xf32>
+    return %y : tensor<2x8xf32>
+  }
+  pipe.actions 0 stages [0] ["0F0", "0F1"]
+})mlir"),
+            2 * 64 + 64 + 64 + 64);
+}
