@@ -44,10 +44,11 @@ MODELS = {
     "moe": ("moe", {}, DIMS),
 }
 PLANS = ["tp=1", "tp=2", "tp=4", "tp=3", "pp=2", "pp=4", "dp=2", "tp=2,pp=2", "dp=2,tp=2", "tp=2,pp=2,dp=2",
-         "tp=1,microbatches=4", "tp=2,pp=2,microbatches=4", "pp=4,microbatches=2"]
+         "tp=1,microbatches=4", "tp=2,pp=2,microbatches=4", "pp=4,microbatches=2", "tp=3,microbatches=2", "dp=3,microbatches=2"]
 SUBSET = [("mlp", "tp=2"), ("mlp-odd", "tp=2,pp=2"), ("gpt2", "tp=2,pp=2,microbatches=4"), ("gpt2-odd", "tp=3"),
           ("llama-odd", "tp=4"), ("bert", "dp=2,tp=2"), ("resnet", "dp=2"), ("resnet-norm", "tp=2"), ("mobilenet", "pp=2"),
           ("vit", "tp=2"), ("moe", "tp=2"), ("gpt2-torchscript", "tp=2"), ("llama-fused", "pp=2,microbatches=4"),
+          ("gpt2-odd", "tp=3,microbatches=2"), ("llama-odd", "tp=2,pp=2,microbatches=4"), ("bert-odd", "dp=3,microbatches=2"),
           ("real:gpt2-dynamo", "tp=2,pp=2"), ("real:bert-torchscript", "tp=2"), ("real:llama-dynamo", "tp=4"),
           ("real:resnet-dynamo", "dp=2,tp=2")]
 
@@ -68,15 +69,19 @@ def dims_of(path, inputs):
     return {k: n for k, n in pairs if k}
 
 
-def prepare(name, folder):
-    """Puts model, inputs and expectation of a case into place; returns the model's path and its dims."""
+def place(name, folder):
+    """Puts a model into place; returns its path and its inputs."""
     if name.startswith("real:"):
         source = os.path.join(pcc.REAL_MODELS, name[len("real:"):])
-        path, inputs = os.path.join(source, "model.onnx"), oracle.load(os.path.join(source, "inputs"))
-    else:
-        model, options, sizes = MODELS[name]
-        path = os.path.join(folder, "model.onnx")
-        inputs = builder.build(model, path, **options).draw_inputs(sizes)
+        return os.path.join(source, "model.onnx"), oracle.load(os.path.join(source, "inputs"))
+    model, options, sizes = MODELS[name]
+    path = os.path.join(folder, "model.onnx")
+    return path, builder.build(model, path, **options).draw_inputs(sizes)
+
+
+def prepare(name, folder):
+    """Puts model, inputs and expectation of a case into place; returns the model's path and its dims."""
+    path, inputs = place(name, folder)
     oracle.save(os.path.join(folder, "inputs"), inputs)
     oracle.save(os.path.join(folder, "expected"), oracle.run(path, inputs))
     return path, dims_of(path, inputs)

@@ -1,0 +1,157 @@
+"""How many bytes of a rank's arena hold something that is still needed, from the program that the rank executes.
+
+The plan's bound in `inspect` is the compiler's own figure, and `inspect` does not list instructions or buffers. So the
+program is taken out of the rank's executable (runtime/program/Program.fbs says what it is, flatc reads it) and its actions
+are walked one by one. A value is held from the first instruction or message that touches it in a microbatch to the last, under
+whichever of its shapes; inputs all through the step, since they are read before the first and used by all, and outputs to its
+end. Bytes count once however many buffers name them; as buffers begin at multiples of 64 bytes, a line of 64 that is begun
+counts whole. The result is at most the compiler's bound."""
+import collections
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+import pcc
+
+LINE = 64
+SCHEMA = os.path.join(pcc.ROOT, "runtime", "program", "Program.fbs")
+MAGIC, HEADER = b"PCCPROG\1", struct.Struct("<8sQQQ32x")
+
+
+def tables_of(executable):
+    """The FlatBuffers bytes among those of a rank's executable; the runtime in it has the magic, too, without a program."""
+    with open(executable, "rb") as f:
+        data = f.read()
+    at = data.find(MAGIC)
+    while at >= 0:
+        begin = at + HEADER.size
+        if data[begin + 4:begin + 8] == b"PCCP":
+            return data[begin:begin + HEADER.unpack_from(data, at)[2]]
+        at = data.find(MAGIC, at + 1)
+    raise pcc.Failure(f"{executable} has no program")
+
+
+def read_program(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.bin")
+        with open(path, "wb") as f:
+            f.write(tables_of(executable))
+        subprocess.run([shutil.which("flatc"), "--json", "--strict-json", "--defaults-json", "--raw-binary", "-o", folder, SCHEMA,
+                        "--", path], check=True, stdout=subprocess.DEVNULL)
+        with open(os.path.join(folder, "program.json"), errors="replace") as f:
+            return json.load(f)
+
+
+OPERANDS = {"Kernel": ["buffers"], "Matmul": ["a", "b", "c", "bias", "residual"], "Conv": ["x", "w", "y", "bias", "residual"],
+            "Pool": ["x", "y"], "Collective": ["in", "out", "scratch"], "CheckIndices": ["buffer"], "Copy": ["source", "target"],
+            "Fill": ["buffer"], "HostOp": ["inputs", "outputs"]}
+
+
+def buffers_of(instruction):
+    """The buffers that an instruction names; absent ones are -1."""
+    named = [instruction["body"].get(field, -1) for field in OPERANDS[instruction["body_type"]]]
+    return [b for entry in named for b in (entry if isinstance(entry, list) else [entry]) if b >= 0]
+
+
+class Liveness:
+    """Invariant: held[buffer, microbatch] is the first and the last moment at which the walk so far has touched the value."""
+
+    def __init__(self, program):
+        self.program, self.held, self.now = program, {}, 0
+        self.buffers = program["buffers"]
+
+    def touch(self, buffer, microbatch):
+        first, _ = self.held.get((buffer, microbatch), (self.now, self.now))
+        self.held[buffer, microbatch] = first, self.now
+
+    def walk(self):
+        microbatches = range(self.program["microbatches"])
+        for port in self.program.get("inputs", []):
+            self.touch_port(port)
+        for instruction in self.program.get("prologue", []):
+            self.run(instruction, microbatches)
+        for action in self.program["actions"]:
+            self.now += 1
+            for message in action.get("sends", []):
+                self.touch_end(message, "from_buffer")
+            for message in action.get("receives", []):
+                self.touch_end(message, "to_buffer")
+            if action["function"] >= 0:
+                for instruction in self.program["functions"][action["function"]]["instructions"]:
+                    self.run(instruction, [action["microbatch"]])
+        self.now += 1
+        for port in self.program.get("inputs", []) + self.program.get("outputs", []):
+            self.touch_port(port)
+
+    def run(self, instruction, microbatches):
+        self.now += 1
+        for buffer in buffers_of(instruction):
+            for microbatch in microbatches:
+                self.touch(buffer, microbatch)
+
+    def touch_end(self, message, end):
+        buffer = self.program["transfers"][message["transfer"]][end]
+        if buffer >= 0:
+            self.touch(buffer, message["microbatch"])
+
+    def touch_port(self, port):
+        if port["buffer"] >= 0:
+            for microbatch in range(self.buffers[port["buffer"]]["slots"]):
+                self.touch(port["buffer"], microbatch)
+
+    def pieces(self):
+        """(first moment, last moment, begin, end) of every value in the arena."""
+        lives = collections.defaultdict(list)
+        for (index, microbatch), (first, last) in self.held.items():
+            buffer = self.buffers[index]
+            if buffer["memory"] == "Arena" and buffer["bytes"]:
+                begin = buffer["offset"] + microbatch % buffer["slots"] * buffer["slot_stride"]
+                end = begin + -(-buffer["bytes"] // LINE) * LINE
+                lives[buffer.get("name"), microbatch, begin, end].append((first, last))
+        values = [(first, last, *key[2:]) for key, spans in lives.items() for first, last in spans]
+        for (_, _, begin, end), spans in lives.items():
+            spans.sort()
+            yield from ((first, last, begin, end) for first, last in joined(spans, [v for v in values if v[2] < end and v[3] > begin]))
+
+    def most(self):
+        begins, ends = collections.defaultdict(list), collections.defaultdict(list)
+        for first, last, *piece in self.pieces():
+            begins[first].append(tuple(piece))
+            ends[last + 1].append(tuple(piece))
+        live, most = collections.Counter(), 0
+        for moment in range(self.now + 1):
+            live.subtract(ends[moment])
+            live.update(begins[moment])
+            most = max(most, covered(p for p, count in live.items() if count > 0))
+        return most
+
+
+def joined(spans, neighbours):
+    """A value that is reshaped has a buffer for each shape, of one name and place: its spans are one as long as none of the
+    `neighbours`, which share bytes with it, begins between two of them."""
+    result = []
+    for first, last in spans:
+        if result and not any(result[-1][1] < n[0] < first for n in neighbours):
+            result[-1][1] = max(result[-1][1], last)
+        else:
+            result.append([first, last])
+    return result
+
+
+def covered(pieces):
+    """How many bytes lie in at least one piece."""
+    total, reached = 0, 0
+    for begin, end in sorted(pieces):
+        total += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    return total
+
+
+def live_bytes(executable):
+    """The most bytes of the arena that are needed at one moment of a step."""
+    liveness = Liveness(read_program(executable))
+    liveness.walk()
+    return liveness.most()
