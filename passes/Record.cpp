@@ -2,6 +2,7 @@
 
 #include "passes/Record.h"
 #include "dialects/dist/DistDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
 #include "llvm/ADT/StringExtras.h"
@@ -114,7 +115,36 @@ static ArrayAttr strings(Builder &builder,
       SmallVector<StringRef>(list.begin(), list.end()));
 }
 
+/// --batch-dim must speak of a dim that is there.
+static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
+  auto model = module.lookupSymbol<func::FuncOp>("main");
+  for (StringRef text : options.batchDims) {
+    auto [name, number] = text.rsplit('=');
+    int64_t dim = 0;
+    number.getAsInteger(10, dim);
+    BlockArgument input;
+    for (BlockArgument argument :
+         model ? model.getArguments() : Block::BlockArgListType())
+      if (auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                        "graph.name");
+          own && own.getValue() == name)
+        input = argument;
+    std::string given = "--batch-dim '" + text.str() + "': ";
+    if (!input)
+      return {2, given + "the model has no input '" + name.str() + "'", {}};
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    if (!type || dim >= type.getRank())
+      return {2,
+              given + "the input has " +
+                  std::to_string(type ? type.getRank() : 0) + " dims",
+              {}};
+  }
+  return {};
+}
+
 Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
+  if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
+    return outcome;
   Builder builder(module.getContext());
   module->setAttr(dist::meshName,
                   dist::MeshAttr::get(module.getContext(), meshOf(options)));
