@@ -1,6 +1,7 @@
 //===- Contractions.cpp - types and costs of sums of products -------------===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/ElementTypes.h"
 #include "dialects/graph/ops/Equation.h"
 #include "dialects/graph/ops/Window.h"
 #include "mlir/IR/Builders.h"
@@ -110,7 +111,9 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult EinsumOp::verify() { return success(); }
+LogicalResult EinsumOp::verify() {
+  return checkSameElements(*this, getInputs());
+}
 
 double EinsumOp::getFlops() {
   auto equation = Equation::parse(getEquation());
@@ -159,7 +162,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult ConvOp::verify() { return success(); }
+LogicalResult ConvOp::verify() { return checkFloats(*this, getOperands()); }
 
 double ConvOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
@@ -194,7 +197,9 @@ ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   return success();
 }
 
-LogicalResult ConvTransposeOp::verify() { return success(); }
+LogicalResult ConvTransposeOp::verify() {
+  return checkFloats(*this, getOperands());
+}
 
 double ConvTransposeOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
@@ -234,7 +239,15 @@ LogicalResult AttentionOp::verify() {
   if (key[1] == 0 || query[1] % key[1])
     return emitOpError("has ") << query[1] << " query heads, which " << key[1]
                                << " key heads do not divide";
-  return success();
+  if (getMask()) {
+    SmallVector<int64_t> scores{query[0], query[1], query[2], key[2]};
+    auto both = broadcastShapes(tensorType(getMask()).getShape(), scores);
+    if (failed(both) || *both != scores)
+      return emitOpError("has a mask ")
+             << getMask().getType() << " that does not fit query "
+             << getQuery().getType() << " and key " << getKey().getType();
+  }
+  return checkFloats(*this, {getQuery(), getKey(), getValue()});
 }
 
 double AttentionOp::getFlops() {

@@ -1,6 +1,7 @@
 //===- Indexing.cpp - types and checks of gathers and scatters ------------===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/ElementTypes.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -40,11 +41,24 @@ GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
+/// Whether indices of this shape stay within `data` along the dims that they
+/// do not index.
+static bool fitsAround(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
+                       uint64_t dim) {
+  if (data.size() != indices.size() || dim >= data.size())
+    return false;
+  for (auto [i, size] : llvm::enumerate(indices))
+    if (i != dim && size > data[i])
+      return false;
+  return true;
+}
+
 LogicalResult GatherElementsOp::verify() {
-  if (tensorType(getData()).getRank() != tensorType(getIndices()).getRank())
+  if (!fitsAround(tensorType(getData()).getShape(),
+                  tensorType(getIndices()).getShape(), getDim()))
     return emitOpError("picks from ")
-           << getData().getType() << " with indices of another rank, "
-           << getIndices().getType();
+           << getData().getType() << " along dim " << getDim()
+           << " with indices " << getIndices().getType();
   return checkIndices(*this, getIndices());
 }
 
@@ -56,7 +70,8 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                    indices = tensorType(adaptor.getIndices());
   int64_t batch = adaptor.getBatchDims();
   if (indices.getRank() == 0 || batch < 0 || batch >= indices.getRank() ||
-      batch + indices.getShape().back() > data.getRank())
+      batch + indices.getShape().back() > data.getRank() ||
+      data.getShape().take_front(batch) != indices.getShape().take_front(batch))
     return emitOptionalError(loc, "picks from ", data, " with index tuples ",
                              indices);
   SmallVector<int64_t> shape(indices.getShape().drop_back());
@@ -79,10 +94,13 @@ ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 LogicalResult ScatterElementsOp::verify() {
   if (tensorType(getIndices()).getShape() !=
           tensorType(getUpdates()).getShape() ||
-      tensorType(getIndices()).getRank() != tensorType(getData()).getRank())
+      !fitsAround(tensorType(getData()).getShape(),
+                  tensorType(getIndices()).getShape(), getDim()))
     return emitOpError("writes ")
            << getUpdates().getType() << " at " << getIndices().getType()
            << " into " << getData().getType();
+  if (failed(checkSameElements(*this, {getData(), getUpdates()})))
+    return failure();
   return checkIndices(*this, getIndices());
 }
 
@@ -107,6 +125,8 @@ LogicalResult ScatterNdOp::verify() {
     return emitOpError("writes ")
            << getUpdates().getType() << " at " << getIndices().getType()
            << " into " << getData().getType();
+  if (failed(checkSameElements(*this, {getData(), getUpdates()})))
+    return failure();
   return checkIndices(*this, getIndices());
 }
 
@@ -117,5 +137,7 @@ LogicalResult OneHotOp::verify() {
     return emitOpError("makes ")
            << getType() << " of indices " << getIndices().getType()
            << " with a new dim " << getDim();
-  return success();
+  if (failed(checkSameElements(*this, {getResult(), getOn(), getOff()})))
+    return failure();
+  return checkIndices(*this, getIndices());
 }

@@ -1,6 +1,7 @@
 //===- Layout.cpp - types, checks and folds of ops that move elements -----===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/ElementTypes.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 
@@ -142,7 +143,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
 LogicalResult PadOp::verify() {
   if ((getMode() == PadMode::Constant) != static_cast<bool>(getValue()))
     return emitOpError("needs a value in mode constant, and in no other mode");
-  return success();
+  return checkSameElements(*this, getOperands());
 }
 
 LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -164,7 +165,7 @@ LogicalResult RotaryOp::verify() {
              << table.getType() << " that does not broadcast to "
              << getInput().getType();
   }
-  return success();
+  return checkFloats(*this, getOperands());
 }
 
 LogicalResult ResizeOp::verify() {

@@ -1,6 +1,7 @@
 //===- Reductions.cpp - types and costs of reductions, norms, scans, pools ===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/ElementTypes.h"
 #include "dialects/graph/ops/Window.h"
 #include "mlir/IR/Builders.h"
 
@@ -70,12 +71,18 @@ LogicalResult ArgReduceOp::verify() {
   return checkDim(*this, getDim(), getInput());
 }
 
+/// What a softmax runs along.
+static LogicalResult checkSoftmax(Operation *op, int64_t dim, Value input) {
+  return failure(failed(checkDim(op, dim, input)) ||
+                 failed(checkFloats(op, input)));
+}
+
 LogicalResult SoftmaxOp::verify() {
-  return checkDim(*this, getDim(), getInput());
+  return checkSoftmax(*this, getDim(), getInput());
 }
 double SoftmaxOp::getFlops() { return 4 * elements(getInput()); }
 LogicalResult LogSoftmaxOp::verify() {
-  return checkDim(*this, getDim(), getInput());
+  return checkSoftmax(*this, getDim(), getInput());
 }
 double LogSoftmaxOp::getFlops() { return 4 * elements(getInput()); }
 LogicalResult CumSumOp::verify() {
@@ -97,7 +104,7 @@ static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
       return op->emitOpError("normalises ")
              << input.getType() << " from dim " << dim << " with weights "
              << weight.getType();
-  return success();
+  return checkFloats(op, op->getOperands());
 }
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,

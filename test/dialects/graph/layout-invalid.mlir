@@ -62,3 +62,19 @@ func.func @scales_of_another_rank(%x: tensor<1x2x4xf32>) {
       scales = array<f64: 2.0>} : tensor<1x2x4xf32> to tensor<1x2x8xf32>
   return
 }
+
+// -----
+
+func.func @pads_with_another_type(%x: tensor<4xf32>, %v: tensor<i64>) {
+  // expected-error @below {{mixes elements of 'tensor<4xf32>' and 'tensor<i64>'}}
+  %y = graph.pad constant %x with %v : tensor<i64>, low [1] high [0] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @rotates_integers(%x: tensor<2x4xi64>, %t: tensor<4xi64>) {
+  // expected-error @below {{is defined for floats only, got 'tensor<2x4xi64>'}}
+  %y = graph.rotary %x, %t, %t : tensor<2x4xi64>, tensor<4xi64>, tensor<4xi64>
+  return
+}

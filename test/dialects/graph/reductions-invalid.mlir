@@ -55,3 +55,19 @@ func.func @window_of_another_rank(%x: tensor<1x2x7xf32>) {
       : tensor<1x2x7xf32>
   return
 }
+
+// -----
+
+func.func @softmax_of_integers(%x: tensor<4xi64>) {
+  // expected-error @below {{is defined for floats only, got 'tensor<4xi64>'}}
+  %y = graph.softmax %x over 0 : tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @norm_with_integer_weights(%x: tensor<2x4xf32>, %w: tensor<4xi32>) {
+  // expected-error @below {{is defined for floats only, got 'tensor<4xi32>'}}
+  %y = graph.layer_norm %x, %w from 1 epsilon 1.0e-05 : tensor<2x4xf32>, tensor<4xi32>
+  return
+}
