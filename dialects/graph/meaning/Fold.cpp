@@ -14,12 +14,24 @@ static bool isSmall(Value value) {
          type.getNumElements() <= maxFoldedElements;
 }
 
+/// More operations are left to the run time.
+static constexpr double maxFoldedFlops = 1 << 24;
+
+/// Whether little is to be computed. What a window costs is not bounded by the
+/// elements of operands and result.
+static bool isCheap(Operation *op) {
+  if (isa<ConvOp, ConvTransposeOp, PoolOp>(op))
+    return false;
+  auto cost = dyn_cast<CostOpInterface>(op);
+  return !cost || cost.getFlops() <= maxFoldedFlops;
+}
+
 static LogicalResult foldByMeaning(Operation *op, ArrayRef<Attribute> operands,
                                    SmallVectorImpl<OpFoldResult> &results) {
   if (isa<ConstantOp>(op) || !hasMeaning(op) ||
       !llvm::all_of(operands, isReadable) ||
       !llvm::all_of(op->getOperands(), isSmall) ||
-      !llvm::all_of(op->getResults(), isSmall))
+      !llvm::all_of(op->getResults(), isSmall) || !isCheap(op))
     return failure();
   SmallVector<HostTensor> tensors, folded;
   for (Attribute operand : operands)

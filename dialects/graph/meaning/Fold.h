@@ -12,9 +12,9 @@ namespace pcc::graph {
 inline constexpr int64_t maxFoldedElements = 16384;
 
 /// Lets every graph op with a meaning fold when all its operands are constants
-/// of at most maxFoldedElements: `Operation::fold`, canonicalisation and
-/// `OpBuilder::createOrFold` then evaluate it in the element types of the
-/// model.
+/// of at most maxFoldedElements and little is to be computed:
+/// `Operation::fold`, canonicalisation and `OpBuilder::createOrFold` then
+/// evaluate it in the element types of the model.
 void registerMeaning(mlir::DialectRegistry &registry);
 
 } // namespace pcc::graph
