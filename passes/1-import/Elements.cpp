@@ -1,6 +1,7 @@
 //===- Elements.cpp - arithmetic on the bytes of small tensors ------------===//
 
 #include "passes/1-import/Elements.h"
+#include "dialects/graph/meaning/Arithmetic.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -49,7 +50,7 @@ static DenseElementsAttr fromBytes(RankedTensorType type,
 DenseElementsAttr broadcastElements(DenseElementsAttr value,
                                     ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  if (value.isSplat() || type.getNumElements() == 0)
+  if (value.isSplat())
     return value.resizeSplat(type);
   SmallVector<int64_t> source(shape.size() - value.getType().getRank(), 1);
   llvm::append_range(source, value.getType().getShape());
@@ -106,7 +107,7 @@ SmallVector<int64_t> toIntegers(DenseElementsAttr value) {
   SmallVector<int64_t> result;
   if (isa<FloatType>(value.getElementType())) {
     for (double element : toDoubles(value))
-      result.push_back(static_cast<int64_t>(element));
+      result.push_back(graph::truncated(element));
     return result;
   }
   bool isUnsigned = value.getElementType().isUnsignedInteger() ||
@@ -137,7 +138,7 @@ Attribute numberAttr(Type elementType, double value) {
     return FloatAttr::get(elementType, value);
   unsigned width = elementType.getIntOrFloatBitWidth();
   return IntegerAttr::get(elementType,
-                          APInt(width, static_cast<int64_t>(value),
+                          APInt(width, graph::truncated(value),
                                 /*isSigned=*/true, /*implicitTrunc=*/true));
 }
 

@@ -5,11 +5,31 @@
 #include "mlir/IR/Verifier.h"
 #include "passes/1-import/Elements.h"
 #include "passes/1-import/Sink.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
 namespace pcc::ingest {
+
+std::string shapeMistake(ArrayRef<int64_t> shape) {
+  if (shape.size() > static_cast<size_t>(maxRank))
+    return std::to_string(shape.size()) + " dims";
+  int64_t count = 1;
+  for (int64_t size : shape) {
+    if (size < 0)
+      return "a dim of " + std::to_string(size);
+    if (size > 0 && count > maxElements / size)
+      return "more than 2^48 elements";
+    count *= std::max<int64_t>(1, size);
+  }
+  return {};
+}
+
+int64_t productOf(int64_t lhs, int64_t rhs) {
+  int64_t product;
+  return llvm::MulOverflow(lhs, rhs, product) ? INT64_MAX : product;
+}
 
 ArrayRef<int64_t> shapeOf(Value value) {
   return value ? tensorType(value).getShape() : ArrayRef<int64_t>();
@@ -46,21 +66,11 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
-/// No tensor may have more elements.
-static constexpr int64_t maxElements = int64_t{1} << 48;
-
-/// A sentence if a result has a negative dim or too many elements.
+/// A sentence if a result has a shape that no tensor may have.
 static std::string checkSizes(Operation *op) {
-  for (Value result : op->getResults()) {
-    int64_t count = 1;
-    for (int64_t size : shapeOf(result)) {
-      if (size < 0)
-        return "makes a tensor with a dim of " + std::to_string(size);
-      if (size > 0 && count > maxElements / size)
-        return "makes a tensor with more than 2^48 elements";
-      count *= size;
-    }
-  }
+  for (Value result : op->getResults())
+    if (std::string mistake = shapeMistake(shapeOf(result)); !mistake.empty())
+      return "makes a tensor with " + mistake;
   return {};
 }
 

@@ -13,6 +13,20 @@ namespace pcc::ingest {
 /// Results with more elements are not computed while importing.
 inline constexpr int64_t foldLimit = 16 * 1024;
 
+/// The product of the dims of a tensor may not exceed this; dims of size 0
+/// count as 1, so that no part of a shape is larger either.
+inline constexpr int64_t maxElements = int64_t{1} << 48;
+
+/// More dims are refused.
+inline constexpr int64_t maxRank = 1024;
+
+/// Why no tensor may have this shape ("a dim of -1", …); empty if one may.
+std::string shapeMistake(llvm::ArrayRef<int64_t> shape);
+
+/// The product of two sizes; where it is larger than an int64_t, one that no
+/// tensor may have.
+int64_t productOf(int64_t lhs, int64_t rhs);
+
 /// The shape of `value`; empty if it is null.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 

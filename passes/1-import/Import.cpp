@@ -55,6 +55,11 @@ private:
     return false;
   }
 
+  /// The exit code of shapes that do not fit together.
+  int contradiction() const {
+    return options.dims.empty() && options.shapes.empty() ? 3 : 5;
+  }
+
   bool checkNodes(const onnx::Graph &graph);
   bool checkNode(const onnx::Node &node);
   bool makeFunction();
@@ -140,6 +145,9 @@ bool ModelImport::makeFunction() {
     if (!element)
       return fail({4, "has elements of type " + onnx::typeName(dataType)},
                   "input " + onnx::quoted(input.info->name) + " ");
+    if (std::string mistake = shapeMistake(input.shape); !mistake.empty())
+      return fail({contradiction(), "has " + mistake},
+                  "input " + onnx::quoted(input.info->name) + " ");
     types.push_back(RankedTensorType::get(input.shape, element));
   }
   builder.setInsertionPointToEnd(module.getBody());
@@ -211,9 +219,8 @@ bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
 }
 
 bool ModelImport::makeNode(const onnx::Node &node) {
-  int contradiction = options.dims.empty() && options.shapes.empty() ? 3 : 5;
   NodeImport import(node, values, builder,
-                    locationOf(node, module.getContext()), contradiction);
+                    locationOf(node, module.getContext()), contradiction());
   if (isConditional(node)) {
     if (!makeBranch(node, import))
       return false;
@@ -351,9 +358,13 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
   context->loadDialect<graph::GraphDialect, func::FuncDialect>();
   auto name = StringAttr::get(context, llvm::sys::path::filename(path));
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
-  if (!ModelImport(*model, options, *module, error).run())
-    return failure();
-  return module;
+  if (ModelImport(*model, options, *module, error).run())
+    return module;
+  // Names and texts of the model may hold line breaks.
+  error.message = onnx::escaped(error.message);
+  for (std::string &note : error.notes)
+    note = onnx::escaped(note);
+  return failure();
 }
 
 } // namespace pcc

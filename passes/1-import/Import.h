@@ -42,7 +42,8 @@ struct ImportError {
   int exitCode = 3;
   std::string message;
   std::vector<std::string> notes;
-  /// All of them, if exitCode is 4.
+  /// All of them, if exitCode is 4 and ops are the reason; what an input or an
+  /// initializer is that pcc lacks is in the message.
   std::vector<UnsupportedOp> unsupported;
 };
 

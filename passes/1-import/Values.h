@@ -16,13 +16,18 @@ class Values {
 public:
   explicit Values(Weights &weights) : weights(weights) {}
 
-  void define(llvm::StringRef name, mlir::Value value) { known[name] = value; }
+  void define(llvm::StringRef name, mlir::Value value) {
+    forget(name);
+    known[name] = value;
+  }
   void defineWeight(const onnx::Tensor &tensor) {
+    forget(asRef(tensor.name));
     initializers[asRef(tensor.name)] = &tensor;
   }
   /// A sequence of tensors whose length is known.
   void defineSequence(llvm::StringRef name,
                       llvm::ArrayRef<mlir::Value> elements) {
+    forget(name);
     sequences[name].assign(elements.begin(), elements.end());
   }
   /// The elements of the sequence called `name`; null if there is none.
@@ -49,6 +54,13 @@ public:
   Weights &weights;
 
 private:
+  /// Branches that were taken before may have used the name otherwise.
+  void forget(llvm::StringRef name) {
+    known.erase(name);
+    initializers.erase(name);
+    sequences.erase(name);
+  }
+
   llvm::DenseMap<llvm::StringRef, mlir::Value> known;
   llvm::DenseMap<llvm::StringRef, const onnx::Tensor *> initializers;
   llvm::DenseMap<llvm::StringRef, llvm::SmallVector<mlir::Value>> sequences;

@@ -65,6 +65,10 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
                         onnx::typeName(tensor.dataType));
     return {};
   }
+  if (std::string mistake = shapeMistake(tensor.dims); !mistake.empty()) {
+    emitter.invalid("tensor " + onnx::quoted(tensor.name) + " has " + mistake);
+    return {};
+  }
   return RankedTensorType::get(tensor.dims, element);
 }
 
@@ -128,6 +132,13 @@ DenseElementsAttr Weights::elements(const onnx::Tensor &tensor,
                 : DenseElementsAttr();
 }
 
+std::string Weights::symbolFor(const onnx::Tensor &tensor) {
+  std::string symbol(tensor.name);
+  for (size_t i = 1; !symbols.insert(symbol).second; ++i)
+    symbol = std::string(tensor.name) + "." + std::to_string(i);
+  return symbol;
+}
+
 Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
                              Emitter &emitter) {
   auto reference = data.resolve(model, tensor);
@@ -139,7 +150,7 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
                                 reference->length, type, {});
   OpBuilder builder(context);
   builder.setInsertionPoint(&module.getBody()->back());
-  auto name = StringAttr::get(context, asRef(tensor.name));
+  auto name = StringAttr::get(context, symbolFor(tensor));
   auto parameter = ParameterOp::create(builder, emitter.getLoc(), name,
                                        TypeAttr::get(type), weight, UnitAttr());
   parameter.setBuffer(buffers.contains(asRef(tensor.name)));

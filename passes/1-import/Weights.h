@@ -45,6 +45,9 @@ private:
   bool isWeight(const onnx::Tensor &tensor) const;
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
+  /// The name of the tensor; with a number behind it if it is taken, as
+  /// branches and constants may repeat names.
+  std::string symbolFor(const onnx::Tensor &tensor);
   mlir::RankedTensorType typeOf(const onnx::Tensor &tensor, Emitter &emitter);
 
   const onnx::Model &model;
@@ -53,6 +56,8 @@ private:
   mlir::MLIRContext *context;
   /// Weights that the exporter calls buffers.
   llvm::StringSet<> buffers;
+  /// The symbols that were made.
+  llvm::StringSet<> symbols;
 };
 
 } // namespace pcc::ingest

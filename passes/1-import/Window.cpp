@@ -26,6 +26,14 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   return list;
 }
 
+/// Sizes whose product with a stride or dilation is an int64_t.
+static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
+  for (int64_t size : sizes)
+    if (size > INT32_MAX)
+      node.invalid("slides a window over a dim of " + Twine(size) +
+                   " elements");
+}
+
 /// SAME_UPPER and SAME_LOWER: as many windows as strides fit into the input.
 static void padSame(Window &window, ArrayRef<int64_t> spatial, bool upper) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
@@ -63,10 +71,14 @@ Window readWindow(NodeImport &node, ArrayRef<int64_t> spatial,
     window.size = readList(node, "kernel_shape", rank, 1, 1);
   if (!size.empty() && ArrayRef(window.size) != size)
     node.invalid("attribute 'kernel_shape' is not the shape of the filter");
+  boundSizes(node, spatial);
+  boundSizes(node, window.size);
   window.strides = readList(node, "strides", rank, 1, 1);
   window.dilations = readList(node, "dilations", rank, 1, 1);
   window.pads = readList(node, "pads", 2 * rank, 0, 0);
   window.overhang.assign(rank, 0);
+  if (node.failed())
+    return window;
   std::string automatic = node.text("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
     padSame(window, spatial, automatic == "SAME_UPPER");

@@ -21,8 +21,8 @@ struct Window {
 
 /// Reads kernel_shape (else `size`), strides, dilations, pads, auto_pad and
 /// ceil_mode for an operand with the spatial dims `spatial`. Attributes of the
-/// wrong length are mistakes of the node; then all lists still have a sane
-/// length.
+/// wrong length are mistakes of the node, as are dims of more than 2^31
+/// elements; then all lists still have a sane length.
 Window readWindow(NodeImport &node, llvm::ArrayRef<int64_t> spatial,
                   llvm::ArrayRef<int64_t> size);
 

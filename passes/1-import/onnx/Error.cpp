@@ -2,20 +2,23 @@
 
 #include "passes/1-import/onnx/Error.h"
 
+std::string pcc::onnx::escaped(std::string_view text) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string line;
+  for (const char character : text) {
+    const auto c = static_cast<unsigned char>(character);
+    if (c >= 0x20 && c != 0x7f)
+      line += character;
+    else
+      line += {'\\', 'x', digits[c >> 4], digits[c & 15]};
+  }
+  return line;
+}
+
 std::string pcc::onnx::quoted(std::string_view name) {
   constexpr size_t longest = 200;
-  constexpr char digits[] = "0123456789abcdef";
-  std::string text = "'";
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name.size() > longest && i == longest / 2) {
-      text += "…";
-      i = name.size() - longest / 2;
-    }
-    const auto c = static_cast<unsigned char>(name[i]);
-    if (c >= 0x20 && c != 0x7f)
-      text += name[i];
-    else
-      text += {'\\', 'x', digits[c >> 4], digits[c & 15]};
-  }
-  return text + "'";
+  if (name.size() <= longest)
+    return "'" + escaped(name) + "'";
+  return "'" + escaped(name.substr(0, longest / 2)) + "…" +
+         escaped(name.substr(name.size() - longest / 2)) + "'";
 }

@@ -45,6 +45,9 @@ private:
   std::variant<T, Error> state;
 };
 
+/// `text` as one line: control characters are escaped.
+std::string escaped(std::string_view text);
+
 /// `name` in single quotes, fit for one line of a terminal: control characters
 /// are escaped, long names are cut in the middle.
 std::string quoted(std::string_view name);

@@ -118,7 +118,7 @@ private:
 
   /// Keys at most so far to one side of the query.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
-    int64_t size = n.integer(name, -1);
+    int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
       return;
     Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);

@@ -34,6 +34,12 @@ static bool ranksFit(NodeImport &n, Value input, Value filter) {
   return false;
 }
 
+/// Whether `channels` can be parted into `group` groups.
+static bool divides(int64_t group, int64_t channels) {
+  return group >= 1 && group <= std::max<int64_t>(1, channels) &&
+         channels % group == 0;
+}
+
 static Value conv(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -41,7 +47,7 @@ static Value conv(NodeImport &n) {
     return {};
   Window window = readWindow(n, shapeOf(input).drop_front(2),
                              shapeOf(filter).drop_front(2));
-  if (group < 1 || shapeOf(filter)[0] % group)
+  if (!divides(group, shapeOf(filter)[0]))
     return n.invalid("has " + Twine(shapeOf(filter)[0]) + " filters in " +
                      Twine(group) + " groups");
   return addBias(n, n.make<ConvOp>(input, filter, window.strides, window.pads,
@@ -67,6 +73,11 @@ static void padForOutput(NodeImport &n, Window &window,
   }
 }
 
+static bool isOutOfRange(ArrayRef<int64_t> sizes) {
+  return llvm::any_of(
+      sizes, [](int64_t size) { return size < 0 || size > INT32_MAX; });
+}
+
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -74,6 +85,8 @@ static Value convTranspose(NodeImport &n) {
     return {};
   ArrayRef<int64_t> spatial = shapeOf(input).drop_front(2);
   Window window = readWindow(n, spatial, shapeOf(filter).drop_front(2));
+  if (n.failed())
+    return {};
   SmallVector<int64_t> extra =
       n.integerList("output_padding")
           .value_or(SmallVector<int64_t>(spatial.size(), 0));
@@ -89,9 +102,11 @@ static Value convTranspose(NodeImport &n) {
       (output && output->size() != spatial.size()))
     return n.invalid("output_padding or output_shape has not " +
                      Twine(spatial.size()) + " entries");
+  if (isOutOfRange(extra) || (output && isOutOfRange(*output)))
+    return n.invalid("output_padding or output_shape is negative or too large");
   if (output)
     padForOutput(n, window, spatial, *output, extra);
-  if (group < 1 || shapeOf(input)[1] % group)
+  if (!divides(group, shapeOf(input)[1]))
     return n.invalid("has " + Twine(shapeOf(input)[1]) + " channels in " +
                      Twine(group) + " groups");
   return addBias(n, n.make<ConvTransposeOp>(

@@ -42,11 +42,12 @@ static Value reshape(NodeImport &n) {
     if (size == -1)
       open = i;
     else
-      known *= size;
+      known = productOf(known, size);
   }
   if (open >= 0)
     shape[open] = known == 0 ? 0 : count / known;
-  if (ShapedType::getNumElements(shape) != count)
+  if (!shapeMistake(shape).empty() ||
+      ShapedType::getNumElements(shape) != count)
     return n.fail(n.contradiction,
                   "reshapes " + list(shapeOf(x)) + " to " + list(*asked));
   return n.reshape(x, shape);
@@ -93,6 +94,8 @@ static Value unsqueeze(NodeImport &n) {
   if (n.failed())
     return {};
   int64_t rank = shapeOf(x).size() + named->size();
+  if (rank > maxRank)
+    return n.invalid("makes a tensor with " + Twine(rank) + " dims");
   SmallVector<int64_t> dims = n.normalizeDims(*named, rank), shape;
   if (n.failed())
     return {};
@@ -142,7 +145,7 @@ static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
     }
     apart.push_back(size);
     wide.push_back(size);
-    shape.push_back(size * times);
+    shape.push_back(productOf(size, times));
   }
   return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
 }
@@ -153,7 +156,12 @@ static Value tile(NodeImport &n) {
   if (n.failed())
     return {};
   if (n.opset() < 6) {
-    int64_t dim = n.normalizeDim(n.integers(2).front(), shapeOf(x).size());
+    SmallVector<int64_t> axis = n.integers(2);
+    if (n.failed() || axis.size() != 1 || repeats.size() != 1)
+      return n.invalid("repeats along no single dim");
+    int64_t dim = n.normalizeDim(axis[0], shapeOf(x).size());
+    if (n.failed())
+      return {};
     int64_t times = repeats.front();
     repeats.assign(shapeOf(x).size(), 1);
     repeats[dim] = times;
@@ -176,7 +184,7 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   int64_t block = n.integer("blocksize", 0);
   if (n.failed())
     return 0;
-  bool fits = block > 0 && block < 65536 && shapeOf(x).size() == 4;
+  bool fits = block > 0 && block <= 1024 && shapeOf(x).size() == 4;
   for (int64_t dim : dims)
     fits = fits && shapeOf(x)[dim] % (squared ? block * block : block) == 0;
   if (!fits)
@@ -211,7 +219,7 @@ static Value spaceToDepth(NodeImport &n) {
           w = shapeOf(x)[3] / b;
   Value apart =
       n.transpose(n.reshape(x, {batch, c, h, b, w, b}), {0, 3, 5, 1, 2, 4});
-  return n.reshape(apart, {batch, c * b * b, h, w});
+  return n.reshape(apart, {batch, productOf(c, b * b), h, w});
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,10 +235,11 @@ static Value trilu(NodeImport &n) {
   if (shapeOf(x).size() < 2 || k.size() != 1)
     return n.invalid("takes a triangle of " + list(shapeOf(x)));
   ArrayRef<int64_t> last = shapeOf(x).take_back(2);
+  int64_t diagonal = std::clamp(k[0], -maxElements, maxElements);
   Value rows = n.iota({last[0], 1}, 0), columns = n.iota({1, last[1]}, 1);
   Value kept = n.compare(n.integer("upper", 1) ? Predicate::GreaterOrEqual
                                                : Predicate::LessOrEqual,
-                         columns, n.add(rows, n.scalarLike(rows, k[0])));
+                         columns, n.add(rows, n.scalarLike(rows, diagonal)));
   return n.select(kept, x, n.scalarLike(x, 0));
 }
 
@@ -243,7 +252,8 @@ void addLayoutOps(OpTable &table) {
       {"Unsqueeze", 1, 1, 2, unsqueeze},
       {"Concat", 1, 1, anyNumber, concat},
       {"Expand", 8, 2, 2, expand},
-      {"Tile", 1, 2, 3, tile},
+      {"Tile", 1, 3, 3, tile},
+      {"Tile", 6, 2, 2, tile},
       {"DepthToSpace", 1, 1, 1, depthToSpace},
       {"SpaceToDepth", 1, 1, 1, spaceToDepth},
       {"Trilu", 14, 1, 2, trilu},

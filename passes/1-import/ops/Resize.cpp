@@ -1,5 +1,6 @@
 //===- Resize.cpp - sampling at another resolution ------------------------===//
 
+#include "dialects/graph/meaning/Arithmetic.h"
 #include "passes/1-import/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -52,10 +53,9 @@ static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
   }
   for (auto [dim, size] : llvm::zip_equal(axes, sizes)) {
     double before = to.shape[dim];
-    to.shape[dim] =
-        policy == "stretch"
-            ? size
-            : static_cast<int64_t>(std::floor(*factor * before + 0.5));
+    to.shape[dim] = policy == "stretch"
+                        ? size
+                        : truncated(std::floor(*factor * before + 0.5));
     to.scales[dim] = policy == "stretch" ? size / before : *factor;
   }
 }
@@ -110,10 +110,10 @@ static Value resize10(NodeImport &n) {
   if (n.hasAttribute("scales")) {
     to.shape = SmallVector<int64_t>(shapeOf(x));
     to.scales.assign(to.shape.size(), 1);
-    SmallVector<double> scales = *n.realList("scales");
-    if (n.failed() || scales.size() != to.shape.size())
+    auto scales = n.realList("scales");
+    if (!scales || scales->size() != to.shape.size())
       return n.invalid("needs a scale for each dim");
-    applyScales(n, to, scales,
+    applyScales(n, to, *scales,
                 llvm::to_vector(llvm::seq<int64_t>(0, to.shape.size())));
   } else {
     to = readResolution(n, x, 1, anyNumber);

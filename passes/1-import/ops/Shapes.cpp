@@ -87,6 +87,8 @@ static Value range(NodeImport &n) {
   if (bounds[2] == 0)
     return n.invalid("has a step of 0");
   double count = std::max(0.0, std::ceil((bounds[1] - bounds[0]) / bounds[2]));
+  if (!(count <= maxElements))
+    return n.invalid("counts more than 2^48 elements");
   Value index =
       n.cast(n.iota({static_cast<int64_t>(count)}, 0), n.elementType(0));
   if (bounds[2] != 1)
@@ -101,10 +103,11 @@ static Value eyeLike(NodeImport &n) {
     return {};
   if (shapeOf(x).size() != 2)
     return n.invalid("makes a diagonal of rank " + Twine(shapeOf(x).size()));
+  int64_t diagonal = std::clamp(n.integer("k", 0), -maxElements, maxElements);
   Value rows = n.iota({shapeOf(x)[0], 1}, 0),
         columns = n.iota({1, shapeOf(x)[1]}, 1);
   Value hit = n.compare(Predicate::Equal, columns,
-                        n.add(rows, n.scalarLike(rows, n.integer("k", 0))));
+                        n.add(rows, n.scalarLike(rows, diagonal)));
   return n.cast(hit, n.hasAttribute("dtype") ? n.typeOf(n.integer("dtype", 1))
                                              : n.elementType(0));
 }

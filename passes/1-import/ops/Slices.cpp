@@ -82,10 +82,11 @@ static Value split(NodeImport &n) {
     for (int64_t i = 0, left = whole; i < parts; ++i, left -= each)
       sizes->push_back(std::clamp<int64_t>(left, 0, each));
   }
-  int64_t start = 0;
-  if (sizes->size() < n.node.outputs.size() ||
-      llvm::any_of(*sizes, [](int64_t size) { return size < 0; }) ||
-      llvm::sum_of(*sizes, int64_t{0}) != whole)
+  int64_t start = 0, sum = 0;
+  bool fits = llvm::all_of(*sizes, [&](int64_t size) {
+    return size >= 0 && !llvm::AddOverflow(sum, size, sum);
+  });
+  if (sizes->size() < n.node.outputs.size() || !fits || sum != whole)
     return n.invalid("splits " + Twine(whole) +
                      " elements into parts that do "
                      "not add up");
