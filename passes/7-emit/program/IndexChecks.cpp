@@ -7,7 +7,8 @@
 //   global = select(input < 0, input + size, input)
 //   gather(table, select(mine, global - first, 0))
 //
-// The constant that is added tells the size of the whole table.
+// The constant that is added tells the size of the whole table. What the model
+// itself leaves out of its indices, by a slice or a mask, may hold anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,12 @@ static std::optional<int64_t> splatInteger(Value value) {
 }
 
 namespace {
+/// What was met between a table's indices and an input.
+struct Passed {
+  std::optional<int64_t> size; ///< of the whole table
+  bool allUsed = true;         ///< no element of the input was left out
+};
+
 /// Follows one index tensor back to an input of the stage function.
 class IndexTrace {
 public:
@@ -37,41 +44,41 @@ public:
   IndexTrace(const SymbolTable &symbols, rank::LaunchOp caller)
       : symbols(symbols), caller(caller) {}
 
-  /// The input; null if the values are computed. Sets `size` where a whole
-  /// table's size was met on the way.
-  BlockArgument find(Value value, std::optional<int64_t> &size) {
+  /// The input; null if the values are computed.
+  BlockArgument find(Value value, Passed &passed) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
         return argument;
-      return caller ? findOutside(argument, size) : BlockArgument();
+      return caller ? findOutside(argument, passed) : BlockArgument();
     }
     Operation *op = value.getDefiningOp();
+    if (isa<graph::SliceOp>(op))
+      passed.allUsed &= op->getResultTypes() == op->getOperandTypes();
     if (isa<graph::ReshapeOp, graph::CastOp, graph::TransposeOp, graph::SliceOp,
             graph::BroadcastOp>(op))
-      return find(op->getOperand(0), size);
+      return find(op->getOperand(0), passed);
     if (auto launch = dyn_cast<rank::LaunchOp>(op))
       return IndexTrace(symbols, launch)
-          .find(yielded(cast<OpResult>(value)), size);
+          .find(yielded(cast<OpResult>(value)), passed);
     if (auto add = dyn_cast<graph::AddOp>(op)) {
       if (auto added = splatInteger(add.getRhs())) {
-        size = added;
-        return find(add.getLhs(), size);
+        passed.size = added;
+        return find(add.getLhs(), passed);
       }
       return {};
     }
     if (auto sub = dyn_cast<graph::SubOp>(op))
-      return isFirstRow(sub.getRhs()) ? find(sub.getLhs(), size)
+      return isFirstRow(sub.getRhs()) ? find(sub.getLhs(), passed)
                                       : BlockArgument();
     if (auto select = dyn_cast<graph::SelectOp>(op))
-      return findInSelect(select, size);
+      return findInSelect(select, passed);
     return {};
   }
 
 private:
-  BlockArgument findOutside(BlockArgument argument,
-                            std::optional<int64_t> &size) {
+  BlockArgument findOutside(BlockArgument argument, Passed &passed) {
     return IndexTrace(symbols, nullptr)
-        .find(caller.getOperand(argument.getArgNumber()), size);
+        .find(caller.getOperand(argument.getArgNumber()), passed);
   }
 
   /// What a launch's result is in its kernel.
@@ -97,17 +104,32 @@ private:
     return isa<dist::GlobalIndexOp>(op);
   }
 
+  /// Whether 5-localize made it: indices that count from a rank's first row.
+  bool isOffset(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return caller &&
+             IndexTrace(symbols, nullptr)
+                 .isOffset(caller.getOperand(argument.getArgNumber()));
+    Operation *op = value.getDefiningOp();
+    if (auto launch = dyn_cast_or_null<rank::LaunchOp>(op))
+      return IndexTrace(symbols, launch)
+          .isOffset(yielded(cast<OpResult>(value)));
+    auto sub = dyn_cast_or_null<graph::SubOp>(op);
+    return sub && isFirstRow(sub.getRhs());
+  }
+
   /// select(input < 0, input + size, input), or a masked index.
-  BlockArgument findInSelect(graph::SelectOp select,
-                             std::optional<int64_t> &size) {
-    if (splatInteger(select.getOnFalse()) == 0)
-      return find(select.getOnTrue(), size);
-    std::optional<int64_t> added;
-    BlockArgument wrapped = find(select.getOnTrue(), added);
-    BlockArgument plain = find(select.getOnFalse(), size);
-    if (!wrapped || wrapped != plain || !added)
+  BlockArgument findInSelect(graph::SelectOp select, Passed &passed) {
+    if (splatInteger(select.getOnFalse()) == 0) {
+      passed.allUsed &= isOffset(select.getOnTrue());
+      return find(select.getOnTrue(), passed);
+    }
+    Passed wrapping;
+    BlockArgument wrapped = find(select.getOnTrue(), wrapping);
+    BlockArgument plain = find(select.getOnFalse(), passed);
+    if (!wrapped || wrapped != plain || !wrapping.size)
       return {};
-    size = added;
+    passed.size = wrapping.size;
     return plain;
   }
 
@@ -146,19 +168,20 @@ private:
 
   void add(Value data, Value indices, int64_t dim, Operation *op,
            Operation *user, rank::LaunchOp caller) {
-    std::optional<int64_t> size;
-    BlockArgument input = IndexTrace(symbols, caller).find(indices, size);
+    Passed passed;
+    BlockArgument input = IndexTrace(symbols, caller).find(indices, passed);
     if (!input)
       return;
     const int64_t bound =
-        size.value_or(cast<RankedTensorType>(data.getType()).getDimSize(dim));
-    if (!known.insert({input.getArgNumber(), bound}).second)
+        passed.size.value_or(graph::tensorType(data).getDimSize(dim));
+    if (!known.insert({input.getArgNumber(), bound, passed.allUsed}).second)
       return;
     // A kernel is called after its last op.
     std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
       node = graph::nodeName(user->getLoc()).str();
-    uses.push_back({input, user, bound, tableName(data, caller, node), node});
+    uses.push_back({input, user, bound, passed.allUsed,
+                    tableName(data, caller, node), node});
   }
 
   static std::string tableName(Value data, rank::LaunchOp caller,
@@ -172,7 +195,7 @@ private:
 
   SymbolTable symbols;
   std::vector<IndexUse> uses;
-  llvm::SmallSet<std::pair<unsigned, int64_t>, 4> known;
+  llvm::SmallSet<std::tuple<unsigned, int64_t, bool>, 4> known;
 };
 } // namespace
 

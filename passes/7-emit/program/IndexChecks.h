@@ -13,11 +13,13 @@ struct IndexUse {
   mlir::BlockArgument input; ///< of the stage function
   mlir::Operation *user;     ///< in the stage function: what reads the table
   int64_t size;
+  bool allUsed;      ///< false where the model leaves elements of the input out
   std::string table; ///< name of the table's weight, or of the node
   std::string node;
 };
 
-/// All such uses, in program order, each input once per size.
+/// All such uses, in program order, each input once per size, and once more
+/// where elements are left out.
 std::vector<IndexUse> findIndexUses(mlir::func::FuncOp stage);
 
 } // namespace pcc::emit

@@ -74,7 +74,8 @@ private:
     llvm::DenseMap<Operation *, std::vector<IndexUse>> checks;
     func::FuncOp body = facts.stages[stage];
     for (IndexUse &use : findIndexUses(body))
-      checks[use.user].push_back(use);
+      if (use.allUsed)
+        checks[use.user].push_back(use);
     for (Operation &op : body.front().without_terminator()) {
       buffers.beginInstruction();
       for (const IndexUse &use : checks.lookup(&op))

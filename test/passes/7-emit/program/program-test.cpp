@@ -245,6 +245,43 @@ module attributes {
   EXPECT_EQ(instructions[0]->node, "embed");
 }
 
+/// The second column picks from another table, masked indices from none.
+TEST_F(ProgramTest, IndicesThatTheModelLeavesOutAreNotChecked) {
+  program::ProgramT &program = write(R"mlir(
+module attributes {
+  graph.inputs = [{graph.name = "ids", dist.global = tensor<4x2xi64>},
+                  {graph.name = "labels", dist.global = tensor<4xi64>},
+                  {graph.name = "keep", dist.global = tensor<4xi1>}],
+  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
+  graph.parameter @table : tensor<50x8xf32>
+  rank.kernel @k(%t: tensor<50x8xf32>, %i: tensor<4x2xi64>, %l: tensor<4xi64>,
+                 %m: tensor<4xi1>) -> tensor<4x8xf32> {
+    %c = graph.slice %i starts [0, 0] sizes [4, 1] steps [1, 1] : tensor<4x2xi64>
+    %v = graph.reshape %c : tensor<4x1xi64> to tensor<4xi64>
+    %z = graph.constant dense<0> : tensor<i64>
+    %s = graph.select %m, %l, %z : tensor<4xi1>, tensor<4xi64>, tensor<i64>
+    %a = graph.gather %t, %v along 0 : tensor<50x8xf32>, tensor<4xi64>
+    %b = graph.gather %t, %s along 0 : tensor<50x8xf32>, tensor<4xi64>
+    %r = graph.add %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+    rank.yield %r : tensor<4x8xf32>
+  }
+  func.func @stage_0(%ids: tensor<4x2xi64> {graph.name = "ids"},
+                     %labels: tensor<4xi64> {graph.name = "labels"},
+                     %keep: tensor<4xi1> {graph.name = "keep"})
+      -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %t = graph.get_parameter @table : tensor<50x8xf32>
+    %y = rank.launch @k(%t, %ids, %labels, %keep)
+        : (tensor<50x8xf32>, tensor<4x2xi64>, tensor<4xi64>, tensor<4xi1>) -> tensor<4x8xf32>
+    return %y : tensor<4x8xf32>
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+})mlir");
+  EXPECT_EQ(program.inputs[0]->index_bound, 50);
+  EXPECT_EQ(program.inputs[1]->index_bound, 50);
+  ASSERT_EQ(program.functions[0]->instructions.size(), 1u);
+  EXPECT_FALSE(program.functions[0]->instructions[0]->body.AsCheckIndices());
+}
+
 /// The value stays on the first rank; the others get zeros.
 TEST_F(ProgramTest, AMaskIsAFillAndACopy) {
   program::ProgramT &program = write(R"mlir(
