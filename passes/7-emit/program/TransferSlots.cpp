@@ -66,7 +66,7 @@ int32_t TransferSlots::count() const {
 }
 
 /// The part of a step's instants at which the value of one microbatch is held.
-Instants TransferSlots::heldIn(size_t step, const Span &span,
+Instants TransferSlots::heldAt(size_t step, const Span &span,
                                const StageInstants &line,
                                const Instants &touched) const {
   if ((*steps)[step].isExchange)
@@ -93,20 +93,35 @@ static std::vector<Instants> joined(std::vector<Instants> list) {
   return result;
 }
 
+std::vector<Instants> TransferSlots::heldIn(int32_t slot, int32_t slots,
+                                            const StageInstants &line,
+                                            const Instants &touched) const {
+  std::vector<Instants> held;
+  for (size_t m = slot; m < spans.size(); m += slots)
+    for (size_t step = spans[m].first;
+         step <= spans[m].last && step < steps->size(); ++step)
+      held.push_back(heldAt(step, spans[m], line, touched));
+  return joined(std::move(held));
+}
+
 std::vector<plan::ArenaPiece> TransferSlots::pieces(const StageInstants &line,
                                                     const Instants &touched,
                                                     int32_t slots,
                                                     uint64_t stride) const {
   std::vector<plan::ArenaPiece> result;
+  std::vector<Instants> before;
   for (int32_t slot = 0; slot < slots; ++slot) {
-    std::vector<Instants> held;
-    for (size_t m = slot; m < spans.size(); m += slots)
-      for (size_t step = spans[m].first;
-           step <= spans[m].last && step < steps->size(); ++step)
-        held.push_back(heldIn(step, spans[m], line, touched));
-    for (const Instants &instants : joined(std::move(held)))
-      result.push_back(
-          {instants.first, instants.last, slot * stride, (slot + 1) * stride});
+    const uint64_t begin = slot * stride, end = begin + stride;
+    std::vector<Instants> held = heldIn(slot, slots, line, touched);
+    // Slots beside each other that are held alike are one piece.
+    if (slot > 0 && held == before) {
+      for (size_t i = 0; i < held.size(); ++i)
+        result.rbegin()[i].end = end;
+      continue;
+    }
+    for (const Instants &instants : held)
+      result.push_back({instants.first, instants.last, begin, end});
+    before = std::move(held);
   }
   return result;
 }

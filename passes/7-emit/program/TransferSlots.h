@@ -17,6 +17,7 @@ struct Instants {
   bool contains(size_t instant) const {
     return first <= instant && instant <= last;
   }
+  friend bool operator==(const Instants &, const Instants &) = default;
 };
 using StageInstants = std::map<int, Instants>;
 
@@ -55,7 +56,10 @@ private:
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
   bool collides(int32_t slots) const;
-  Instants heldIn(size_t step, const Span &span, const StageInstants &line,
+  std::vector<Instants> heldIn(int32_t slot, int32_t slots,
+                               const StageInstants &line,
+                               const Instants &touched) const;
+  Instants heldAt(size_t step, const Span &span, const StageInstants &line,
                   const Instants &touched) const;
 
   const plan::PositionProgram *steps;
