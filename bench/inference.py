@@ -3,6 +3,10 @@
 
     bench/setup && build/bench-venv/bin/python bench/inference.py -o results.json
     … --models gpt2 --threads 1 --rounds 3 --steps 5
+    … --exports DIR
+
+Models are those of test/models, or with --exports real ones with their weights: DIR/gpt2-124m, bert-base, resnet50, each with
+a model.onnx whose inputs and sizes are the same.
 
 Every variant is a process of its own. A round asks each, in random order and with a pause in between, for some steps; a
 ratio is taken within a round, and the medians of rounds are reported, since absolute times wander."""
@@ -22,6 +26,7 @@ ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(ROOT, "test", "models"))
 sys.dont_write_bytecode = True
 import builder
+import exports
 import oracle
 
 PCC = os.environ.get("PCC", os.path.join(ROOT, "build", "release", "bin", "pcc"))
@@ -67,8 +72,8 @@ class Peer:
 class Pcc:
     """`pcc run` of a bundle for one rank; its own report says how long each step took."""
 
-    def __init__(self, path, inputs, dims, threads):
-        self.bundle, self.threads = os.path.join(os.path.dirname(path), "model.pcc"), threads
+    def __init__(self, path, folder, inputs, dims, threads):
+        self.bundle, self.threads = os.path.join(folder, "model.pcc"), threads
         self.inputs = [w for f in sorted(os.listdir(inputs)) for w in ("--input", f"{f[:-4]}={os.path.join(inputs, f)}")]
         if not os.path.exists(self.bundle):
             options = [w for k, v in dims.items() for w in ("--dim", f"{k}={v}")]
@@ -103,12 +108,23 @@ def differences(variants, folder):
     return {name: oracle.relative_error(value.astype(want.dtype), want) for name, value in values.items()}
 
 
-def measure(model, threads, arguments, folder):
-    path, inputs = os.path.join(folder, "model.onnx"), os.path.join(folder, "inputs")
+def prepare(model, arguments, folder):
+    """Puts the model and its inputs into place, once; returns the model's path."""
     options, dims = MODELS[model]
+    graph = builder.Graph()
+    builder.MODELS[model](graph, **options)
+    oracle.save(os.path.join(folder, "inputs"), graph.draw_inputs(dims))
+    if arguments.exports:
+        return os.path.join(arguments.exports, exports.MODELS[model][0], "model.onnx")
+    path = os.path.join(folder, "model.onnx")
     if not os.path.exists(path):
-        oracle.save(inputs, builder.build(model, path, external=True, **options).draw_inputs(dims))
-    variants = {} if arguments.without_pcc else {"pcc": Pcc(path, inputs, dims, threads)}
+        graph.save(path, external=True)
+    return path
+
+
+def measure(model, threads, arguments, folder):
+    path, inputs, dims = prepare(model, arguments, folder), os.path.join(folder, "inputs"), MODELS[model][1]
+    variants = {} if arguments.without_pcc else {"pcc": Pcc(path, folder, inputs, dims, threads)}
     variants |= {v: Peer(v, model, path, inputs, threads) for v in PEERS}
     error = differences(variants, folder)
     rounds = []
@@ -127,6 +143,7 @@ def measure(model, threads, arguments, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--exports", metavar="DIR", help="real exports instead of the models of test/models")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=10)

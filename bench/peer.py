@@ -22,10 +22,14 @@ def onnx_runtime(model, path, inputs, threads):
     return lambda: session.run(None, inputs)
 
 
-def weights_of(path):
+def weights_of(model, path):
+    import exports
     import onnx
     from onnx import numpy_helper
-    return {t.name: np.array(numpy_helper.to_array(t)) for t in onnx.load(path).graph.initializer if t.data_type == 1 and "." in t.name}
+    file = onnx.load(path)
+    if file.producer_name != "pcc-test-models":
+        return exports.weights(model, file.graph)
+    return {t.name: np.array(numpy_helper.to_array(t)) for t in file.graph.initializer if t.data_type == 1 and "." in t.name}
 
 
 def torch_variant(prepare):
@@ -33,7 +37,7 @@ def torch_variant(prepare):
         import torch
         torch.set_num_threads(threads)
         import torch_models
-        module = prepare(torch, torch_models.MODELS[model](weights_of(path)).eval())
+        module = prepare(torch, torch_models.MODELS[model](weights_of(model, path)).eval())
         tensors = {k: torch.from_numpy(v) for k, v in inputs.items()}
 
         def step():
