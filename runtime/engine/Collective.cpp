@@ -255,6 +255,19 @@ private:
   }
 };
 
+/// A value that all microbatches share is cut at another place in each.
+class EachMicrobatch : public Operation {
+public:
+  std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
+
+  Status run(const RunContext &run) override {
+    return operations[size_t(run.microbatch)]->run(run);
+  }
+
+private:
+  std::vector<std::unique_ptr<Operation>> operations;
+};
+
 using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
@@ -290,12 +303,13 @@ static constexpr Make makers[] = {
     plain<Broadcast>,        planned<Slice>};
 static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
 
-Status prepareCollective(const LoadContext &context,
-                         const program::InstructionT &instruction, Group *group,
-                         std::unique_ptr<Operation> &operation) {
+/// The collective as it is at `at`.
+static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
+                        const LoadContext &context,
+                        const program::InstructionT &instruction, Group *group,
+                        std::unique_ptr<Operation> &operation) {
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  CollectivePlan plan = planCollective(
-      collectiveOf(context.program, collective), context.mesh, context.at);
+  CollectivePlan plan = planCollective(spec, context.mesh, at);
   const auto &buffers = context.program.buffers;
   const auto size =
       int64_t(sizeOf(typeOf(buffers[size_t(collective.in)]->type)));
@@ -309,6 +323,25 @@ Status prepareCollective(const LoadContext &context,
                              std::to_string(plan.scratchElements * size));
   operation = makers[size_t(collective.kind)](context, instruction, group,
                                               std::move(plan));
+  return Status::success();
+}
+
+Status prepareCollective(const LoadContext &context,
+                         const program::InstructionT &instruction, Group *group,
+                         std::unique_ptr<Operation> &operation) {
+  const CollectiveSpec spec =
+      collectiveOf(context.program, *instruction.body.AsCollective());
+  const int32_t axis = context.mesh.microbatchAxis();
+  if (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis))
+    return prepareAt(context.at, spec, context, instruction, group, operation);
+  auto each = std::make_unique<EachMicrobatch>();
+  Coordinates at = context.at;
+  for (int64_t &m = at[size_t(axis)] = 0; m < context.program.microbatches; ++m)
+    if (Status status =
+            prepareAt(at, spec, context, instruction, group, each->add());
+        status.failed())
+      return status;
+  operation = std::move(each);
   return Status::success();
 }
 

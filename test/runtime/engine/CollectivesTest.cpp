@@ -70,6 +70,26 @@ TEST(Collectives, SliceIsLocal) {
             Layout{{{{7, {tp(3)}}}, {{2}}}});
 }
 
+/// What all microbatches share is cut elsewhere in each of them.
+TEST(Collectives, SliceFollowsTheMicrobatch) {
+  TestProgram builder({{"pp", 1}}, /*microbatches=*/3);
+  const std::vector<int64_t> shape = {6, 2};
+  const Layout whole{{{{6}}, {{2}}}}, cut{{{{6, {builder.mb()}}}, {{2}}}};
+  const int x = builder.input("x", ElementType::F32, shape, whole);
+  const int y = builder.output("y", ElementType::F32, shape, cut);
+  builder.collective(program::CollectiveKind::Slice, -1, x, y, shape, whole,
+                     cut);
+  builder.runAll();
+  const Folder folder;
+  ThreadRun run;
+  run.add(builder);
+  const Status status =
+      run.run({{"x", folder.write("x.npy", ElementType::F32, shape, iota(12))}},
+              folder.path);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(folder.read<float>("y.npy"), iota(12));
+}
+
 TEST(Collectives, MoreRanksThanPieces) {
   checkMove(program::CollectiveKind::AllGather, 4, {2, 2},
             Layout{{{{2, {tp(4)}}}, {{2}}}}, Layout{{{{2}}, {{2}}}});
