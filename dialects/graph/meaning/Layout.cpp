@@ -11,6 +11,8 @@ using namespace pcc::graph;
 static LogicalResult readStrided(Evaluation &e, int64_t offset,
                                  Strides strides) {
   HostTensor &out = e.out();
+  if (out.numElements() == 0)
+    return success();
   withStorage(out.kind, [&](auto zero) {
     using T = decltype(zero);
     copyStrided(out.shape, out.data<T>(), rowMajor(out.shape),
@@ -52,6 +54,8 @@ static LogicalResult concat(Evaluation &e) {
   Strides strides = rowMajor(out.shape);
   int64_t dim = cast<ConcatOp>(e.op).getDim(), offset = 0;
   for (const HostTensor *part : e.operands) {
+    if (part->numElements() == 0)
+      continue;
     withStorage(out.kind, [&](auto zero) {
       using T = decltype(zero);
       copyStrided(part->shape, out.data<T>() + offset, strides, part->data<T>(),

@@ -24,6 +24,8 @@ static void softmaxLine(const double *in, double *out, int64_t size,
 template <typename Op, bool logarithm>
 static LogicalResult softmax(Evaluation &e) {
   DimView view(e.in(0).shape, cast<Op>(e.op).getDim());
+  if (view.size == 0)
+    return success();
   for (int64_t outer = 0; outer < view.numOuter; ++outer)
     for (int64_t inner = 0; inner < view.numInner; ++inner) {
       int64_t first = view.at(outer, 0, inner);

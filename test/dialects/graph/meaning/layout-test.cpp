@@ -26,6 +26,17 @@ TEST(Layout, MovesElements) {
             "2x6: 1 2 3 1 2 3 4 5 6 4 5 6");
 }
 
+TEST(Layout, TensorsMayBeEmpty) {
+  EXPECT_EQ(onMatrix("graph.slice %x starts [1, 2] sizes [0, 1] steps [1, 1] "
+                     ": tensor<2x3xi64>"),
+            "0x1:");
+  EXPECT_EQ(evaluated(R"(
+    %x = graph.constant dense<> : tensor<4x0xi64>
+    %y = graph.slice %x starts [2, 0] sizes [2, 0] steps [1, 1] : tensor<4x0xi64>
+    %z = graph.concat %x, %y along 0 : tensor<4x0xi64>, tensor<2x0xi64>)"),
+            "6x0:");
+}
+
 TEST(Layout, BroadcastRepeatsAndPrepends) {
   EXPECT_EQ(evaluated(R"(
     %x = graph.constant dense<[[1], [2]]> : tensor<2x1xi64>

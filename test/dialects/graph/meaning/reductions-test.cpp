@@ -70,6 +70,10 @@ TEST(Norms, SoftmaxAlongEachDim) {
     %x = graph.constant dense<[0.0, 1000.0]> : tensor<2xf64>
     %y = graph.log_softmax %x over 0 : tensor<2xf64>)"),
             "2: -1000 0");
+  EXPECT_EQ(evaluated(R"(
+    %x = graph.constant dense<> : tensor<2x0x3xf64>
+    %y = graph.softmax %x over 1 : tensor<2x0x3xf64>)"),
+            "2x0x3:");
 }
 
 TEST(Norms, LayerNormCentres) {
