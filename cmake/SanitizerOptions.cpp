@@ -5,3 +5,8 @@
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0";
 }
+
+/// Undefined behaviour ends a test or a fuzzer as other mistakes do.
+extern "C" const char *__ubsan_default_options() {
+  return "halt_on_error=1:print_stacktrace=1";
+}
