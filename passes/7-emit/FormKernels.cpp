@@ -5,6 +5,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/KernelGroups.h"
+#include "passes/7-emit/LowerResize.h"
 #include "passes/7-emit/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -183,6 +184,8 @@ namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
     Block &block = function.getBody().front();
+    for (auto op : llvm::make_early_inc_range(block.getOps<graph::ResizeOp>()))
+      lowerResize(op);
     eraseDeadOps(block);
     splitBeforeSlices(block);
     std::vector<KernelGroup> groups = groupKernels(block);

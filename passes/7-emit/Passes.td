@@ -19,8 +19,8 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "turns chains of ops into kernels";
   let description = [{
     Element-wise, layout, indexing and reducing ops of every function become `rank.kernel` symbols, which `rank.launch` runs.
-    Equal groups share one kernel, so that their number does not grow with layers. Products, convolutions, library calls,
-    pools, scans, sorts, scatters, collectives and exchanges stay.
+    Resizes become gathers and weighted sums before. Equal groups share one kernel, so that their number does not grow with
+    layers. Products, convolutions, library calls, pools, scans, sorts, scatters, collectives and exchanges stay.
     [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
   }];
   let statistics = [Statistic<"numKernels", "kernels", "different kernels">,

@@ -7,18 +7,13 @@
 
 #include "dialects/graph/meaning/Arithmetic.h"
 #include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/Resampling.h"
 #include "dialects/graph/meaning/Strides.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-struct Tap {
-  int64_t index;
-  double weight;
-};
-using Taps = SmallVector<Tap, 4>;
-
 /// One dim that is resized.
 struct ResizedDim {
   int64_t from, to;
@@ -73,8 +68,18 @@ static Taps unboundedTaps(ResizeOp op, double place) {
   return taps;
 }
 
-/// Edges repeat, or with `exclude_outside` weigh nothing.
-static Taps tapsOf(ResizeOp op, int64_t i, ResizedDim dim) {
+static ResizedDim resizedDim(ResizeOp op, int64_t dim) {
+  return {tensorType(op.getInput()).getDimSize(dim),
+          tensorType(op.getResult()).getDimSize(dim), op.getScales()[dim]};
+}
+
+bool pcc::graph::isResized(ResizeOp op, int64_t dim) {
+  ResizedDim sizes = resizedDim(op, dim);
+  return sizes.from != sizes.to || sizes.scale != 1;
+}
+
+Taps pcc::graph::tapsOf(ResizeOp op, int64_t number, int64_t i) {
+  ResizedDim dim = resizedDim(op, number);
   Taps taps = unboundedTaps(op, sourceOf(op.getCoordinates(), i, dim));
   double sum = 0;
   for (Tap &tap : taps) {
@@ -91,14 +96,13 @@ static Taps tapsOf(ResizeOp op, int64_t i, ResizedDim dim) {
 }
 
 /// `in` with dim `dim` resized.
-static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim,
-                            ResizedDim sizes) {
+static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim) {
   SmallVector<int64_t> shape(in.shape);
-  shape[dim] = sizes.to;
+  shape[dim] = tensorType(op.getResult()).getDimSize(dim);
   HostTensor out = HostTensor::zeros(shape, ElementKind::Float);
   DimView from(in.shape, dim), to(shape, dim);
-  for (int64_t i = 0; i < sizes.to; ++i)
-    for (Tap tap : tapsOf(op, i, sizes))
+  for (int64_t i = 0; i < shape[dim]; ++i)
+    for (Tap tap : tapsOf(op, dim, i))
       for (int64_t outer = 0; outer < to.numOuter; ++outer) {
         const double *source = in.floats.data() + from.at(outer, tap.index, 0);
         double *target = out.floats.data() + to.at(outer, i, 0);
@@ -114,12 +118,11 @@ static LogicalResult resize(Evaluation &e) {
   if (tensor.kind != ElementKind::Float)
     tensor = HostTensor::ofFloats(tensor.shape,
                                   {tensor.ints.begin(), tensor.ints.end()});
-  for (auto [dim, scale] : llvm::enumerate(op.getScales())) {
-    ResizedDim sizes{tensor.shape[dim], e.out().shape[dim], scale};
-    if (sizes.from == 0 && sizes.to > 0)
+  for (int64_t dim = 0; dim < tensorType(op.getInput()).getRank(); ++dim) {
+    if (tensor.shape[dim] == 0 && e.out().shape[dim] > 0)
       return e.fail("enlarges dim " + Twine(dim) + ", which has no elements");
-    if (sizes.from != sizes.to || scale != 1)
-      tensor = resizeDim(op, tensor, dim, sizes);
+    if (isResized(op, dim))
+      tensor = resizeDim(op, tensor, dim);
   }
   if (e.out().kind == ElementKind::Float)
     e.out() = std::move(tensor);

@@ -146,3 +146,32 @@ TEST(FormKernels, NoElements) {
     })"),
             "");
 }
+
+/// One dim of each kind of sampling, edges included.
+static std::string resized(const std::string &mode, const std::string &words,
+                           const std::string &type = "f32") {
+  return functionDifference(
+      "func.func @main(%x: tensor<2x3x5x7x" + type + ">) -> tensor<2x3x8x4x" +
+      type + "> {\n  %r = graph.resize " + mode + " %x {" + words +
+      ", scales = array<f64: 1.0, 1.0, 1.6, 0.58>} : "
+      "tensor<2x3x5x7x" +
+      type + "> to tensor<2x3x8x4x" + type +
+      ">\n  return %r : tensor<2x3x8x4x" + type + ">\n}");
+}
+
+TEST(FormKernels, ResizesBecomeGathersAndSums) {
+  for (std::string mode : {"nearest", "linear", "cubic"})
+    for (std::string place :
+         {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"})
+      EXPECT_EQ(resized(mode, "coordinates = \"" + place +
+                                  "\", rounding = \"floor\""),
+                "")
+          << mode << " " << place;
+  const std::string words =
+      "coordinates = \"half_pixel\", rounding = \"round_prefer_ceil\"";
+  EXPECT_EQ(resized("cubic", words + ", exclude_outside"), "");
+  for (std::string type : {"i64", "bf16", "f64"}) {
+    EXPECT_EQ(resized("linear", words, type), "") << type;
+    EXPECT_EQ(resized("nearest", words, type), "") << type;
+  }
+}
