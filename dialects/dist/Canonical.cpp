@@ -2,6 +2,7 @@
 #include "dialects/dist/Sharding.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace pcc::dist {
 
@@ -88,8 +89,29 @@ Sharding placement(const Sharding &sharding) {
   return result;
 }
 
+/// Cuts a split factor and the whole one behind it where all that cut them into
+/// the same parts can be cut: each part has ceil(size / parts) · whole
+/// elements, and what divides these and all elements may move into the whole
+/// factor.
+///   4@tp | 8  ->  2@tp | 16     for tp = 3: 16, 16 and 0 elements
+static void unify(Factor &split, Factor &whole) {
+  const int64_t total = split.size * whole.size;
+  const int64_t common = std::gcd(total, split.localSize() * whole.size);
+  split.size = total / common;
+  whole.size = common;
+}
+
+/// A placement in the one form that all equal ones have.
+static Sharding unified(Sharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    for (size_t i = 1; i < dim.factors.size(); ++i)
+      if (!dim.factors[i - 1].axes.empty() && dim.factors[i].axes.empty())
+        unify(dim.factors[i - 1], dim.factors[i]);
+  return sharding;
+}
+
 bool samePlacement(const Sharding &a, const Sharding &b) {
-  return a == b || placement(a) == placement(b);
+  return a == b || unified(placement(a)) == unified(placement(b));
 }
 
 } // namespace pcc::dist

@@ -84,11 +84,11 @@ struct Sharding {
 
   size_t rank() const { return dims.size(); }
 
-  /// Member-wise: canonicalise first to compare placements.
+  /// Member-wise: samePlacement compares what ranks hold.
   bool operator==(const Sharding &) const = default;
 };
 
-/// The form in which equal placements are equal: size-1 axes and unsplit size-1
+/// The form in which placements are written: size-1 axes and unsplit size-1
 /// factors are gone, neighbouring factors and sub-axes are merged where that
 /// changes no rank's part ([4@tp|3] = [12@tp] for tp = 2), whole dims have no
 /// factors, partials and replicated axes are sorted.

@@ -61,6 +61,19 @@ TEST(Canonical, PlacementForgetsWhatGuidesPropagation) {
       samePlacement(parsed("[tp, -]", {4, 8}), parsed("[-, tp]", {4, 8})));
 }
 
+/// Uneven heads that another op cuts once more: no rank sees a difference.
+TEST(Canonical, UnevenPartsAreEqualHoweverTheyAreCut) {
+  auto same = [](const std::string &a, const std::string &b, int64_t size) {
+    return samePlacement(parsed("[" + a + "]", {size}),
+                         parsed("[" + b + "]", {size}));
+  };
+  EXPECT_TRUE(same("3@tp|16", "6@tp|8", 48));
+  EXPECT_TRUE(same("30@tp|64", "15@tp|128", 1920));
+  EXPECT_FALSE(same("3@tp|16", "12@tp|4", 48));
+  EXPECT_FALSE(same("30@tp|64", "1920@tp", 1920));
+  EXPECT_FALSE(same("5@tp|8", "10@tp|4", 40));
+}
+
 TEST(Sharding, LocalShapesAreCeilings) {
   EXPECT_EQ(localShape(parsed("[tp, x]", {10, 7}), {10, 7}), (Shape{3, 4}));
   EXPECT_EQ(localShape(parsed("[30@tp|64]", {1920}), {1920}), (Shape{512}));

@@ -76,3 +76,23 @@ module attributes {dist.mesh = #dist.mesh<tp = 4>} {
     return %3 : !q
   }
 }
+
+// -----
+
+// Fewer heads than ranks, which the next op sees cut once more: [2@tp|16] and [4@tp|8] are 16, 16 and 0 columns.
+// CHECK-LABEL: @uneven_heads_of_two_widths
+module attributes {dist.mesh = #dist.mesh<tp = 3>, dist.seeds = ["h=[-,-,tp,-]", "m=[-,-,tp,-]"]} {
+  func.func @uneven_heads_of_two_widths(%x: tensor<2x8x2x16xf32>) -> (tensor<2x8x4x8xf32> {graph.name = "m"}) {
+    %0 = graph.softmax %x over 3 {graph.name = "h"} : tensor<2x8x2x16xf32>
+    // CHECK-NOT: dist.reshard
+    // CHECK: graph.reshape {{.*}}shardings = ["[-, -, 4@tp:3|8]"]
+    %1 = graph.reshape %0 : tensor<2x8x2x16xf32> to tensor<2x8x32xf32>
+    // CHECK-NOT: dist.reshard
+    // CHECK: graph.reshape {{.*}}shardings = ["[-, -, 4@tp:3, -]"]
+    %2 = graph.reshape %1 : tensor<2x8x32xf32> to tensor<2x8x4x8xf32>
+    // CHECK-NOT: dist.reshard
+    // CHECK: graph.exp
+    %3 = graph.exp %2 {graph.name = "m"} : tensor<2x8x4x8xf32>
+    return %3 : tensor<2x8x4x8xf32>
+  }
+}
