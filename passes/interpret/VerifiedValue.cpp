@@ -1,6 +1,7 @@
 //===- VerifiedValue.cpp - one value and how well the ranks do on it ------===//
 
 #include "passes/interpret/VerifiedValue.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,6 +16,20 @@ double interpret::toleranceOf(Type elementType, Numerics numerics) {
   if (elementType.isF16() || elementType.isBF16())
     return elementType.isF16() ? 1e-2 : 5e-2;
   return 1e-4;
+}
+
+double interpret::toleranceOf(Value value, Numerics numerics) {
+  double largest = 0;
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    largest = std::max(
+        largest,
+        toleranceOf(graph::tensorType(reached[i]).getElementType(), numerics));
+    if (Operation *op = reached[i].getDefiningOp())
+      reached.insert(op->operand_begin(), op->operand_end());
+  }
+  return largest;
 }
 
 std::string interpret::describe(const Comparison &comparison) {

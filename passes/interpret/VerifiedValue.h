@@ -20,6 +20,10 @@ struct VerifiedValue {
 /// additions differs, in narrower types every op rounds.
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
+/// The largest of all that `value` is computed from: a model may well end in
+/// f32 what it computed in bf16.
+double toleranceOf(mlir::Value value, graph::Numerics numerics);
+
 /// "differs at [0, 3] on rank 1: expected 0.5, got 0.25".
 std::string describe(const Comparison &comparison);
 

@@ -41,8 +41,10 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// By output: its type, and its shards without their elements.
+  /// By output: its type, its shards without their elements, and what is still
+  /// equal where executables compute in the model's own types.
   std::vector<mlir::RankedTensorType> types;
+  std::vector<double> executedTolerances;
   std::vector<std::vector<HeldShard>> shards;
 };
 

@@ -103,6 +103,26 @@ TEST(Verify, ModelTypesAllowTheirRounding) {
   EXPECT_TRUE(equal.status.ok()) << equal.status.message();
 }
 
+TEST(Verify, AnOutputIsAsPreciseAsWhatItIsComputedFrom) {
+  Parser parser;
+  auto module = parser.parse(R"(
+    func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+      %0 = graph.cast %x : tensor<2xf32> to tensor<2xbf16>
+      %1 = graph.exp %0 : tensor<2xbf16>
+      %2 = graph.cast %1 : tensor<2xbf16> to tensor<2xf32>
+      return %2, %x : tensor<2xf32>, tensor<2xf32>
+    })");
+  auto *end =
+      module->lookupSymbol<mlir::func::FuncOp>("main").front().getTerminator();
+  const auto bf16 = mlir::BFloat16Type::get(&parser.context);
+  const auto f32 = mlir::Float32Type::get(&parser.context);
+  EXPECT_EQ(toleranceOf(end->getOperand(0), graph::Numerics::Model),
+            toleranceOf(bf16, graph::Numerics::Model));
+  EXPECT_EQ(toleranceOf(end->getOperand(1), graph::Numerics::Model),
+            toleranceOf(f32, graph::Numerics::Model));
+  EXPECT_EQ(toleranceOf(end->getOperand(0), graph::Numerics::Exact), 1e-12);
+}
+
 TEST(Verify, ADroppedCollectiveIsFound) {
   Verified different(filled("%m", dropped, inOrder));
   EXPECT_EQ(different.status.code(), runtime::ValuesDiffer);
