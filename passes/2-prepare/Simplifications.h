@@ -23,6 +23,8 @@ void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
 /// Dims that are merged and split again.
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
+/// Lookups whose indices name the row that they are in.
+void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare
 

@@ -29,6 +29,7 @@ struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
     addElementWiseSimplifications(set);
     addLayoutSimplifications(set);
     addSplitSimplifications(set);
+    addIndexingSimplifications(set);
     patterns = std::move(set);
     return success();
   }

@@ -69,3 +69,15 @@ module attributes {dist.seeds = ["t*=[tp,-]"]} {
     return %y : tensor<2x8xf32>
   }
 }
+
+// -----
+
+// Rows in another order.
+// CHECK-LABEL: @rows_that_do_not_count
+func.func @rows_that_do_not_count(%x: tensor<3x5xf32>, %i: tensor<3x1xi64>) -> tensor<3xf32> {
+  // CHECK: graph.gather_nd %arg0, %{{.*}} : tensor<3x5xf32>, tensor<3x2xi64>
+  %rows = graph.constant dense<[[0], [2], [1]]> : tensor<3x1xi64>
+  %0 = graph.concat %rows, %i along 1 : tensor<3x1xi64>, tensor<3x1xi64>
+  %1 = graph.gather_nd %x, %0 : tensor<3x5xf32>, tensor<3x2xi64>
+  return %1 : tensor<3xf32>
+}

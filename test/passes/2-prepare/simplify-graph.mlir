@@ -129,3 +129,30 @@ func.func @equal_ops_are_merged(%x: tensor<4xf32>) -> tensor<4xf32> {
   %2 = graph.add %0, %1 : tensor<4xf32>, tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// One element of each row: the rows become a batch dim, which can be split.
+// CHECK-LABEL: @rows_in_indices_are_a_batch_dim
+func.func @rows_in_indices_are_a_batch_dim(%x: tensor<3x5x4xf32>, %m: tensor<3x5xi1>) -> tensor<3x4xf32> {
+  // CHECK:      %[[I:.*]] = graph.reshape %{{.*}} : tensor<3xi64> to tensor<3x1xi64>
+  // CHECK-NEXT: graph.gather_nd %arg0, %[[I]] {batch_dims = 1 : i64}
+  %i = graph.cast %m : tensor<3x5xi1> to tensor<3x5xi32>
+  %0 = graph.arg_reduce max %i over 1 : tensor<3x5xi32>
+  %1 = graph.reshape %0 : tensor<3xi64> to tensor<3x1xi64>
+  %rows = graph.iota 0 : tensor<3x1xi64>
+  %2 = graph.concat %rows, %1 along 1 : tensor<3x1xi64>, tensor<3x1xi64>
+  %3 = graph.gather_nd %x, %2 : tensor<3x5x4xf32>, tensor<3x2xi64>
+  return %3 : tensor<3x4xf32>
+}
+
+// The same where rows are listed, and repeated for each of two columns.
+// CHECK-LABEL: @listed_rows_are_a_batch_dim
+func.func @listed_rows_are_a_batch_dim(%x: tensor<3x5x4xf32>) -> tensor<3x2xf32> {
+  // CHECK: graph.gather_nd %arg0, %{{.*}} {batch_dims = 1 : i64} : tensor<3x5x4xf32>, tensor<3x2x2xi64>
+  %n = graph.constant dense<[[[0], [0]], [[1], [1]], [[2], [2]]]> : tensor<3x2x1xi64>
+  %i = graph.cast %x : tensor<3x5x4xf32> to tensor<3x5x4xi1>
+  %j = graph.cast %i : tensor<3x5x4xi1> to tensor<3x5x4xi64>
+  %k = graph.slice %j starts [0, 0, 0] sizes [3, 2, 1] steps [1, 1, 1] : tensor<3x5x4xi64>
+  %2 = graph.concat %n, %k, %k along 2 : tensor<3x2x1xi64>, tensor<3x2x1xi64>, tensor<3x2x1xi64>
+  %3 = graph.gather_nd %x, %2 : tensor<3x5x4xf32>, tensor<3x2x3xi64>
+  return %3 : tensor<3x2xf32>
+}
