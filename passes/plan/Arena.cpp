@@ -90,7 +90,7 @@ private:
 };
 
 /// Tries orders and keeps the best plan. Invariant: `best` is a valid plan of
-/// `bestTotal` bytes, reached by placing in `bestOrder` with `bestFit`.
+/// `bestTotal` bytes.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
@@ -112,8 +112,18 @@ private:
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
   uint64_t findLowest(const ArenaBuffer &buffer);
   void add(const ArenaPiece &piece, uint64_t offset);
-  void attempt(const Order &order);
-  void climb();
+  /// One order with its plan.
+  struct Climb {
+    Order order;
+    Fit fit;
+    uint64_t total;
+    std::vector<uint64_t> offsets;
+  };
+  static constexpr int stepsPerTurn = 64;
+
+  uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
+  Order neighbour(const Climb &climb);
+  void climb(std::vector<Climb> climbs);
   bool done() const { return bestTotal <= bound || steps >= effort; }
   uint32_t below(size_t count);
 
@@ -139,8 +149,6 @@ private:
   std::vector<Placed> placed;
   std::vector<uint64_t> offsets, best;
   uint64_t bestTotal = unbounded;
-  Order bestOrder;
-  Fit bestFit = Fit::First;
 };
 
 /// Xorshift: the same numbers everywhere.
@@ -214,46 +222,48 @@ uint64_t ArenaPlanner::place(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-void ArenaPlanner::attempt(const Order &order) {
-  for (Fit fit : {Fit::First, Fit::Best}) {
-    if (bestTotal != unbounded && done())
-      return;
-    const uint64_t total = place(order, fit, bestTotal);
-    if (total >= bestTotal)
-      continue;
+uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
+  const uint64_t total = place(order, fit, limit);
+  if (total < bestTotal) {
     bestTotal = total;
     best = offsets;
-    bestOrder = order;
-    bestFit = fit;
   }
+  return total;
 }
 
-/// Moves a buffer that ends at the top of the arena to an earlier turn, keeps
-/// the order if the arena does not grow.
-void ArenaPlanner::climb() {
-  while (!done()) {
-    std::vector<size_t> top;
-    for (size_t turn = 0; turn < bestOrder.size(); ++turn)
-      if (best[bestOrder[turn]] + buffers[bestOrder[turn]].size == bestTotal)
-        top.push_back(turn);
-    Order order = bestOrder;
-    const size_t from = top[below(top.size())];
-    const size_t to = from == 0 ? below(order.size()) : below(from);
-    if (from > to)
-      std::rotate(order.begin() + to, order.begin() + from,
-                  order.begin() + from + 1);
-    else
-      std::swap(order[from], order[to]);
-    if (below(2)) {
-      const size_t a = below(order.size()), b = below(order.size());
-      std::swap(order[a], order[b]);
+/// Moves a buffer that ends at the top of the arena to an earlier turn.
+ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
+  std::vector<size_t> top;
+  for (size_t turn = 0; turn < climb.order.size(); ++turn) {
+    const uint32_t i = climb.order[turn];
+    if (climb.offsets[i] + buffers[i].size == climb.total)
+      top.push_back(turn);
+  }
+  Order order = climb.order;
+  const size_t from = top[below(top.size())];
+  const size_t to = from == 0 ? below(order.size()) : below(from);
+  if (from > to)
+    std::rotate(order.begin() + to, order.begin() + from,
+                order.begin() + from + 1);
+  else
+    std::swap(order[from], order[to]);
+  if (below(2))
+    std::swap(order[below(order.size())], order[below(order.size())]);
+  return order;
+}
+
+/// Climbs from every order in turn, a while each, since most hills end above
+/// the bound. A step may go sideways.
+void ArenaPlanner::climb(std::vector<Climb> climbs) {
+  for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
+    Climb &climb = climbs[turn];
+    for (int i = 0; i < stepsPerTurn && !done(); ++i) {
+      Order order = neighbour(climb);
+      const uint64_t total = attempt(order, climb.fit, climb.total);
+      if (total > climb.total)
+        continue;
+      climb = {std::move(order), climb.fit, total, offsets};
     }
-    const uint64_t total = place(order, bestFit, bestTotal);
-    if (total > bestTotal)
-      continue;
-    bestTotal = total;
-    best = offsets;
-    bestOrder = std::move(order);
   }
 }
 
@@ -288,9 +298,15 @@ ArenaPlan ArenaPlanner::run() {
   orders.push_back(orderBy([&](uint32_t i) {
     return std::tuple(buffers[i].first, down(length(i)), down(size(i)));
   }));
+  std::vector<Climb> climbs;
   for (const Order &order : orders)
-    attempt(order);
-  climb();
+    for (Fit fit : {Fit::First, Fit::Best}) {
+      if (!climbs.empty() && done())
+        break;
+      const uint64_t total = attempt(order, fit, unbounded);
+      climbs.push_back({order, fit, total, offsets});
+    }
+  climb(std::move(climbs));
   return {best, bestTotal, bound};
 }
 

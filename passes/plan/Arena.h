@@ -52,8 +52,8 @@ struct ArenaPlan {
 ///     |  |C +-----+   The order decides: fullest instruction first (fits
 ///     |  +--+ D   |   exactly where that instruction alone sets the bound),
 ///     +-----+--+--+   size, length, area, time; then hill climbing on the
-///     |  A  | B  |    order of the best one, which moves the buffers that
-///     +-----+----+--> stick out to an earlier turn.
+///     |  A  | B  |    each of these orders in turn, which moves the buffers
+///     +-----+----+--> that stick out to an earlier turn.
 ///
 /// Deterministic: `effort` bounds the number of neighbours looked at, not time
 /// (10^8 is about 0.2 s; at least one order is always tried). Stops early as
