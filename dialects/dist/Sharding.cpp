@@ -208,7 +208,7 @@ static void hashAxis(size_t &seed, const SubAxis &axis) {
 size_t hashValue(const Sharding &sharding) {
   size_t seed = sharding.dims.size();
   for (const DimSharding &dim : sharding.dims) {
-    hashCombine(seed, dim.factors.size() * 4 + dim.open * 2 +
+    hashCombine(seed, dim.factors.size() * 4 + (dim.open ? 2 : 0) +
                           static_cast<size_t>(dim.priority) * 8);
     for (const Factor &factor : dim.factors) {
       hashCombine(seed, static_cast<size_t>(factor.size));

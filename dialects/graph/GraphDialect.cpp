@@ -69,9 +69,11 @@ static RankedTensorType applyTransform(RankedTensorType type,
 
 RankedTensorType WeightAttr::getTransformedType() const {
   RankedTensorType type = getStored();
-  for (Attribute transform : getTransforms())
-    if (!(type = applyTransform(type, transform)))
+  for (Attribute transform : getTransforms()) {
+    type = applyTransform(type, transform);
+    if (!type)
       return {};
+  }
   return type;
 }
 

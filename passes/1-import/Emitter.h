@@ -11,7 +11,7 @@
 namespace pcc::ingest {
 
 /// Results with more elements are not computed while importing.
-inline constexpr int64_t foldLimit = 16 * 1024;
+inline constexpr int64_t foldLimit = 16384;
 
 /// The product of the dims of a tensor may not exceed this; dims of size 0
 /// count as 1, so that no part of a shape is larger either.

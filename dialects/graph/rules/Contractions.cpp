@@ -22,8 +22,8 @@ ShardingRule MatmulOp::getShardingRule() {
   ShardingRule::TensorFactors result = addDims(rule, out);
   Dims k = factor(rule, lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)],
                   FactorKind::Sum);
-  auto operand = [&](ArrayRef<int64_t> shape, Dims rows, Dims columns,
-                     bool transposed) {
+  auto operand = [&](ArrayRef<int64_t> shape, const Dims &rows,
+                     const Dims &columns, bool transposed) {
     ShardingRule::TensorFactors dims(shape.size());
     size_t batch = shape.size() - 2, offset = out.size() - shape.size();
     for (size_t i = 0; i < batch; ++i)
