@@ -106,21 +106,23 @@ private:
     uint64_t begin, end;
   };
 
-  /// Bytes used when placing in this order, `unbounded` once it exceeds
-  /// `limit`; fills `offsets`.
-  uint64_t place(const Order &order, Fit fit, uint64_t limit);
-  uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
-  uint64_t findLowest(const ArenaBuffer &buffer);
-  void add(const ArenaPiece &piece, uint64_t offset);
-  /// One order with its plan.
+  /// An order with its plan.
   struct Climb {
     Order order;
     Fit fit;
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  static constexpr int stepsPerTurn = 64;
+  /// Neighbours that a climb looks at in its turn.
+  static constexpr int neighboursPerTurn = 64;
 
+  /// Bytes used when placing in this order, `unbounded` once it exceeds
+  /// `limit`; fills `offsets`.
+  uint64_t place(const Order &order, Fit fit, uint64_t limit);
+  uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
+  uint64_t findLowest(const ArenaBuffer &buffer);
+  void add(const ArenaPiece &piece, uint64_t offset);
+  /// `place`, whose plan is kept if it is the best so far.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -257,7 +259,7 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
-    for (int i = 0; i < stepsPerTurn && !done(); ++i) {
+    for (int i = 0; i < neighboursPerTurn && !done(); ++i) {
       Order order = neighbour(climb);
       const uint64_t total = attempt(order, climb.fit, climb.total);
       if (total > climb.total)
