@@ -4,6 +4,8 @@
 //
 //   gather_nd(x [n, s, d], concat([0, 1, …, n-1], i))
 //     ->  gather_nd(x, i) with the rows as a batch dim
+//   gather(reshape(x) [n·s, d], i + [0, s, 2s, …])
+//     ->  the same, if i is known to lie within [0, s)
 //
 // so that rows can be split.
 //
@@ -35,7 +37,9 @@ throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   return {};
 }
 
-static bool countsAlong(ConstantOp constant, int64_t dim) {
+/// Whether each element of `constant` is its position along `dim`, times
+/// `step`.
+static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
   if (!elements)
     return false;
@@ -44,7 +48,8 @@ static bool countsAlong(ConstantOp constant, int64_t dim) {
   for (int64_t size : shape.drop_front(dim + 1))
     inner *= size;
   for (auto [i, element] : llvm::enumerate(elements.getValues<APInt>()))
-    if (element.getSExtValue() != static_cast<int64_t>(i) / inner % shape[dim])
+    if (element.getSExtValue() !=
+        static_cast<int64_t>(i) / inner % shape[dim] * step)
       return false;
   return true;
 }
@@ -91,6 +96,43 @@ static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
                             static_cast<uint64_t>(batch + 1));
 }
 
+/// Whether `value` is a position along a dim of at most `size` elements.
+static bool isPositionWithin(Value value, int64_t size) {
+  if (auto reshape = definedBy<ReshapeOp>(value))
+    return isPositionWithin(reshape.getInput(), size);
+  if (auto cast = definedBy<CastOp>(value))
+    return elementTypeOf(value).isInteger(64) &&
+           isPositionWithin(cast.getInput(), size);
+  auto position = definedBy<ArgReduceOp>(value);
+  return position && shapeOf(position.getInput())[position.getDim()] <= size;
+}
+
+/// The second form at the head of this file.
+static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
+  auto merge = definedBy<ReshapeOp>(op.getData());
+  auto add = definedBy<AddOp>(op.getIndices());
+  if (!merge || !add || op.getDim() != 0)
+    return {};
+  ArrayRef<int64_t> shape = shapeOf(merge.getInput()),
+                    indices = shapeOf(op.getIndices());
+  if (shape.size() < 2 || shapeOf(merge).size() + 1 != shape.size() ||
+      shapeOf(merge).drop_front() != shape.drop_front(2) ||
+      indices != shape.take_front(1))
+    return {};
+  Value position = otherOperand(add, [&](Value value) {
+    auto first = definedBy<ConstantOp>(value);
+    return first && shapeOf(value) == indices &&
+           countsAlong(first, 0, /*step=*/shape[1]);
+  });
+  if (!position || shapeOf(position) != indices ||
+      !isPositionWithin(position, shape[1]))
+    return {};
+  auto tuples = tensorType(position).clone({shape[0], 1});
+  Value places = ReshapeOp::create(rewriter, add.getLoc(), tuples, position);
+  return GatherNdOp::create(rewriter, op.getLoc(), merge.getInput(), places,
+                            uint64_t(1));
+}
+
 void pcc::prepare::addIndexingSimplifications(RewritePatternSet &patterns) {
-  addRewrites(patterns, takeRowsAsBatch);
+  addRewrites(patterns, takeRowsAsBatch, takeFlatRowsAsBatch);
 }

@@ -81,3 +81,16 @@ func.func @rows_that_do_not_count(%x: tensor<3x5xf32>, %i: tensor<3x1xi64>) -> t
   %1 = graph.gather_nd %x, %0 : tensor<3x5xf32>, tensor<3x2xi64>
   return %1 : tensor<3xf32>
 }
+
+// -----
+
+// A position that may lie in the next row.
+// CHECK-LABEL: @flat_rows_with_any_position
+func.func @flat_rows_with_any_position(%x: tensor<3x5x4xf32>, %i: tensor<3xi64>) -> tensor<3x4xf32> {
+  // CHECK: graph.gather %
+  %first = graph.constant dense<[0, 5, 10]> : tensor<3xi64>
+  %0 = graph.add %i, %first : tensor<3xi64>, tensor<3xi64>
+  %1 = graph.reshape %x : tensor<3x5x4xf32> to tensor<15x4xf32>
+  %2 = graph.gather %1, %0 along 0 : tensor<15x4xf32>, tensor<3xi64>
+  return %2 : tensor<3x4xf32>
+}

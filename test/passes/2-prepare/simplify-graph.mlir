@@ -156,3 +156,15 @@ func.func @listed_rows_are_a_batch_dim(%x: tensor<3x5x4xf32>) -> tensor<3x2xf32>
   %3 = graph.gather_nd %x, %2 : tensor<3x5x4xf32>, tensor<3x2x3xi64>
   return %3 : tensor<3x2xf32>
 }
+
+// The other exporter's form of it: flat rows, and the position of a maximum behind the row's first.
+// CHECK-LABEL: @flat_rows_are_a_batch_dim
+func.func @flat_rows_are_a_batch_dim(%x: tensor<3x5x4xf32>, %m: tensor<3x5xf32>) -> tensor<3x4xf32> {
+  // CHECK: graph.gather_nd %arg0, %{{.*}} {batch_dims = 1 : i64} : tensor<3x5x4xf32>, tensor<3x1xi64>
+  %0 = graph.arg_reduce max %m over 1 : tensor<3x5xf32>
+  %first = graph.constant dense<[0, 5, 10]> : tensor<3xi64>
+  %1 = graph.add %0, %first : tensor<3xi64>, tensor<3xi64>
+  %2 = graph.reshape %x : tensor<3x5x4xf32> to tensor<15x4xf32>
+  %3 = graph.gather %2, %1 along 0 : tensor<15x4xf32>, tensor<3xi64>
+  return %3 : tensor<3x4xf32>
+}
