@@ -37,12 +37,13 @@ static SmallVector<StringRef> namesOf(const ShardedGraph &graph,
   Operation *op = graph.ops[index].op;
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
     return {parameter.getParameter()};
+  const SmallVector<StringRef> own{text(op->getAttr("graph.name"))};
   // An output's name means what the user gets, not how the op makes it.
   for (const auto &uses : graph.users[index])
     for (const ShardedGraph::Edge &use : uses)
-      if (graph.isSink(use.user))
+      if (graph.isSink(use.user) && namesOf(graph, use.user) == own)
         return {};
-  return {text(op->getAttr("graph.name"))};
+  return own;
 }
 
 static RankedTensorType typeOf(const ShardedGraph &graph, unsigned index) {
