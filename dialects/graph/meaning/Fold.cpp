@@ -8,10 +8,18 @@
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Whether no walk over the dims of `value` is long, even if some are empty.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() &&
-         type.getNumElements() <= maxFoldedElements;
+  if (!type || !type.hasStaticShape())
+    return false;
+  int64_t count = 1;
+  for (int64_t size : type.getShape()) {
+    if (size > maxFoldedElements / count)
+      return false;
+    count *= std::max<int64_t>(1, size);
+  }
+  return true;
 }
 
 /// More operations are left to the run time.
