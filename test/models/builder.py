@@ -22,7 +22,7 @@ import perceptrons
 from graph import Graph
 
 MODELS = {f.__name__: f for f in (decoders.gpt2, decoders.llama, encoders.bert, encoders.vit, convolutions.resnet,
-                                  convolutions.mobilenet, perceptrons.mlp, perceptrons.moe)}
+                                  convolutions.mobilenet, convolutions.unet, perceptrons.mlp, perceptrons.moe)}
 
 
 def build(model, path, opset=18, style="dynamo", seed=0, static=None, external=False, alignment=4096, **options):

@@ -19,6 +19,7 @@ ODD = {
     "vit": dict(layers=1, hidden=30, heads=5),
     "resnet": dict(stem=7, widths=(10, 13), depths=(1, 2)),
     "mobilenet": {},
+    "unet": dict(widths=(5, 7), image=19),
     "mlp": dict(layers=2, hidden=23, inner=41),
     "moe": dict(layers=1, hidden=12, inner=17, experts=5),
 }

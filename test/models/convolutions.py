@@ -1,4 +1,4 @@
-"""Convolution nets: resnet, mobilenet."""
+"""Convolution nets: resnet, mobilenet, unet."""
 import blocks
 import numpy as np
 
@@ -58,3 +58,31 @@ def mobilenet(g, stem=8, widths=(12, 20, 30), expand=3, classes=10, image=32):
     g.scope = ""
     x = g.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
     classify(g, x, channels, classes)
+
+
+def resize_like(g, x, pixels, channels, size, mode, coordinates):
+    sizes = g.shape_of((pixels, 0), channels, *size)
+    return g.op("Resize", x, None, None, sizes, mode=mode, coordinate_transformation_mode=coordinates, nearest_mode="floor")
+
+
+def unet(g, widths=(6, 10, 14), classes=5, image=33):
+    """Encoder and decoder with skips between them; each level is enlarged in another way."""
+    ways = [("linear", "half_pixel"), ("nearest", "asymmetric"), ("cubic", "half_pixel"), ("linear", "align_corners")]
+    x = pixels = g.input("pixels", ("batch", 3, image, image + 14), "normal")
+    size, channels, skips = (image, image + 14), 3, []
+    for i, width in enumerate(widths):
+        g.scope = f"/down.{i}"
+        x = g.op("Relu", conv(g, x, f"down.{i}", channels, width, 3))
+        skips.append((x, width, size))
+        x = g.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+        channels, size = width, (size[0] // 2, size[1] // 2)
+    for i, (skip, width, size) in enumerate(reversed(skips)):
+        g.scope = f"/up.{i}"
+        x = resize_like(g, x, pixels, channels, size, *ways[i % len(ways)])
+        x = g.op("Concat", x, skip, axis=1)
+        x = g.op("Relu", conv(g, x, f"up.{i}", channels + width, width, 3))
+        channels = width
+    g.scope = ""
+    x = conv(g, x, "head", channels, classes, 1)
+    half = (image // 2, image // 2 + 7)
+    g.output(resize_like(g, x, pixels, classes, half, *ways[-1]), "logits", ("batch", classes, *half))

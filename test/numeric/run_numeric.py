@@ -41,13 +41,15 @@ MODELS = {
     "resnet": ("resnet", {}, DIMS),
     "resnet-norm": ("resnet", dict(stem=7, widths=(10, 13), depths=(1, 2), batch_norm=True, image=32), ODD_DIMS),
     "mobilenet": ("mobilenet", {}, DIMS),
+    "unet": ("unet", {}, ODD_DIMS),
     "moe": ("moe", {}, DIMS),
 }
 PLANS = ["tp=1", "tp=2", "tp=4", "tp=3", "pp=2", "pp=4", "dp=2", "tp=2,pp=2", "dp=2,tp=2", "tp=2,pp=2,dp=2",
          "tp=1,microbatches=4", "tp=2,pp=2,microbatches=4", "pp=4,microbatches=2", "tp=3,microbatches=2", "dp=3,microbatches=2"]
 SUBSET = [("mlp", "tp=2"), ("mlp-odd", "tp=2,pp=2"), ("gpt2", "tp=2,pp=2,microbatches=4"), ("gpt2-odd", "tp=3"),
           ("llama-odd", "tp=4"), ("bert", "dp=2,tp=2"), ("resnet", "dp=2"), ("resnet-norm", "tp=2"), ("mobilenet", "pp=2"),
-          ("vit", "tp=2"), ("moe", "tp=2"), ("gpt2-torchscript", "tp=2"), ("llama-fused", "pp=2,microbatches=4"),
+          ("vit", "tp=2"), ("unet", "tp=3,microbatches=2"), ("moe", "tp=2"), ("gpt2-torchscript", "tp=2"),
+          ("llama-fused", "pp=2,microbatches=4"),
           ("gpt2-odd", "tp=3,microbatches=2"), ("llama-odd", "tp=2,pp=2,microbatches=4"), ("bert-odd", "dp=3,microbatches=2"),
           ("real:gpt2-dynamo", "tp=2,pp=2"), ("real:bert-torchscript", "tp=2"), ("real:llama-dynamo", "tp=4"),
           ("real:resnet-dynamo", "dp=2,tp=2")]
