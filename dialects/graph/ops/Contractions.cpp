@@ -134,17 +134,26 @@ int64_t pcc::graph::windowOutput(int64_t input, int64_t window, int64_t stride,
   return room < 0 ? 0 : room / stride + 1;
 }
 
+/// How many dims a convolution slides along; 0 if its operands and attributes
+/// are for different numbers of them.
+template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
+  int64_t rank = tensorType(adaptor.getInput()).getRank();
+  size_t spatial = rank < 3 ? 0 : rank - 2;
+  bool fits = tensorType(adaptor.getFilter()).getRank() == rank &&
+              adaptor.getStrides().size() == spatial &&
+              adaptor.getPads().size() == 2 * spatial &&
+              adaptor.getDilations().size() == spatial;
+  return fits ? spatial : 0;
+}
+
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &results) {
   RankedTensorType input = tensorType(adaptor.getInput()),
                    filter = tensorType(adaptor.getFilter());
-  size_t spatial = input.getRank() < 3 ? 0 : input.getRank() - 2;
-  if (!spatial || filter.getRank() != input.getRank() ||
-      adaptor.getStrides().size() != spatial ||
-      adaptor.getPads().size() != 2 * spatial ||
-      adaptor.getDilations().size() != spatial)
+  size_t spatial = spatialDims(adaptor);
+  if (!spatial)
     return emitOptionalError(loc, "convolves ", input, " with ", filter,
                              ": ranks and attributes do not fit");
   if (input.getDimSize(1) !=
@@ -176,12 +185,8 @@ ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                   SmallVectorImpl<Type> &results) {
   RankedTensorType input = tensorType(adaptor.getInput()),
                    filter = tensorType(adaptor.getFilter());
-  size_t spatial = input.getRank() < 3 ? 0 : input.getRank() - 2;
-  if (!spatial || filter.getRank() != input.getRank() ||
-      adaptor.getStrides().size() != spatial ||
-      adaptor.getPads().size() != 2 * spatial ||
-      adaptor.getDilations().size() != spatial ||
-      adaptor.getOutputPads().size() != spatial ||
+  size_t spatial = spatialDims(adaptor);
+  if (!spatial || adaptor.getOutputPads().size() != spatial ||
       input.getDimSize(1) != filter.getDimSize(0))
     return emitOptionalError(loc, "convolves ", input, " with ", filter,
                              ": ranks and attributes do not fit");
