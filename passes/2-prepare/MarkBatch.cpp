@@ -196,6 +196,10 @@ private:
     if (!nearest.empty())
       error.attachNote() << listOf(nearest)
                          << (nearest.size() == 1 ? " does" : " do");
+    auto [input, dim] = *batch.dims.begin();
+    error.attachNote() << "the batch is dim " << dim << " of input '"
+                       << inputName(function, input)
+                       << "'; --batch-dim NAME=K names another";
     return error;
   }
 

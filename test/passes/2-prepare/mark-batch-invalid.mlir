@@ -1,15 +1,17 @@
 // RUN: pcc-opt %s --mark-batch --split-input-file --verify-diagnostics
 
-// expected-error@+2 {{3 microbatches do not divide the batch of 8}}
-// expected-note@+1 {{2 and 4 do}}
+// expected-error@+3 {{3 microbatches do not divide the batch of 8}}
+// expected-note@+2 {{2 and 4 do}}
+// expected-note@+1 {{the batch is dim 0 of input 'x'; --batch-dim NAME=K names another}}
 module attributes {pipe.microbatches = 3 : i64} {
-  func.func @microbatches(%x: tensor<8x4xf32>) { return }
+  func.func @microbatches(%x: tensor<8x4xf32> {graph.name = "x"}) { return }
 }
 
 // -----
 
-// expected-error@+2 {{16 microbatches do not divide the batch of 8}}
-// expected-note@+1 {{8 does}}
+// expected-error@+3 {{16 microbatches do not divide the batch of 8}}
+// expected-note@+2 {{8 does}}
+// expected-note@+1 {{the batch is dim 0 of input ''; --batch-dim NAME=K names another}}
 module attributes {pipe.microbatches = 16 : i64} {
   func.func @too_many(%x: tensor<8x4xf32>) { return }
 }
