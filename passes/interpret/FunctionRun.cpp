@@ -3,8 +3,7 @@
 #include "passes/interpret/FunctionRun.h"
 #include "passes/interpret/Collectives.h"
 #include "passes/interpret/Shard.h"
-
-#include <cstring>
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -12,10 +11,11 @@ using namespace pcc::interpret;
 using graph::HostTensor;
 
 static bool sameBits(const HostTensor &a, const HostTensor &b) {
+  auto same = [](double x, double y) {
+    return llvm::bit_cast<uint64_t>(x) == llvm::bit_cast<uint64_t>(y);
+  };
   return a.shape == b.shape && a.kind == b.kind &&
-         std::memcmp(a.floats.data(), b.floats.data(),
-                     a.floats.size() * sizeof(double)) == 0 &&
-         a.ints == b.ints;
+         llvm::equal(a.floats, b.floats, same) && a.ints == b.ints;
 }
 
 RankTensors interpret::shareEqual(std::vector<HostTensor> tensors) {
