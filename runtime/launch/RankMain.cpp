@@ -13,6 +13,7 @@
 #include "runtime/launch/Identity.h"
 #include "runtime/launch/LauncherOutput.h"
 #include "runtime/launch/Report.h"
+#include "runtime/launch/Watchdog.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -50,17 +51,38 @@ static Status findRank(const Environment &environment,
   return worldSize ? checkWorldSize(identity, worldSize) : Status::success();
 }
 
-static Status openWorld(const Identity &identity,
+/// Ends the process at once: after a failure nothing may wait for peers.
+[[noreturn]] static void leave(int exitCode) {
+  std::fflush(nullptr);
+  _exit(exitCode);
+}
+
+/// MPI itself waits for all ranks to start, however long that takes.
+static Status startMpi(const RunOptions &options, const Identity &identity,
+                       std::unique_ptr<World> &world) {
+  const Watchdog watchdog(options.loadTimeout, [&] {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g", options.loadTimeout);
+    leave(reportFailure(
+        Status::error(PeerLost, "rank " + std::to_string(identity.rank) +
+                                    " waited " + seconds +
+                                    " s for all ranks to start MPI"),
+        currentEnvironment(), identity.rank, true));
+  });
+  return openMpiWorld(identity.worldSize, world);
+}
+
+static Status openWorld(const RunOptions &options, const Identity &identity,
                         std::unique_ptr<World> &world) {
   if (identity.worldSize > 1)
-    return openMpiWorld(identity.worldSize, world);
+    return startMpi(options, identity, world);
   world = std::move(createThreadWorlds(1).front());
   return Status::success();
 }
 
 static Status run(const RunOptions &options, const Identity &identity) {
   std::unique_ptr<World> world;
-  if (Status status = openWorld(identity, world); status.failed())
+  if (Status status = openWorld(options, identity, world); status.failed())
     return status;
   if (world->rank() != identity.rank)
     return Status::error(WrongWorld, "the launcher's variables say rank " +
@@ -70,12 +92,6 @@ static Status run(const RunOptions &options, const Identity &identity) {
   const auto device =
       createCpuDevice(threadsPerRank(options, identity.worldSize));
   return runRank(pcc_program_image, options, *world, *device);
-}
-
-/// Ends the process at once: after a failure nothing may wait for peers.
-[[noreturn]] static void leave(int exitCode) {
-  std::fflush(nullptr);
-  _exit(exitCode);
 }
 
 int main(int argc, char **argv) {

@@ -79,6 +79,9 @@ static Status runCommand(const std::vector<std::string> &command,
                          const std::string &folder,
                          const SpawnRequest &request) {
   variables.emplace_back(kStatusFolderVariable, folder);
+  // As for ranks (comm/mpi): the launcher asks hwloc, too.
+  if (!std::getenv("HWLOC_COMPONENTS"))
+    variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
     variables.emplace_back(kProgressVariable, "1");
   RankWatch ranks(folder);

@@ -19,6 +19,9 @@ static void setDefaults() {
       // A waiter pauses between two looks: let much move at each.
       {"OMPI_MCA_pml_ob1_send_pipeline_depth", "64"},
       {"OMPI_MCA_btl_vader_max_send_size", "131072"},
+      // hwloc looks for GPUs through X displays, for seconds where their host's
+      // name cannot be looked up.
+      {"HWLOC_COMPONENTS", "-gl"},
   };
   for (const auto &[name, value] : settings)
     setenv(name, value, /*overwrite=*/0);
