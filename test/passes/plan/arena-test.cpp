@@ -5,7 +5,6 @@
 
 #include "gtest/gtest.h"
 
-#include <chrono>
 #include <random>
 
 using namespace pcc::plan;
@@ -222,15 +221,12 @@ TEST(Arena, TheSamePlanComesOutTwice) {
   EXPECT_EQ(planArena(buffers).offsets, planArena(buffers).offsets);
 }
 
-TEST(Arena, TenThousandBuffersTakeLessThanASecond) {
+TEST(Arena, TenThousandBuffersStayWithinFivePercentOfTheBound) {
   std::mt19937 random(12);
   auto buffers = branchyChain(10000, random);
-  auto start = std::chrono::steady_clock::now();
   ArenaPlan plan = planArena(buffers);
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(verifyArena(buffers, plan), "");
   EXPECT_LE(ratio(plan), 1.05);
-  EXPECT_LT(took.count(), 2.0) << "measured 0.3 s";
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 
 #include "gtest/gtest.h"
 
-#include <chrono>
 #include <random>
 
 using namespace pcc::plan;
@@ -102,15 +101,12 @@ TEST(Search, TiesTakeTheFirstValue) {
   EXPECT_EQ(minimise(graph).values, (std::vector<uint32_t>(5, 0)));
 }
 
-TEST(Search, FourThousandOpsWithResidualsTakeAFractionOfASecond) {
+TEST(Search, TablesOfFourThousandOpsWithResidualsStaySmall) {
   std::mt19937 random(5);
   CostGraph graph = residualChain(4000, 8, random);
-  auto start = std::chrono::steady_clock::now();
   Assignment found = minimise(graph);
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_TRUE(found.exact);
   EXPECT_LE(found.largestTable, 8u * 8 * 8);
-  EXPECT_LT(took.count(), 1.0) << "measured 0.05 s";
 }
 
 TEST(Search, AHubWithThousandsOfUsersStaysCheap) {

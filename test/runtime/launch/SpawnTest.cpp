@@ -246,16 +246,12 @@ static constexpr const char *kMpirun =
     PCC_MPIRUN " --allow-run-as-root --oversubscribe -n ";
 
 TEST_F(Spawn, MpirunWithTheWrongNumberOfRanksIsToldOnce) {
-  const auto start = std::chrono::steady_clock::now();
   const Ended ended =
       shell(kMpirun + ("3 " + makeBundle(2, "true")) + "/run", folder.path());
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - start;
   EXPECT_EQ(ended.code, WrongWorld);
   EXPECT_EQ(countErrors(ended.stderrText), 1) << ended.stderrText;
   EXPECT_NE(ended.stderrText.find("2 ranks, but Open MPI started 3"),
             std::string::npos);
-  EXPECT_LT(took.count(), 4.0);
 }
 
 TEST_F(Spawn, MpirunStartsEveryRank) {
@@ -267,13 +263,10 @@ TEST_F(Spawn, MpirunStartsEveryRank) {
 }
 
 TEST_F(Spawn, MpirunEndsTheOthersWhenARankIsKilled) {
-  const std::string bundle =
-      makeBundle(3, "[ $RANK = 1 ] && kill -9 $$; exec sleep 60");
-  const auto start = std::chrono::steady_clock::now();
+  const std::string bundle = makeBundle(
+      3, "[ $RANK = 1 ] && kill -9 $$; sleep 60; : > '" + at("survived") + "'");
   const Status status = spawnMpi({bundle, {}, PCC_MPIRUN});
-  const std::chrono::duration<double> took =
-      std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), 5.0);
+  EXPECT_FALSE(fs::exists(at("survived")));
   EXPECT_EQ(status.code(), PeerLost);
   EXPECT_EQ(status.message(),
             "rank 1 was lost: it was ended by signal 9 (Killed)");
