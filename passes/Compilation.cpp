@@ -75,7 +75,7 @@ Outcome Compilation::writeBundle(const std::string &bundle) {
         emit::writeBundle(*module, {bundle, options.packWeights});
     if (status.code() == runtime::Defect)
       return defect(status.message());
-    return {status.code(), status.message(), status.notes()};
+    return outcomeOf(status);
   });
 }
 

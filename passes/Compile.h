@@ -8,6 +8,7 @@
 #define PCC_PASSES_COMPILE_H
 
 #include "passes/Options.h"
+#include "runtime/program/Status.h"
 
 #include <functional>
 
@@ -23,6 +24,8 @@ struct Outcome {
 
   bool ok() const { return exitCode == 0; }
 };
+
+Outcome outcomeOf(const runtime::Status &status);
 
 struct PhaseFacts {
   std::string name;

@@ -255,7 +255,9 @@ Outcome pcc::recallModel(ModuleOp module, CompileOptions &options) {
   if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
     options.randomWeights = seed.getInt();
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
-  for (NamedAttribute option : recorded ? recorded : DictionaryAttr()) {
+  if (!recorded)
+    return {};
+  for (NamedAttribute option : recorded) {
     StringRef name = option.getName(), value;
     if (auto text = dyn_cast<StringAttr>(option.getValue()))
       value = text.getValue();

@@ -8,17 +8,13 @@
 using namespace pcc;
 using interpret::Verification;
 
-static Outcome toOutcome(const runtime::Status &status) {
-  return {status.code(), status.message(), status.notes()};
-}
-
 /// Compiles `parts` to the end, runs what comes out and compares its outputs.
 static Outcome runExecutables(Verification &verification, Compilation &parts,
                               const VerifyOptions &options) {
   BundleRun run{
       options.scratch + "/verified.pcc", {}, options.scratch + "/outputs"};
   if (Outcome outcome =
-          toOutcome(verification.writeInputs(options.scratch, run.inputs));
+          outcomeOf(verification.writeInputs(options.scratch, run.inputs));
       !outcome.ok())
     return outcome;
   if (Outcome outcome = parts.advanceTo(lastPhase); !outcome.ok())
@@ -28,7 +24,7 @@ static Outcome runExecutables(Verification &verification, Compilation &parts,
   if (Outcome outcome = options.run(run); !outcome.ok())
     return outcome;
   return parts.guarded(
-      [&] { return toOutcome(verification.compareOutputs(run.outputs)); });
+      [&] { return outcomeOf(verification.compareOutputs(run.outputs)); });
 }
 
 /// Compares both forms of one model, and writes the report.
@@ -38,7 +34,7 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
                                                    ? graph::Numerics::Model
                                                    : graph::Numerics::Exact);
   Outcome outcome = parts.guarded([&] {
-    return toOutcome(verification.simulate(parts.getModule(), options.inputs));
+    return outcomeOf(verification.simulate(parts.getModule(), options.inputs));
   });
   if (outcome.ok() && options.run && verification.verdict().ok())
     outcome = runExecutables(verification, parts, options);
@@ -47,8 +43,8 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
   if (runtime::Status written =
           interpret::writeReport(options.report, verification.findings());
       written.failed())
-    return toOutcome(written);
-  return toOutcome(verification.verdict());
+    return outcomeOf(written);
+  return outcomeOf(verification.verdict());
 }
 
 /// Whose import is the unpartitioned form of a model or a dump. A dump holds it

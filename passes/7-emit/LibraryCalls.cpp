@@ -226,9 +226,12 @@ static bool isReadable(const StridedView &view) {
   return isDense;
 }
 
+OperandView OperandView::plain(Value operand) {
+  return {operand, {}, StridedView::dense(typeOf(operand).getShape())};
+}
+
 OperandView pcc::emit::viewOperand(Value operand) {
-  OperandView plain{
-      operand, {}, StridedView::dense(typeOf(operand).getShape())};
+  OperandView plain = OperandView::plain(operand);
   OperandView seen = plain;
   while (Operation *op = seen.source.getDefiningOp()) {
     if (!isa<graph::TransposeOp, graph::SliceOp, graph::ReshapeOp>(op) ||

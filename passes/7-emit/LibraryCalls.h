@@ -49,6 +49,9 @@ struct Epilogue {
 
 /// How a product reads one operand.
 struct OperandView {
+  /// The operand as it lies.
+  static OperandView plain(mlir::Value operand);
+
   /// Dense. The operand itself, where nothing is gained or possible.
   mlir::Value source;
   /// From `source` to the operand: layout ops with one reader each.

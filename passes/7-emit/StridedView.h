@@ -11,10 +11,9 @@ namespace pcc::emit {
 /// A tensor whose element i is element `offset + Σ i[d] · strides[d]` of a
 /// dense one: what layout ops are where no bytes move.
 ///
-///   slice 2 of 3 parts of [4, 12]   offset 4, shape [4, 4],    strides [12, 1]
-///   … reshaped to 2 heads           offset 4, shape [4, 2, 2], strides [12, 2,
-///   1] … heads first                   offset 4, shape [2, 4, 2], strides [2,
-///   12, 1]
+///   part 2 of 3 of [4, 12]   offset 4, shape [4, 4],    strides [12, 1]
+///   … cut into 2 heads       offset 4, shape [4, 2, 2], strides [12, 2, 1]
+///   … heads first            offset 4, shape [2, 4, 2], strides [2, 12, 1]
 struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;

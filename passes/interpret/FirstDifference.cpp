@@ -54,7 +54,7 @@ private:
   /// No partial sum, and of the shape that shards of `tensor` have.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
-    dist::Sharding sharding = stageValue.sharding(tensor.rank());
+    dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());
     auto type = graph::tensorType(stageValue.value);
     auto global = RankedTensorType::get(tensor.shape, type.getElementType());
     return !dist::isPartial(sharding) &&

@@ -59,9 +59,8 @@ Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
 RankTensors PipelineRun::takeInput(func::FuncOp stage, unsigned argument,
                                    const Ranks &ranks) {
   const HostTensor &whole = inputs->find(inputName(stage, argument))->second;
-  dist::Sharding sharding = dist::Sharding::whole(whole.rank());
-  if (auto given = dist::shardingOf(stage.getArgument(argument)))
-    sharding = given.getSharding();
+  dist::Sharding sharding =
+      shardingOf(stage.getArgument(argument), whole.rank());
   std::vector<HostTensor> shards;
   for (int64_t rank = 0; rank < ranks.size(); ++rank)
     shards.push_back(takeShard(

@@ -5,14 +5,14 @@
 using namespace pcc;
 using namespace pcc::interpret;
 
-dist::Sharding StageValue::sharding(int64_t rank) const {
+dist::Sharding interpret::shardingOf(mlir::Value value, int64_t rank) {
   if (auto given = dist::shardingOf(value))
     return given.getSharding();
   return dist::Sharding::whole(rank);
 }
 
 std::vector<HeldShard> StageValue::shards(llvm::ArrayRef<int64_t> shape) const {
-  dist::Sharding given = sharding(static_cast<int64_t>(shape.size()));
+  dist::Sharding given = shardingOf(value, static_cast<int64_t>(shape.size()));
   std::vector<HeldShard> held;
   for (int64_t rank = 0; rank < ranks.size(); ++rank)
     held.push_back({firstRank + rank,

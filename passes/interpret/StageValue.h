@@ -17,6 +17,9 @@ struct HeldShard {
   TensorPointer tensor;
 };
 
+/// Whole, if the value says nothing else of the tensor of `rank` dims.
+dist::Sharding shardingOf(mlir::Value value, int64_t rank);
+
 /// One value of a stage at one microbatch.
 struct StageValue {
   mlir::Value value;
@@ -25,8 +28,6 @@ struct StageValue {
   int64_t firstRank;
   const RankTensors &tensors;
 
-  /// Whole, if the value says nothing else of the tensor of `rank` dims.
-  dist::Sharding sharding(int64_t rank) const;
   /// The shards on all ranks, if the whole has this shape.
   std::vector<HeldShard> shards(llvm::ArrayRef<int64_t> shape) const;
 };

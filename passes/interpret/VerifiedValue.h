@@ -13,7 +13,6 @@ struct VerifiedValue {
   /// Of the ONNX model.
   std::string name, node;
   Comparison comparison;
-  bool seen = false;
 };
 
 /// What is still equal between elements of this type: in f64 only the order of

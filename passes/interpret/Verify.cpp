@@ -18,21 +18,22 @@ Verification::Verification(ModuleOp whole, Numerics numerics)
   found.numerics = numerics;
 }
 
+/// What the model returns.
+OperandRange Verification::results() {
+  return model.front().getTerminator()->getOperands();
+}
+
 Status Verification::expectOutputs() {
   std::string error;
-  auto results = runWhole(whole, inputs, found.numerics, {}, error);
-  if (failed(results))
+  auto tensors = runWhole(whole, inputs, found.numerics, {}, error);
+  if (failed(tensors))
     return Status::error(runtime::Defect,
                          "the unpartitioned model cannot be run: " + error);
-  Operation *terminator = model.front().getTerminator();
-  for (auto [i, result] : llvm::enumerate(*results)) {
+  for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
     auto name = model.getResultAttrOfType<StringAttr>(i, "graph.name");
-    Value value = terminator->getOperand(i);
-    types.push_back(graph::tensorType(value));
     found.outputs.push_back(
         {name.str(), graph::nodeName(value.getLoc()).str(),
-         Comparison(*result, toleranceOf(value, found.numerics))});
-    executedTolerances.push_back(toleranceOf(value, Numerics::Model));
+         Comparison(*tensor, toleranceOf(value, found.numerics))});
   }
   shards.resize(found.outputs.size());
   return Status::success();
@@ -45,7 +46,6 @@ void Verification::check(StringRef name, const StageValue &stageValue) {
   });
   if (output == found.outputs.end())
     return;
-  output->seen = true;
   auto &held = shards[output - found.outputs.begin()];
   for (HeldShard &shard : stageValue.shards(output->comparison.whole().shape)) {
     output->comparison.add(*shard.tensor, shard.indices, shard.rank);
@@ -70,8 +70,8 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   if (failed(PipelineRun(parts, found.numerics).run(inputs, listener, error)))
     return Status::error(runtime::Defect,
                          "the partitioned model cannot be run: " + error);
-  for (const VerifiedValue &output : found.outputs)
-    if (!output.seen)
+  for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
+    if (held.empty())
       return Status::error(runtime::Defect,
                            "no stage makes output '" + output.name + "'");
   if (found.simulatedDifference())
@@ -101,15 +101,17 @@ Status Verification::compareOutputs(const std::string &folder) {
   for (const VerifiedValue &output : found.outputs)
     names.push_back(output.name);
   names = runtime::outputFileNames(names);
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (auto [i, value] : llvm::enumerate(results())) {
     HostTensor got;
-    if (Status status = readNpy(folder + "/" + names[i], types[i], got);
+    if (Status status =
+            readNpy(folder + "/" + names[i], graph::tensorType(value), got);
         status.failed())
       return Status::error(runtime::Defect, "output '" + found.outputs[i].name +
                                                 "': " + status.message());
     VerifiedValue output = found.outputs[i];
-    output.comparison =
-        Comparison(output.comparison.whole(), executedTolerances[i]);
+    // Executables compute in the model's own types.
+    output.comparison = Comparison(output.comparison.whole(),
+                                   toleranceOf(value, Numerics::Model));
     for (const HeldShard &shard : shards[i])
       output.comparison.add(takeShard(got, shard.indices, Padding::Zero),
                             shard.indices, shard.rank);

@@ -34,6 +34,7 @@ public:
   runtime::Status verdict() const;
 
 private:
+  mlir::OperandRange results();
   runtime::Status expectOutputs();
   void check(llvm::StringRef name, const StageValue &value);
 
@@ -41,10 +42,7 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// By output: its type, its shards without their elements, and what is still
-  /// equal where executables compute in the model's own types.
-  std::vector<mlir::RankedTensorType> types;
-  std::vector<double> executedTolerances;
+  /// By output: its shards without their elements.
   std::vector<std::vector<HeldShard>> shards;
 };
 

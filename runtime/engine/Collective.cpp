@@ -332,7 +332,9 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const int32_t axis = context.mesh.microbatchAxis();
-  if (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis))
+  // Equal layouts move on with the microbatch together.
+  if (spec.from == spec.to ||
+      (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis)))
     return prepareAt(context.at, spec, context, instruction, group, operation);
   auto each = std::make_unique<EachMicrobatch>();
   Coordinates at = context.at;

@@ -45,10 +45,6 @@ int tool::say(const Outcome &outcome) {
   return outcome.exitCode;
 }
 
-Outcome tool::outcomeOf(const runtime::Status &status) {
-  return {status.code(), status.message(), status.notes()};
-}
-
 /// A sentence with a small first letter; one that begins with a name in capital
 /// letters keeps the name.
 static std::string inLowerCase(std::string text) {

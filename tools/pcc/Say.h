@@ -8,7 +8,6 @@
 #define PCC_TOOLS_PCC_SAY_H
 
 #include "passes/Compile.h"
-#include "runtime/program/Status.h"
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -18,7 +17,6 @@ namespace pcc::tool {
 /// One line `pcc: error: …` and its notes if the outcome is an error; returns
 /// the exit code.
 int say(const Outcome &outcome);
-Outcome outcomeOf(const runtime::Status &status);
 void sayNote(const std::string &note);
 
 /// Whether someone watches stderr.

@@ -7,15 +7,12 @@ using namespace pcc;
 using namespace pcc::emit;
 
 ContractionCall ContractionCall::alone(Operation *contraction) {
-  auto plain = [](Value value) -> OperandView {
-    return {value, {}, StridedView::dense(graph::tensorType(value).getShape())};
-  };
   ContractionCall call;
   call.op = call.contraction = contraction;
-  call.lhs = plain(contraction->getOperand(0));
-  call.rhs = plain(contraction->getOperand(1));
+  call.lhs = OperandView::plain(contraction->getOperand(0));
+  call.rhs = OperandView::plain(contraction->getOperand(1));
   call.epilogue.result = contraction->getResult(0);
-  call.epilogue.stored = plain(call.epilogue.result).view;
+  call.epilogue.stored = OperandView::plain(call.epilogue.result).view;
   return call;
 }
 
