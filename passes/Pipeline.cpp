@@ -27,6 +27,7 @@ static void addPrepare(OpPassManager &manager) {
   // Recognised composites leave their parts dead, and reshapes next to each
   // other.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
+  manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
   // Inputs are what they will be: dims can be marked.
   manager.addPass(prepare::createMarkBatch());
   manager.addPass(prepare::createVerifyPrepared());

@@ -50,7 +50,7 @@ DimSharding canonical(DimSharding dim) {
     factors.push_back(folded);
   }
   dim.factors = std::move(factors);
-  if (dim.isWhole())
+  if (dim.numParts() == 1)
     dim.factors.clear();
   return dim;
 }

@@ -35,7 +35,7 @@ Runs runsAt(const DimSharding &dim, int64_t dimSize,
             const std::vector<int64_t> &positions) {
   Runs runs;
   if (dim.factors.empty()) {
-    append(runs, 0, dimSize);
+    append(runs, 0, dim.view ? dim.view->size() : dimSize);
     return runs;
   }
   runs.push_back({0, 1});

@@ -22,7 +22,8 @@ struct Run {
 using Runs = std::vector<Run>;
 
 /// Real (unpadded) indices of a dim at given positions: `positions[i]` is the
-/// coordinate of factor i's axes. Local order is ascending.
+/// coordinate of factor i's axes. Local order is ascending. Of a dim with a
+/// view, the view's indices, holes included.
 ///   [3|64@tp], position 1 of 2: {32,64} {96,128} {160,192}
 Runs runsAt(const DimSharding &dim, int64_t dimSize,
             const std::vector<int64_t> &positions);

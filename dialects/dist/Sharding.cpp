@@ -27,10 +27,7 @@ int64_t Factor::localSize() const {
   return size / parts + (size % parts != 0);
 }
 
-bool DimSharding::isWhole() const {
-  return std::all_of(factors.begin(), factors.end(),
-                     [](const Factor &f) { return f.numParts() == 1; });
-}
+bool DimSharding::isWhole() const { return !view && this->numParts() == 1; }
 
 int64_t DimSharding::numParts() const {
   int64_t product = 1;
@@ -127,7 +124,7 @@ std::optional<DimSharding> withoutAxes(const DimSharding &dim,
 
 int64_t localDim(const DimSharding &dim, int64_t dimSize) {
   if (dim.factors.empty())
-    return dimSize;
+    return dim.view ? dim.view->size() : dimSize;
   int64_t product = 1;
   for (const Factor &factor : dim.factors)
     product *= factor.localSize();
@@ -155,6 +152,19 @@ bool isPadded(const DimSharding &dim) {
 bool isPadded(const Sharding &sharding) {
   return std::any_of(sharding.dims.begin(), sharding.dims.end(),
                      [](const DimSharding &dim) { return isPadded(dim); });
+}
+
+bool hasView(const Sharding &sharding) {
+  return std::any_of(sharding.dims.begin(), sharding.dims.end(),
+                     [](const DimSharding &dim) { return !!dim.view; });
+}
+
+Shape viewedShape(const Sharding &sharding, const Shape &shape) {
+  Shape viewed = shape;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (sharding.dims[i].view)
+      viewed[i] = sharding.dims[i].view->size();
+  return viewed;
 }
 
 bool isReplicated(const Sharding &sharding) {
@@ -215,6 +225,8 @@ size_t hashValue(const Sharding &sharding) {
       for (const SubAxis &axis : factor.axes)
         hashAxis(seed, axis);
     }
+    if (dim.view)
+      hashCombine(seed, hashValue(*dim.view));
   }
   for (const Partial &partial : sharding.partials) {
     hashCombine(seed, 31 + static_cast<size_t>(partial.kind));

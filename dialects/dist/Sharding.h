@@ -17,6 +17,7 @@
 #define PCC_DIALECTS_DIST_SHARDING_H
 
 #include "dialects/dist/SubAxis.h"
+#include "dialects/dist/View.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -41,14 +42,17 @@ struct Factor {
 
 struct DimSharding {
   /// Empty means: the dim is whole, whatever its size. Otherwise the sizes
-  /// multiply to the dim.
+  /// multiply to the dim, or to the view of it.
   std::vector<Factor> factors;
+  /// What an op takes where it needs more, or others, than a part of the dim.
+  /// No value of a model lies like this by itself.
+  std::optional<View> view = {};
   /// Propagation may split the dim further.
   bool open = false;
   /// Lower goes first.
   int priority = 0;
 
-  /// No factor is split.
+  /// No factor is split, and all of the dim is there in its own order.
   bool isWhole() const;
   int64_t numParts() const;
   /// Axes of all factors, major first.
@@ -121,6 +125,13 @@ int64_t numElements(const Shape &shape);
 /// Some rank's local buffer has elements that are not part of the tensor.
 bool isPadded(const DimSharding &dim);
 bool isPadded(const Sharding &sharding);
+
+/// Some dim is seen through a view.
+bool hasView(const Sharding &sharding);
+
+/// The sizes that the factors of each dim multiply to: `shape`, with the sizes
+/// of views.
+Shape viewedShape(const Sharding &sharding, const Shape &shape);
 
 /// No dim is split and nothing is partial.
 bool isReplicated(const Sharding &sharding);

@@ -58,6 +58,11 @@ static Error checkUses(const std::vector<Use> &uses, const Mesh &mesh) {
 static Error checkFactors(const DimSharding &dim, int64_t size,
                           const std::string &where) {
   int64_t product = 1;
+  if (dim.view) {
+    if (Error error = findError(*dim.view, size))
+      return where + " has " + *error;
+    size = dim.view->size();
+  }
   for (const Factor &factor : dim.factors) {
     if (factor.size < 0 ||
         __builtin_mul_overflow(product, factor.size, &product))

@@ -30,7 +30,9 @@ std::string toString(const DimSharding &dim, const Mesh *mesh, bool brief) {
     text += "?";
   if (text.empty())
     text = "-";
-  return dim.priority ? text + " p" + std::to_string(dim.priority) : text;
+  if (dim.priority)
+    text += " p" + std::to_string(dim.priority);
+  return dim.view ? text + " " + toString(*dim.view) : text;
 }
 
 std::string toString(const Sharding &sharding, const Mesh *mesh, bool brief) {
@@ -100,6 +102,24 @@ private:
     if (acceptWord("p") && !parseNumber(priority))
       return false;
     dim.priority = static_cast<int>(priority);
+    return !acceptWord("view") || parseView(dim.view.emplace());
+  }
+
+  bool parseView(View &view) {
+    if (!expect('(') || !parseNumber(view.blocks) || !expect('x') ||
+        !parseNumber(view.length) || !expectWord("by") ||
+        !parseInteger(view.pitch) || !expectWord("of") ||
+        !parseNumber(view.limit) || !expect(':'))
+      return false;
+    while (!accept(')')) {
+      ViewPiece &piece = view.pieces.emplace_back();
+      if (!parseNumber(piece.lo) || !expectWord("..") ||
+          !parseNumber(piece.hi) || !expectWord("from") ||
+          !parseInteger(piece.source) ||
+          (acceptWord("step") && !parseInteger(piece.step)) ||
+          (peek() != ')' && !expect(',')))
+        return false;
+    }
     return true;
   }
 
@@ -168,11 +188,15 @@ private:
   }
 
   bool parseNumber(int64_t &value) {
+    return (peekDigit() && parseInteger(value)) || fail("a number");
+  }
+
+  bool parseInteger(int64_t &value) {
     skipSpace();
     auto [end, code] =
         std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (code != std::errc() || value < 0)
-      return fail("a number");
+    if (code != std::errc())
+      return fail("an integer");
     at = end - text.data();
     return true;
   }
@@ -200,6 +224,9 @@ private:
       return false;
     at += word.size();
     return true;
+  }
+  bool expectWord(std::string_view word) {
+    return acceptWord(word) || fail("'" + std::string(word) + "'");
   }
   bool expect(char c) { return accept(c) || fail(std::string("'") + c + "'"); }
   bool fail(const std::string &expected) {
@@ -250,7 +277,10 @@ std::optional<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
   std::optional<Sharding> sharding = parseAsWritten(text, &mesh, &shape, error);
   if (!sharding)
     return std::nullopt;
-  if (std::optional<std::string> problem = findError(*sharding, mesh, shape)) {
+  std::optional<std::string> problem = findError(*sharding, mesh, shape);
+  if (hasView(*sharding))
+    problem = "no value lies as a view";
+  if (problem) {
     error = *problem;
     return std::nullopt;
   }

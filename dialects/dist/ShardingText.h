@@ -3,9 +3,13 @@
 // One form for IR, messages and the command line:
 //
 //   sharding := `[` dim (`,` dim)* `]` (`partial` kind `(` axes `)`)?
-//   (`replicated` `{` axes `}`)? dim      := `-` | `?` | factor (`|` factor)*
-//   `?`? (`p` integer)? factor   := size | (size `@`)? axes axes     := axis
-//   (`+` axis)* axis     := name | name `:` size | name `:(` pre `)` size
+//               (`replicated` `{` axes `}`)?
+//   dim      := (`-` | `?` | factor (`|` factor)* `?`? (`p` integer)?) view?
+//   factor   := size | (size `@`)? axes
+//   axes     := axis (`+` axis)*
+//   axis     := name | name `:` size | name `:(` pre `)` size
+//   view     := `view(` blocks `x` length `by` pitch `of` limit `:`
+//               (lo `..` hi `from` source (`step` step)?),* `)`
 //
 // `-` keeps a dim whole, `?` leaves it open. A bare name is a whole axis and
 // needs a mesh; a bare list of axes splits the whole dim and needs a shape.
@@ -13,6 +17,7 @@
 //
 //   [tp,-]   [-,x+y]   [-,tp:(2)4]   [3|64@tp,-]   [-,-] partial sum(tp)
 //   [192@tp:4, -] replicated {dp:2}
+//   [4@tp:4|6 view(4x6 by 4 of 16: 0..6 from -1)]
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_SHARDINGTEXT_H

@@ -39,6 +39,8 @@ struct ShardingRule {
     /// When split, the op needs its position: an offset or a mask that
     /// `5-localize` adds.
     bool needsOffset = false;
+    /// Each rank's part must be one run of indices.
+    bool inOnePiece = false;
   };
   using DimFactors = llvm::SmallVector<int, 2>; ///< factor ids, major to minor
   using TensorFactors = llvm::SmallVector<DimFactors, 4>; ///< per dim
@@ -52,6 +54,32 @@ struct ShardingRule {
   /// (`partialTogether`).
   llvm::SmallVector<int, 4> partialThrough;
   bool partialTogether = false;
+
+  /// How a dim of an operand is read where the same dim of result 0 is split:
+  /// each rank then takes what its part of the result needs, which may lie on
+  /// other ranks, more than once or nowhere.
+  ///
+  ///   x[3:11]             results 0 … 7 from 3
+  ///   3x3 filters, pad 1  results 0 … 15 from -1, extent 3
+  struct Window {
+    /// Results [lo, hi) read from `source` on, `step` further for each.
+    struct Stretch {
+      int64_t lo, hi, source, step = 1;
+    };
+    int operand, dim;
+    llvm::SmallVector<Stretch, 2> stretches; ///< ascending
+    /// Neighbouring elements that one result reads. None: the operand's
+    /// elements are the results, and where there are none are zeros. Otherwise
+    /// there is one stretch, of all results.
+    int64_t extent = 0;
+    /// The results are fewer elements than the dim has: to take these alone can
+    /// pay where nothing is split, too.
+    bool narrows = false;
+    /// The dim has factors in common with the result: there is another way to
+    /// split it.
+    bool optional = false;
+  };
+  llvm::SmallVector<Window, 0> windows;
 
   /// Adds a factor; returns its id.
   int add(int64_t size, FactorKind kind = FactorKind::Parallel) {

@@ -26,6 +26,16 @@ def RecogniseComposites : Pass<"recognise-composites", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
 
+def JoinSlices : Pass<"join-slices", "::mlir::func::FuncOp"> {
+  let summary = "makes one lookup of a concatenation of slices of one value";
+  let description = [{
+    A roll, a short prefix before all of a value, a reversal of halves: `graph.gather` of constant indices says in one op what moves, so
+    that the sharding engine prices and moves it at once. [example: test/passes/2-prepare/join-slices.mlir @roll]
+  }];
+  let statistics = [Statistic<"numJoined", "joined", "concatenations replaced">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
 def MarkBatch : Pass<"mark-batch", "::mlir::ModuleOp"> {
   let summary = "marks the batch dim and the sequence dim of every input";
   let description = [{

@@ -81,12 +81,6 @@ public:
     if (inTime && failed(reportWholeBatch()))
       return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
-      const ShardedOp &op = choices[i].candidates[chosen[i]];
-      if (const Seed *seed = seeds.find(i);
-          seed && !seeds.allows(i, op, decided))
-        return emitError(locationOf(i))
-               << "sharding '" << seed->text << "' cannot be met: axis \""
-               << parts.front().axis << "\" cannot split it like this";
       for (const ShardedGraph::Edge &edge : graph.operands[i])
         if (failed(checkEdge(edge)))
           return failure();
@@ -105,7 +99,11 @@ private:
     auto may = [&](const Strategy &strategy) {
       return mayTake(index, strategy);
     };
-    for (ShardedOp &candidate : candidatesOf(graph.ops[index], parts, may)) {
+    const Seed *seed = graph.seedOf(index);
+    auto candidates = seed ? pinnedCandidatesOf(graph.ops[index], parts,
+                                                seed->sharding, decided, may)
+                           : candidatesOf(graph.ops[index], parts, seeds, may);
+    for (ShardedOp &candidate : candidates) {
       unary.push_back(costOf(index, candidate));
       auto &operands = own.operands.emplace_back();
       for (unsigned i = 0; i < candidate.rule->operands.size(); ++i)
@@ -147,8 +145,6 @@ private:
 
   plan::Cost costOf(unsigned index, const ShardedOp &candidate) {
     plan::Cost cost;
-    if (!seeds.allows(index, candidate, decided))
-      cost.penalty += brokenRule;
     if (role == AxisRole::Batch && leavesBatchWhole(index, candidate))
       cost.penalty += brokenRule;
     if (role == AxisRole::Tensor &&
@@ -163,7 +159,7 @@ private:
 
   /// An input whose batch this axis does not split although it could.
   bool leavesBatchWhole(unsigned index, const ShardedOp &candidate) const {
-    if (!graph.isArgument(index))
+    if (!graph.isArgument(index) || (graph.seedOf(index) && !inTime))
       return false;
     for (auto [tag, axes, factor] : llvm::zip_equal(
              graph.tags[index], candidate.axes, candidate.rule->factors))
@@ -260,7 +256,10 @@ private:
         brokenRule)
       return success();
     Operation *op = graph.ops[edge.user].op;
-    StringRef name = op ? op->getName().stripDialect() : "an output";
+    const Seed *seed = graph.seedOf(edge.user);
+    std::string name = op     ? op->getName().stripDialect().str()
+                       : seed ? "sharding '" + seed->text.str() + "'"
+                              : "an output";
     return emitError(locationOf(edge.user))
            << name << " needs " << dist::toBriefString(to, planner.mesh())
            << " of a value that is "

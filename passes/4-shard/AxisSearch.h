@@ -3,7 +3,6 @@
 #ifndef PCC_PASSES_4_SHARD_AXISSEARCH_H
 #define PCC_PASSES_4_SHARD_AXISSEARCH_H
 
-#include "passes/4-shard/Seeds.h"
 #include "passes/4-shard/ShardedGraph.h"
 #include "passes/plan/Reshard.h"
 

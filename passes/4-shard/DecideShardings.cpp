@@ -1,5 +1,7 @@
 //===- DecideShardings.cpp - give every value a sharding ------------------===//
 
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/IR/Builders.h"
 #include "passes/4-shard/AxisSearch.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
@@ -16,14 +18,22 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// `axis` in prime parts, major first: 12 → (1)2, (2)2, (4)3.
-static dist::SubAxes primeParts(const dist::Axis &axis) {
-  dist::SubAxes parts;
-  int64_t rest = axis.size, before = 1;
-  for (int64_t prime = 2; rest > 1; ++prime)
-    for (; rest % prime == 0; rest /= prime, before *= prime)
-      parts.push_back({axis.name, before, prime});
-  return parts;
+/// Gives all users of `value` a copy that lies as `sharding`, if it does not
+/// lie like this itself.
+static void pin(Value value, const dist::Sharding &sharding) {
+  dist::ShardingAttr from = dist::shardingOf(value);
+  if (dist::samePlacement(from.getSharding(), sharding))
+    return;
+  Operation *op = value.getDefiningOp();
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  auto reshard = dist::ReshardOp::create(
+      builder, op->getLoc(), value.getType(), value, from,
+      dist::ShardingAttr::get(op->getContext(), sharding), DenseI64ArrayAttr());
+  value.replaceAllUsesExcept(reshard, reshard);
+  dist::setSharding(reshard, sharding);
+  if (Attribute stage = op->getAttr(pipe::stageName))
+    reshard->setAttr(pipe::stageName, stage);
 }
 
 /// Writes what was decided into the IR.
@@ -38,11 +48,17 @@ static void annotate(ShardedGraph &graph) {
           dist::ShardingAttr::get(context, op.operandSharding(0)));
       continue;
     }
+    if (graph.isPinOfValue(i)) {
+      pin(graph.valueOf(i, 0), op.resultSharding(0));
+      continue;
+    }
     for (unsigned result = 0; result < op.rule->results.size(); ++result)
       dist::setSharding(graph.valueOf(i, result), op.resultSharding(result));
     if (!op.op)
       continue;
     op.op->setAttr(splitName, dist::ShardingAttr::get(context, op.split()));
+    if (op.seesThrough)
+      op.op->setAttr(windowsName, UnitAttr::get(context));
     if (!op.through.empty())
       op.op->setAttr(throughName, DenseI64ArrayAttr::get(
                                       context, SmallVector<int64_t>(
@@ -56,15 +72,14 @@ struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {
     dist::Mesh mesh = dist::meshOf(getOperation()->getParentOfType<ModuleOp>());
-    ShardedGraph graph(getOperation());
-    auto seeds = Seeds::resolve(graph, mesh);
+    auto seeds = Seeds::resolve(getOperation(), mesh);
     if (failed(seeds))
       return signalPassFailure();
-    // What the user pinned has the factors that the user wrote.
-    graph.refine(seeds->pinned());
+    ShardedGraph graph(getOperation(), *seeds);
+    graph.refine();
     plan::ReshardPlanner planner(mesh);
     for (const dist::Axis &axis : mesh.axes) {
-      dist::SubAxes parts = primeParts(axis);
+      dist::SubAxes parts = seeds->partsOf(axis);
       if (parts.empty())
         continue;
       LDBG() << "handing out " << axis.name;

@@ -28,6 +28,7 @@ std::optional<ShardedOp> pcc::shard::recordedOp(Operation *op) {
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));
   ShardedOp recorded(op, rule);
+  recorded.seesThrough = op->hasAttr(windowsName);
   for (auto [parts, dim] : llvm::zip_equal(rule->parts, dims))
     for (auto [part, factor] : llvm::zip(parts, dim.factors))
       recorded.axes[part] = factor.axes;

@@ -27,7 +27,7 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
 /// Factors that must stay whole need no parts; a table that is split needs to
 /// be split in one piece, as each rank has one offset.
 static bool mayRefine(const graph::ShardingRule::Factor &factor) {
-  return factor.kind != graph::FactorKind::Whole &&
+  return factor.kind != graph::FactorKind::Whole && !factor.inOnePiece &&
          !(factor.needsOffset && isReduction(factor.kind));
 }
 
@@ -63,11 +63,9 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Makes both ends of an edge agree on its dims, as far as they may; null ends
-/// of `cutProducer` and `cutUser` stay as they are.
-static bool refineEdge(const RefinedRule &producer, unsigned result,
-                       const RefinedRule &user, unsigned operand,
-                       RefinedRule *cutProducer, RefinedRule *cutUser) {
+/// Makes both ends of an edge agree on its dims, as far as they may.
+static bool refineEdge(RefinedRule &producer, unsigned result,
+                       RefinedRule &user, unsigned operand) {
   bool changed = false;
   for (size_t dim = 0; dim < producer.results[result].size(); ++dim) {
     const DimFactors &made = producer.results[result][dim],
@@ -76,24 +74,10 @@ static bool refineEdge(const RefinedRule &producer, unsigned result,
                          to = boundariesOf(user, used);
     if (from == to)
       continue;
-    if (cutProducer)
-      changed |= refineDim(*cutProducer, made, to);
-    if (cutUser)
-      changed |= refineDim(*cutUser, used, from);
+    changed |= refineDim(producer, made, to);
+    changed |= refineDim(user, used, from);
   }
   return changed;
-}
-
-/// Cuts the first tensor of an op as `sharding` does.
-static void refineLike(RefinedRule &rule, const dist::Sharding &sharding) {
-  bool isSink = rule.results.empty();
-  for (size_t i = 0; i < sharding.rank(); ++i) {
-    SmallVector<int64_t> boundaries{1};
-    for (const dist::Factor &factor : sharding.dims[i].factors)
-      boundaries.push_back(boundaries.back() * factor.size);
-    refineDim(rule, isSink ? rule.operands[0][i] : rule.results[0][i],
-              boundaries);
-  }
 }
 
 /// Gives the factors of an operand's dim the tags of those factors of the
@@ -114,20 +98,15 @@ static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
     }
 }
 
-void ShardedGraph::refine(const DenseMap<unsigned, dist::Sharding> &pinned) {
+void ShardedGraph::refine() {
   std::vector<std::shared_ptr<RefinedRule>> rules;
   for (const ShardedOp &op : ops)
     rules.push_back(std::make_shared<RefinedRule>(*op.rule));
-  for (const auto &[op, sharding] : pinned)
-    refineLike(*rules[op], sharding);
-  auto free = [&](unsigned op) {
-    return pinned.contains(op) ? nullptr : rules[op].get();
-  };
   auto visit = [&](unsigned user) {
     bool changed = false;
     for (const Edge &edge : operands[user])
       changed |= refineEdge(*rules[edge.producer], edge.result, *rules[user],
-                            edge.operand, free(edge.producer), free(user));
+                            edge.operand);
     return changed;
   };
   // What one end learns, the next op may need: forward, then backward, until

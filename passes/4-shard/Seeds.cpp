@@ -2,7 +2,7 @@
 
 #include "passes/4-shard/Seeds.h"
 #include "dialects/dist/ShardingText.h"
-#include "llvm/ADT/StringExtras.h"
+#include "dialects/graph/GraphDialect.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
@@ -12,6 +12,8 @@ using namespace pcc::shard;
 /// Whether `pattern` (a glob, or a name that holds glob characters itself)
 /// names `name`.
 static bool matches(StringRef pattern, StringRef name) {
+  if (name.empty())
+    return false;
   if (pattern == name)
     return true;
   auto glob = llvm::GlobPattern::create(pattern);
@@ -22,97 +24,124 @@ static bool matches(StringRef pattern, StringRef name) {
   return glob->match(name);
 }
 
-/// The name under which a user knows an op's value: weight, input, output, or
-/// the value's own.
-static SmallVector<StringRef> namesOf(const ShardedGraph &graph,
-                                      unsigned index) {
-  auto text = [](Attribute attribute) {
-    return attribute ? cast<StringAttr>(attribute).getValue() : StringRef();
-  };
-  func::FuncOp function = graph.function;
-  if (graph.isArgument(index))
-    return {text(function.getArgAttr(index, "graph.name"))};
-  if (graph.isSink(index))
-    return {text(function.getResultAttr(graph.sinkIndex(index), "graph.name"))};
-  Operation *op = graph.ops[index].op;
+static StringRef textOf(Attribute attribute) {
+  return attribute ? cast<StringAttr>(attribute).getValue() : StringRef();
+}
+
+/// The name under which a user knows what an op makes: of a weight its own.
+static StringRef nameOf(Operation *op) {
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
-    return {parameter.getParameter()};
-  const SmallVector<StringRef> own{text(op->getAttr("graph.name"))};
-  // An output's name means what the user gets, not how the op makes it.
-  for (const auto &uses : graph.users[index])
-    for (const ShardedGraph::Edge &use : uses)
-      if (graph.isSink(use.user) && namesOf(graph, use.user) == own)
-        return {};
-  return own;
+    return parameter.getParameter();
+  return textOf(op->getAttr("graph.name"));
 }
 
-static RankedTensorType typeOf(const ShardedGraph &graph, unsigned index) {
-  return graph::tensorType(graph.isSink(index)
-                               ? graph.valueOf(graph.operands[index][0])
-                               : graph.valueOf(index, 0));
+/// An output's name means what the user gets, not how the op makes it.
+static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (result == value &&
+        textOf(function.getResultAttr(i, "graph.name")) == name)
+      return true;
+  return false;
 }
 
-FailureOr<Seeds> Seeds::resolve(const ShardedGraph &graph,
-                                const dist::Mesh &mesh) {
+LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
+                                 StringRef text) {
+  auto [name, spec] = text.rsplit('=');
+  bool found = false;
+  std::string error;
+  auto seedFor = [&, name = name, spec = spec](
+                     StringRef own, Value value) -> std::optional<Seed> {
+    if (!error.empty() || !matches(name, own))
+      return std::nullopt;
+    found = true;
+    auto sharding = dist::parseSharding(
+        spec.str(), mesh, dist::shapeOf(graph::tensorType(value).getShape()),
+        error);
+    if (!sharding)
+      return std::nullopt;
+    return Seed{*sharding, text};
+  };
+  for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+    if (auto seed =
+            seedFor(textOf(function.getArgAttr(i, "graph.name")), argument))
+      values[argument] = *seed;
+  for (Operation &op : function.front().without_terminator())
+    if (op.getNumResults() > 0 &&
+        !isOutputOf(function, op.getResult(0), nameOf(&op)))
+      if (auto seed = seedFor(nameOf(&op), op.getResult(0)))
+        values[op.getResult(0)] = *seed;
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (auto seed =
+            seedFor(textOf(function.getResultAttr(i, "graph.name")), result))
+      outputs[i] = *seed;
+  Location nowhere = UnknownLoc::get(function.getContext());
+  if (!error.empty())
+    return emitError(nowhere)
+           << "cannot shard '" << name << "' as " << spec << ": " << error;
+  if (!found)
+    return emitError(nowhere)
+           << "no weight, input, output or value is named '" << name << "'";
+  return success();
+}
+
+FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   Seeds seeds;
-  auto texts =
-      graph.function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
-          "dist.seeds");
-  for (Attribute attribute : texts ? texts.getValue() : ArrayRef<Attribute>()) {
-    StringRef text = cast<StringAttr>(attribute).getValue();
-    auto [name, spec] = text.rsplit('=');
-    bool found = false;
-    for (unsigned i = 0; i < graph.ops.size(); ++i) {
-      if (!llvm::any_of(namesOf(graph, i), [&, name = name](StringRef own) {
-            return !own.empty() && matches(name, own);
-          }))
-        continue;
-      std::string error;
-      auto sharding = dist::parseSharding(
-          spec.str(), mesh, dist::shapeOf(typeOf(graph, i).getShape()), error);
-      if (!sharding)
-        return emitError(UnknownLoc::get(graph.function.getContext()))
-               << "cannot shard '" << name << "' as " << spec << ": " << error;
-      seeds.seeds[i] = Seed{*sharding, text};
-      found = true;
-    }
-    if (!found)
-      return emitError(UnknownLoc::get(graph.function.getContext()))
-             << "no weight, input, output or value is named '" << name << "'";
-  }
+  auto texts = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+      "dist.seeds");
+  for (Attribute text : texts ? texts.getValue() : ArrayRef<Attribute>())
+    if (failed(seeds.resolveText(function, mesh,
+                                 cast<StringAttr>(text).getValue())))
+      return failure();
+  if (failed(seeds.learn(function, mesh)))
+    return failure();
   return seeds;
 }
 
-/// `sharding` with only those of its axes that overlap `decided`.
-static dist::Sharding restricted(dist::Sharding sharding,
-                                 const dist::SubAxes &decided) {
-  for (dist::DimSharding &dim : sharding.dims)
-    for (dist::Factor &factor : dim.factors) {
-      dist::SubAxes kept;
-      for (const dist::SubAxis &axis : factor.axes)
-        for (const dist::SubAxis &other : decided)
-          if (auto both = dist::overlap(axis, other))
-            kept.push_back(*both);
-      factor.axes = kept;
-    }
-  return dist::canonical(sharding);
+/// What ops around a seed have to be offered so that they can lie like it.
+LogicalResult Seeds::learn(func::FuncOp function, const dist::Mesh &mesh) {
+  for (const dist::Axis &axis : mesh.axes)
+    cuts[axis.name] = {1, axis.size};
+  for (const auto &[value, seed] : values)
+    if (failed(learnFrom(seed, function)))
+      return failure();
+  for (const auto &[index, seed] : outputs)
+    if (failed(learnFrom(seed, function)))
+      return failure();
+  return success();
 }
 
-bool Seeds::allows(unsigned op, const ShardedOp &candidate,
-                   const dist::SubAxes &decided) const {
-  const Seed *seed = find(op);
-  if (!seed)
-    return true;
-  dist::Sharding actual = candidate.rule->results.empty()
-                              ? candidate.operandSharding(0)
-                              : candidate.resultSharding(0);
-  dist::Sharding wanted = restricted(seed->sharding, decided);
-  actual = restricted(actual, decided);
-  if (!actual.partials.empty())
-    return false;
-  for (auto [want, got] : llvm::zip_equal(wanted.dims, actual.dims))
-    if (!want.open &&
-        dist::canonical(want).factors != dist::canonical(got).factors)
-      return false;
-  return true;
+LogicalResult Seeds::learnFrom(const Seed &seed, func::FuncOp function) {
+  for (const dist::DimSharding &dim : seed.sharding.dims)
+    for (const dist::Factor &factor : dim.factors) {
+      if (factor.size < factor.numParts())
+        overfull.insert(factor.size);
+      for (auto [i, axis] : llvm::enumerate(factor.axes)) {
+        cuts[axis.axis].insert({axis.pre, axis.end()});
+        for (const dist::SubAxis &minor : ArrayRef(factor.axes).drop_front(i))
+          order.insert({axis.axis, minor.axis});
+      }
+    }
+  for (const auto &[axis, places] : cuts)
+    for (auto it = places.begin(); std::next(it) != places.end(); ++it)
+      if (*std::next(it) % *it != 0)
+        return emitError(UnknownLoc::get(function.getContext()))
+               << "sharding '" << seed.text
+               << "' cannot be met: another one cuts axis \"" << axis
+               << "\" in other parts, at " << *it << " and at "
+               << *std::next(it);
+  return success();
+}
+
+dist::SubAxes Seeds::partsOf(const dist::Axis &axis) const {
+  dist::SubAxes parts;
+  const std::set<int64_t> &places = cuts.at(axis.name);
+  for (auto it = places.begin(); std::next(it) != places.end(); ++it) {
+    int64_t before = *it, rest = *std::next(it) / before;
+    for (int64_t prime = 2; rest > 1; ++prime)
+      for (; rest % prime == 0; rest /= prime, before *= prime)
+        parts.push_back({axis.name, before, prime});
+  }
+  return parts;
 }

@@ -3,7 +3,11 @@
 #ifndef PCC_PASSES_4_SHARD_SEEDS_H
 #define PCC_PASSES_4_SHARD_SEEDS_H
 
-#include "passes/4-shard/ShardedGraph.h"
+#include "dialects/dist/DistDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+#include <set>
 
 namespace pcc::shard {
 
@@ -14,35 +18,52 @@ struct Seed {
 };
 
 /// The seeds of a function: the module's `dist.seeds` (strings NAME=[…], names
-/// may be globs), applied to weights, inputs, outputs and values by name. Batch
-/// dims are seeded with `mb` and `dp`.
+/// may be globs), applied to weights, inputs, outputs and values by name. They
+/// say nothing of the time axis.
 class Seeds {
 public:
   /// Fails after an error where a name matches nothing, the text does not
-  /// parse, or the sharding does not fit the mesh or the shape.
-  static mlir::FailureOr<Seeds> resolve(const ShardedGraph &graph,
+  /// parse, the sharding does not fit the mesh or the shape, or sub-axes of two
+  /// seeds do not align.
+  static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
-  /// Whether op `op` may have these results, as far as the axes handed out so
-  /// far (`decided`) tell.
-  bool allows(unsigned op, const ShardedOp &candidate,
-              const dist::SubAxes &decided) const;
-
-  const Seed *find(unsigned op) const {
-    auto it = seeds.find(op);
-    return it == seeds.end() ? nullptr : &it->second;
+  /// What an argument, or an op's result, is pinned to; null if it is not. A
+  /// value that is an output by the same name is not: the output is.
+  const Seed *find(mlir::Value value) const {
+    auto it = values.find(value);
+    return it == values.end() ? nullptr : &it->second;
+  }
+  const Seed *findOutput(unsigned index) const {
+    auto it = outputs.find(index);
+    return it == outputs.end() ? nullptr : &it->second;
   }
 
-  /// The ops that have a seed, with what they are pinned to.
-  llvm::DenseMap<unsigned, dist::Sharding> pinned() const {
-    llvm::DenseMap<unsigned, dist::Sharding> ops;
-    for (const auto &[op, seed] : seeds)
-      ops[op] = seed.sharding;
-    return ops;
+  /// The axis in parts that no seed cuts, prime where possible, major first.
+  dist::SubAxes partsOf(const dist::Axis &axis) const;
+
+  /// Whether some seed splits a factor of `size` over more ranks than it has
+  /// elements.
+  bool overfills(int64_t size) const { return overfull.contains(size); }
+
+  /// Whether some seed splits a factor over `a` and, minor to it, `b`.
+  bool isBefore(const std::string &a, const std::string &b) const {
+    return order.contains({a, b});
   }
 
 private:
-  llvm::DenseMap<unsigned, Seed> seeds;
+  mlir::LogicalResult resolveText(mlir::func::FuncOp function,
+                                  const dist::Mesh &mesh, llvm::StringRef text);
+  mlir::LogicalResult learn(mlir::func::FuncOp function,
+                            const dist::Mesh &mesh);
+  mlir::LogicalResult learnFrom(const Seed &seed, mlir::func::FuncOp function);
+
+  llvm::DenseMap<mlir::Value, Seed> values;
+  std::map<unsigned, Seed> outputs;
+  std::set<int64_t> overfull;
+  std::set<std::pair<std::string, std::string>> order;
+  /// Per axis where seeds cut it: 2 for tp:(1)2 and tp:(2)4 of 8.
+  std::map<std::string, std::set<int64_t>> cuts;
 };
 
 } // namespace pcc::shard

@@ -8,59 +8,116 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-ShardedGraph::ShardedGraph(func::FuncOp function) : function(function) {
+ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
+    : function(function), seeds(&seeds) {
   for (Value argument : function.getArguments())
     addSource(argument);
   numArguments = ops.size();
   for (Operation &op : function.front().without_terminator())
     addOp(&op);
-  for (Value result : function.front().getTerminator()->getOperands())
-    addSink(result);
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    addSink(result, seeds.findOutput(i));
 }
 
 Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
+  if (Value pinned = pinnedValues.lookup(op))
+    return pinned;
   return isArgument(op) ? Value(function.getArgument(op))
                         : Value(ops[op].op->getResult(result));
 }
 
-void ShardedGraph::addVertex(Operation *op, graph::ShardingRule rule,
-                             unsigned numResults) {
+/// Factors as `seed` has them, or one per dim.
+static graph::ShardingRule::TensorFactors
+addDims(graph::ShardingRule &rule, RankedTensorType type, const Seed *seed) {
+  if (!seed)
+    return graph::addDims(rule, type.getShape());
+  graph::ShardingRule::TensorFactors dims(type.getRank());
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (type.getDimSize(i) == 0)
+      continue;
+    else if (seed->sharding.dims[i].factors.empty())
+      dim.push_back(rule.add(type.getDimSize(i)));
+    else
+      for (const dist::Factor &factor : seed->sharding.dims[i].factors)
+        dim.push_back(rule.add(factor.size));
+  return dims;
+}
+
+void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
+                             unsigned numResults, const Seed *seed) {
+  if (seed) {
+    pins[ops.size()] = seed;
+    const auto &dims =
+        rule.results.empty() ? rule.operands[0] : rule.results[0];
+    for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))
+      for (auto [factor, split] : llvm::zip(dim, wanted.factors))
+        rule.factors[factor].inOnePiece = !split.axes.empty();
+  }
   ops.emplace_back(op, std::make_shared<RefinedRule>(std::move(rule)));
   operands.emplace_back();
   users.emplace_back(numResults);
 }
 
 void ShardedGraph::addSource(Value argument) {
+  const Seed *seed = seeds->find(argument);
   graph::ShardingRule rule;
-  rule.results.push_back(addDims(rule, graph::tensorType(argument).getShape()));
-  producers[argument] = ops.size();
-  addVertex(nullptr, std::move(rule), 1);
+  rule.results.push_back(addDims(rule, graph::tensorType(argument), seed));
+  producers[argument] = {ops.size(), 0};
+  addVertex(nullptr, RefinedRule(std::move(rule)), 1, seed);
+}
+
+/// Cuts the factors of a leaf's dims, one each, as `seed` does.
+static void refineLike(RefinedRule &rule, const Seed &seed) {
+  for (auto [dim, wanted] :
+       llvm::zip_equal(rule.results[0], seed.sharding.dims)) {
+    SmallVector<int64_t> sizes;
+    for (const dist::Factor &factor : wanted.factors)
+      sizes.push_back(factor.size);
+    if (sizes.size() > 1)
+      rule.refine(dim.front(), sizes);
+  }
 }
 
 void ShardedGraph::addOp(Operation *op) {
-  for (Value result : op->getResults())
-    producers[result] = ops.size();
+  for (OpResult result : op->getResults())
+    producers[result] = {ops.size(), result.getResultNumber()};
   auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
   // A transfer moves its operand as it is: everything may be split, nothing may
   // be partial.
-  addVertex(op, ruled ? ruled.getShardingRule() : graph::sameShapeRule(op),
-            op->getNumResults());
+  RefinedRule rule(ruled ? ruled.getShardingRule() : graph::sameShapeRule(op));
+  const Seed *seed =
+      op->getNumResults() > 0 ? seeds->find(op->getResult(0)) : nullptr;
+  bool isLeaf = op->getNumOperands() == 0;
+  if (seed && isLeaf)
+    refineLike(rule, *seed);
+  addVertex(op, std::move(rule), op->getNumResults(), isLeaf ? seed : nullptr);
   connect(ops.size() - 1, op->getOperands());
+  if (seed && !isLeaf)
+    addPin(op->getResult(0), *seed);
 }
 
-void ShardedGraph::addSink(Value value) {
+void ShardedGraph::addPin(Value value, const Seed &seed) {
   graph::ShardingRule rule;
-  rule.operands.push_back(addDims(rule, graph::tensorType(value).getShape()));
-  addVertex(nullptr, std::move(rule), 0);
+  rule.operands.push_back(addDims(rule, graph::tensorType(value), &seed));
+  rule.results.push_back(rule.operands[0]);
+  addVertex(nullptr, RefinedRule(std::move(rule)), 1, &seed);
+  connect(ops.size() - 1, value);
+  pinnedValues[ops.size() - 1] = value;
+  producers[value] = {ops.size() - 1, 0};
+}
+
+void ShardedGraph::addSink(Value value, const Seed *seed) {
+  graph::ShardingRule rule;
+  rule.operands.push_back(addDims(rule, graph::tensorType(value), seed));
+  addVertex(nullptr, RefinedRule(std::move(rule)), 0, seed);
   connect(ops.size() - 1, value);
   ++numSinks;
 }
 
 void ShardedGraph::connect(unsigned user, ValueRange values) {
   for (auto [i, value] : llvm::enumerate(values)) {
-    unsigned producer = producers.lookup(value);
-    unsigned result =
-        isa<OpResult>(value) ? cast<OpResult>(value).getResultNumber() : 0;
+    auto [producer, result] = producers.lookup(value);
     Edge edge{producer, result, user, static_cast<unsigned>(i)};
     operands[user].push_back(edge);
     users[producer][result].push_back(edge);

@@ -4,6 +4,7 @@
 #define PCC_PASSES_4_SHARD_SHARDEDGRAPH_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/4-shard/Seeds.h"
 #include "passes/4-shard/ShardedOp.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -12,7 +13,9 @@
 namespace pcc::shard {
 
 /// Sources (arguments), ops in program order, sinks (results), and who feeds
-/// whom.
+/// whom. An op's value that has a seed is followed by a *pin*: a vertex that
+/// takes and gives the value as the seed says, whatever the op's rule allows.
+/// Sources, weights and sinks with a seed are pins themselves.
 class ShardedGraph {
 public:
   /// An operand of `user` and the result of `producer` that it reads.
@@ -20,13 +23,13 @@ public:
     unsigned producer, result, user, operand;
   };
 
-  explicit ShardedGraph(mlir::func::FuncOp function);
+  /// The graph keeps pointers to `seeds`.
+  ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
-  /// Cuts factors finer until producers and users agree, except those of ops in
-  /// `pinned`, which are cut as their sharding is; then finds which are the
-  /// batch and the sequence, from the arguments' `graph.batch_dim` and
+  /// Cuts factors finer until producers and users agree; then finds which are
+  /// the batch and the sequence, from the arguments' `graph.batch_dim` and
   /// `graph.sequence_dim`. Once, before axes are handed out.
-  void refine(const llvm::DenseMap<unsigned, dist::Sharding> &pinned);
+  void refine();
 
   /// Per op and factor.
   llvm::SmallVector<llvm::SmallVector<Tag, 8>, 0> tags;
@@ -41,11 +44,18 @@ public:
   mlir::Value valueOf(const Edge &edge) const {
     return valueOf(edge.producer, edge.result);
   }
+  /// What a vertex is pinned to; null if it is no pin.
+  const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
+  /// A pin behind an op.
+  bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   bool isArgument(unsigned op) const { return op < numArguments; }
   bool isSink(unsigned op) const { return op >= ops.size() - numSinks; }
   /// The position of a sink among the function's results.
   unsigned sinkIndex(unsigned op) const { return op - (ops.size() - numSinks); }
-  unsigned opOf(mlir::Value value) const { return producers.lookup(value); }
+  /// The vertex that users of a value read.
+  unsigned opOf(mlir::Value value) const {
+    return producers.lookup(value).first;
+  }
 
   mutable mlir::func::FuncOp
       function; ///< a handle: its accessors are not const
@@ -53,14 +63,19 @@ public:
 private:
   void addSource(mlir::Value argument);
   void addOp(mlir::Operation *op);
-  void addSink(mlir::Value value);
+  void addPin(mlir::Value value, const Seed &seed);
+  void addSink(mlir::Value value, const Seed *seed);
   void connect(unsigned user, mlir::ValueRange operands);
   void tagBatchAndSequence();
-  void addVertex(mlir::Operation *op, graph::ShardingRule rule,
-                 unsigned numResults);
+  void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,
+                 const Seed *seed = nullptr);
 
+  const Seeds *seeds;
   unsigned numArguments = 0, numSinks = 0;
-  llvm::DenseMap<mlir::Value, unsigned> producers;
+  /// Per value the vertex and its result that users read.
+  llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
+  llvm::DenseMap<unsigned, const Seed *> pins;
+  llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
 };
 
 } // namespace pcc::shard

@@ -80,8 +80,49 @@ dist::Sharding ShardedOp::tensorSharding(
   return sharding;
 }
 
+bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
+  return seesThrough ||
+         (!window.optional &&
+          llvm::any_of(rule->results[0][window.dim],
+                       [&](int factor) { return !axes[factor].empty(); }));
+}
+
+dist::DimSharding
+ShardedOp::seenThrough(const graph::ShardingRule::Window &window) const {
+  int64_t dimSize = 1;
+  for (int factor : rule->operands[window.operand][window.dim])
+    dimSize *= rule->factors[factor].size;
+  dist::DimSharding dim;
+  dist::View &view = dim.view.emplace();
+  for (int factor : rule->results[0][window.dim])
+    dim.factors.push_back({rule->factors[factor].size, axes[factor]});
+  if (window.extent == 0) {
+    int64_t length = 1;
+    for (const dist::Factor &factor : dim.factors)
+      length *= factor.size;
+    view = {1, length, 0, dimSize, {}};
+    for (const auto &[lo, hi, source, step] : window.stretches)
+      view.pieces.push_back({lo, hi, source, step});
+    return dim;
+  }
+  const dist::Factor split = dim.factors.front();
+  const auto &[lo, hi, source, step] = window.stretches.front();
+  view.blocks = split.numParts();
+  view.length = (split.localSize() - 1) * step + window.extent;
+  view.pitch = split.localSize() * step;
+  // Nothing that only padding would read.
+  view.limit = std::max<int64_t>(
+      0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
+  view.pieces = {{0, view.length, source, 1}};
+  dim.factors = {{view.blocks, split.axes}, {view.length, {}}};
+  return dim;
+}
+
 dist::Sharding ShardedOp::operandSharding(unsigned operand) const {
   dist::Sharding sharding = tensorSharding(rule->operands[operand]);
+  for (const auto &window : rule->windows)
+    if (window.operand == static_cast<int>(operand) && uses(window))
+      sharding.dims[window.dim] = seenThrough(window);
   for (auto [axis, which] : llvm::zip_equal(through, throughOperand))
     if (which == static_cast<int>(operand) ||
         (which == -1 &&
@@ -107,82 +148,4 @@ dist::Sharding ShardedOp::split() const {
   for (const dist::SubAxis &axis : through)
     sharding.partials.push_back({axis, dist::ReductionKind::Sum});
   return sharding;
-}
-
-/// Whether a factor has parts left for one more axis: at least two elements
-/// must remain on some rank.
-static bool splittable(const ShardedOp &op, size_t factor) {
-  const auto &f = op.rule->factors[factor];
-  return f.kind != FactorKind::Whole &&
-         dist::Factor{f.size, op.axes[factor]}.localSize() > 1;
-}
-
-/// Different reductions of one op cannot be pending at once.
-static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
-  if (!isReduction(kind))
-    return false;
-  for (auto [factor, split] : llvm::zip_equal(op.rule->factors, op.axes))
-    if (!split.empty() && isReduction(factor.kind) && factor.kind != kind)
-      return true;
-  return kind != FactorKind::Sum && !op.through.empty();
-}
-
-SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
-                                               const dist::SubAxis &axis) {
-  SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
-  for (size_t i = 0; i < op.rule->factors.size(); ++i)
-    if (splittable(op, i) && !mixesReductions(op, op.rule->factors[i].kind))
-      strategies.push_back({Strategy::Split, static_cast<int>(i)});
-  if (op.rule->partialThrough.empty() || op.rule->results.empty() ||
-      mixesReductions(op, FactorKind::Sum))
-    return strategies;
-  if (op.rule->partialTogether)
-    strategies.push_back({Strategy::Through, -1});
-  else
-    for (int operand : op.rule->partialThrough)
-      strategies.push_back({Strategy::Through, operand});
-  return strategies;
-}
-
-/// Gives `factor` of `op` as many of `parts` as leave no rank without elements,
-/// at least one; returns how many.
-static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor) {
-  size_t used = 0;
-  for (const dist::SubAxis &part : parts) {
-    int64_t after = dist::numParts(op.axes[factor]) * part.size;
-    if (!splittable(op, factor) ||
-        (used > 0 && after > op.rule->factors[factor].size))
-      break;
-    op.axes[factor].push_back(part);
-    ++used;
-  }
-  return used;
-}
-
-SmallVector<ShardedOp, 0>
-pcc::shard::candidatesOf(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
-                         llvm::function_ref<bool(const Strategy &)> may) {
-  SmallVector<ShardedOp, 0> candidates;
-  SmallVector<Strategy> strategies = strategiesOf(op, parts.front());
-  llvm::erase_if(strategies, [&](const Strategy &s) { return !may(s); });
-  for (const Strategy &strategy : strategies) {
-    ShardedOp candidate(op);
-    if (strategy.kind != Strategy::Split) {
-      for (const dist::SubAxis &part : parts)
-        candidate = candidate.with(part, strategy);
-      candidates.push_back(std::move(candidate));
-      continue;
-    }
-    ArrayRef<dist::SubAxis> rest =
-        parts.drop_front(fill(candidate, parts, strategy.index));
-    candidates.push_back(candidate);
-    for (const Strategy &other : strategies) {
-      ShardedOp both(candidate);
-      if (!rest.empty() && other.kind == Strategy::Split &&
-          other.index != strategy.index &&
-          fill(both, rest, other.index) == rest.size())
-        candidates.push_back(std::move(both));
-    }
-  }
-  return candidates;
 }

@@ -5,6 +5,7 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/4-shard/Seeds.h"
 
 #include <memory>
 
@@ -54,6 +55,10 @@ struct ShardedOp {
   /// Per entry of `through`: the operand, or -1 for all of `partialThrough`.
   llvm::SmallVector<int, 2> throughOperand;
 
+  /// All windows are used, also the optional ones and those of dims that
+  /// nothing splits.
+  bool seesThrough = false;
+
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
   /// A copy with one more axis.
@@ -67,6 +72,11 @@ struct ShardedOp {
   dist::Sharding split() const;
 
 private:
+  /// Whether the op reads through `window` as it is split.
+  bool uses(const graph::ShardingRule::Window &window) const;
+  /// What the op takes of a dim that it reads through a window.
+  dist::DimSharding
+  seenThrough(const graph::ShardingRule::Window &window) const;
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 };
@@ -77,8 +87,11 @@ inline constexpr llvm::StringLiteral splitName = "dist.split";
 /// come from, -1 for all that go together.
 inline constexpr llvm::StringLiteral throughName = "dist.through";
 
-/// All that `axis` may do to `op`: replicate, split any factor that has
-/// something left to split, or pass a partial sum.
+/// A unit attribute beside it where the op uses all its windows.
+inline constexpr llvm::StringLiteral windowsName = "dist.windows";
+
+/// All that `axis` may do to `op`: replicate, split any factor that is not
+/// whole, or pass a partial sum.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
@@ -86,10 +99,22 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 /// choice that is made passes `may`. One factor takes as many parts, major
 /// first, as it has room for; what is left goes to one other factor or to none:
 /// 2 key/value heads take half of an axis of 4, and the 4 queries of each head
-/// may take the rest.
+/// may take the rest. Ops with windows that narrow may use them. Where `seeds`
+/// split a factor of this size over more ranks than it has elements, or order
+/// axes another way, that is offered too.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
+             const Seeds &seeds,
              llvm::function_ref<bool(const Strategy &)> may);
+
+/// The same for a pin to `seed`, of whose axes those in `decided` have been
+/// handed out, `parts` being the last: they split what the seed says. Only the
+/// time axis, and axes that the seed does not use on dims that it leaves open,
+/// have a choice.
+llvm::SmallVector<ShardedOp, 0>
+pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
+                   const dist::Sharding &seed, const dist::SubAxes &decided,
+                   llvm::function_ref<bool(const Strategy &)> may);
 
 } // namespace pcc::shard
 

@@ -22,6 +22,10 @@ struct LocalOp {
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }
+  /// The window through which the op reads dim `dim` of an operand; null if it
+  /// has none there or does not use it.
+  const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
+
   /// The one factor of a dim, as the sharding of that dim.
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;
@@ -49,6 +53,15 @@ private:
 
 void addLayoutLocalizers(Localizers &localizers);
 void addPositionLocalizers(Localizers &localizers);
+void addWindowLocalizers(Localizers &localizers);
+
+/// A gather of constant indices, which reads through a window or, where it does
+/// not, is made of slices.
+mlir::Value localizeConstantGather(LocalOp &local, PositionBuilder &builder);
+
+/// What replaces an op that has nothing left to do: its operand, as a value of
+/// its own if others read that too.
+mlir::Value passOn(mlir::Value operand, PositionBuilder &builder);
 
 } // namespace pcc::localize
 

@@ -27,9 +27,22 @@ LocalOp::dimSharding(const ShardingRule::DimFactors &dim) const {
   return sharding;
 }
 
+const ShardingRule::Window *LocalOp::windowOf(int operand, size_t dim) const {
+  bool usesAll = op->hasAttr("dist.windows");
+  for (const ShardingRule::Window &window : rule.windows)
+    if (window.operand == operand && window.dim == static_cast<int>(dim) &&
+        (usesAll || (!window.optional &&
+                     llvm::any_of(rule.results[0][dim], [&](int factor) {
+                       return isSplit(factor);
+                     }))))
+      return &window;
+  return nullptr;
+}
+
 Localizers::Localizers() {
   addLayoutLocalizers(*this);
   addPositionLocalizers(*this);
+  addWindowLocalizers(*this);
 }
 
 namespace {
@@ -49,7 +62,7 @@ public:
         return failure();
     // They speak of global shapes.
     for (Operation &op : function.front())
-      for (StringRef name : {"dist.split", "dist.through"})
+      for (StringRef name : {"dist.split", "dist.through", "dist.windows"})
         op.removeDiscardableAttr(name);
     finishSignature();
     return success();

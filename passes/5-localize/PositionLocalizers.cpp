@@ -29,6 +29,8 @@ static Value localizeIota(LocalOp &local, PositionBuilder &builder) {
 ///   rank 1 of 2 owns rows 4 … 7 of 8; indices 1 6 -> owned no yes -> 0 row(6)
 static Value localizeGather(LocalOp &local, PositionBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
+  if (!local.rule.windows.empty())
+    return localizeConstantGather(local, builder);
   int64_t dim = gather.getDim(), size = local.operandTypes[0].getDimSize(dim);
   const auto &factors = local.rule.operands[0][dim];
   if (factors.empty() || !local.isSplit(factors.front()))

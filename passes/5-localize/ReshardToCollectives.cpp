@@ -39,6 +39,10 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
+    // What an op took through windows may be that op's own result by now.
+    if (auto known = dist::shardingOf(reshard.getResult());
+        known && value != reshard.getInput())
+      dist::setSharding(value, known.getSharding());
     reshard.replaceAllUsesWith(value);
     reshard.erase();
     return success();

@@ -57,7 +57,7 @@ private:
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());
     auto type = graph::tensorType(stageValue.value);
     auto global = RankedTensorType::get(tensor.shape, type.getElementType());
-    return !dist::isPartial(sharding) &&
+    return !dist::isPartial(sharding) && !dist::hasView(sharding) &&
            static_cast<int64_t>(sharding.rank()) == tensor.rank() &&
            dist::localType(global, sharding) == type;
   }

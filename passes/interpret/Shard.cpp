@@ -10,13 +10,20 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
+/// The elements that lie at `indices` of a view.
+static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
+  for (int64_t &index : indices)
+    if (index >= 0)
+      index = view.elementAt(index).value_or(hole);
+}
+
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
                                              const dist::Coordinates &where) {
   std::vector<dist::Factor> factors = dim.factors;
   if (factors.empty())
-    factors.push_back({size, {}});
+    factors.push_back({dim.view ? dim.view->size() : size, {}});
   std::vector<int64_t> indices{0};
   for (const dist::Factor &factor : factors) {
     int64_t part = factor.localSize(),
@@ -26,9 +33,11 @@ std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
     for (int64_t outer : indices)
       for (int64_t i = first; i < first + part; ++i)
         nested.push_back(
-            outer < 0 || i >= factor.size ? -1 : outer * factor.size + i);
+            outer < 0 || i >= factor.size ? padding : outer * factor.size + i);
     indices = std::move(nested);
   }
+  if (dim.view)
+    seeThrough(*dim.view, indices);
   return indices;
 }
 
@@ -43,14 +52,28 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
+/// NaN in padding, 0 elsewhere.
+static void poison(LocalIndices indices, HostTensor &shard) {
+  llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
+  bool hasHoles = false;
+  for (std::vector<int64_t> &dim : indices)
+    for (int64_t &index : dim) {
+      hasHoles |= index == hole;
+      index = index == padding ? padding : 0;
+    }
+  if (hasHoles)
+    forEachElement(indices, SmallVector<int64_t>(indices.size(), 1),
+                   [&](int64_t local, int64_t) { shard.floats[local] = 0; });
+}
+
 HostTensor interpret::emptyShard(const LocalIndices &indices,
                                  graph::ElementKind kind, Padding padding) {
   SmallVector<int64_t> shape;
   for (const std::vector<int64_t> &dim : indices)
     shape.push_back(static_cast<int64_t>(dim.size()));
   HostTensor shard = HostTensor::zeros(shape, kind);
-  if (padding == Padding::Poison)
-    llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
+  if (padding == Padding::Poison && !shard.floats.empty())
+    poison(indices, shard);
   return shard;
 }
 

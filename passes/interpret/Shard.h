@@ -8,8 +8,13 @@
 
 namespace pcc::interpret {
 
-/// Per dim the global index of every local element; -1 for padding.
+/// Per dim the global index of every local element, or one of the two below.
 using LocalIndices = llvm::SmallVector<std::vector<int64_t>>;
+
+/// An element behind the end of a short part.
+inline constexpr int64_t padding = -1;
+/// An element of a view that nothing lies at: it is 0.
+inline constexpr int64_t hole = -2;
 
 /// The indices of one dim: [3|64@tp] at tp 1 of 2 gives 32 … 63, 96 … 127,
 /// 160 … 191.

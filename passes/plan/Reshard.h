@@ -86,7 +86,8 @@ struct Prices {
 
 /// Plans once, without a cache. `from` and `to` need to be valid on the mesh;
 /// partial axes of `from` along the time axis that `to` lacks are ignored:
-/// accumulation happens in time.
+/// accumulation happens in time. `to` may see dims through views, `from` may
+/// not unless it is equal.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
@@ -117,7 +118,7 @@ private:
 };
 
 /// What one rank gets from another in a step that moves (not reduces): per dim
-/// the runs of global indices.
+/// the runs of global indices, or of indices of the view that `to` has there.
 struct Piece {
   int64_t fromRank = 0;
   std::vector<dist::Runs> box;

@@ -83,10 +83,12 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   toDim.assign(digits.size(), -1);
   for (size_t d = 0; d < shape.size(); ++d) {
     Dim dim;
-    dim.changed = from.dims[d].factors != to.dims[d].factors;
+    dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
     dim.to = makeSide(to.dims[d], shape[d]);
+    if (to.dims[d].view)
+      seeThrough(*to.dims[d].view, shape[d], dim);
     for (int digit : dim.from.digits)
       fromDim[digit] = static_cast<int>(d);
     for (int digit : dim.to.digits)
@@ -120,6 +122,15 @@ Movement::Side Movement::makeSide(const DimSharding &dim, int64_t size) const {
   for (int64_t position = 0; position < stride; ++position)
     side.runs.push_back(runsAt(dim, size, factorPositions(dim, position)));
   return side;
+}
+
+/// Holes are no part of either side.
+void Movement::seeThrough(const View &view, int64_t size, Dim &dim) {
+  Runs covered = view.indicesOf({{0, size}});
+  for (Runs &part : dim.to.runs)
+    part = intersect(part, covered);
+  for (Runs &part : dim.from.runs)
+    part = view.indicesOf(part);
 }
 
 int64_t Movement::overlapOf(Dim &dim, int64_t to, int64_t from) {
@@ -283,6 +294,8 @@ StepKind Movement::classify(const std::vector<int> &group) {
   std::vector<bool> inGroup = membership(group);
   if (group.empty())
     return StepKind::Slice;
+  if (hasView(to))
+    return StepKind::Exchange;
   if (isGather(inGroup))
     return StepKind::AllGather;
   if (isAllToAll(inGroup))

@@ -5,6 +5,9 @@
 // coordinates along the axes that split it. What a rank lacks of its part of
 // `to` is then the disjoint union of boxes, one per class of `from`.
 //
+// Where `to` sees a dim through a view, its indices are those of the view, on
+// both sides: a part of `from` is the indices whose elements it holds.
+//
 // Axes are cut into *digits*, the coarsest sub-axes such that every axis of
 // both shardings is a list of them. Each digit splits at most one dim of `from`
 // and one of `to`.
@@ -76,6 +79,7 @@ private:
   };
 
   Side makeSide(const dist::DimSharding &dim, int64_t size) const;
+  static void seeThrough(const dist::View &view, int64_t size, Dim &dim);
   int64_t overlapOf(Dim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
   bool isCommunicated(int digit);

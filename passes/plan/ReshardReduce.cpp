@@ -65,7 +65,7 @@ private:
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
       std::optional<DimSharding> rest = withoutAxes(to.dims[d], reduced);
-      if (!rest)
+      if (!rest || to.dims[d].view)
         continue;
       Sharding next = current;
       next.dims[d] = *rest;
@@ -99,7 +99,7 @@ private:
       if (here.empty())
         continue;
       std::optional<DimSharding> rest = withoutAxes(to.dims[d], axes);
-      result.dims[d] = rest && *rest == start.dims[d]
+      result.dims[d] = rest && *rest == start.dims[d] && !to.dims[d].view
                            ? to.dims[d]
                            : splitFurther(start.dims[d], shape[d], here);
     }

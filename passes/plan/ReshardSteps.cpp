@@ -63,12 +63,14 @@ public:
   ReshardPlan plan(const Sharding &from, const Sharding &to) {
     if (from.dims == to.dims)
       return {};
+    if (hasView(from))
+      return impossible("nothing moves on from a view");
     Movement movement(from, to, shape);
     if (!movement.aligned())
       return planUnaligned(from, to);
     ReshardPlan best = planOneStep(movement, from, to);
     if (best.possible() && !best.steps.empty() &&
-        best.steps[0].kind == StepKind::Exchange)
+        best.steps[0].kind == StepKind::Exchange && !hasView(to))
       considerSliceFirst(movement, from, to, best);
     if (!prices.axes.empty())
       considerOneAxisFirst(from, to, best);
@@ -76,6 +78,12 @@ public:
   }
 
 private:
+  static ReshardPlan impossible(std::string why) {
+    ReshardPlan plan;
+    plan.error = std::move(why);
+    return plan;
+  }
+
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;

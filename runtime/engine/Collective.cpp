@@ -101,6 +101,13 @@ protected:
     }
   }
 
+  void clearHoles(const Addresses &at) const {
+    if (plan.hasHoles)
+      std::memset(
+          at.out, 0,
+          size_t(context.program.buffers[size_t(collective.out)]->bytes));
+  }
+
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
     return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
                         : at.out + piece.offset * int64_t(size);
@@ -116,6 +123,7 @@ public:
 
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
+    clearHoles(at);
     copyAll(plan.local, at.in, at.out);
     return Status::success();
   }
@@ -144,6 +152,7 @@ public:
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
     packSends(at);
+    clearHoles(at);
     for (size_t i = 0; i < plan.receives.size(); ++i)
       receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
                      size_t(plan.receives[i].elements) * size};

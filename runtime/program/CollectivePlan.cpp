@@ -66,6 +66,7 @@ public:
 
   CollectivePlan slice() {
     plan.local = between(me, me);
+    findHoles();
     return std::move(plan);
   }
 
@@ -116,6 +117,7 @@ public:
       else
         addReceive(source, between(source, me), /*alwaysPacked=*/false);
     }
+    findHoles();
     return std::move(plan);
   }
 
@@ -124,7 +126,15 @@ private:
 
   std::vector<StridedCopy> between(int source, int target) const {
     return intersect({&spec.from, &members[source]},
-                     {&spec.to, &members[target]}, mesh);
+                     {&spec.to, &members[target], {}, spec.views}, mesh);
+  }
+
+  void findHoles() {
+    int64_t made = countElements(plan.local);
+    for (const PeerPiece &piece : plan.receives)
+      made += piece.elements;
+    plan.hasHoles =
+        !spec.views.empty() && made < numElements(localShape(spec.to));
   }
 
   /// Which holder of `piece` sends it to `receiver`: itself, or the one that

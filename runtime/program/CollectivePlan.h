@@ -44,6 +44,8 @@ struct CollectiveSpec {
   GroupSpec group = {}; ///< empty for Slice
   Layout from = {};
   Layout to = {};
+  /// How `to` sees the dims; empty: as they are.
+  std::vector<View> views = {};
 };
 
 /// Elements that go to, or come from, one member. Packed: through `elements`
@@ -72,6 +74,8 @@ struct CollectivePlan {
   bool gathersDirectly = false;
   std::vector<std::vector<StridedCopy>> unpack = {};
   int64_t scratchElements = 0;
+  /// Some element of `to` is a hole of a view: all of it is zeroed first.
+  bool hasHoles = false;
 };
 
 /// Every element that `to` holds here comes from exactly one member, from

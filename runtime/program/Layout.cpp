@@ -156,6 +156,39 @@ const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
   return nullptr;
 }
 
+std::vector<int64_t> viewedShape(std::span<const View> views,
+                                 std::span<const int64_t> shape) {
+  std::vector<int64_t> viewed(shape.begin(), shape.end());
+  for (size_t dim = 0; dim < views.size(); ++dim)
+    if (views[dim].blocks > 0)
+      viewed[dim] = views[dim].blocks * views[dim].length;
+  return viewed;
+}
+
+const char *findViewFault(const View &view, int64_t size) {
+  int64_t indices, across, along, last, end = 0;
+  if (view.blocks == 0)
+    return nullptr;
+  if (view.blocks < 0 || view.length < 1 || view.limit < 0 ||
+      view.limit > size ||
+      __builtin_mul_overflow(view.blocks, view.length, &indices) ||
+      __builtin_mul_overflow(view.blocks, view.pitch, &across))
+    return "has an impossible view";
+  if (view.blocks * int64_t(view.pieces.size()) > kMaxSegments)
+    return "has a view of too many pieces";
+  for (const ViewPiece &piece : view.pieces) {
+    if (piece.lo < end || piece.hi <= piece.lo || piece.hi > view.length ||
+        piece.step == 0 ||
+        __builtin_mul_overflow(piece.step, piece.hi - piece.lo, &along) ||
+        __builtin_add_overflow(across, along, &last) ||
+        __builtin_add_overflow(last, piece.source, &last) ||
+        __builtin_add_overflow(across, piece.source, &last))
+      return "has a view with an impossible piece";
+    end = piece.hi;
+  }
+  return nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // What a coordinate holds
 //===----------------------------------------------------------------------===//
@@ -313,6 +346,61 @@ static std::vector<Stretch> intersect(const std::vector<Segment> &source,
   return common;
 }
 
+/// The steps j of a piece whose elements `first + step * j` lie in [lo, hi), as
+/// far as [from, to) allows.
+static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
+                                               int64_t lo, int64_t hi,
+                                               int64_t from, int64_t to) {
+  const auto ceilDiv = [](int64_t a, int64_t b) {
+    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+  };
+  if (step > 0)
+    return {std::max(from, ceilDiv(lo - first, step)),
+            std::min(to, ceilDiv(hi - first, step))};
+  return {std::max(from, ceilDiv(first - hi + 1, -step)),
+          std::min(to, ceilDiv(first - lo + 1, -step))};
+}
+
+/// Appends what `piece` of block `block`, seen by one segment of indices, has
+/// in common with one segment of elements.
+static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
+                       const Segment &indices, const Segment &elements,
+                       std::vector<Stretch> &common) {
+  const int64_t begin = block * view.length + piece.lo;
+  const int64_t first = block * view.pitch + piece.source;
+  const auto [from, to] = stepsWithin(
+      first, piece.step, elements.global,
+      std::min(elements.global + elements.length, view.limit),
+      std::max<int64_t>(0, indices.global - begin),
+      std::min(piece.hi - piece.lo, indices.global + indices.length - begin));
+  if (from >= to)
+    return;
+  const int64_t source =
+      elements.local + first + piece.step * from - elements.global;
+  const int64_t target = indices.local + begin + from - indices.global;
+  if (piece.step == 1)
+    append(common, {source, target, to - from, 1, 0, 0});
+  else
+    common.push_back({source, target, 1, to - from, piece.step, 1});
+}
+
+/// The same for a target that sees the dim through a view: its segments are of
+/// the view's indices.
+static std::vector<Stretch> intersectSeen(const std::vector<Segment> &source,
+                                          const std::vector<Segment> &target,
+                                          const View &view) {
+  std::vector<Stretch> common;
+  for (const Segment &indices : target) {
+    const int64_t end = indices.global + indices.length;
+    for (int64_t block = indices.global / view.length;
+         block * view.length < end; ++block)
+      for (const ViewPiece &piece : view.pieces)
+        for (const Segment &elements : source)
+          appendSeen(view, block, piece, indices, elements, common);
+  }
+  return common;
+}
+
 static std::vector<int64_t> stridesOf(const Placed &side) {
   if (!side.strides.empty())
     return side.strides;
@@ -347,12 +435,15 @@ std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
   const std::vector<int64_t> sourceStrides = stridesOf(source);
   const std::vector<int64_t> targetStrides = stridesOf(target);
   std::vector<StridedCopy> copies(1);
-  for (size_t dim = 0; dim < source.layout->dims.size(); ++dim)
-    copies = multiply(
-        copies,
-        intersect(segmentsOf(source.layout->dims[dim], mesh, *source.at),
-                  segmentsOf(target.layout->dims[dim], mesh, *target.at)),
-        sourceStrides[dim], targetStrides[dim]);
+  for (size_t dim = 0; dim < source.layout->dims.size(); ++dim) {
+    const auto held = segmentsOf(source.layout->dims[dim], mesh, *source.at);
+    const auto wanted = segmentsOf(target.layout->dims[dim], mesh, *target.at);
+    const bool isSeen = !target.views.empty() && target.views[dim].blocks > 0;
+    copies = multiply(copies,
+                      isSeen ? intersectSeen(held, wanted, target.views[dim])
+                             : intersect(held, wanted),
+                      sourceStrides[dim], targetStrides[dim]);
+  }
   for (StridedCopy &copy : copies)
     simplify(copy);
   return copies;

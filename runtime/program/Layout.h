@@ -47,6 +47,34 @@ struct Layout {
   bool operator==(const Layout &) const = default;
 };
 
+/// Indices [lo, hi) of each block of a view hold elements `source`, `source +
+/// step`, … (in block 0).
+struct ViewPiece {
+  int64_t lo, hi, source, step;
+  bool operator==(const ViewPiece &) const = default;
+};
+
+/// A dim as a layout sees it that wants other elements than a part of it:
+/// `blocks` blocks of `length` indices, each `pitch` elements behind the one
+/// before. Indices that no piece holds, or whose element would lie outside
+/// [0, limit), are holes. No blocks: the dim as it is.
+struct View {
+  int64_t blocks = 0;
+  int64_t length = 0;
+  int64_t pitch = 0;
+  int64_t limit = 0;
+  std::vector<ViewPiece> pieces = {};
+  bool operator==(const View &) const = default;
+};
+
+/// The sizes of the dims as `views` see them; `views` is empty or has one per
+/// dim.
+std::vector<int64_t> viewedShape(std::span<const View> views,
+                                 std::span<const int64_t> shape);
+
+/// What is wrong with the view of a dim of `size` elements, or null.
+const char *findViewFault(const View &view, int64_t size);
+
 /// Sizes of the mesh axes in rank order (first is major), then the number of
 /// microbatches: the pseudo axis "mb" is index `sizes.size() - 1`.
 struct Mesh {
@@ -99,10 +127,13 @@ struct Placed {
   const Layout *layout;
   const Coordinates *at;
   std::vector<int64_t> strides = {};
+  /// How a target sees the dims; empty: as they are.
+  std::span<const View> views = {};
 };
 
 /// Copies that move what both sides hold from `source` to `target`, in
-/// elements. Both layouts are of one global shape.
+/// elements. Both layouts are of one global shape, that of the target as its
+/// views have it.
 std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
                                    const Mesh &mesh);
 

@@ -134,6 +134,14 @@ GroupSpec groupOf(const program::GroupT &stored) {
   return group;
 }
 
+View viewOf(const program::ViewT &stored) {
+  View view{stored.blocks, stored.length, stored.pitch, stored.limit};
+  for (const program::ViewPiece &piece : stored.pieces)
+    view.pieces.push_back(
+        {piece.lo(), piece.hi(), piece.source(), piece.step()});
+  return view;
+}
+
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective) {
   CollectiveSpec spec;
@@ -144,6 +152,8 @@ CollectiveSpec collectiveOf(const program::ProgramT &program,
     spec.from = layoutOf(*collective.from);
   if (collective.to)
     spec.to = layoutOf(*collective.to);
+  for (const auto &view : collective.views)
+    spec.views.push_back(viewOf(*view));
   return spec;
 }
 
@@ -164,6 +174,17 @@ program::LayoutT toProgram(const Layout &layout) {
         storedFactor->parts.push_back(toProgram(part));
     }
   }
+  return stored;
+}
+
+program::ViewT toProgram(const View &view) {
+  program::ViewT stored;
+  stored.blocks = view.blocks;
+  stored.length = view.length;
+  stored.pitch = view.pitch;
+  stored.limit = view.limit;
+  for (const ViewPiece &piece : view.pieces)
+    stored.pieces.emplace_back(piece.lo, piece.hi, piece.source, piece.step);
   return stored;
 }
 

@@ -51,6 +51,7 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 Mesh meshOf(const program::ProgramT &program);
 Layout layoutOf(const program::LayoutT &layout);
+View viewOf(const program::ViewT &view);
 GroupSpec groupOf(const program::GroupT &group);
 /// Parts and groups of the collective; `from` and `to` as far as it has them.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
@@ -61,6 +62,7 @@ inline ElementType typeOf(program::ElementType type) {
 
 /// The inverse, for whoever writes programs.
 program::LayoutT toProgram(const Layout &layout);
+program::ViewT toProgram(const View &view);
 program::GroupT toProgram(const GroupSpec &group);
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);

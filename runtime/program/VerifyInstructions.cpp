@@ -181,9 +181,7 @@ public:
                                                   collective.shape);
         !fault.empty())
       return fault;
-    if (std::string fault =
-            findStoredLayoutFault(collective.to.get(), mesh, collective.shape);
-        !fault.empty())
+    if (std::string fault = checkTarget(collective); !fault.empty())
       return fault;
     if (numElements(localShape(layoutOf(*collective.from))) !=
             numElements(in->shape) ||
@@ -191,6 +189,24 @@ public:
             numElements(out->shape))
       return "has layouts that do not fit its buffers";
     return {};
+  }
+
+  /// The layout that a collective makes, of what its views show.
+  std::string checkTarget(const program::CollectiveT &collective) const {
+    if (!collective.views.empty() &&
+        (collective.views.size() != collective.shape.size() ||
+         collective.kind == program::CollectiveKind::AllGather ||
+         collective.kind == program::CollectiveKind::ReduceScatter))
+      return "has views where there can be none";
+    std::vector<View> views;
+    for (size_t dim = 0; dim < collective.views.size(); ++dim) {
+      views.push_back(viewOf(*collective.views[dim]));
+      if (const char *fault =
+              findViewFault(views.back(), collective.shape[dim]))
+        return fault;
+    }
+    return findStoredLayoutFault(collective.to.get(), mesh,
+                                 viewedShape(views, collective.shape));
   }
 
   std::string check(const program::CheckIndicesT &indices) const {

@@ -67,7 +67,7 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Dims that a window slides over stay whole here.
+/// Dims that a window slides over: whole, unless slideWindows frees them.
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
@@ -113,7 +113,13 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
 }
 
 ShardingRule ConvOp::getShardingRule() {
-  return convRule(*this, getGroup(), /*transposed=*/false);
+  ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
+  SmallVector<int64_t> extents;
+  for (auto [window, dilation] : llvm::zip(
+           tensorType(getFilter()).getShape().drop_front(2), getDilations()))
+    extents.push_back((window - 1) * dilation + 1);
+  slideWindows(rule, extents, getStrides(), getPads());
+  return rule;
 }
 
 ShardingRule ConvTransposeOp::getShardingRule() {

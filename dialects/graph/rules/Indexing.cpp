@@ -8,9 +8,35 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 using Tensor = ShardingRule::TensorFactors;
 
+/// Constant indices are windows; the other dims go through.
+static ShardingRule
+constantGatherRule(GatherOp op,
+                   ArrayRef<ShardingRule::Window::Stretch> stretches) {
+  ShardingRule rule;
+  const int dim = static_cast<int>(op.getDim());
+  const int64_t size = tensorType(op.getData()).getDimSize(dim),
+                count = tensorType(op.getIndices()).getDimSize(0);
+  Tensor data = addDims(rule, tensorType(op.getData()).getShape());
+  for (int factor : data[dim])
+    rule.factors[factor].kind = FactorKind::Whole;
+  Tensor result = data;
+  result[dim] = count > 1 ? Dims{rule.add(count)} : Dims{};
+  rule.operands = {data, Tensor(1)};
+  rule.results = {result};
+  rule.partialThrough = {0};
+  addWindow(rule, {0,
+                   dim,
+                   {stretches.begin(), stretches.end()},
+                   /*extent=*/0,
+                   /*narrows=*/count < size});
+  return rule;
+}
+
 /// The gathered dim is a sum: every rank reads what it owns and gives zeros
 /// elsewhere (vocabulary-parallel embedding).
 ShardingRule GatherOp::getShardingRule() {
+  if (auto stretches = constantStretches(*this); !stretches.empty())
+    return constantGatherRule(*this, stretches);
   ShardingRule rule;
   size_t dim = getDim();
   Tensor data = addDims(rule, tensorType(getData()).getShape()),

@@ -115,11 +115,12 @@ ShardingRule BroadcastOp::getShardingRule() {
 
 /// A dim of which nothing is cut is free. A part of `size` that starts at a
 /// multiple of its size in a dim that it divides is one of n blocks: [n whole,
-/// size] → [size] (fused QKV). Everything else is whole.
+/// size] → [size] (fused QKV). Everything else is read through a window.
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
-  Tensor operand(input.size()), result(input.size());
+  Tensor &operand = rule.operands.emplace_back(input.size());
+  Tensor &result = rule.results.emplace_back(input.size());
   for (auto [i, size] : llvm::enumerate(input)) {
     int64_t start = getStarts()[i], count = getSizes()[i], step = getSteps()[i];
     bool blocks =
@@ -129,19 +130,23 @@ ShardingRule SliceOp::getShardingRule() {
     if (!blocks && size > 1)
       operand[i].push_back(rule.add(size, FactorKind::Whole));
     if (count > 1)
-      result[i].push_back(
-          rule.add(count, blocks ? FactorKind::Parallel : FactorKind::Whole));
+      result[i].push_back(rule.add(count));
     if (blocks)
       llvm::append_range(operand[i], result[i]);
+    if (count > 0 && (count != size || step != 1))
+      addWindow(rule, {0,
+                       static_cast<int>(i),
+                       {{0, count, start, step}},
+                       /*extent=*/0,
+                       /*narrows=*/count < size,
+                       /*optional=*/blocks});
   }
-  rule.operands.push_back(operand);
-  rule.results.push_back(result);
   rule.partialThrough = {0};
   return rule;
 }
 
-/// Equal parts are blocks: [size] … → [n whole, size]. Unequal parts keep the
-/// dim whole.
+/// Equal parts are blocks: [size] … → [n whole, size]. Unequal parts are read
+/// through windows, each where it lies in the result.
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -151,22 +156,26 @@ ShardingRule ConcatOp::getShardingRule() {
     return tensorType(input).getDimSize(dim) == part;
   });
   Dims block = equal && part > 1 ? Dims{rule.add(part)} : Dims{};
-  for (int factor : result[dim])
-    rule.factors[factor].kind = FactorKind::Whole;
   if (equal && getInputs().size() > 1) {
     result[dim] = {rule.add(getInputs().size(), FactorKind::Whole)};
     llvm::append_range(result[dim], block);
   }
-  for (Value input : getInputs()) {
+  rule.results.push_back(result);
+  int64_t start = 0;
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
     Tensor operand = result;
     int64_t size = tensorType(input).getDimSize(dim);
     operand[dim] = equal      ? block
                    : size > 1 ? Dims{rule.add(size, FactorKind::Whole)}
                               : Dims{};
     rule.operands.push_back(operand);
-    rule.partialThrough.push_back(rule.operands.size() - 1);
+    rule.partialThrough.push_back(i);
+    if (!equal && size > 0 && !result[dim].empty())
+      addWindow(rule, {static_cast<int>(i),
+                       static_cast<int>(dim),
+                       {{start, start + size, 0, 1}}});
+    start += size;
   }
-  rule.results.push_back(result);
   rule.partialTogether = true;
   return rule;
 }
@@ -194,9 +203,45 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
+/// Where each element of a padded dim of `size` comes from.
+static SmallVector<ShardingRule::Window::Stretch, 2>
+paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
+  int64_t end = low + size, all = end + high;
+  if (mode == PadMode::Constant)
+    return {{0, all, -low, 1}};
+  SmallVector<ShardingRule::Window::Stretch, 2> stretches;
+  if (mode == PadMode::Edge)
+    for (int64_t i = 0; i < low; ++i)
+      stretches.push_back({i, i + 1, 0, 1});
+  else if (low > 0)
+    stretches.push_back(
+        mode == PadMode::Reflect
+            ? ShardingRule::Window::Stretch{0, low, low, -1}
+            : ShardingRule::Window::Stretch{0, low, size - low, 1});
+  stretches.push_back({low, end, 0, 1});
+  if (mode == PadMode::Edge)
+    for (int64_t i = end; i < all; ++i)
+      stretches.push_back({i, i + 1, size - 1, 1});
+  else if (high > 0)
+    stretches.push_back(
+        mode == PadMode::Reflect
+            ? ShardingRule::Window::Stretch{end, all, size - 2, -1}
+            : ShardingRule::Window::Stretch{end, all, 0, 1});
+  return stretches;
+}
+
 ShardingRule PadOp::getShardingRule() {
   ShardingRule rule = untouchedRule(
       *this, [&](size_t i) { return getLow()[i] == 0 && getHigh()[i] == 0; });
+  auto shape = tensorType(getInput()).getShape();
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    int64_t low = getLow()[i], high = getHigh()[i];
+    bool once = low >= 0 && high >= 0 && low < size && high < size;
+    if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
+        (getMode() == PadMode::Constant || once))
+      addWindow(rule, {0, static_cast<int>(i),
+                       paddedFrom(getMode(), size, low, high)});
+  }
   if (getValue())
     rule.operands.emplace_back();
   return rule;

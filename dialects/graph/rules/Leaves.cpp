@@ -5,11 +5,14 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// A result-only rule: every dim may be split.
+/// A result-only rule: every dim may be split, also one of a single element,
+/// which then lies on one rank.
 static ShardingRule leafRule(Operation *op) {
   ShardingRule rule;
-  rule.results.push_back(
-      addDims(rule, tensorType(op->getResult(0)).getShape()));
+  ShardingRule::TensorFactors &dims = rule.results.emplace_back();
+  for (int64_t size : tensorType(op->getResult(0)).getShape())
+    dims.push_back(size > 0 ? ShardingRule::DimFactors{rule.add(size)}
+                            : ShardingRule::DimFactors{});
   return rule;
 }
 

@@ -120,5 +120,21 @@ ShardingRule PoolOp::getShardingRule() {
                       FactorKind::Whole));
   rule.operands.push_back(operand);
   rule.results.push_back(result);
+  SmallVector<int64_t> extents;
+  for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
+    extents.push_back((window - 1) * dilation + 1);
+  slideWindows(rule, extents, getStrides(), getPads());
+  // Averages over what lies inside the input count it.
+  auto counts = [&](const ShardingRule::Window &window) {
+    size_t i = window.dim - 2, low = getPads()[i],
+           high = getPads()[i + extents.size()];
+    return getKind() == PoolKind::Average              ? low + high > 0
+           : getKind() == PoolKind::AverageWithPadding ? getOverhang()[i] > 0
+                                                       : false;
+  };
+  for (const ShardingRule::Window &window : rule.windows)
+    if (counts(window))
+      for (int factor : rule.results[0][window.dim])
+        rule.factors[factor].kind = FactorKind::Whole;
   return rule;
 }

@@ -24,6 +24,22 @@ ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     llvm::ArrayRef<int64_t> shape,
                                     FactorKind kind = FactorKind::Parallel);
 
+/// Frees dim `window.dim` of result 0, one factor, which is read through
+/// `window`, unless that is optional.
+void addWindow(ShardingRule &rule, ShardingRule::Window window);
+
+/// The stretches of elements that a gather with one dim of constant indices
+/// reads; none if the indices are not constant or not a few stretches.
+llvm::SmallVector<ShardingRule::Window::Stretch, 2>
+constantStretches(GatherOp gather);
+
+/// Frees the spatial dims of the result of a convolution or pool with one
+/// input of N, C, spatial…: a part of rows needs the rows around it.
+///   extents  per spatial dim the neighbouring elements under one window
+void slideWindows(ShardingRule &rule, llvm::ArrayRef<int64_t> extents,
+                  llvm::ArrayRef<int64_t> strides,
+                  llvm::ArrayRef<int64_t> pads);
+
 } // namespace pcc::graph
 
 #endif // PCC_DIALECTS_GRAPH_RULES_RULEBUILDERS_H

@@ -37,7 +37,7 @@ runtime::GroupSpec RankMesh::groupOf(const dist::SubAxes &axes) const {
 runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
                                    ArrayRef<int64_t> shape) const {
   runtime::Layout layout = runtime::wholeLayout(
-      std::span<const int64_t>(shape.data(), shape.size()));
+      dist::viewedShape(sharding, dist::Shape(shape.begin(), shape.end())));
   for (auto [dim, factors] : llvm::zip(layout.dims, sharding.dims)) {
     if (factors.factors.empty())
       continue;
@@ -49,6 +49,22 @@ runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
     }
   }
   return layout;
+}
+
+std::vector<runtime::View> emit::viewsOf(const dist::Sharding &sharding) {
+  std::vector<runtime::View> views;
+  if (!dist::hasView(sharding))
+    return views;
+  for (const dist::DimSharding &dim : sharding.dims) {
+    runtime::View &made = views.emplace_back();
+    if (!dim.view)
+      continue;
+    made = {dim.view->blocks, dim.view->length, dim.view->pitch,
+            dim.view->limit};
+    for (const dist::ViewPiece &piece : dim.view->pieces)
+      made.pieces.push_back({piece.lo, piece.hi, piece.source, piece.step});
+  }
+  return views;
 }
 
 static std::optional<runtime::ElementType> integerType(IntegerType type) {

@@ -37,6 +37,9 @@ private:
   std::vector<std::string> axisNames;
 };
 
+/// How the result of a collective sees the dims; empty if as they are.
+std::vector<runtime::View> viewsOf(const dist::Sharding &sharding);
+
 /// Element types that programs have; nothing for others.
 std::optional<runtime::ElementType> elementTypeOf(mlir::Type type);
 /// The element type of a tensor. The gate of 1-import lets no other pass.

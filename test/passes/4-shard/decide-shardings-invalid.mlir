@@ -9,6 +9,15 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["v=[tp]"]} {
 
 // -----
 
+// expected-error @unknown {{cannot shard 'x' as [8@tp view(1x8 by 0 of 8: 0..8 from 1)]: no value lies as a view}}
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[8@tp view(1x8 by 0 of 8: 0..8 from 1)]"]} {
+  func.func @view(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
+    return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
 // expected-error @unknown {{cannot shard 'x' as [ep]: axis "ep" is not in the mesh}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[ep]"]} {
   func.func @unknown_axis(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
@@ -27,12 +36,13 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[tp,-]"]} {
 
 // -----
 
-// Softmax keeps the dim whole along which it sums.
-module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["s=[-,tp]"]} {
-  func.func @seed_that_the_op_forbids(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
-    // expected-error @below {{sharding 's=[-,tp]' cannot be met: axis "tp" cannot}}
-    %y = graph.softmax %x over 1 {graph.name = "s"} : tensor<8x4xf32>
-    return %y : tensor<8x4xf32>
+// Parts of an axis that do not align cannot be told apart on one rank.
+// expected-error @unknown {{another one cuts axis "tp" in other parts, at 2 and at 3}}
+module attributes {dist.mesh = #dist.mesh<tp = 6>, dist.seeds = ["x=[tp:(1)2]", "y=[tp:(1)3]"]} {
+  func.func @parts_that_do_not_align(%x: tensor<12xf32> {graph.name = "x"},
+      %y: tensor<12xf32> {graph.name = "y"}) -> tensor<12xf32> {
+    %z = graph.add %x, %y : tensor<12xf32>, tensor<12xf32>
+    return %z : tensor<12xf32>
   }
 }
 

@@ -132,6 +132,7 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
     spec.group = writer.facts.groups[group];
   spec.from = mesh.layoutOf(collective.getFrom().getSharding(), shape);
   spec.to = mesh.layoutOf(collective.getTo().getSharding(), shape);
+  spec.views = viewsOf(collective.getTo().getSharding());
 
   program::CollectiveT made;
   made.kind = kindOf(collective.getKind());
@@ -145,6 +146,9 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
     made.from =
         std::make_unique<program::LayoutT>(runtime::toProgram(spec.from));
     made.to = std::make_unique<program::LayoutT>(runtime::toProgram(spec.to));
+    for (const runtime::View &view : spec.views)
+      made.views.push_back(
+          std::make_unique<program::ViewT>(runtime::toProgram(view)));
     made.scratch = writer.buffers.scratch(
         writer.scratchElements(keyOf(collective), spec) *
         static_cast<int64_t>(runtime::sizeOf(

@@ -1,0 +1,201 @@
+//===- Candidates.cpp - all that one more axis may do to an op ------------===//
+
+#include "passes/4-shard/ShardedOp.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+using graph::FactorKind;
+
+/// Different reductions of one op cannot be pending at once.
+static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
+  if (!isReduction(kind))
+    return false;
+  for (auto [factor, split] : llvm::zip_equal(op.rule->factors, op.axes))
+    if (!split.empty() && isReduction(factor.kind) && factor.kind != kind)
+      return true;
+  return kind != FactorKind::Sum && !op.through.empty();
+}
+
+SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
+                                               const dist::SubAxis &axis) {
+  SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
+  for (auto [i, factor] : llvm::enumerate(op.rule->factors))
+    if (factor.kind != FactorKind::Whole && !mixesReductions(op, factor.kind))
+      strategies.push_back({Strategy::Split, static_cast<int>(i)});
+  if (op.rule->partialThrough.empty() || op.rule->results.empty() ||
+      mixesReductions(op, FactorKind::Sum))
+    return strategies;
+  if (op.rule->partialTogether)
+    strategies.push_back({Strategy::Through, -1});
+  else
+    for (int operand : op.rule->partialThrough)
+      strategies.push_back({Strategy::Through, operand});
+  return strategies;
+}
+
+namespace {
+/// How a factor takes parts of an axis.
+struct Filling {
+  /// Also where no element is left for some rank.
+  bool overfill = false;
+  /// In front of the first axis that seeds put behind this one.
+  bool reorder = false;
+};
+} // namespace
+
+/// Gives `factor` of `op` as many of `parts` as leave no rank without elements,
+/// at least one; returns how many, 0 if the factor is full.
+static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
+                   const Seeds &seeds, Filling how) {
+  dist::SubAxes &axes = op.axes[factor];
+  const int64_t size = op.rule->factors[factor].size;
+  auto place = axes.end();
+  if (how.reorder)
+    place = llvm::find_if(axes, [&](const dist::SubAxis &other) {
+      return seeds.isBefore(parts.front().axis, other.axis);
+    });
+  size_t at = place - axes.begin(), used = 0;
+  for (const dist::SubAxis &part : parts) {
+    int64_t before = dist::numParts(axes), after = before * part.size;
+    bool isFull = before >= size || (used > 0 && after > size);
+    if (isFull && !how.overfill)
+      break;
+    axes.insert(axes.begin() + at + used, part);
+    ++used;
+  }
+  return used;
+}
+
+/// The ways in which `factor` may take `parts`; the first is the usual one.
+static SmallVector<Filling, 4> fillingsOf(const ShardedOp &op,
+                                          ArrayRef<dist::SubAxis> parts,
+                                          int factor, const Seeds &seeds) {
+  SmallVector<Filling, 4> fillings{{}};
+  const int64_t size = op.rule->factors[factor].size;
+  int64_t all = dist::numParts(op.axes[factor]);
+  for (const dist::SubAxis &part : parts)
+    all *= part.size;
+  if (all > size && seeds.overfills(size))
+    fillings.push_back({.overfill = true});
+  if (llvm::any_of(op.axes[factor], [&](const dist::SubAxis &other) {
+        return seeds.isBefore(parts.front().axis, other.axis);
+      }))
+    for (Filling filling : SmallVector<Filling, 4>(fillings)) {
+      filling.reorder = true;
+      fillings.push_back(filling);
+    }
+  return fillings;
+}
+
+/// All parts that `strategy`, a split, has no room for on another factor.
+static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                      const Strategy &strategy, Filling how,
+                      ArrayRef<Strategy> others, const Seeds &seeds,
+                      SmallVectorImpl<ShardedOp> &candidates) {
+  ShardedOp candidate(op);
+  size_t used = fill(candidate, parts, strategy.index, seeds, how);
+  if (used == 0)
+    return;
+  candidates.push_back(candidate);
+  ArrayRef<dist::SubAxis> rest = parts.drop_front(used);
+  for (const Strategy &other : others) {
+    ShardedOp both(candidate);
+    if (!rest.empty() && other.kind == Strategy::Split &&
+        other.index != strategy.index &&
+        fill(both, rest, other.index, seeds, {}) == rest.size())
+      candidates.push_back(std::move(both));
+  }
+}
+
+SmallVector<ShardedOp, 0>
+pcc::shard::candidatesOf(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                         const Seeds &seeds,
+                         llvm::function_ref<bool(const Strategy &)> may) {
+  SmallVector<ShardedOp, 0> candidates;
+  SmallVector<Strategy> strategies = strategiesOf(op, parts.front());
+  llvm::erase_if(strategies, [&](const Strategy &s) { return !may(s); });
+  for (const Strategy &strategy : strategies) {
+    if (strategy.kind == Strategy::Split) {
+      for (Filling how : fillingsOf(op, parts, strategy.index, seeds))
+        addSplits(op, parts, strategy, how, strategies, seeds, candidates);
+      continue;
+    }
+    ShardedOp candidate(op);
+    for (const dist::SubAxis &part : parts)
+      candidate = candidate.with(part, strategy);
+    candidates.push_back(std::move(candidate));
+  }
+  if (llvm::any_of(op.rule->windows,
+                   [](const auto &window) { return window.narrows; }) &&
+      !op.seesThrough)
+    for (ShardedOp candidate : SmallVector<ShardedOp, 0>(candidates)) {
+      candidate.seesThrough = true;
+      candidates.push_back(std::move(candidate));
+    }
+  return candidates;
+}
+
+/// Those parts of `axes` that have been handed out.
+static dist::SubAxes decidedOf(const dist::SubAxes &axes,
+                               const dist::SubAxes &decided) {
+  dist::SubAxes kept;
+  for (const dist::SubAxis &axis : axes)
+    for (const dist::SubAxis &other : decided)
+      if (auto both = dist::overlap(axis, other))
+        kept.push_back(*both);
+  return kept;
+}
+
+/// `op` with its factors split as far as `seed` has been handed out, and by
+/// what else splits them already: time in front, others behind.
+static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
+                           const dist::SubAxes &decided) {
+  ShardedOp next(op);
+  const auto &dims =
+      op.rule->results.empty() ? op.rule->operands[0] : op.rule->results[0];
+  const dist::SubAxes wanted = dist::splitAxes(seed);
+  auto isWanted = [&](const dist::SubAxis &axis) {
+    return llvm::any_of(wanted, [&](const dist::SubAxis &other) {
+      return dist::overlaps(axis, other);
+    });
+  };
+  for (auto [dim, split] : llvm::zip_equal(dims, seed.dims))
+    for (auto [factor, as] : llvm::zip(dim, split.factors)) {
+      dist::SubAxes axes;
+      for (const dist::SubAxis &axis : op.axes[factor])
+        if (axis.axis == dist::timeAxis)
+          axes.push_back(axis);
+      llvm::append_range(axes, decidedOf(as.axes, decided));
+      for (const dist::SubAxis &axis : op.axes[factor])
+        if (axis.axis != dist::timeAxis && !isWanted(axis))
+          axes.push_back(axis);
+      next.axes[factor] = std::move(axes);
+    }
+  return next;
+}
+
+SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
+    const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+    const dist::Sharding &seed, const dist::SubAxes &decided,
+    llvm::function_ref<bool(const Strategy &)> may) {
+  const ShardedOp forced = splitLike(op, seed, decided);
+  SmallVector<ShardedOp, 0> candidates{forced};
+  const bool inTime = parts.front().axis == dist::timeAxis;
+  if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
+        return axis.axis == parts.front().axis;
+      }))
+    return candidates;
+  const auto &dims =
+      op.rule->results.empty() ? op.rule->operands[0] : op.rule->results[0];
+  for (auto [dim, wanted] : llvm::zip_equal(dims, seed.dims))
+    for (int factor : dim) {
+      const bool isFree = inTime || (wanted.open && wanted.factors.empty());
+      if (!isFree || !may({Strategy::Split, factor}))
+        continue;
+      ShardedOp candidate(forced);
+      if (fill(candidate, parts, factor, Seeds(), {}) > 0)
+        candidates.push_back(std::move(candidate));
+    }
+  return candidates;
+}

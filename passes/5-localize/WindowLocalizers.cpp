@@ -1,0 +1,229 @@
+//===- WindowLocalizers.cpp - ops that read split dims through windows ----===//
+//
+// The reshard in front of such an op has put every element that a rank needs
+// where the op reads it, with zeros in holes: what the op did along that dim,
+// cutting, padding or moving, is done.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Matchers.h"
+#include "passes/5-localize/LocalOp.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+using graph::Predicate;
+
+Value pcc::localize::passOn(Value operand, PositionBuilder &builder) {
+  if (operand.hasOneUse())
+    return operand;
+  return builder.make<graph::ReshapeOp>(operand.getType(), operand);
+}
+
+/// A dim that is taken whole takes what is local; one of n blocks begins at as
+/// many local blocks.
+static Value localizeSlice(LocalOp &local, PositionBuilder &builder) {
+  auto slice = cast<graph::SliceOp>(local.op);
+  SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
+      steps(slice.getSteps());
+  for (auto [i, dim] : llvm::enumerate(local.rule.results[0])) {
+    bool isSeen = local.windowOf(0, i);
+    if (!isSeen && (dim.empty() || !local.isSplit(dim.front())))
+      continue;
+    int64_t block = sizes[i];
+    sizes[i] = dist::localDim(local.dimSharding(dim), block);
+    starts[i] = isSeen ? 0 : starts[i] / block * sizes[i];
+    if (isSeen)
+      steps[i] = 1;
+  }
+  slice.setStarts(starts);
+  slice.setSizes(sizes);
+  slice.setSteps(steps);
+  bool takesAll = ArrayRef<int64_t>(sizes) ==
+                      graph::tensorType(slice.getInput()).getShape() &&
+                  llvm::all_equal(steps) &&
+                  (steps.empty() || steps.front() == 1);
+  return takesAll ? passOn(slice.getInput(), builder) : Value();
+}
+
+/// `value` where `real` is true along dim `dim`, `other` (a scalar) elsewhere.
+static Value selectAlong(PositionBuilder &builder, Value real, int64_t dim,
+                         Value value, Value other) {
+  int64_t rank = graph::tensorType(value).getRank();
+  return builder.make<graph::SelectOp>(builder.along(real, dim, rank), value,
+                                       other);
+}
+
+/// Whether each of `indices` lies in [lo, hi).
+static Value isWithin(PositionBuilder &builder, Value indices, int64_t lo,
+                      int64_t hi) {
+  Type i64 = builder.getI64Type();
+  return builder.make<graph::AndOp>(
+      builder.compare(Predicate::GreaterOrEqual, indices,
+                      builder.scalar(i64, lo)),
+      builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
+}
+
+static bool isZero(Value scalar) {
+  return matchPattern(scalar, m_AnyZeroFloat()) ||
+         matchPattern(scalar, m_Zero());
+}
+
+static Value localizePad(LocalOp &local, PositionBuilder &builder) {
+  auto pad = cast<graph::PadOp>(local.op);
+  SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
+  Value input = pad.getInput();
+  for (size_t dim = 0; dim < low.size(); ++dim) {
+    if (!local.windowOf(0, dim))
+      continue;
+    int64_t size = local.operandTypes[0].getDimSize(dim);
+    if (Value value = pad.getValue(); value && !isZero(value)) {
+      Value index =
+          builder.globalIndex(local.dimSharding(local.rule.results[0][dim]),
+                              local.resultTypes[0].getDimSize(dim));
+      input = selectAlong(builder,
+                          isWithin(builder, index, low[dim], low[dim] + size),
+                          dim, input, value);
+    }
+    low[dim] = high[dim] = 0;
+  }
+  auto isPadded = [](int64_t count) { return count != 0; };
+  if (llvm::none_of(low, isPadded) && llvm::none_of(high, isPadded))
+    return input == pad.getInput() ? passOn(input, builder) : input;
+  pad.getInputMutable().assign(input);
+  pad.setLow(low);
+  pad.setHigh(high);
+  return {};
+}
+
+Value pcc::localize::localizeConstantGather(LocalOp &local,
+                                            PositionBuilder &builder) {
+  auto gather = cast<graph::GatherOp>(local.op);
+  int64_t dim = gather.getDim();
+  Value data = gather.getData();
+  if (local.windowOf(0, dim))
+    return passOn(data, builder);
+  auto type = graph::tensorType(data);
+  SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()),
+      steps(type.getRank(), 1);
+  SmallVector<Value> parts;
+  for (const auto &[lo, hi, source, step] :
+       local.rule.windows.front().stretches) {
+    starts[dim] = source;
+    sizes[dim] = hi - lo;
+    steps[dim] = step;
+    parts.push_back(builder.make<graph::SliceOp>(data, starts, sizes, steps));
+  }
+  return parts.size() == 1 ? parts.front()
+                           : builder.make<graph::ConcatOp>(
+                                 parts, builder.getI64IntegerAttr(dim));
+}
+
+/// Each operand lies where it lies in the result, so that every index takes one
+/// of them.
+static Value localizeConcat(LocalOp &local, PositionBuilder &builder) {
+  auto concat = cast<graph::ConcatOp>(local.op);
+  int64_t dim = concat.getDim();
+  if (local.rule.windows.empty() ||
+      !local.windowOf(local.rule.windows.front().operand, dim))
+    return {};
+  Value index =
+      builder.globalIndex(local.dimSharding(local.rule.results[0][dim]),
+                          local.resultTypes[0].getDimSize(dim));
+  Value result;
+  int64_t start = 0;
+  for (auto [i, input] : llvm::enumerate(concat.getInputs())) {
+    int64_t size = local.operandTypes[i].getDimSize(dim);
+    if (size == 0)
+      continue;
+    if (!result)
+      result = input;
+    else
+      result = selectAlong(
+          builder,
+          builder.compare(Predicate::Less, index,
+                          builder.scalar(builder.getI64Type(), start)),
+          dim, result, input);
+    start += size;
+  }
+  return llvm::is_contained(concat.getInputs(), result)
+             ? passOn(result, builder)
+             : result;
+}
+
+/// Pads of dims that are read through windows lie in the windows.
+template <typename Op> static void dropPads(LocalOp &local, Op op) {
+  SmallVector<int64_t> pads(op.getPads());
+  for (size_t i = 0; i < pads.size() / 2; ++i)
+    if (local.windowOf(0, i + 2))
+      pads[i] = pads[i + pads.size() / 2] = 0;
+  op.setPads(pads);
+}
+
+/// The group count of a convolution whose groups (the first factor of its
+/// channels) are split.
+template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
+  if (conv.getGroup() > 1)
+    conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
+}
+
+static Value localizeConv(LocalOp &local, PositionBuilder &) {
+  auto conv = cast<graph::ConvOp>(local.op);
+  keepOwnGroups(local, conv);
+  dropPads(local, conv);
+  return {};
+}
+
+static Value localizeConvTranspose(LocalOp &local, PositionBuilder &) {
+  keepOwnGroups(local, cast<graph::ConvTransposeOp>(local.op));
+  return {};
+}
+
+/// The element of dim `dim` that each index of what the rank took of it holds,
+/// whether there is one or not.
+static Value elementsUnder(LocalOp &local, size_t dim,
+                           PositionBuilder &builder) {
+  const dist::ShardingAttr taken = dist::shardingOf(local.op->getOperand(0));
+  dist::DimSharding split = taken.getSharding().dims[dim];
+  const dist::View view = *split.view;
+  split.view.reset();
+  Type i64 = builder.getI64Type();
+  Value index = builder.globalIndex(split, view.size());
+  Value length = builder.scalar(i64, view.length);
+  Value block = builder.make<graph::DivOp>(index, length);
+  Value shift = builder.make<graph::MulOp>(
+      block, builder.scalar(i64, view.pitch - view.length));
+  return builder.make<graph::AddOp>(
+      builder.make<graph::AddOp>(index, shift),
+      builder.scalar(i64, view.pieces.front().source));
+}
+
+/// A maximum must not see the zeros that stand for padding.
+static Value localizePool(LocalOp &local, PositionBuilder &builder) {
+  auto pool = cast<graph::PoolOp>(local.op);
+  ArrayRef<int64_t> pads = pool.getPads();
+  size_t spatial = pads.size() / 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||
+        pads[i] + pads[i + spatial] == 0)
+      continue;
+    Value input = pool.getInput();
+    Type element = graph::tensorType(input).getElementType();
+    Value real = isWithin(builder, elementsUnder(local, i + 2, builder), 0,
+                          local.operandTypes[0].getDimSize(i + 2));
+    pool.getInputMutable().assign(selectAlong(
+        builder, real, i + 2, input,
+        builder.scalar(element, neutralOf(graph::FactorKind::Max, element))));
+  }
+  dropPads(local, pool);
+  return {};
+}
+
+void pcc::localize::addWindowLocalizers(Localizers &localizers) {
+  localizers.add<graph::SliceOp>(localizeSlice);
+  localizers.add<graph::PadOp>(localizePad);
+  localizers.add<graph::ConcatOp>(localizeConcat);
+  localizers.add<graph::ConvOp>(localizeConv);
+  localizers.add<graph::ConvTransposeOp>(localizeConvTranspose);
+  localizers.add<graph::PoolOp>(localizePool);
+}
