@@ -1,6 +1,7 @@
 //===- FunctionRun.cpp - a function on all ranks of a stage ---------------===//
 
 #include "passes/interpret/FunctionRun.h"
+#include "dialects/graph/meaning/Fold.h"
 #include "passes/interpret/Collectives.h"
 #include "passes/interpret/Shard.h"
 #include "llvm/ADT/bit.h"
@@ -97,8 +98,21 @@ FunctionRun::Results FunctionRun::step(Operation *op, std::string &error) {
   return special ? (this->*special)(op, error) : evaluateOp(op, error);
 }
 
+/// What depends on constants alone is folded on the way to the partitioned
+/// model, in the model's types, and counts as one of its constants.
+graph::Numerics FunctionRun::numericsOf(Operation *op) {
+  const bool folds = graph::isFoldable(op) &&
+                     llvm::all_of(op->getOperands(), [&](Value operand) {
+                       return constants.contains(operand);
+                     });
+  if (folds || isa<graph::ConstantOp>(op))
+    constants.insert(op->result_begin(), op->result_end());
+  return folds ? graph::Numerics::Model : numerics;
+}
+
 FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
                                              std::string &error) {
+  const graph::Numerics precision = numericsOf(op);
   SmallVector<RankTensors> results(op->getNumResults());
   std::vector<SmallVector<const HostTensor *>> known;
   for (int64_t rank = 0; rank < ranks.size(); ++rank) {
@@ -114,7 +128,7 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
       continue;
     }
     SmallVector<HostTensor> own;
-    if (failed(graph::evaluate(op, operands, own, numerics, error)))
+    if (failed(graph::evaluate(op, operands, own, precision, error)))
       return failure();
     for (auto [result, tensor] : llvm::zip_equal(results, own))
       result.push_back(std::make_shared<const HostTensor>(std::move(tensor)));

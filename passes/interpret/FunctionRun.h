@@ -42,6 +42,7 @@ private:
 
   static const llvm::StringMap<Handler> &handlers();
   Results step(mlir::Operation *op, std::string &error);
+  graph::Numerics numericsOf(mlir::Operation *op);
   Results evaluateOp(mlir::Operation *op, std::string &error);
   Results readWeight(mlir::Operation *op, std::string &error);
   Results exchange(mlir::Operation *op, std::string &error);
@@ -57,6 +58,8 @@ private:
   Mail mail;
   OnResult onResult;
   llvm::DenseMap<mlir::Value, RankTensors> values;
+  /// Constants, and what folds to one.
+  llvm::DenseSet<mlir::Value> constants;
 };
 
 } // namespace pcc::interpret

@@ -77,13 +77,15 @@ LogicalResult PipelineRun::runAction(const Position &position,
   std::vector<RankTensors> arguments;
   for (unsigned i = 0; i < stage.getNumArguments(); ++i)
     arguments.push_back(takeInput(stage, i, ranks));
-  auto told = [&](Value value, const RankTensors &tensors) {
-    return StageValue{value, ranks, position.number * ranks.size(), tensors};
+  auto told = [&](Value value, dist::ShardingAttr sharding,
+                  const RankTensors &tensors) {
+    return StageValue{value, sharding ? sharding : dist::shardingOf(value),
+                      ranks, position.number * ranks.size(), tensors};
   };
   OnResult onResult;
   if (listener.onResult)
     onResult = [&](OpResult result, const RankTensors &tensors) {
-      listener.onResult(told(result, tensors));
+      listener.onResult(told(result, {}, tensors));
     };
   FunctionRun run(stage, ranks, weights, numerics,
                   mailOf(action.stage, action.microbatch), onResult);
@@ -97,7 +99,10 @@ LogicalResult PipelineRun::runAction(const Position &position,
     if (auto name = stage.getResultAttrOfType<StringAttr>(i, "graph.name");
         listener.onOutput)
       listener.onOutput(name.getValue(),
-                        told(terminator->getOperand(i), tensors));
+                        told(terminator->getOperand(i),
+                             stage.getResultAttrOfType<dist::ShardingAttr>(
+                                 i, dist::shardingName),
+                             tensors));
   return success();
 }
 

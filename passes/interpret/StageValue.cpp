@@ -12,7 +12,8 @@ dist::Sharding interpret::shardingOf(mlir::Value value, int64_t rank) {
 }
 
 std::vector<HeldShard> StageValue::shards(llvm::ArrayRef<int64_t> shape) const {
-  dist::Sharding given = shardingOf(value, static_cast<int64_t>(shape.size()));
+  const dist::Sharding given =
+      sharding ? sharding.getSharding() : dist::Sharding::whole(shape.size());
   std::vector<HeldShard> held;
   for (int64_t rank = 0; rank < ranks.size(); ++rank)
     held.push_back({firstRank + rank,

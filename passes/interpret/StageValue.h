@@ -23,6 +23,9 @@ dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 /// One value of a stage at one microbatch.
 struct StageValue {
   mlir::Value value;
+  /// What an output is written by; for other values, what its op says. May be
+  /// null: then every rank holds the whole.
+  dist::ShardingAttr sharding;
   Ranks ranks;
   /// Number of the stage's first rank among all ranks.
   int64_t firstRank;

@@ -34,12 +34,15 @@ static bool isCheap(Operation *op) {
   return !cost || cost.getFlops() <= maxFoldedFlops;
 }
 
+bool pcc::graph::isFoldable(Operation *op) {
+  return !isa<ConstantOp>(op) && hasMeaning(op) &&
+         llvm::all_of(op->getOperands(), isSmall) &&
+         llvm::all_of(op->getResults(), isSmall) && isCheap(op);
+}
+
 static LogicalResult foldByMeaning(Operation *op, ArrayRef<Attribute> operands,
                                    SmallVectorImpl<OpFoldResult> &results) {
-  if (isa<ConstantOp>(op) || !hasMeaning(op) ||
-      !llvm::all_of(operands, isReadable) ||
-      !llvm::all_of(op->getOperands(), isSmall) ||
-      !llvm::all_of(op->getResults(), isSmall) || !isCheap(op))
+  if (!llvm::all_of(operands, isReadable) || !isFoldable(op))
     return failure();
   SmallVector<HostTensor> tensors, folded;
   for (Attribute operand : operands)

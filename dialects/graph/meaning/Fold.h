@@ -4,6 +4,7 @@
 #define PCC_DIALECTS_GRAPH_MEANING_FOLD_H
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Operation.h"
 
 namespace pcc::graph {
 
@@ -11,10 +12,13 @@ namespace pcc::graph {
 /// would move weights and activations into the program.
 inline constexpr int64_t maxFoldedElements = 16384;
 
-/// Lets every graph op with a meaning fold when all its operands are constants
-/// of at most maxFoldedElements and little is to be computed:
-/// `Operation::fold`, canonicalisation and `OpBuilder::createOrFold` then
-/// evaluate it in the element types of the model.
+/// Whether `op` folds once all its operands are constants: it has a meaning, no
+/// operand or result of more than maxFoldedElements, and is cheap.
+bool isFoldable(mlir::Operation *op);
+
+/// Lets every graph op that isFoldable fold when all its operands are
+/// constants: `Operation::fold`, canonicalisation and `OpBuilder::createOrFold`
+/// then evaluate it in the element types of the model.
 void registerMeaning(mlir::DialectRegistry &registry);
 
 } // namespace pcc::graph

@@ -2,6 +2,7 @@
 
 #include "passes/interpret/Npy.h"
 #include "passes/interpret/Verify.h"
+#include "passes/interpret/WholeRun.h"
 #include "test/passes/interpret/Parsed.h"
 
 #include <filesystem>
@@ -123,12 +124,43 @@ TEST(Verify, AnOutputIsAsPreciseAsWhatItIsComputedFrom) {
   EXPECT_EQ(toleranceOf(end->getOperand(0), graph::Numerics::Exact), 1e-12);
 }
 
+// Folded in f32 on the way to the partitioned form; in f64 it would differ.
+TEST(Verify, WhatFoldsIsRounded) {
+  Parser parser;
+  auto run = [&](const std::string &y) {
+    return parser.parse("func.func @main() -> (tensor<f32> {graph.name = "
+                        "\"y\"}) {\n" +
+                        y + "\nreturn %y : tensor<f32>\n}");
+  };
+  auto model = run("%x = graph.constant dense<0.5> : tensor<f32>\n"
+                   "%y = graph.tanh %x : tensor<f32>");
+  auto folded = run("%y = graph.constant dense<0.462117165> : tensor<f32>");
+  std::vector<std::vector<double>> values;
+  for (mlir::ModuleOp module : {*model, *folded}) {
+    std::string error;
+    auto results = runWhole(module, {}, graph::Numerics::Exact, {}, error);
+    ASSERT_TRUE(succeeded(results)) << error;
+    values.push_back(results->front()->floats);
+  }
+  EXPECT_EQ(values[0], values[1]);
+}
+
 TEST(Verify, ADroppedCollectiveIsFound) {
   Verified different(filled("%m", dropped, inOrder));
   EXPECT_EQ(different.status.code(), runtime::ValuesDiffer);
   EXPECT_TRUE(different.status.message().starts_with(
       "output 'y' differs at [0] on rank 2: "))
       << different.status.message();
+}
+
+// Ranks write an output by what the stage says of it, not by what its op says.
+TEST(Verify, AnOutputThatLiesOtherwiseIsFound) {
+  std::string text = filled("%m", allReduce, inOrder);
+  const std::string declared = "{graph.name = \"y\"})";
+  text.replace(text.find(declared), declared.size(),
+               "{graph.name = \"y\", dist.sharding = "
+               "#dist.sharding<\"[4@tp:2]\">})");
+  EXPECT_EQ(Verified(text).status.code(), runtime::ValuesDiffer);
 }
 
 TEST(Verify, ADoubledCollectiveIsFound) {
