@@ -35,6 +35,21 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
+/// `dim` as its axes other than `axes` split it: the same parts where they stay
+/// even, else parts of their own.
+static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
+                                 const SubAxes &axes) {
+  if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
+    return *rest;
+  SubAxes others;
+  for (const SubAxis &axis : dim.axes()) {
+    std::optional<SubAxes> left = subtract({axis}, axes);
+    if (left)
+      others.insert(others.end(), left->begin(), left->end());
+  }
+  return canonical(splitOver(size, others));
+}
+
 namespace {
 /// Plans from `from` to `to`, where `reduced` are the axes along which only
 /// `from` is partial.
@@ -64,11 +79,10 @@ private:
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
-      std::optional<DimSharding> rest = withoutAxes(to.dims[d], reduced);
-      if (!rest || to.dims[d].view)
+      if (to.dims[d].view)
         continue;
       Sharding next = current;
-      next.dims[d] = *rest;
+      next.dims[d] = splitByOthers(to.dims[d], shape[d], reduced);
       if (!findError(next, mesh, shape) && isFree(current, next, shape))
         current = std::move(next);
     }
