@@ -89,24 +89,40 @@ Sharding placement(const Sharding &sharding) {
   return result;
 }
 
-/// Cuts a split factor and the whole one behind it where all that cut them into
-/// the same parts can be cut: each part has ceil(size / parts) · whole
-/// elements, and what divides these and all elements may move into the whole
-/// factor.
-///   4@tp | 8  ->  2@tp | 16     for tp = 3: 16, 16 and 0 elements
-static void unify(Factor &split, Factor &whole) {
-  const int64_t total = split.size * whole.size;
-  const int64_t common = std::gcd(total, split.localSize() * whole.size);
-  split.size = total / common;
-  whole.size = common;
+/// Appends a factor, joined to the one before if both are split or both are not
+/// and no rank's part changes.
+static void join(std::vector<Factor> &factors, const Factor &next) {
+  if (!factors.empty() && factors.back().axes.empty() == next.axes.empty())
+    if (std::optional<Factor> both = fold(factors.back(), next)) {
+      factors.back() = *both;
+      return;
+    }
+  factors.push_back(next);
 }
 
-/// A placement in the one form that all equal ones have.
+/// A canonical dim in the one form that all equal ones have: split factors are
+/// cut into the smallest parts that they can have and what a part holds, which
+/// leaves parts of one element wherever that is possible, and these join.
+///   4@tp | 8  ->  2@tp | 16         for tp = 3: 16, 16 and 0 elements
+///   3@tp | 8@x  ->  6@tp+x | 4      for tp = 4, x = 2
+static DimSharding unified(DimSharding dim) {
+  std::vector<Factor> factors;
+  for (const Factor &factor : dim.factors) {
+    const int64_t held = factor.axes.empty()
+                             ? factor.size
+                             : std::gcd(factor.size, factor.localSize());
+    if (!factor.axes.empty())
+      join(factors, {factor.size / held, factor.axes});
+    if (held > 1)
+      join(factors, {held, {}});
+  }
+  dim.factors = std::move(factors);
+  return dim;
+}
+
 static Sharding unified(Sharding sharding) {
   for (DimSharding &dim : sharding.dims)
-    for (size_t i = 1; i < dim.factors.size(); ++i)
-      if (!dim.factors[i - 1].axes.empty() && dim.factors[i].axes.empty())
-        unify(dim.factors[i - 1], dim.factors[i]);
+    dim = unified(std::move(dim));
   return sharding;
 }
 

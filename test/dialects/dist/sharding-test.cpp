@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 using namespace pcc::dist;
@@ -69,9 +70,76 @@ TEST(Canonical, UnevenPartsAreEqualHoweverTheyAreCut) {
   };
   EXPECT_TRUE(same("3@tp|16", "6@tp|8", 48));
   EXPECT_TRUE(same("30@tp|64", "15@tp|128", 1920));
+  EXPECT_TRUE(same("3@tp|8@x", "6@tp+x|4", 24));
+  EXPECT_TRUE(same("3@tp|8@x", "12@tp+x|2", 24));
+  EXPECT_FALSE(same("3@tp|8@x", "24@tp+x", 24));
   EXPECT_FALSE(same("3@tp|16", "12@tp|4", 48));
   EXPECT_FALSE(same("30@tp|64", "1920@tp", 1920));
   EXPECT_FALSE(same("5@tp|8", "10@tp|4", 40));
+}
+
+/// Every way to cut `size` into up to three factors and to deal out `digits`,
+/// in order or the other way round.
+std::vector<DimSharding> allForms(int64_t size, const SubAxes &digits) {
+  std::vector<DimSharding> forms;
+  for (int64_t a = 1; a <= size; ++a)
+    for (int64_t b = 1; a * b <= size; ++b)
+      for (int choice = 0; size % (a * b) == 0 && choice < 128; ++choice) {
+        DimSharding dim;
+        dim.factors = {{a, {}}, {b, {}}, {size / (a * b), {}}};
+        SubAxes order = digits;
+        if (choice >= 64)
+          std::reverse(order.begin(), order.end());
+        for (size_t i = 0; i < order.size(); ++i)
+          if (int place = choice >> (2 * i) & 3; place < 3)
+            dim.factors[place].axes.push_back(order[i]);
+        if (std::none_of(dim.factors.begin(), dim.factors.end(),
+                         [](const Factor &factor) {
+                           return factor.size == 1 && !factor.axes.empty();
+                         }))
+          forms.push_back(canonical(dim));
+      }
+  return forms;
+}
+
+/// What all ranks hold, and how much room they have for it.
+std::vector<int64_t> signature(const DimSharding &dim, int64_t size) {
+  std::vector<int64_t> numbers = {localDim(dim, size)};
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    for (const Run &run : runsOf(dim, size, mesh, mesh.coordinates(rank)))
+      numbers.insert(numbers.end(), {run.lo, run.hi});
+    numbers.push_back(-1);
+  }
+  return numbers;
+}
+
+bool hasRoom(const Sharding &sharding) {
+  const std::vector<Factor> &factors = sharding.dims[0].factors;
+  return std::all_of(factors.begin(), factors.end(), [](const Factor &factor) {
+    return factor.size >= factor.numParts();
+  });
+}
+
+TEST(Canonical, OnlyEqualPlacementsAreTheSame) {
+  const SubAxes digits = {{"x", 1, 2}, {"tp", 1, 2}, {"tp", 2, 2}};
+  for (int64_t size : {6, 8, 12, 24}) {
+    std::vector<std::pair<Sharding, std::vector<int64_t>>> known;
+    for (const DimSharding &form : allForms(size, digits)) {
+      Sharding sharding;
+      sharding.dims = {form};
+      if (std::none_of(known.begin(), known.end(), [&](const auto &other) {
+            return other.first == sharding;
+          }))
+        known.push_back({sharding, signature(form, size)});
+    }
+    // Where a factor has fewer elements than parts, which ranks have nothing
+    // can be said in more ways than one form covers.
+    for (const auto &[a, heldA] : known)
+      for (const auto &[b, heldB] : known)
+        if (samePlacement(a, b) || (hasRoom(a) && hasRoom(b)))
+          EXPECT_EQ(samePlacement(a, b), heldA == heldB)
+              << toString(a, &mesh) << " and " << toString(b, &mesh);
+  }
 }
 
 TEST(Sharding, LocalShapesAreCeilings) {
