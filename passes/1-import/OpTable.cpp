@@ -49,6 +49,7 @@ const OpTable &OpTable::get() {
     addAttentionOps(all);
     addReductionOps(all);
     addNormOps(all);
+    addLossOps(all);
     addPoolingOps(all);
     addLayoutOps(all);
     addSliceOps(all);

@@ -55,6 +55,7 @@ void addConvolutionOps(OpTable &table);
 void addAttentionOps(OpTable &table);
 void addReductionOps(OpTable &table);
 void addNormOps(OpTable &table);
+void addLossOps(OpTable &table);
 void addPoolingOps(OpTable &table);
 void addLayoutOps(OpTable &table);
 void addSliceOps(OpTable &table);
