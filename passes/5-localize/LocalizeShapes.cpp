@@ -1,5 +1,6 @@
 //===- LocalizeShapes.cpp - replace global shapes by what a rank owns -----===//
 
+#include "dialects/graph/Numbers.h"
 #include "passes/5-localize/LocalOp.h"
 #include "passes/5-localize/Passes.h"
 #include "llvm/Support/DebugLog.h"
@@ -201,9 +202,9 @@ private:
     Value real = builder.compare(graph::Predicate::Less,
                                  builder.along(index, dim, valueType.getRank()),
                                  builder.scalar(builder.getI64Type(), size));
-    Value neutral = builder.scalar(
-        valueType.getElementType(),
-        neutralOf(local.rule.factors[factor].kind, valueType.getElementType()));
+    Value neutral =
+        builder.scalar(valueType.getElementType(),
+                       graph::neutralOf(local.rule.factors[factor].kind));
     return builder.make<graph::SelectOp>(real, value, neutral);
   }
 

@@ -1,7 +1,7 @@
 //===- Position.cpp - values that depend on which rank computes them ------===//
 
 #include "passes/5-localize/Position.h"
-#include <limits>
+#include "dialects/graph/Numbers.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -33,29 +33,9 @@ Value PositionBuilder::along(Value vector, int64_t dim, int64_t rank) {
   return reshape(vector, shape);
 }
 
-/// `value` as an attribute of `type`; infinities become the ends of an
-/// integer's range.
-static TypedAttr numberAttr(Type type, double value) {
-  if (auto floatType = dyn_cast<FloatType>(type))
-    return FloatAttr::get(floatType, value);
-  unsigned width = type.getIntOrFloatBitWidth();
-  bool isSigned = !type.isUnsignedInteger() && width > 1;
-  if (value == std::numeric_limits<double>::infinity())
-    return IntegerAttr::get(type, isSigned ? APInt::getSignedMaxValue(width)
-                                           : APInt::getMaxValue(width));
-  if (value == -std::numeric_limits<double>::infinity())
-    return IntegerAttr::get(type, isSigned ? APInt::getSignedMinValue(width)
-                                           : APInt::getMinValue(width));
-  return IntegerAttr::get(
-      type, APInt(width, static_cast<uint64_t>(static_cast<int64_t>(value)),
-                  isSigned, /*implicitTrunc=*/true));
-}
-
 Value PositionBuilder::scalar(Type elementType, double value) {
-  auto type = RankedTensorType::get({}, elementType);
-  return make<graph::ConstantOp>(
-      type, DenseElementsAttr::get(
-                type, ArrayRef<Attribute>(numberAttr(elementType, value))));
+  DenseElementsAttr number = graph::scalarAttr(elementType, value);
+  return make<graph::ConstantOp>(number.getType(), number);
 }
 
 Value PositionBuilder::compare(graph::Predicate predicate, Value lhs,
@@ -73,17 +53,4 @@ Value PositionBuilder::cast(Value value, Type elementType) {
   auto type =
       RankedTensorType::get(graph::tensorType(value).getShape(), elementType);
   return type == value.getType() ? value : make<graph::CastOp>(type, value);
-}
-
-double pcc::localize::neutralOf(graph::FactorKind kind, Type elementType) {
-  switch (kind) {
-  case graph::FactorKind::Max:
-    return -std::numeric_limits<double>::infinity();
-  case graph::FactorKind::Min:
-    return std::numeric_limits<double>::infinity();
-  case graph::FactorKind::Prod:
-    return 1;
-  default:
-    return 0;
-  }
 }

@@ -44,10 +44,6 @@ private:
   mlir::Attribute stage;
 };
 
-/// What leaves a reduction unchanged: 0 for sums, 1 for products, the least and
-/// greatest values for max and min.
-double neutralOf(graph::FactorKind kind, mlir::Type elementType);
-
 } // namespace pcc::localize
 
 #endif // PCC_PASSES_5_LOCALIZE_POSITION_H
