@@ -42,6 +42,9 @@ static void addPlace(OpPassManager &manager) {
 
 static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createDecideShardings());
+  // A softmax whose rows are split hides communication: as ops of their own its
+  // statistics are resharded like everything else.
+  manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
   // Decided shardings say what each op needs; only now is it known where that
   // differs from what it gets.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());

@@ -16,6 +16,8 @@ enum class FactorKind : uint8_t {
   Max,      ///< … to be max-ed
   Min,      ///< … to be min-ed
   Prod,     ///< … to be multiplied
+  Inner,    ///< the parts exchange the rule's inner values; `expand-split-ops`
+            ///< makes ordinary ops of that
   Whole,    ///< must not be split
 };
 
@@ -39,8 +41,9 @@ struct ShardingRule {
     /// When split, the op needs its position: an offset or a mask that
     /// `5-localize` adds.
     bool needsOffset = false;
-    /// Each rank's part must be one run of indices.
-    bool inOnePiece = false;
+    /// Each part must be one run of indices: the factor is never cut finer, so
+    /// that no axis takes it with strides.
+    bool inOneRun = false;
   };
   using DimFactors = llvm::SmallVector<int, 2>; ///< factor ids, major to minor
   using TensorFactors = llvm::SmallVector<DimFactors, 4>; ///< per dim
@@ -80,6 +83,23 @@ struct ShardingRule {
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
+
+  /// What the parts of an op have to know of each other when an Inner factor is
+  /// split: a value that every part reduces its share of, or of which every
+  /// part makes a few elements that all need. The search prices it as the
+  /// reshard that makes it whole.
+  ///
+  ///   softmax [r, v], v Inner:  {r} by Max, {r} by Sum
+  ///   cumsum [n, c], n Inner:   {c} gathered, 1 per part
+  struct InnerValue {
+    TensorFactors dims; ///< without Inner factors
+    FactorKind kind;    ///< how it is reduced; Inner: it is gathered
+    int64_t elementBytes;
+    /// Elements per part and element of `dims` that are gathered; fewer where a
+    /// part has fewer.
+    int64_t perPart = 1;
+  };
+  llvm::SmallVector<InnerValue, 0> innerValues;
 
   /// Adds a factor; returns its id.
   int add(int64_t size, FactorKind kind = FactorKind::Parallel) {

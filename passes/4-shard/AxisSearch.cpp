@@ -9,6 +9,7 @@
 #include "passes/4-shard/AxisSearch.h"
 #include "dialects/dist/ShardingText.h"
 #include "passes/4-shard/ContractionWeights.h"
+#include "passes/4-shard/InnerValues.h"
 #include "passes/plan/Eliminate.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -123,7 +124,8 @@ private:
       return !inTime && !isTransfer(op);
     if (strategy.kind == Strategy::Replicate)
       return true;
-    if (inTime && isReduction(op.rule->factors[strategy.index].kind))
+    graph::FactorKind kind = op.rule->factors[strategy.index].kind;
+    if (inTime && kind != graph::FactorKind::Parallel)
       return false;
     Tag tag = graph.tags[index][strategy.index];
     switch (role) {
@@ -154,6 +156,9 @@ private:
     for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
       cost.memory +=
           localBytes(graph.valueOf(index, i), candidate.resultSharding(i));
+    plan::Cost inner = innerCost(candidate, planner);
+    cost.bytes += inner.bytes;
+    cost.calls += inner.calls;
     return cost;
   }
 

@@ -7,8 +7,11 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Different reductions of one op cannot be pending at once.
+/// Different reductions of one op cannot be pending at once. Parts that
+/// exchange inner values need their operands reduced.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
+  if (kind == FactorKind::Inner)
+    return !op.through.empty();
   if (!isReduction(kind))
     return false;
   for (auto [factor, split] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -24,7 +27,7 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
     if (factor.kind != FactorKind::Whole && !mixesReductions(op, factor.kind))
       strategies.push_back({Strategy::Split, static_cast<int>(i)});
   if (op.rule->partialThrough.empty() || op.rule->results.empty() ||
-      mixesReductions(op, FactorKind::Sum))
+      !op.innerAxes().empty() || mixesReductions(op, FactorKind::Sum))
     return strategies;
   if (op.rule->partialTogether)
     strategies.push_back({Strategy::Through, -1});

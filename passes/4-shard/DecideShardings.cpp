@@ -5,6 +5,7 @@
 #include "passes/4-shard/AxisSearch.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
+#include "passes/4-shard/Recorded.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "decide-shardings"
@@ -48,22 +49,12 @@ static void annotate(ShardedGraph &graph) {
           dist::ShardingAttr::get(context, op.operandSharding(0)));
       continue;
     }
-    if (graph.isPinOfValue(i)) {
+    if (op.op)
+      record(op);
+    else if (graph.isPinOfValue(i))
       pin(graph.valueOf(i, 0), op.resultSharding(0));
-      continue;
-    }
-    for (unsigned result = 0; result < op.rule->results.size(); ++result)
-      dist::setSharding(graph.valueOf(i, result), op.resultSharding(result));
-    if (!op.op)
-      continue;
-    op.op->setAttr(splitName, dist::ShardingAttr::get(context, op.split()));
-    if (op.seesThrough)
-      op.op->setAttr(windowsName, UnitAttr::get(context));
-    if (!op.through.empty())
-      op.op->setAttr(throughName, DenseI64ArrayAttr::get(
-                                      context, SmallVector<int64_t>(
-                                                   op.throughOperand.begin(),
-                                                   op.throughOperand.end())));
+    else
+      dist::setSharding(graph.valueOf(i, 0), op.resultSharding(0));
   }
 }
 

@@ -14,6 +14,17 @@ def DecideShardings : Pass<"decide-shardings", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::pcc::dist::DistDialect"];
 }
 
+def ExpandSplitOps : Pass<"expand-split-ops", "::mlir::func::FuncOp"> {
+  let summary = "makes the exchange inside ops whose own dim is split visible as ops";
+  let description = [{
+    A softmax, norm, scan or selection along a dim that is split (an Inner factor of its rule has axes) becomes ordinary ops that
+    compute the same from partial statistics or candidates of each part; they get their sharding here. After this no Inner factor
+    has axes. [example: test/passes/4-shard/expand-split-ops.mlir @softmax]
+  }];
+  let statistics = [Statistic<"numExpanded", "expanded", "ops that were expanded">];
+  let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];
+}
+
 def InsertReshards : Pass<"insert-reshards", "::mlir::func::FuncOp"> {
   let summary = "makes every change of sharding an op";
   let description = [{

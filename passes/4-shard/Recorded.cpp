@@ -42,3 +42,17 @@ std::optional<ShardedOp> pcc::shard::recordedOp(Operation *op) {
   }
   return recorded;
 }
+
+void pcc::shard::record(const ShardedOp &op) {
+  MLIRContext *context = op.op->getContext();
+  for (OpResult result : op.op->getResults())
+    dist::setSharding(result, op.resultSharding(result.getResultNumber()));
+  op.op->setAttr(splitName, dist::ShardingAttr::get(context, op.split()));
+  if (op.seesThrough)
+    op.op->setAttr(windowsName, UnitAttr::get(context));
+  if (!op.through.empty())
+    op.op->setAttr(throughName,
+                   DenseI64ArrayAttr::get(
+                       context, SmallVector<int64_t>(op.throughOperand.begin(),
+                                                     op.throughOperand.end())));
+}

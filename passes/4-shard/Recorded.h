@@ -12,6 +12,10 @@ namespace pcc::shard {
 /// no rule or no such attribute, or if the attribute does not fit the rule.
 std::optional<ShardedOp> recordedOp(mlir::Operation *op);
 
+/// Writes how the op lies into its attributes: `dist.split`, `dist.through` and
+/// the sharding of each result.
+void record(const ShardedOp &op);
+
 } // namespace pcc::shard
 
 #endif // PCC_PASSES_4_SHARD_RECORDED_H

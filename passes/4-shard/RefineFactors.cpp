@@ -24,11 +24,9 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Factors that must stay whole need no parts; a table that is split needs to
-/// be split in one piece, as each rank has one offset.
+/// Factors that must stay whole need no parts.
 static bool mayRefine(const graph::ShardingRule::Factor &factor) {
-  return factor.kind != graph::FactorKind::Whole && !factor.inOnePiece &&
-         !(factor.needsOffset && isReduction(factor.kind));
+  return factor.kind != graph::FactorKind::Whole && !factor.inOneRun;
 }
 
 /// The parts of a factor from `begin` to `end` at those of `boundaries` that
@@ -80,9 +78,20 @@ static bool refineEdge(RefinedRule &producer, unsigned result,
   return changed;
 }
 
+void pcc::shard::refineLike(RefinedRule &rule,
+                            const graph::ShardingRule::TensorFactors &tensor,
+                            const dist::Sharding &sharding) {
+  for (size_t i = 0; i < sharding.rank(); ++i) {
+    SmallVector<int64_t> boundaries{1};
+    for (const dist::Factor &factor : sharding.dims[i].factors)
+      boundaries.push_back(boundaries.back() * factor.size);
+    refineDim(rule, tensor[i], boundaries);
+  }
+}
+
 /// Gives the factors of an operand's dim the tags of those factors of the
-/// producer's that begin where they begin. A factor that stays whole is tagged
-/// by whatever lies within it.
+/// producer's that begin where they begin. A factor that is not cut finer is
+/// tagged by whatever lies within it.
 static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
                      const DimFactors &from, const RefinedRule &user,
                      MutableArrayRef<Tag> tags, const DimFactors &to) {
@@ -90,10 +99,12 @@ static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
                        ends = boundariesOf(user, to);
   for (auto [i, factor] : llvm::enumerate(from))
     for (auto [j, other] : llvm::enumerate(to)) {
-      bool whole = user.factors[other].kind == graph::FactorKind::Whole;
+      graph::FactorKind kind = user.factors[other].kind;
+      bool uncut =
+          kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
       bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
       if (known[factor] != Tag::None &&
-          (begins[i] == ends[j] || (whole && within)))
+          (begins[i] == ends[j] || (uncut && within)))
         tags[other] = known[factor];
     }
 }

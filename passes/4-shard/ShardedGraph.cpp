@@ -52,7 +52,7 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))
       for (auto [factor, split] : llvm::zip(dim, wanted.factors))
-        rule.factors[factor].inOnePiece = !split.axes.empty();
+        rule.factors[factor].inOneRun = !split.axes.empty();
   }
   ops.emplace_back(op, std::make_shared<RefinedRule>(std::move(rule)));
   operands.emplace_back();
@@ -67,18 +67,6 @@ void ShardedGraph::addSource(Value argument) {
   addVertex(nullptr, RefinedRule(std::move(rule)), 1, seed);
 }
 
-/// Cuts the factors of a leaf's dims, one each, as `seed` does.
-static void refineLike(RefinedRule &rule, const Seed &seed) {
-  for (auto [dim, wanted] :
-       llvm::zip_equal(rule.results[0], seed.sharding.dims)) {
-    SmallVector<int64_t> sizes;
-    for (const dist::Factor &factor : wanted.factors)
-      sizes.push_back(factor.size);
-    if (sizes.size() > 1)
-      rule.refine(dim.front(), sizes);
-  }
-}
-
 void ShardedGraph::addOp(Operation *op) {
   for (OpResult result : op->getResults())
     producers[result] = {ops.size(), result.getResultNumber()};
@@ -90,7 +78,7 @@ void ShardedGraph::addOp(Operation *op) {
       op->getNumResults() > 0 ? seeds->find(op->getResult(0)) : nullptr;
   bool isLeaf = op->getNumOperands() == 0;
   if (seed && isLeaf)
-    refineLike(rule, *seed);
+    refineLike(rule, rule.results[0], seed->sharding);
   addVertex(op, std::move(rule), op->getNumResults(), isLeaf ? seed : nullptr);
   connect(ops.size() - 1, op->getOperands());
   if (seed && !isLeaf)

@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-static dist::ReductionKind reductionOf(FactorKind kind) {
+dist::ReductionKind pcc::shard::reductionOf(FactorKind kind) {
   switch (kind) {
   case FactorKind::Max:
     return dist::ReductionKind::Max;
@@ -52,6 +52,8 @@ void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
   };
   insert(operands);
   insert(results);
+  for (InnerValue &value : innerValues)
+    insert(value.dims);
   for (DimFactors &list : parts)
     insertBehind(list, id, more);
 }
@@ -148,4 +150,12 @@ dist::Sharding ShardedOp::split() const {
   for (const dist::SubAxis &axis : through)
     sharding.partials.push_back({axis, dist::ReductionKind::Sum});
   return sharding;
+}
+
+dist::SubAxes ShardedOp::innerAxes() const {
+  dist::SubAxes inner;
+  for (auto [factor, split] : llvm::zip_equal(rule->factors, axes))
+    if (factor.kind == FactorKind::Inner)
+      llvm::append_range(inner, split);
+  return inner;
 }

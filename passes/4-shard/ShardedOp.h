@@ -41,6 +41,12 @@ struct RefinedRule : graph::ShardingRule {
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
+/// Cuts the factors of `tensor`, an operand or result of `rule`, as `sharding`
+/// cuts its dims, as far as they may be cut.
+void refineLike(RefinedRule &rule,
+                const graph::ShardingRule::TensorFactors &tensor,
+                const dist::Sharding &sharding);
+
 /// An op of the graph, a function argument (a source without operands) or a
 /// function result (a sink without results), with the axes that have been given
 /// to its factors so far.
@@ -71,15 +77,22 @@ struct ShardedOp {
   /// `dist.split` records. Partial axes are those that pass through.
   dist::Sharding split() const;
 
+  /// How a tensor of these factors lies.
+  dist::Sharding
+  tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
+
+  /// The axes that split Inner factors, in order of the factors.
+  dist::SubAxes innerAxes() const;
+
 private:
   /// Whether the op reads through `window` as it is split.
   bool uses(const graph::ShardingRule::Window &window) const;
   /// What the op takes of a dim that it reads through a window.
   dist::DimSharding
   seenThrough(const graph::ShardingRule::Window &window) const;
-  dist::Sharding
-  tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 };
+
+dist::ReductionKind reductionOf(graph::FactorKind kind);
 
 /// On every graph op after `4-shard`: ShardingAttr over the op's factors.
 inline constexpr llvm::StringLiteral splitName = "dist.split";
@@ -91,7 +104,7 @@ inline constexpr llvm::StringLiteral throughName = "dist.through";
 inline constexpr llvm::StringLiteral windowsName = "dist.windows";
 
 /// All that `axis` may do to `op`: replicate, split any factor that is not
-/// whole, or pass a partial sum.
+/// whole, or pass a partial sum, but not past parts that exchange inner values.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 

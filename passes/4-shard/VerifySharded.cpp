@@ -41,6 +41,10 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
     return op->emitOpError("has no '")
            << splitName
            << "' that fits its rule; decide-shardings must give it one";
+  if (dist::SubAxes inner = recorded->innerAxes(); !inner.empty())
+    return op->emitOpError("is split over ")
+           << dist::toString(inner.front(), &mesh)
+           << " along its own dim; expand-split-ops must make other ops of it";
   for (OpOperand &operand : op->getOpOperands()) {
     dist::ShardingAttr actual = dist::shardingOf(operand.get());
     dist::Sharding wanted =

@@ -5,6 +5,7 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
+using graph::ShardingRule;
 
 static Value localizeIota(LocalOp &local, PositionBuilder &builder) {
   auto iota = cast<graph::IotaOp>(local.op);
@@ -23,6 +24,43 @@ static Value localizeIota(LocalOp &local, PositionBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
+namespace {
+/// Global indices of a dim that is split in one run, as a rank sees them.
+struct OwnIndices {
+  /// `indices` into the dim of `size` whose factors are `factors`, of which
+  /// this rank holds `owned`.
+  OwnIndices(PositionBuilder &builder, const LocalOp &local, Value indices,
+             const ShardingRule::DimFactors &factors, int64_t size,
+             int64_t owned) {
+    Type type = graph::tensorType(indices).getElementType();
+    Value zero = builder.scalar(type, 0), end = builder.scalar(type, size);
+    Value negative = builder.compare(graph::Predicate::Less, indices, zero);
+    Value global = builder.make<graph::SelectOp>(
+        negative, builder.make<graph::AddOp>(indices, end), indices);
+    Value positions = builder.globalIndex(local.dimSharding(factors), size);
+    Value first = builder.make<graph::SliceOp>(positions, ArrayRef<int64_t>{0},
+                                               ArrayRef<int64_t>{1},
+                                               ArrayRef<int64_t>{1});
+    first = builder.cast(builder.reshape(first, {}), type);
+    offset = builder.make<graph::SubOp>(global, first);
+    mine = builder.make<graph::AndOp>(
+        builder.compare(graph::Predicate::GreaterOrEqual, offset, zero),
+        builder.compare(graph::Predicate::Less, offset,
+                        builder.scalar(type, owned)));
+  }
+
+  /// The offset where it is owned, `other` elsewhere.
+  Value orElse(PositionBuilder &builder, int64_t other) const {
+    Type type = graph::tensorType(offset).getElementType();
+    return builder.make<graph::SelectOp>(mine, offset,
+                                         builder.scalar(type, other));
+  }
+
+  Value offset; ///< from the first index that is owned
+  Value mine;   ///< whether the index is owned
+};
+} // namespace
+
 /// Where the table is split each rank reads what it owns and gives zeros
 /// elsewhere; the results are partial sums.
 ///
@@ -31,38 +69,65 @@ static Value localizeGather(LocalOp &local, PositionBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   if (!local.rule.windows.empty())
     return localizeConstantGather(local, builder);
-  int64_t dim = gather.getDim(), size = local.operandTypes[0].getDimSize(dim);
+  int64_t dim = gather.getDim();
   const auto &factors = local.rule.operands[0][dim];
   if (factors.empty() || !local.isSplit(factors.front()))
     return {};
   Value data = gather.getData(), indices = gather.getIndices();
-  Type indexType = graph::tensorType(indices).getElementType();
-  int64_t owned = graph::tensorType(data).getDimSize(dim);
-
-  Value zero = builder.scalar(indexType, 0),
-        end = builder.scalar(indexType, size);
-  Value negative = builder.compare(graph::Predicate::Less, indices, zero);
-  Value global = builder.make<graph::SelectOp>(
-      negative, builder.make<graph::AddOp>(indices, end), indices);
-  Value positions = builder.globalIndex(local.dimSharding(factors), size);
-  Value first =
-      builder.make<graph::SliceOp>(positions, ArrayRef<int64_t>{0},
-                                   ArrayRef<int64_t>{1}, ArrayRef<int64_t>{1});
-  first = builder.cast(builder.reshape(first, {}), indexType);
-  Value offset = builder.make<graph::SubOp>(global, first);
-  Value mine = builder.make<graph::AndOp>(
-      builder.compare(graph::Predicate::GreaterOrEqual, offset, zero),
-      builder.compare(graph::Predicate::Less, offset,
-                      builder.scalar(indexType, owned)));
-  Value safe = builder.make<graph::SelectOp>(mine, offset, zero);
-  Value rows =
-      builder.make<graph::GatherOp>(data, safe, builder.getI64IntegerAttr(dim));
+  OwnIndices own(builder, local, indices, factors,
+                 local.operandTypes[0].getDimSize(dim),
+                 graph::tensorType(data).getDimSize(dim));
+  Value rows = builder.make<graph::GatherOp>(data, own.orElse(builder, 0),
+                                             builder.getI64IntegerAttr(dim));
 
   auto maskShape = llvm::to_vector(graph::tensorType(indices).getShape());
   maskShape.append(graph::tensorType(data).getRank() - dim - 1, 1);
   Value none = builder.scalar(graph::tensorType(data).getElementType(), 0);
-  return builder.make<graph::SelectOp>(builder.reshape(mine, maskShape), rows,
-                                       none);
+  return builder.make<graph::SelectOp>(builder.reshape(own.mine, maskShape),
+                                       rows, none);
+}
+
+/// The same for single elements.
+static Value localizeGatherElements(LocalOp &local, PositionBuilder &builder) {
+  auto gather = cast<graph::GatherElementsOp>(local.op);
+  int64_t dim = gather.getDim();
+  const auto &factors = local.rule.operands[0][dim];
+  if (factors.empty() || !local.isSplit(factors.front()))
+    return {};
+  Value data = gather.getData();
+  OwnIndices own(builder, local, gather.getIndices(), factors,
+                 local.operandTypes[0].getDimSize(dim),
+                 graph::tensorType(data).getDimSize(dim));
+  Value elements = builder.make<graph::GatherElementsOp>(
+      data, own.orElse(builder, 0), builder.getI64IntegerAttr(dim));
+  Value none = builder.scalar(graph::tensorType(data).getElementType(), 0);
+  return builder.make<graph::SelectOp>(own.mine, elements, none);
+}
+
+/// Each rank writes what it owns; the rest goes to one more slice behind its
+/// part, which is cut off again.
+static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
+  auto scatter = cast<graph::ScatterElementsOp>(local.op);
+  int64_t dim = scatter.getDim();
+  const auto &factors = local.rule.operands[0][dim];
+  if (factors.empty() || !local.isSplit(factors.front()))
+    return {};
+  Value data = scatter.getData();
+  auto type = graph::tensorType(data);
+  int64_t owned = type.getDimSize(dim);
+  OwnIndices own(builder, local, scatter.getIndices(), factors,
+                 local.operandTypes[0].getDimSize(dim), owned);
+  SmallVector<int64_t> none(type.getRank(), 0), one(type.getRank(), 0),
+      steps(type.getRank(), 1);
+  one[dim] = 1;
+  Value wider = builder.make<graph::PadOp>(
+      graph::PadModeAttr::get(builder.getContext(), graph::PadMode::Constant),
+      data, builder.scalar(type.getElementType(), 0),
+      builder.getDenseI64ArrayAttr(none), builder.getDenseI64ArrayAttr(one));
+  Value written = builder.make<graph::ScatterElementsOp>(
+      scatter.getKindAttr(), wider, own.orElse(builder, owned),
+      scatter.getUpdates(), builder.getI64IntegerAttr(dim));
+  return builder.make<graph::SliceOp>(written, none, type.getShape(), steps);
 }
 
 static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
@@ -94,5 +159,7 @@ static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
 void pcc::localize::addPositionLocalizers(Localizers &localizers) {
   localizers.add<graph::IotaOp>(localizeIota);
   localizers.add<graph::GatherOp>(localizeGather);
+  localizers.add<graph::GatherElementsOp>(localizeGatherElements);
+  localizers.add<graph::ScatterElementsOp>(localizeScatterElements);
   localizers.add<graph::OneHotOp>(localizeOneHot);
 }

@@ -44,7 +44,7 @@ ShardingRule GatherOp::getShardingRule() {
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[dim]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
-    rule.factors[factor].needsOffset = true;
+    rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
   }
   Tensor result(data.begin(), data.begin() + dim);
   llvm::append_range(result, indices);
@@ -75,11 +75,17 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
+/// As for `gather`: the dim that is read is a sum.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
   tieElements(rule, tensorType(getData()).getShape(),
               tensorType(getIndices()).getShape(), getDim(), data, indices);
+  bool numbers = !tensorType(getData()).getElementType().isInteger(1);
+  for (int factor : data[getDim()]) {
+    rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
+    rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+  }
   for (int factor : indices[getDim()])
     rule.factors[factor].kind = FactorKind::Parallel;
   rule.operands = {data, indices};
@@ -88,11 +94,16 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
+/// The dim that is written is free: every rank writes what it owns.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
   tieElements(rule, tensorType(getData()).getShape(),
               tensorType(getIndices()).getShape(), getDim(), data, indices);
+  for (int factor : data[getDim()]) {
+    rule.factors[factor].kind = FactorKind::Parallel;
+    rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+  }
   rule.operands = {data, indices, indices};
   rule.results = {data};
   return rule;

@@ -1,4 +1,4 @@
-//===- Reductions.cpp - sharding rules of reductions, norms, scans, pools ===//
+//===- Reductions.cpp - sharding rules of reductions and pools ---------===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 
@@ -39,74 +39,6 @@ ShardingRule ReduceOp::getShardingRule() {
     rule.partialThrough = {0};
   return rule;
 }
-
-/// The rule of an op that works along `dim` and gives results that keep all
-/// dims.
-static ShardingRule alongDim(Operation *op, int64_t dim) {
-  ShardingRule rule = sameShapeRule(op, dim);
-  while (rule.results.size() < op->getNumResults())
-    rule.results.push_back(rule.results[0]);
-  return rule;
-}
-
-ShardingRule ArgReduceOp::getShardingRule() {
-  ShardingRule rule;
-  ShardingRule::TensorFactors input = addDims(
-                                  rule, tensorType(getInput()).getShape()),
-                              result;
-  for (auto [i, dim] : llvm::enumerate(input)) {
-    bool reduced = i == getDim();
-    for (int factor : dim)
-      if (reduced)
-        rule.factors[factor].kind = FactorKind::Whole;
-    if (!reduced || getKeep())
-      result.push_back(reduced ? ShardingRule::DimFactors{} : dim);
-  }
-  rule.operands.push_back(input);
-  rule.results.push_back(result);
-  return rule;
-}
-
-ShardingRule SoftmaxOp::getShardingRule() { return alongDim(*this, getDim()); }
-ShardingRule LogSoftmaxOp::getShardingRule() {
-  return alongDim(*this, getDim());
-}
-
-ShardingRule CumSumOp::getShardingRule() {
-  ShardingRule rule = alongDim(*this, getDim());
-  rule.partialThrough = {0};
-  return rule;
-}
-
-ShardingRule TopKOp::getShardingRule() {
-  ShardingRule rule;
-  rule.operands.push_back(addDims(rule, tensorType(getInput()).getShape()));
-  for (int factor : rule.operands[0][getDim()])
-    rule.factors[factor].kind = FactorKind::Whole;
-  ShardingRule::TensorFactors result = rule.operands[0];
-  result[getDim()] =
-      getK() > 1 ? ShardingRule::DimFactors{rule.add(getK(), FactorKind::Whole)}
-                 : ShardingRule::DimFactors{};
-  rule.results = {result, result};
-  return rule;
-}
-
-/// Norms keep the normalised dims whole; scale and bias follow them.
-static ShardingRule normRule(Operation *op, int64_t from) {
-  ShardingRule rule =
-      sameShapeRule(op, llvm::to_vector(llvm::seq<int64_t>(
-                            from, tensorType(op->getResult(0)).getRank())));
-  ShardingRule::TensorFactors normalised(
-      llvm::drop_begin(rule.operands[0], from));
-  while (rule.operands.size() < op->getNumOperands())
-    rule.operands.push_back(normalised);
-  return rule;
-}
-
-ShardingRule LayerNormOp::getShardingRule() {
-  return normRule(*this, getDim());
-}
-ShardingRule RmsNormOp::getShardingRule() { return normRule(*this, getDim()); }
 
 ShardingRule PoolOp::getShardingRule() {
   ShardingRule rule;

@@ -59,10 +59,11 @@ module attributes {dist.mesh = #dist.mesh<tp = 4>} {
 
 // -----
 
-// The softmaxed dim and the batch may not be split, there is nothing else: all ranks do the same.
-// CHECK-LABEL: @no_factor_to_split
+// The batch may not be split, and along the dim that is softmaxed parts would have to talk: all ranks
+// do the same.
+// CHECK-LABEL: @nothing_worth_splitting
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-  func.func @no_factor_to_split(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64})
+  func.func @nothing_worth_splitting(%x: tensor<8x64xf32> {graph.batch_dim = 0 : i64})
       -> tensor<8x64xf32> {
     // CHECK: graph.softmax {{.*}}shardings = ["[-, -]"]
     %y = graph.softmax %x over 1 : tensor<8x64xf32>
@@ -72,7 +73,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 
 // -----
 
-// Scales of a norm follow the dims that it keeps whole: they are replicated.
+// Scales of a norm follow the dims that it normalises. Those are not worth splitting here.
 // CHECK-LABEL: @norm_weights_are_replicated
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
   graph.parameter @scale : tensor<64xf32>

@@ -160,3 +160,40 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>} {
     return %y : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// The same for single elements.
+// CHECK-LABEL: @gather_elements_of_a_split_dim
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["t=[-,x]", "i=[-,-]"]} {
+  graph.parameter @t : tensor<4x8xf32>
+  func.func @gather_elements_of_a_split_dim(%i: tensor<4x2xi64> {graph.name = "i"})
+      -> tensor<4x2xf32> {
+    // CHECK: dist.global_index "[8@x:2]" of 8 {{.*}}: tensor<4xi64>
+    // CHECK: %[[MINE:.*]] = graph.and
+    // CHECK: %[[AT:.*]] = graph.select %[[MINE]]
+    // CHECK: %[[READ:.*]] = graph.gather_elements %{{.*}}, %[[AT]] {{.*}} : tensor<4x4xf32>
+    // CHECK: graph.select %[[MINE]], %[[READ]]
+    %t = graph.get_parameter @t : tensor<4x8xf32>
+    %y = graph.gather_elements %t, %i along 1 : tensor<4x8xf32>, tensor<4x2xi64>
+    return %y : tensor<4x2xf32>
+  }
+}
+
+// -----
+
+// What another rank owns is written behind the own part, and cut off.
+// CHECK-LABEL: @scatter_elements_of_a_split_dim
+module attributes {dist.mesh = #dist.mesh<x = 2>,
+                   dist.seeds = ["t=[-,x]", "y=[-,x]", "i=[-,-]", "u=[-,-]"]} {
+  func.func @scatter_elements_of_a_split_dim(
+      %t: tensor<4x8xf32> {graph.name = "t"}, %i: tensor<4x2xi64> {graph.name = "i"},
+      %u: tensor<4x2xf32> {graph.name = "u"}) -> (tensor<4x8xf32> {graph.name = "y"}) {
+    // CHECK: %[[WIDER:.*]] = graph.pad {{.*}} high [0, 1] : tensor<4x4xf32>
+    // CHECK: %[[ALL:.*]] = graph.scatter_elements add %[[WIDER]]
+    // CHECK: graph.slice %[[ALL]] starts [0, 0] sizes [4, 4]
+    %y = graph.scatter_elements add %t, %i, %u along 1
+        : tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>
+    return %y : tensor<4x8xf32>
+  }
+}

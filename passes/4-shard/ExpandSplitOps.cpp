@@ -1,0 +1,76 @@
+//===- ExpandSplitOps.cpp - make the exchange inside an op visible --------===//
+
+#include "passes/4-shard/Expansions.h"
+#include "passes/4-shard/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "expand-split-ops"
+
+namespace pcc::shard {
+#define GEN_PASS_DEF_EXPANDSPLITOPS
+#include "passes/4-shard/Passes.h.inc"
+} // namespace pcc::shard
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+Expansions::Expansions() {
+  addSoftmaxExpansions(*this);
+  addNormExpansions(*this);
+  addSelectionExpansions(*this);
+  addScanExpansions(*this);
+}
+
+CutDim::CutDim(const ShardedOp &op, int64_t dim)
+    : dim(dim), sharding(op.operandSharding(0).dims[dim]),
+      whole(graph::tensorType(op.op->getOperand(0)).getDimSize(dim)),
+      count(sharding.numParts()), size(llvm::divideCeil(whole, count)) {}
+
+SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
+  SmallVector<int64_t> result(shape);
+  result[dim] = count;
+  result.insert(result.begin() + dim + 1, size);
+  return result;
+}
+
+namespace {
+struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
+  /// A user knows the new value by the name of the old one.
+  static void takeName(Operation *from, Value to) {
+    Operation *maker = to.getDefiningOp();
+    for (StringRef name : {"graph.name", "graph.pinned"})
+      if (Attribute attribute = from->getAttr(name); attribute && maker)
+        maker->setAttr(name, attribute);
+  }
+
+  LogicalResult expand(const ShardedOp &op) {
+    Expansion expansion = expansions.find(op.op);
+    if (!expansion)
+      return op.op->emitOpError(
+          "has a dim split that its parts exchange values "
+          "for, but no expansion into other ops");
+    LDBG() << "expanding " << *op.op;
+    ShardedBuilder builder(op);
+    auto values = expansion(op, builder);
+    for (auto [result, value] : llvm::zip_equal(op.op->getResults(), values))
+      if (value)
+        result.replaceAllUsesWith(value);
+    takeName(op.op, values.front());
+    op.op->erase();
+    ++numExpanded;
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (Operation &op : llvm::make_early_inc_range(
+             getOperation().front().without_terminator()))
+      if (auto recorded = recordedOp(&op);
+          recorded && !recorded->innerAxes().empty())
+        if (failed(expand(*recorded)))
+          return signalPassFailure();
+  }
+
+  Expansions expansions;
+};
+} // namespace

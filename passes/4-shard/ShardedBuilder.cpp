@@ -1,0 +1,107 @@
+//===- ShardedBuilder.cpp - builds ops that know how they lie -------------===//
+
+#include "passes/4-shard/ShardedBuilder.h"
+#include "dialects/graph/Numbers.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+ShardedBuilder::ShardedBuilder(const ShardedOp &op)
+    : OpBuilder(op.op), location(op.op->getLoc()),
+      stage(op.op->getAttr(pipe::stageName)) {
+  for (OpOperand &operand : op.op->getOpOperands())
+    wanted.try_emplace(operand.get(),
+                       op.operandSharding(operand.getOperandNumber()));
+}
+
+dist::Sharding ShardedBuilder::shardingOf(Value value) const {
+  if (auto it = wanted.find(value); it != wanted.end())
+    return it->second;
+  dist::ShardingAttr sharding = dist::shardingOf(value);
+  return sharding ? sharding.getSharding()
+                  : dist::Sharding::whole(graph::tensorType(value).getRank());
+}
+
+void ShardedBuilder::finish(Operation *op, bool partialsPass) {
+  if (stage)
+    op->setAttr(pipe::stageName, stage);
+  auto operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value value) { return shardingOf(value); });
+  record(followOperands(op, operands, partialsPass));
+}
+
+Value ShardedBuilder::scalar(Type elementType, double value) {
+  DenseElementsAttr number = graph::scalarAttr(elementType, value);
+  return make<graph::ConstantOp>(number.getType(), number);
+}
+
+Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,
+                           const dist::DimSharding &split) {
+  SmallVector<int64_t> shape(rank, 1);
+  shape[dim] = size;
+  auto iota = makeOp<graph::IotaOp>(RankedTensorType::get(shape, type),
+                                    getI64IntegerAttr(dim));
+  dist::Sharding sharding = dist::Sharding::whole(rank);
+  sharding.dims[dim] = split;
+  record(followResult(iota, sharding));
+  return iota;
+}
+
+Value ShardedBuilder::compare(graph::Predicate predicate, Value lhs,
+                              Value rhs) {
+  return make<graph::CompareOp>(
+      graph::PredicateAttr::get(getContext(), predicate), lhs, rhs);
+}
+
+Value ShardedBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  auto type = graph::tensorType(value).clone(shape);
+  return type == value.getType() ? value : make<graph::ReshapeOp>(type, value);
+}
+
+Value ShardedBuilder::cast(Value value, Type elementType) {
+  auto type =
+      RankedTensorType::get(graph::tensorType(value).getShape(), elementType);
+  return type == value.getType() ? value : make<graph::CastOp>(type, value);
+}
+
+Value ShardedBuilder::widen(Value value) {
+  bool narrow = graph::tensorType(value).getElementTypeBitWidth() < 32;
+  return narrow ? cast(value, getF32Type()) : value;
+}
+
+Value ShardedBuilder::reduce(graph::ReduceKind kind, Value value,
+                             ArrayRef<int64_t> dims, bool keep) {
+  return make<graph::ReduceOp>(graph::ReduceKindAttr::get(getContext(), kind),
+                               value, getDenseI64ArrayAttr(dims),
+                               keep ? getUnitAttr() : UnitAttr(),
+                               IntegerAttr());
+}
+
+Value ShardedBuilder::sliceDim(Value value, int64_t dim, int64_t start,
+                               int64_t size) {
+  SmallVector<int64_t> sizes(graph::tensorType(value).getShape()),
+      starts(sizes.size(), 0), steps(sizes.size(), 1);
+  if (sizes[dim] == size)
+    return value;
+  starts[dim] = start;
+  sizes[dim] = size;
+  return make<graph::SliceOp>(value, starts, sizes, steps);
+}
+
+Value ShardedBuilder::padDim(Value value, int64_t dim, int64_t size,
+                             double filling) {
+  auto type = graph::tensorType(value);
+  if (type.getDimSize(dim) == size)
+    return value;
+  SmallVector<int64_t> low(type.getRank(), 0), high(type.getRank(), 0);
+  high[dim] = size - type.getDimSize(dim);
+  dist::Sharding sharding = shardingOf(value);
+  Value padded = make<graph::PadOp>(
+      graph::PadModeAttr::get(getContext(), graph::PadMode::Constant), value,
+      scalarLike(value, filling), getDenseI64ArrayAttr(low),
+      getDenseI64ArrayAttr(high));
+  sharding.dims[dim] = dist::splitOver(size, sharding.dims[dim].axes());
+  wanted.try_emplace(padded, sharding);
+  return padded;
+}

@@ -1,0 +1,78 @@
+//===- ShardedBuilder.h - builds ops that know how they lie ---------------===//
+
+#ifndef PCC_PASSES_4_SHARD_SHARDEDBUILDER_H
+#define PCC_PASSES_4_SHARD_SHARDEDBUILDER_H
+
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/IR/Builders.h"
+#include "passes/4-shard/Follow.h"
+#include "passes/4-shard/Recorded.h"
+
+namespace pcc::shard {
+
+/// Builds ops in front of one op of a sharded function. Each gets that op's
+/// location and stage, and lies as its operands do (`followOperands`), which
+/// lie for the op's own operands as the op wants them. Where a new op wants
+/// another sharding than its operand has, a partial sum reduced or a dim whole,
+/// `insert-reshards` communicates.
+class ShardedBuilder : public mlir::OpBuilder {
+public:
+  explicit ShardedBuilder(const ShardedOp &op);
+
+  template <typename Op, typename... Args> Op makeOp(Args &&...args) {
+    auto op = Op::create(*this, location, std::forward<Args>(args)...);
+    finish(op, /*partialsPass=*/false);
+    return op;
+  }
+  /// The first result of a new op.
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return makeOp<Op>(std::forward<Args>(args)...)->getResult(0);
+  }
+  /// The same for an op through which the partial sums of its operands pass.
+  template <typename Op, typename... Args>
+  mlir::Value makeLinear(Args &&...args) {
+    auto op = Op::create(*this, location, std::forward<Args>(args)...);
+    finish(op, /*partialsPass=*/true);
+    return op->getResult(0);
+  }
+
+  /// A scalar tensor.
+  mlir::Value scalar(mlir::Type elementType, double value);
+  mlir::Value scalarLike(mlir::Value like, double value) {
+    return scalar(graph::tensorType(like).getElementType(), value);
+  }
+  /// 0, 1, … along `dim` of a tensor of `rank` dims that have size 1 otherwise;
+  /// it lies like `split`.
+  mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
+                   const dist::DimSharding &split);
+  mlir::Value compare(graph::Predicate predicate, mlir::Value lhs,
+                      mlir::Value rhs);
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value cast(mlir::Value value, mlir::Type elementType);
+  /// `value` in a float type that is wide enough for sums over many elements.
+  mlir::Value widen(mlir::Value value);
+  mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
+                     llvm::ArrayRef<int64_t> dims, bool keep = true);
+  /// The elements from `start` to `start + size` of one dim.
+  mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
+                       int64_t size);
+  /// `value` with `dim` grown to `size` by elements of `filling` at its end;
+  /// the same axes split the dim for its users.
+  mlir::Value padDim(mlir::Value value, int64_t dim, int64_t size,
+                     double filling);
+
+private:
+  dist::Sharding shardingOf(mlir::Value value) const;
+  /// Gives a new op its stage and its sharding.
+  void finish(mlir::Operation *op, bool partialsPass);
+
+  mlir::Location location;
+  mlir::Attribute stage;
+  /// How users want values that lie in another way: the operands of the op that
+  /// is expanded.
+  llvm::SmallDenseMap<mlir::Value, dist::Sharding> wanted;
+};
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_SHARDEDBUILDER_H

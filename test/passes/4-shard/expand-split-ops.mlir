@@ -1,0 +1,191 @@
+// RUN: pcc-opt --decide-shardings --expand-split-ops --insert-reshards --verify-sharded --split-input-file %s \
+// RUN:   | %python %source/test/inline-aliases.py | FileCheck %s
+
+// The maximum and the sum of each row are all that is communicated.
+// CHECK-LABEL: @softmax
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-,t]"]} {
+  func.func @softmax(%x: tensor<8x64xf32> {graph.name = "x"})
+      -> (tensor<8x64xf32> {graph.name = "y"}) {
+    // CHECK: %[[MAX:.*]] = graph.reduce max {{.*}}shardings = ["[-, -] partial max(t:4)"]
+    // CHECK-NEXT: %[[TOP:.*]] = dist.reshard %[[MAX]]
+    // CHECK-NEXT: %[[LOW:.*]] = graph.sub %{{.*}}, %[[TOP]] {{.*}}shardings = ["[-, 64@t:4]"]
+    // CHECK-NEXT: %[[POWER:.*]] = graph.exp %[[LOW]]
+    // CHECK-NEXT: %[[PART:.*]] = graph.reduce sum {{.*}}shardings = ["[-, -] partial sum(t:4)"]
+    // CHECK-NEXT: %[[SUM:.*]] = dist.reshard %[[PART]]
+    // CHECK-NEXT: graph.div %[[POWER]], %[[SUM]] {{.*}}shardings = ["[-, 64@t:4]"]
+    // CHECK-NEXT: return
+    %y = graph.softmax %x over 1 : tensor<8x64xf32>
+    return %y : tensor<8x64xf32>
+  }
+}
+
+// -----
+
+// Both sums travel together, in f32, and are divided by the logical count.
+// CHECK-LABEL: @layer_norm
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-,t]"]} {
+  graph.parameter @s : tensor<250xf16>
+  graph.parameter @b : tensor<250xf16>
+  func.func @layer_norm(%x: tensor<8x250xf16> {graph.name = "x"})
+      -> (tensor<8x250xf16> {graph.name = "y"}) {
+    // CHECK: graph.get_parameter @s {{.*}}shardings = ["[250@t:4]"]
+    %s = graph.get_parameter @s : tensor<250xf16>
+    %b = graph.get_parameter @b : tensor<250xf16>
+    // CHECK: graph.cast %{{.*}} : tensor<8x250xf16> to tensor<8x250xf32>
+    // CHECK: %[[PAIR:.*]] = graph.concat {{.*}}shardings = ["[-, -] partial sum(t:4)"]
+    // CHECK-NEXT: dist.reshard %[[PAIR]] {{.*}} : tensor<8x2xf32>
+    // CHECK: graph.constant {{.*}}dense<2.500000e+02>
+    // CHECK-NOT: dist.reshard
+    // CHECK: return
+    %y = graph.layer_norm %x, %s, %b from 1 epsilon 1.0e-5
+        : tensor<8x250xf16>, tensor<250xf16>, tensor<250xf16>
+    return %y : tensor<8x250xf16>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @rms_norm
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-,t]"]} {
+  graph.parameter @s : tensor<256xf32>
+  func.func @rms_norm(%x: tensor<8x256xf32> {graph.name = "x"})
+      -> (tensor<8x256xf32> {graph.name = "y"}) {
+    %s = graph.get_parameter @s : tensor<256xf32>
+    // CHECK: %[[PART:.*]] = graph.reduce sum
+    // CHECK: dist.reshard %[[PART]] from "[-, -] partial sum(t:4)"
+    // CHECK-NOT: dist.reshard
+    // CHECK: return
+    %y = graph.rms_norm %x, %s from 1 epsilon 1.0e-5 : tensor<8x256xf32>, tensor<256xf32>
+    return %y : tensor<8x256xf32>
+  }
+}
+
+// -----
+
+// The largest value is reduced, then the least index that has it.
+// CHECK-LABEL: @arg_reduce
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]"]} {
+  func.func @arg_reduce(%x: tensor<8x513xf32> {graph.name = "x"}) -> tensor<8xi64> {
+    // CHECK: graph.reduce max {{.*}}shardings = ["[-, -] partial max(t:4)"]
+    // CHECK: graph.iota 1 {{.*}}shardings = ["[-, 513@t:4]"]{{.*}} : tensor<1x513xi32>
+    // CHECK: dist.reshard {{.*}} : tensor<8x1xf32>
+    // CHECK: graph.reduce min {{.*}}shardings = ["[-] partial min(t:4)"]
+    // CHECK-NEXT: dist.reshard {{.*}} : tensor<8xi32>
+    // CHECK-NOT: dist.reshard
+    // CHECK: return
+    %y = graph.arg_reduce max %x over 1 : tensor<8x513xf32>
+    return %y : tensor<8xi64>
+  }
+}
+
+// -----
+
+// The last index counts instead.
+// CHECK-LABEL: @last_index
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]"]} {
+  func.func @last_index(%x: tensor<8x512xi32> {graph.name = "x"}) -> tensor<8x1xi64> {
+    // CHECK: graph.reduce min {{.*}}shardings = ["[-, -] partial min(t:4)"]
+    // CHECK: graph.constant {{.*}}dense<-1>
+    // CHECK: graph.reduce max {{.*}}shardings = ["[-, -] partial max(t:4)"]
+    %y = graph.arg_reduce min %x over 1 keep last : tensor<8x512xi32>
+    return %y : tensor<8x1xi64>
+  }
+}
+
+// -----
+
+// Three candidates of each part are gathered; who has the winners gives their global indices.
+// CHECK-LABEL: @topk
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]"]} {
+  func.func @topk(%x: tensor<8x512xf32> {graph.name = "x"})
+      -> (tensor<8x3xf32>, tensor<8x3xi64>) {
+    // CHECK: %[[PARTS:.*]] = graph.reshape {{.*}}shardings = ["[-, 4@t:4, -]"]
+    // CHECK-NEXT: graph.topk %[[PARTS]], 3 along 2
+    // CHECK-NEXT: graph.reshape {{.*}}shardings = ["[-, 12@t:4]"]
+    // CHECK-NEXT: %[[ALL:.*]] = dist.reshard {{.*}} to "[-, -]" {{.*}} : tensor<8x12xf32>
+    // CHECK-NEXT: %[[Y:.*]], %[[PLACES:.*]] = graph.topk %[[ALL]], 3 along 1
+    // CHECK: %[[OWN:.*]] = graph.gather_elements %{{.*}}, %[[PLACES]] {{.*}}partial sum(t:4)
+    // CHECK-NEXT: %[[I:.*]] = dist.reshard %[[OWN]] {{.*}} : tensor<8x3xi32>
+    // CHECK-NEXT: %[[Z:.*]] = graph.cast %[[I]]
+    // CHECK: return
+    %y, %z = graph.topk %x, 3 along 1 : tensor<8x512xf32>
+    return %y, %z : tensor<8x3xf32>, tensor<8x3xi64>
+  }
+}
+
+// -----
+
+// Indices that nobody reads are not made.
+// CHECK-LABEL: @values_only
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]"]} {
+  func.func @values_only(%x: tensor<8x512xf32> {graph.name = "x"}) -> tensor<8x3xf32> {
+    // CHECK: graph.topk
+    // CHECK: graph.topk
+    // CHECK-NOT: graph.gather_elements
+    // CHECK: return
+    %y, %z = graph.topk %x, 3 along 1 : tensor<8x512xf32>
+    return %y : tensor<8x3xf32>
+  }
+}
+
+// -----
+
+// Padding loses against every number.
+// CHECK-LABEL: @uneven_topk
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]"]} {
+  func.func @uneven_topk(%x: tensor<8x513xi32> {graph.name = "x"}) -> tensor<8x3xi32> {
+    // CHECK: graph.constant {{.*}}dense<2147483647>
+    // CHECK: graph.pad {{.*}} low [0, 0] high [0, 3]
+    // CHECK: graph.reshape {{.*}}shardings = ["[-, 4@t:4, -]"]{{.*}} to tensor<8x4x129xi32>
+    %y, %z = graph.topk %x, 3 along 1 {largest = false} : tensor<8x513xi32>
+    return %y : tensor<8x3xi32>
+  }
+}
+
+// -----
+
+// One total per part is gathered.
+// CHECK-LABEL: @cumsum
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[t,-]", "y=[t,-]"]} {
+  func.func @cumsum(%x: tensor<8x3xf32> {graph.name = "x"})
+      -> (tensor<8x3xf32> {graph.name = "y"}) {
+    // CHECK: graph.reshape {{.*}}shardings = ["[4@t:4, -, -]"]{{.*}} to tensor<4x2x3xf32>
+    // CHECK: %[[SUMS:.*]] = graph.reduce sum
+    // CHECK-NEXT: %[[ALL:.*]] = dist.reshard %[[SUMS]] {{.*}} : tensor<4x1x3xf32>
+    // CHECK-NEXT: graph.cumsum %[[ALL]] along 0 exclusive
+    // CHECK-NEXT: graph.cumsum %{{.*}} along 1
+    // CHECK: graph.add {{.*}}shardings = ["[4@t:4, -, -]"]
+    %y = graph.cumsum %x along 0 : tensor<8x3xf32>
+    return %y : tensor<8x3xf32>
+  }
+}
+
+// -----
+
+// The batch stays split by another axis.
+// CHECK-LABEL: @two_axes
+module attributes {dist.mesh = #dist.mesh<d = 2, t = 4>,
+                   dist.seeds = ["x=[d,t]", "y=[d,t]"]} {
+  func.func @two_axes(%x: tensor<8x512xf32> {graph.name = "x"})
+      -> (tensor<8x512xf32> {graph.name = "y"}) {
+    // CHECK: graph.reduce max {{.*}}shardings = ["[8@d:2, -] partial max(t:4)"]
+    // CHECK: graph.log
+    // CHECK-NEXT: graph.sub {{.*}}shardings = ["[8@d:2, 512@t:4]"]
+    %y = graph.log_softmax %x over 1 : tensor<8x512xf32>
+    return %y : tensor<8x512xf32>
+  }
+}
+
+// -----
+
+// New ops have the stage and the name of the old one.
+// CHECK-LABEL: @what_is_kept
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-,t]"]} {
+  func.func @what_is_kept(%x: tensor<8x64xf32> {graph.name = "x"})
+      -> (tensor<8x64xf32> {graph.name = "y"}) {
+    // CHECK: graph.exp {{.*}}pipe.stage = 3
+    // CHECK: graph.div {{.*}}graph.name = "y", pipe.stage = 3
+    %y = graph.softmax %x over 1 {graph.name = "y", pipe.stage = 3 : i64} : tensor<8x64xf32>
+    return %y : tensor<8x64xf32>
+  }
+}
