@@ -26,6 +26,13 @@ std::string shapeMistake(ArrayRef<int64_t> shape) {
   return {};
 }
 
+std::string sizesText(ArrayRef<int64_t> sizes) {
+  std::string text = "[";
+  for (auto [i, size] : llvm::enumerate(sizes))
+    text += (i ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
 int64_t productOf(int64_t lhs, int64_t rhs) {
   int64_t product;
   return llvm::MulOverflow(lhs, rhs, product) ? INT64_MAX : product;

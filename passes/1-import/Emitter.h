@@ -23,6 +23,9 @@ inline constexpr int64_t maxRank = 1024;
 /// Why no tensor may have this shape ("a dim of -1", …); empty if one may.
 std::string shapeMistake(llvm::ArrayRef<int64_t> shape);
 
+/// "[2, 3]": sizes in a message.
+std::string sizesText(llvm::ArrayRef<int64_t> sizes);
+
 /// The product of two sizes; where it is larger than an int64_t, one that no
 /// tensor may have.
 int64_t productOf(int64_t lhs, int64_t rhs);

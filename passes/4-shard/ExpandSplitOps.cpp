@@ -38,10 +38,8 @@ namespace {
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
   /// A user knows the new value by the name of the old one.
   static void takeName(Operation *from, Value to) {
-    Operation *maker = to.getDefiningOp();
-    for (StringRef name : {"graph.name", "graph.pinned"})
-      if (Attribute attribute = from->getAttr(name); attribute && maker)
-        maker->setAttr(name, attribute);
+    if (Attribute name = from->getAttr("graph.name"))
+      to.getDefiningOp()->setAttr("graph.name", name);
   }
 
   LogicalResult expand(const ShardedOp &op) {

@@ -2,19 +2,11 @@
 
 #include "passes/1-import/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
 namespace pcc::ingest {
-
-static std::string list(ArrayRef<int64_t> values) {
-  std::string text = "[";
-  for (auto [i, value] : llvm::enumerate(values))
-    text += (i ? ", " : "") + std::to_string(value);
-  return text + "]";
-}
 
 static Value transpose(NodeImport &n) {
   Value x = n.operand(0);
@@ -38,7 +30,7 @@ static Value reshape(NodeImport &n) {
     if (size == 0 && !allowZero && i < shapeOf(x).size())
       size = shapeOf(x)[i];
     if (size < -1 || (size == -1 && open >= 0))
-      return n.invalid("reshapes to " + list(*asked));
+      return n.invalid("reshapes to " + sizesText(*asked));
     if (size == -1)
       open = i;
     else
@@ -48,8 +40,8 @@ static Value reshape(NodeImport &n) {
     shape[open] = known == 0 ? 0 : count / known;
   if (!shapeMistake(shape).empty() ||
       ShapedType::getNumElements(shape) != count)
-    return n.fail(n.contradiction,
-                  "reshapes " + list(shapeOf(x)) + " to " + list(*asked));
+    return n.fail(n.contradiction, "reshapes " + sizesText(shapeOf(x)) +
+                                       " to " + sizesText(*asked));
   return n.reshape(x, shape);
 }
 
@@ -78,7 +70,7 @@ static Value squeeze(NodeImport &n) {
         named ? llvm::is_contained(dims, static_cast<int64_t>(i)) : size == 1;
     if (dropped && size != 1)
       return n.fail(n.contradiction, "drops dim " + Twine(i) + " of " +
-                                         list(shapeOf(x)) +
+                                         sizesText(shapeOf(x)) +
                                          ", which has not size 1");
     if (!dropped)
       shape.push_back(size);
@@ -128,8 +120,8 @@ static Value expand(NodeImport &n) {
     return {};
   auto shape = broadcastShapes(shapeOf(x), asked);
   if (mlir::failed(shape))
-    return n.fail(n.contradiction,
-                  "expands " + list(shapeOf(x)) + " to " + list(asked));
+    return n.fail(n.contradiction, "expands " + sizesText(shapeOf(x)) + " to " +
+                                       sizesText(asked));
   return n.broadcast(x, *shape);
 }
 
@@ -170,7 +162,8 @@ static Value tile(NodeImport &n) {
       llvm::any_of(repeats, [](int64_t times) {
         return times < 0 || times >= INT32_MAX;
       }))
-    return n.invalid("repeats " + list(shapeOf(x)) + " by " + list(repeats));
+    return n.invalid("repeats " + sizesText(shapeOf(x)) + " by " +
+                     sizesText(repeats));
   return repeat(n, x, repeats);
 }
 
@@ -188,7 +181,8 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   for (int64_t dim : dims)
     fits = fits && shapeOf(x)[dim] % (squared ? block * block : block) == 0;
   if (!fits)
-    n.invalid("has blocks of size " + Twine(block) + " in " + list(shapeOf(x)));
+    n.invalid("has blocks of size " + Twine(block) + " in " +
+              sizesText(shapeOf(x)));
   return fits ? block : 0;
 }
 
@@ -233,7 +227,7 @@ static Value trilu(NodeImport &n) {
   if (n.failed())
     return {};
   if (shapeOf(x).size() < 2 || k.size() != 1)
-    return n.invalid("takes a triangle of " + list(shapeOf(x)));
+    return n.invalid("takes a triangle of " + sizesText(shapeOf(x)));
   ArrayRef<int64_t> last = shapeOf(x).take_back(2);
   int64_t diagonal = std::clamp(k[0], -maxElements, maxElements);
   Value rows = n.iota({last[0], 1}, 0), columns = n.iota({1, last[1]}, 1);

@@ -27,11 +27,8 @@ struct Labels {
     SmallVector<int64_t> wanted(scores);
     wanted.erase(wanted.begin() + 1);
     if (!labels.equals(wanted))
-      n.fail(n.contradiction, "has " + Twine(llvm::product_of(labels)) +
-                                  " labels in " + Twine(labels.size()) +
-                                  " dims for scores of " +
-                                  Twine(llvm::product_of(wanted)) + " in " +
-                                  Twine(wanted.size()));
+      n.fail(n.contradiction, "has labels " + sizesText(labels) +
+                                  " for scores " + sizesText(scores));
   }
 
   /// 0 where the label is ignored, `value` elsewhere.
