@@ -266,6 +266,30 @@ case("loss-log-prob", loss("SoftmaxCrossEntropyLoss", (8, 13), log_prob=True), "
 case("loss-batch-too", loss("SoftmaxCrossEntropyLoss", (8, 13)), "d=2,t=3", ["x=[d,t]"])
 
 
+# Together -----------------------------------------------------------------------------------------------------------------
+def head(size):
+    """The next token of a model whose head is split, and its probabilities."""
+    def build():
+        g = Graph()
+        g.op("LayerNormalization", [g.normal("x", 8, 24), g.constant("scale", g.random.standard_normal(24).astype("f4"))], ["h"], axis=1)
+        g.op("MatMul", ["h", g.constant("w", g.random.standard_normal((24, size)).astype("f4"))], ["z"])
+        g.op("ArgMax", ["z"], ["next"], axis=1)
+        g.op("LogSoftmax", ["z"], ["log"], axis=1)
+        g.op("TopK", ["log", g.constant("k", np.array([4]))], ["best", "places"], axis=1)
+        return g
+    return build
+
+
+HALVES = ["--microbatches", "2", "--batch-dim", "x=0"]
+for size in (160, 163):
+    case(f"head-{size}", head(size), "t=4", ["w=[-,t]"])
+    case(f"head-{size}-batch-too", head(size), "d=2,t=3", ["x=[d,-]", "w=[-,t]"])
+    case(f"head-{size}-microbatches", head(size), "t=4", ["w=[-,t]"], options=HALVES)
+    case(f"head-{size}-stages", head(size), "tp=2", [], options=["--pp", "2", *HALVES])
+case("softmax-microbatches", softmax((8, 13), 1), "t=4", BOTH, options=HALVES)
+case("layer-norm-microbatches", layer_norm((8, 3, 12), 2), "t=4", ROWS, options=HALVES)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*")
