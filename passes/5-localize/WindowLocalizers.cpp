@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/Numbers.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/5-localize/LocalOp.h"
 
@@ -213,7 +214,7 @@ static Value localizePool(LocalOp &local, PositionBuilder &builder) {
                           local.operandTypes[0].getDimSize(i + 2));
     pool.getInputMutable().assign(selectAlong(
         builder, real, i + 2, input,
-        builder.scalar(element, neutralOf(graph::FactorKind::Max, element))));
+        builder.scalar(element, graph::neutralOf(graph::FactorKind::Max))));
   }
   dropPads(local, pool);
   return {};
