@@ -86,7 +86,17 @@ Value ShardedBuilder::sliceDim(Value value, int64_t dim, int64_t start,
     return value;
   starts[dim] = start;
   sizes[dim] = size;
-  return make<graph::SliceOp>(value, starts, sizes, steps);
+  auto slice = makeOp<graph::SliceOp>(value, starts, sizes, steps);
+  return resized(slice, value, dim);
+}
+
+Value ShardedBuilder::resized(Operation *op, Value value, int64_t dim) {
+  Value result = op->getResult(0);
+  dist::Sharding sharding = shardingOf(value);
+  sharding.dims[dim] = dist::splitOver(
+      graph::tensorType(result).getDimSize(dim), sharding.dims[dim].axes());
+  record(followResult(op, sharding));
+  return result;
 }
 
 Value ShardedBuilder::padDim(Value value, int64_t dim, int64_t size,
@@ -96,12 +106,9 @@ Value ShardedBuilder::padDim(Value value, int64_t dim, int64_t size,
     return value;
   SmallVector<int64_t> low(type.getRank(), 0), high(type.getRank(), 0);
   high[dim] = size - type.getDimSize(dim);
-  dist::Sharding sharding = shardingOf(value);
-  Value padded = make<graph::PadOp>(
+  auto pad = makeOp<graph::PadOp>(
       graph::PadModeAttr::get(getContext(), graph::PadMode::Constant), value,
       scalarLike(value, filling), getDenseI64ArrayAttr(low),
       getDenseI64ArrayAttr(high));
-  sharding.dims[dim] = dist::splitOver(size, sharding.dims[dim].axes());
-  wanted.try_emplace(padded, sharding);
-  return padded;
+  return resized(pad, value, dim);
 }

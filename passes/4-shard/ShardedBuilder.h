@@ -53,15 +53,19 @@ public:
   mlir::Value widen(mlir::Value value);
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims, bool keep = true);
-  /// The elements from `start` to `start + size` of one dim.
+  /// The elements from `start` to `start + size` of one dim; the same axes
+  /// split it.
   mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
                        int64_t size);
   /// `value` with `dim` grown to `size` by elements of `filling` at its end;
-  /// the same axes split the dim for its users.
+  /// the same axes split it.
   mlir::Value padDim(mlir::Value value, int64_t dim, int64_t size,
                      double filling);
 
 private:
+  /// The result of an op that gives dim `dim` of `value` another size, split as
+  /// before.
+  mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
   dist::Sharding shardingOf(mlir::Value value) const;
   /// Gives a new op its stage and its sharding.
   void finish(mlir::Operation *op, bool partialsPass);
