@@ -197,3 +197,81 @@ module attributes {dist.mesh = #dist.mesh<x = 2>,
     return %y : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// Each rank takes the rows that its part of the slice needs; nothing is left to slice.
+// CHECK-LABEL: @slice_through_a_window
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[t,-]", "y=[t,-]"]} {
+  func.func @slice_through_a_window(%x: tensor<16x4xf32> {graph.name = "x"})
+      -> (tensor<12x4xf32> {graph.name = "y"}) {
+    // CHECK: %[[Y:.*]] = dist.reshard %{{.*}} from "[16@t:4, -]" to "[12@t:4 view(1x12 by 0 of 16: 0..12 from 3), -]"
+    // CHECK-SAME: tensor<4x4xf32> to tensor<3x4xf32>
+    // CHECK-NEXT: return %[[Y]] : tensor<3x4xf32>
+    %y = graph.slice %x starts [3, 0] sizes [12, 4] steps [1, 1] : tensor<16x4xf32>
+    return %y : tensor<12x4xf32>
+  }
+}
+
+// -----
+
+// The rows around one's own come with them, zeros at the edges, so the convolution pads rows no more.
+// CHECK-LABEL: @halo
+module attributes {dist.mesh = #dist.mesh<t = 2>, dist.seeds = ["x=[-,-,t,-]", "y=[-,-,t,-]"]} {
+  graph.parameter @w : tensor<4x4x3x3xf32>
+  func.func @halo(%x: tensor<1x4x8x8xf32> {graph.name = "x"})
+      -> (tensor<1x4x8x8xf32> {graph.name = "y"}) {
+    %w = graph.get_parameter @w : tensor<4x4x3x3xf32>
+    // CHECK: dist.reshard {{.*}} to "[-, -, 12@t:2 view(2x6 by 4 of 8: 0..6 from -1), -]"
+    // CHECK: graph.conv {{.*}}pads = array<i64: 0, 1, 0, 1>{{.*}} : tensor<1x4x6x8xf32>
+    %y = graph.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}
+        : tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>
+    return %y : tensor<1x4x8x8xf32>
+  }
+}
+
+// -----
+
+// A maximum must not see the zeros at the edges.
+// CHECK-LABEL: @halo_of_a_maximum
+module attributes {dist.mesh = #dist.mesh<t = 2>, dist.seeds = ["x=[-,-,t,-]", "y=[-,-,t,-]"]} {
+  func.func @halo_of_a_maximum(%x: tensor<1x4x8x8xf32> {graph.name = "x"})
+      -> (tensor<1x4x8x8xf32> {graph.name = "y"}) {
+    // CHECK: graph.constant {{.*}}dense<0xFF800000> : tensor<f32>
+    // CHECK: %[[X:.*]] = graph.select
+    // CHECK: graph.pool max %[[X]]
+    %y = graph.pool max %x {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
+        dilations = array<i64: 1, 1>, overhang = array<i64: 0, 0>} : tensor<1x4x8x8xf32>
+    return %y : tensor<1x4x8x8xf32>
+  }
+}
+
+// -----
+
+// Parts of unequal sizes lie where they lie in the result; each row takes one of them.
+// CHECK-LABEL: @unequal_parts
+module attributes {dist.mesh = #dist.mesh<t = 2>, dist.seeds = ["a=[t]", "b=[t]", "y=[t]"]} {
+  func.func @unequal_parts(%a: tensor<2xf32> {graph.name = "a"}, %b: tensor<6xf32> {graph.name = "b"})
+      -> (tensor<8xf32> {graph.name = "y"}) {
+    // CHECK-DAG: %[[A:.*]] = dist.reshard {{.*}} to "[8@t:2 view(1x8 by 0 of 2: 0..2 from 0)]"
+    // CHECK-DAG: %[[B:.*]] = dist.reshard {{.*}} to "[8@t:2 view(1x8 by 0 of 6: 2..8 from 0)]"
+    // CHECK: graph.select %{{.*}}, %[[A]], %[[B]]
+    %y = graph.concat %a, %b along 0 : tensor<2xf32>, tensor<6xf32>
+    return %y : tensor<8xf32>
+  }
+}
+
+// -----
+
+// A lookup of constant indices that nothing splits is made of slices.
+// CHECK-LABEL: @constant_indices
+module attributes {dist.mesh = #dist.mesh<t = 2>, dist.seeds = ["y=[-]"]} {
+  func.func @constant_indices(%x: tensor<5xf32>) -> (tensor<4xf32> {graph.name = "y"}) {
+    // CHECK: graph.slice {{.*}} starts [1] sizes [3]
+    // CHECK: graph.slice {{.*}} starts [0] sizes [1]
+    // CHECK: graph.concat
+    %i = graph.constant dense<[1, 2, 3, 0]> : tensor<4xi64>
+    %y = graph.gather %x, %i along 0 : tensor<5xf32>, tensor<4xi64>
+    return %y : tensor<4xf32>
+  }
+}

@@ -58,3 +58,48 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[3|4@tp]"]} 
     return %y : tensor<12xf32>
   }
 }
+
+// -----
+
+// Fewer rows than ranks, axes in another order than the mesh's, and parts of an axis that are no primes in order.
+// CHECK-LABEL: @any_sharding
+// CHECK-SAME: dist.sharding = "[2@a:4, -]"
+// CHECK-SAME: dist.sharding = {{.*}}"[8@b:2+a:4]"
+// CHECK-SAME: dist.sharding = "[6@c:3]"
+module attributes {dist.mesh = #dist.mesh<a = 4, b = 2, c = 6>, dist.seeds = ["x=[a,-]", "y=[b+a]", "z=[c:(1)3]"]} {
+  func.func @any_sharding(%x: tensor<2x8xf32> {graph.name = "x"}, %y: tensor<8xf32> {graph.name = "y"},
+      %z: tensor<6xf32> {graph.name = "z"}) -> (tensor<2x8xf32>, tensor<6xf32>) {
+    %0 = graph.add %x, %y : tensor<2x8xf32>, tensor<8xf32>
+    %1 = graph.relu %z : tensor<6xf32>
+    return %0, %1 : tensor<2x8xf32>, tensor<6xf32>
+  }
+}
+
+// -----
+
+// What an op cannot make is made from what it makes.
+// CHECK-LABEL: @inner_value
+module attributes {dist.mesh = #dist.mesh<a = 2>, dist.seeds = ["v=[a,-]", "x=[-,a]"]} {
+  func.func @inner_value(%x: tensor<1x8xf32> {graph.name = "x"}) -> tensor<1x8xf32> {
+    // CHECK: %[[V:.*]] = graph.exp {{.*}}shardings = ["[-, 8@a:2]"]
+    // CHECK: %[[P:.*]] = dist.reshard %[[V]] from "[-, 8@a:2]" to "[1@a:2, -]"
+    // CHECK: dist.reshard %[[P]]
+    // CHECK: graph.neg
+    %v = graph.exp %x {graph.name = "v"} : tensor<1x8xf32>
+    %y = graph.neg %v : tensor<1x8xf32>
+    return %y : tensor<1x8xf32>
+  }
+}
+
+// -----
+
+// A few rows go to all ranks; the rest stays where it is.
+// CHECK-LABEL: @few_rows
+module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[t,-]", "y=[-,-]"]} {
+  func.func @few_rows(%x: tensor<64x8xf32> {graph.name = "x"}) -> (tensor<2x8xf32> {graph.name = "y"}) {
+    // CHECK: dist.reshard {{.*}} to "[- view(1x2 by 0 of 64: 0..2 from 5), -]"
+    // CHECK: graph.slice {{.*}}dist.windows
+    %y = graph.slice %x starts [5, 0] sizes [2, 8] steps [1, 1] : tensor<64x8xf32>
+    return %y : tensor<2x8xf32>
+  }
+}
