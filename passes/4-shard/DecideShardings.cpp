@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Gives all users of `value` a copy that lies as `sharding`, if it does not
-/// lie like this itself.
+/// Gives all users of `value` a copy that lies as `sharding` and has its name,
+/// if it does not lie like this itself.
 static void pin(Value value, const dist::Sharding &sharding) {
   dist::ShardingAttr from = dist::shardingOf(value);
   if (dist::samePlacement(from.getSharding(), sharding))
@@ -35,6 +35,8 @@ static void pin(Value value, const dist::Sharding &sharding) {
   dist::setSharding(reshard, sharding);
   if (Attribute stage = op->getAttr(pipe::stageName))
     reshard->setAttr(pipe::stageName, stage);
+  if (Attribute name = op->removeAttr("graph.name"))
+    reshard->setAttr("graph.name", name);
 }
 
 /// Writes what was decided into the IR.

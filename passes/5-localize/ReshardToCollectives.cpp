@@ -43,6 +43,9 @@ struct ReshardToCollectives
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());
+    if (Attribute name = reshard->getAttr("graph.name");
+        name && value != reshard.getInput())
+      value.getDefiningOp()->setAttr("graph.name", name);
     reshard.replaceAllUsesWith(value);
     reshard.erase();
     return success();

@@ -31,13 +31,13 @@ TEST(View, FindsIndicesOfElements) {
 
 /// A view of a dim of `size` whose pieces lie anywhere.
 View randomView(std::mt19937 &random, int64_t size) {
-  auto upTo = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
-  View view{1 + upTo(4), 1 + upTo(9), upTo(7), upTo(size + 1), {}};
-  for (int64_t at = upTo(3); at < view.length;) {
-    int64_t end = std::min(view.length, at + 1 + upTo(5));
-    int64_t step = upTo(2) ? 1 : upTo(2) ? 2 : -1;
-    view.pieces.push_back({at, end, upTo(size + 4) - 2, step});
-    at = end + upTo(3);
+  auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  View view{1 + below(4), 1 + below(9), below(7), below(size + 1), {}};
+  for (int64_t at = below(3); at < view.length;) {
+    int64_t end = std::min(view.length, at + 1 + below(5));
+    int64_t step = below(2) ? 1 : below(2) ? 2 : -1;
+    view.pieces.push_back({at, end, below(size + 4) - 2, step});
+    at = end + below(3);
   }
   return view;
 }

@@ -143,9 +143,9 @@ PARAMETER = re.compile(r"(\s*%\w+ = graph\.get_parameter .*dist\.shardings = \[)
 
 
 def swapped(text):
-    """Two of four shards of a dim change places: the second and the third."""
-    halves = re.sub(r"@(\w+):4\b", r"@\1:(2)2+\1:(1)2", text)
-    return halves if halves != text else re.sub(r"@(\w+):2\+(\w+):2(?=[,\]])", r"@\2:2+\1:2", text)
+    """Two of four shards of a dim change places: the second and the third, which are both empty where the dim has one element."""
+    halves = re.sub(r"\b(?!1@)(\d+)@(\w+):4\b", r"\1@\2:(2)2+\2:(1)2", text)
+    return halves if halves != text else re.sub(r"\b(?!1@)(\d+)@(\w+):2\+(\w+):2(?=[,\]])", r"\1@\3:2+\2:2", text)
 
 
 def swap(program):

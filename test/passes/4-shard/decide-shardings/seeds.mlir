@@ -82,7 +82,7 @@ module attributes {dist.mesh = #dist.mesh<a = 4, b = 2, c = 6>, dist.seeds = ["x
 module attributes {dist.mesh = #dist.mesh<a = 2>, dist.seeds = ["v=[a,-]", "x=[-,a]"]} {
   func.func @inner_value(%x: tensor<1x8xf32> {graph.name = "x"}) -> tensor<1x8xf32> {
     // CHECK: %[[V:.*]] = graph.exp {{.*}}shardings = ["[-, 8@a:2]"]
-    // CHECK: %[[P:.*]] = dist.reshard %[[V]] from "[-, 8@a:2]" to "[1@a:2, -]"
+    // CHECK: %[[P:.*]] = dist.reshard %[[V]] from "[-, 8@a:2]" to "[1@a:2, -]" {{.*}}graph.name = "v"
     // CHECK: dist.reshard %[[P]]
     // CHECK: graph.neg
     %v = graph.exp %x {graph.name = "v"} : tensor<1x8xf32>

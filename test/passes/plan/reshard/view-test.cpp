@@ -98,22 +98,22 @@ TEST(ReshardToView, NothingMovesOnFromAView) {
 
 TEST(ReshardToView, RandomViewsOfRandomShardings) {
   std::mt19937 random(3);
-  auto upTo = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
+  auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
   const std::vector<SubAxes> splits{{}, {t}, {u}, {t, u}, {u, t}, {half}};
   for (int round = 0; round < 600; ++round) {
-    int64_t size = 1 + upTo(20), length = 1 + upTo(12);
+    int64_t size = 1 + below(20), length = 1 + below(12);
     View view{1, length, 0, size, {}};
     for (int64_t at = 0; at < length;) {
-      int64_t end = std::min(length, at + 1 + upTo(6));
-      view.pieces.push_back({at, end, upTo(size + 2) - 1,
-                             upTo(3)   ? 1
-                             : upTo(2) ? 2
-                                       : -1});
-      at = end + upTo(2);
+      int64_t end = std::min(length, at + 1 + below(6));
+      view.pieces.push_back({at, end, below(size + 2) - 1,
+                             below(3)   ? 1
+                             : below(2) ? 2
+                                        : -1});
+      at = end + below(2);
     }
     SCOPED_TRACE(toString(view));
-    check(oneDim(splitOver(size, splits[upTo(6)])),
-          oneDim(viewed(view, {{length, splits[upTo(6)]}})), size);
+    check(oneDim(splitOver(size, splits[below(6)])),
+          oneDim(viewed(view, {{length, splits[below(6)]}})), size);
   }
 }
 
