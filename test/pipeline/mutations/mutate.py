@@ -143,9 +143,9 @@ PARAMETER = re.compile(r"(\s*%\w+ = graph\.get_parameter .*dist\.shardings = \[)
 
 
 def swapped(text):
-    """Two of four shards of a dim change places: the second and the third, which are both empty where the dim has one element."""
+    """Two of four shards of a dim change places: the second and the third. Of a single element both are empty."""
     halves = re.sub(r"\b(?!1@)(\d+)@(\w+):4\b", r"\1@\2:(2)2+\2:(1)2", text)
-    return halves if halves != text else re.sub(r"\b(?!1@)(\d+)@(\w+):2\+(\w+):2(?=[,\]])", r"\1@\3:2+\2:2", text)
+    return halves if halves != text else re.sub(r"\b(?!1@)(\d+)@(\w+):2\+(\w+):2(?=[,|\]])", r"\1@\3:2+\2:2", text)
 
 
 def swap(program):
