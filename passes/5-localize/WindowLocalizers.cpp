@@ -180,12 +180,9 @@ static Value localizeConvTranspose(LocalOp &local, PositionBuilder &) {
   return {};
 }
 
-/// The element of dim `dim` that each index of what the rank took of it holds,
-/// whether there is one or not.
-static Value elementsUnder(LocalOp &local, size_t dim,
-                           PositionBuilder &builder) {
-  const dist::ShardingAttr taken = dist::shardingOf(local.op->getOperand(0));
-  dist::DimSharding split = taken.getSharding().dims[dim];
+/// The element that each index of what the rank took of a dim holds, whether
+/// there is one or not.
+static Value elementsUnder(dist::DimSharding split, PositionBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
   Type i64 = builder.getI64Type();
@@ -204,14 +201,17 @@ static Value localizePool(LocalOp &local, PositionBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;
+  // What is masked for one dim no longer says how it was taken.
+  const dist::ShardingAttr taken = dist::shardingOf(pool.getInput());
   for (size_t i = 0; i < spatial; ++i) {
     if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||
         pads[i] + pads[i + spatial] == 0)
       continue;
     Value input = pool.getInput();
     Type element = graph::tensorType(input).getElementType();
-    Value real = isWithin(builder, elementsUnder(local, i + 2, builder), 0,
-                          local.operandTypes[0].getDimSize(i + 2));
+    Value real = isWithin(
+        builder, elementsUnder(taken.getSharding().dims[i + 2], builder), 0,
+        local.operandTypes[0].getDimSize(i + 2));
     pool.getInputMutable().assign(selectAlong(
         builder, real, i + 2, input,
         builder.scalar(element, graph::neutralOf(graph::FactorKind::Max))));
