@@ -7,8 +7,9 @@
 // `microbatches` and `dump`, a folder, if they are wanted; `held`, names of
 // inputs, weights, values and outputs. A line of RESULTS.jsonl is an object:
 // `exit` and `error`, as pcc verify ends; `received`, the bytes of all
-// collectives of one microbatch; and `held`, per name the forms that its value
-// has, per rank and dim as runs of indices. Lines are in the order of cases.
+// collectives of one microbatch; and `held`, per name and rank the runs of
+// indices per dim, or null where no value of that name is left. Lines are in
+// the order of cases.
 //
 // Cases run one after the other in a process of their own; where that dies, its
 // case gets exit 1 and the rest another process.
@@ -85,36 +86,21 @@ public:
           model.getResultAttrOfType<dist::ShardingAttr>(i, dist::shardingName)};
   }
 
-  /// Per form of the value, rank and dim the runs of indices; empty if there is
-  /// no such value. The forms are how its op makes it and, if all users take it
-  /// resharded, that.
-  json::Array runsOf(StringRef name) const {
-    json::Array forms;
+  /// Per rank and dim the runs of indices; null if there is no such value.
+  json::Value runsOf(StringRef name) const {
     auto entry = values.find(name);
     if (entry == values.end())
-      return forms;
+      return nullptr;
     auto [value, returnedAs] = entry->second;
-    forms.push_back(
-        runsOf(value, returnedAs ? returnedAs : dist::shardingOf(value)));
-    if (!returnedAs && value.hasOneUse())
-      if (auto reshard = dyn_cast<dist::ReshardOp>(*value.user_begin()))
-        forms.push_back(runsOf(value, reshard.getTo()));
-    return forms;
-  }
-
-private:
-  static StringRef nameOf(mlir::Attribute attribute) {
-    return cast<mlir::StringAttr>(attribute).getValue();
-  }
-
-  json::Array runsOf(mlir::Value value, dist::ShardingAttr sharding) const {
+    const dist::Sharding sharding =
+        (returnedAs ? returnedAs : dist::shardingOf(value)).getSharding();
     const dist::Shape shape =
         dist::shapeOf(graph::tensorType(value).getShape());
     json::Array ranks;
     for (int64_t rank = 0; rank < mesh.size(); ++rank) {
       json::Array dims;
-      for (const dist::Runs &runs : dist::runsOf(
-               sharding.getSharding(), shape, mesh, mesh.coordinates(rank))) {
+      for (const dist::Runs &runs :
+           dist::runsOf(sharding, shape, mesh, mesh.coordinates(rank))) {
         json::Array pairs;
         for (const dist::Run &run : runs)
           pairs.push_back(json::Array{run.lo, run.hi});
@@ -123,6 +109,11 @@ private:
       ranks.push_back(std::move(dims));
     }
     return ranks;
+  }
+
+private:
+  static StringRef nameOf(mlir::Attribute attribute) {
+    return cast<mlir::StringAttr>(attribute).getValue();
   }
 
   struct Named {

@@ -42,17 +42,16 @@ def leave_out(drawn, result):
 
 
 def misplaced(drawn, held):
-    """The first pin that lies otherwise in all forms of its value; `held` has these by name, per rank and dim."""
+    """The first pin that some rank does not hold as it says."""
     shapes = drawn.shapes()
     for pin in drawn.pins:
-        if not any(lies_as(pin, shapes[pin.name], drawn.mesh, form) for form in held[pin.name]):
-            return f"{pin.text(drawn.mesh)}: ranks hold {held[pin.name]}"
+        if held.get(pin.name) is None:
+            return f"{pin.text(drawn.mesh)}: no such value is left"
+        for rank, got in enumerate(held[pin.name]):
+            wanted = pin.runs(shapes[pin.name], drawn.mesh, rank)
+            if any(w is not None and w != g for w, g in zip(wanted, got)):
+                return f"{pin.text(drawn.mesh)}: rank {rank} holds {got}, not {wanted}"
     return None
-
-
-def lies_as(pin, shape, mesh, form):
-    return all(wanted is None or wanted == got for rank, dims in enumerate(form)
-               for wanted, got in zip(pin.runs(shape, mesh, rank), dims))
 
 
 class Run:
@@ -99,7 +98,7 @@ def execute(drawn, path):
     held = {}
     for rank in ranks:
         for entry in rank["parameters"] + rank["inputs"] + rank["outputs"]:
-            held.setdefault(entry["name"], [[]])[0].append(entry["runs"])
+            held.setdefault(entry["name"], []).append(entry["runs"])
     seen = copy.copy(drawn)
     seen.pins = [p for p in drawn.pins if p.name in held]
     return misplaced(seen, held)
