@@ -48,6 +48,8 @@ static void addShard(OpPassManager &manager) {
   // Decided shardings say what each op needs; only now is it known where that
   // differs from what it gets.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
+  // Reshards hold what pins asked for.
+  manager.addNestedPass<FuncOp>(shard::createErasePins());
   manager.addNestedPass<FuncOp>(shard::createVerifySharded());
 }
 

@@ -35,8 +35,9 @@ inline constexpr llvm::StringLiteral meshName =
     "dist.mesh"; ///< on the module: MeshAttr
 inline constexpr llvm::StringLiteral shardingsName =
     "dist.shardings"; ///< on ops: one ShardingAttr per result
-inline constexpr llvm::StringLiteral shardingName =
-    "dist.sharding"; ///< on arguments and results of functions
+/// On arguments and results of functions; before `4-shard`, and on parameters,
+/// only where the model's annotations ask for one.
+inline constexpr llvm::StringLiteral shardingName = "dist.sharding";
 
 /// The module's mesh; without axes if it has none.
 Mesh meshOf(mlir::ModuleOp module);

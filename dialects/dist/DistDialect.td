@@ -17,7 +17,8 @@ def Dist_Dialect : Dialect {
   let summary = "meshes, shardings, reshards and collectives";
   let description = [{
     A module carries its mesh in `dist.mesh`; after `4-shard` every graph op carries `dist.shardings`, one per result, and
-    every function argument `dist.sharding`. `4-shard` creates `dist.reshard` where a use needs another sharding;
+    every function argument `dist.sharding`. Before that, what the model's annotations ask for stands in `dist.sharding` of
+    arguments, results and parameters, and in `dist.pin` ops. `4-shard` creates `dist.reshard` where a use needs another sharding;
     `5-localize` replaces it by `dist.collective` ops on local shapes.
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -24,6 +24,19 @@ def Dist_ReshardOp : Dist_Op<"reshard"> {
   let hasVerifier = 1;
 }
 
+def Dist_PinOp : Dist_Op<"pin", [SameOperandsAndResultType]> {
+  let summary = "asks for a sharding where a value is handed on";
+  let description = [{
+    What reads the result gets the value, called `value` in the model, in this sharding; how the operand is made stays open, so it may well be a partial sum
+    that is reduced on the way. Born in `1-import` from the multi-device annotations of nodes, gone after `4-shard`, which
+    leaves a reshard where one is needed. Nothing is simplified across it.
+    [example: test/passes/4-shard/erase-pins.mlir @pinned_between]
+  }];
+  let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$to, StrAttr:$value);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `to` $to `value` $value attr-dict `:` type($result)";
+}
+
 def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "how a sharding becomes another", [
     I32EnumAttrCase<"Slice", 0, "slice">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
     I32EnumAttrCase<"AllToAll", 2, "all_to_all">, I32EnumAttrCase<"Permute", 3, "permute">,

@@ -1,5 +1,6 @@
 //===- VerifyImported.cpp - the gate of phase 1-import --------------------===//
 
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -21,7 +22,9 @@ static bool isStatic(Type type) {
 
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
-  bool known = isa_and_present<graph::GraphDialect, func::FuncDialect>(dialect);
+  bool known =
+      isa_and_present<graph::GraphDialect, func::FuncDialect>(dialect) ||
+      isa<dist::PinOp>(op);
   if (!known || isa<func::CallOp>(op))
     return op->emitOpError("is no op of the graph; '1-import' must end with "
                            "graph ops only");

@@ -1,6 +1,7 @@
 //===- Chain.cpp - the ops of a model as a chain of work ------------------===//
 
 #include "passes/3-place/Chain.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
@@ -17,7 +18,19 @@ static double bytesOf(Value value) {
          std::max(1.0, type.getElementTypeBitWidth() / 8.0);
 }
 
+/// A pin is gone before anything runs.
+static double elementsMoved(Operation *op) {
+  double moved = 0;
+  if (!isa<dist::PinOp>(op))
+    for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                           llvm::to_vector(op->getResults())))
+      moved += graph::tensorType(value).getNumElements();
+  return moved;
+}
+
 static double flopsOf(Operation *op) {
+  if (isa<dist::PinOp>(op))
+    return 0;
   auto priced = dyn_cast<graph::CostOpInterface>(op);
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
@@ -28,10 +41,8 @@ static bool isLeaf(Operation *op) {
 
 /// The weight that `op` is, or only lays out differently.
 static graph::GetParameterOp weightBehind(Operation *op) {
-  while (
-      op &&
-      isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp, graph::SliceOp>(
-          op))
+  while (op && isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
+                   graph::SliceOp, dist::PinOp>(op))
     op = op->getOperand(0).getDefiningOp();
   return dyn_cast_or_null<graph::GetParameterOp>(op);
 }
@@ -73,11 +84,7 @@ plan::StageCutRequest Chain::request(int numStages) const {
     item.flops = flopsOf(op);
     // An element that is read or written costs about as much as this many flops
     // of a contraction.
-    double moved = 0;
-    for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
-                                           llvm::to_vector(op->getResults())))
-      moved += graph::tensorType(value).getNumElements();
-    item.seconds = item.flops + 4 * moved;
+    item.seconds = item.flops + 4 * elementsMoved(op);
     for (Value operand : op->getOperands())
       if (weightBehind(operand.getDefiningOp()))
         item.weightBytes += bytesOf(operand);

@@ -35,6 +35,12 @@ def InsertReshards : Pass<"insert-reshards", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::pcc::dist::DistDialect"];
 }
 
+def ErasePins : Pass<"erase-pins", "::mlir::func::FuncOp"> {
+  let summary = "removes the pins that annotations left, which lie as their operands now";
+  let description = [{[example: test/passes/4-shard/erase-pins.mlir @pinned_between]}];
+  let statistics = [Statistic<"numPins", "pins", "pins removed">];
+}
+
 def VerifySharded : Pass<"verify-sharded", "::mlir::func::FuncOp"> {
   let summary = "gate: every value has a sharding that its op's rule allows, and no use needs another";
   let description = [{[example: test/passes/4-shard/verify-sharded.mlir @consistent]}];

@@ -45,6 +45,75 @@ static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   return false;
 }
 
+/// What the model asks of `value`; nothing, with an error, if that cannot be.
+static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
+                                  Value value, const dist::Mesh &mesh) {
+  const dist::Sharding &sharding = annotation.getSharding();
+  std::string spec = dist::toBriefString(sharding, mesh);
+  if (auto error = dist::findError(
+          sharding, mesh, dist::shapeOf(graph::tensorType(value).getShape()))) {
+    emitError(value.getLoc()) << "cannot shard '" << name << "' as " << spec
+                              << ", as the model asks for: " << *error;
+    return std::nullopt;
+  }
+  auto text = StringAttr::get(annotation.getContext(), name + "=" + spec);
+  return Seed{dist::canonical(sharding), text.getValue()};
+}
+
+/// What the model asks of the value that `op` makes; null if nothing.
+static dist::ShardingAttr annotationOf(Operation &op,
+                                       const SymbolTable &parameters) {
+  if (auto pin = dyn_cast<dist::PinOp>(op))
+    return pin.getTo();
+  auto get = dyn_cast<graph::GetParameterOp>(op);
+  Operation *parameter = get ? parameters.lookup(get.getParameter()) : nullptr;
+  return parameter
+             ? parameter->getAttrOfType<dist::ShardingAttr>(dist::shardingName)
+             : dist::ShardingAttr();
+}
+
+LogicalResult Seeds::takeAnnotations(func::FuncOp function,
+                                     const dist::Mesh &mesh) {
+  SymbolTable parameters(function->getParentOfType<ModuleOp>());
+  bool isSound = true;
+  auto take = [&](dist::ShardingAttr annotation, StringRef name, Value value,
+                  Seed &seed) {
+    auto taken = seedOf(annotation, name, value, mesh);
+    isSound &= taken.has_value();
+    if (taken)
+      seed = *taken;
+  };
+  for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+    if (auto annotation = function.getArgAttrOfType<dist::ShardingAttr>(
+            i, dist::shardingName))
+      take(annotation, textOf(function.getArgAttr(i, "graph.name")), argument,
+           values[argument]);
+  for (Operation &op : function.front().without_terminator())
+    if (auto annotation = annotationOf(op, parameters)) {
+      auto pin = dyn_cast<dist::PinOp>(op);
+      take(annotation, pin ? pin.getValue() : nameOf(&op), op.getResult(0),
+           values[op.getResult(0)]);
+    }
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (auto annotation = function.getResultAttrOfType<dist::ShardingAttr>(
+            i, dist::shardingName))
+      take(annotation, textOf(function.getResultAttr(i, "graph.name")), result,
+           outputs[i]);
+  return success(isSound);
+}
+
+/// The user may repeat what the model asks for, and nothing else.
+static LogicalResult checkSame(const Seed &asked, const Seed &seed,
+                               func::FuncOp function) {
+  if (dist::samePlacement(asked.sharding, seed.sharding))
+    return success();
+  auto [name, spec] = seed.text.rsplit('=');
+  return emitError(UnknownLoc::get(function.getContext()))
+         << "cannot shard '" << name << "' as " << spec
+         << ": the model asks for '" << asked.text << "'";
+}
+
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -88,11 +157,20 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
 
 FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   Seeds seeds;
+  if (failed(seeds.takeAnnotations(function, mesh)))
+    return failure();
+  const Seeds asked = seeds;
   auto texts = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
       "dist.seeds");
   for (Attribute text : texts ? texts.getValue() : ArrayRef<Attribute>())
     if (failed(seeds.resolveText(function, mesh,
                                  cast<StringAttr>(text).getValue())))
+      return failure();
+  for (const auto &[value, seed] : asked.values)
+    if (failed(checkSame(seed, seeds.values[value], function)))
+      return failure();
+  for (const auto &[index, seed] : asked.outputs)
+    if (failed(checkSame(seed, seeds.outputs[index], function)))
       return failure();
   if (failed(seeds.learn(function, mesh)))
     return failure();

@@ -17,14 +17,16 @@ struct Seed {
   llvm::StringRef text;
 };
 
-/// The seeds of a function: the module's `dist.seeds` (strings NAME=[…], names
-/// may be globs), applied to weights, inputs, outputs and values by name. They
-/// say nothing of the time axis.
+/// The seeds of a function, from two sources. What the model's annotations ask
+/// for: `dist.sharding` on arguments, results and parameters, and `dist.pin`
+/// ops. What the user asks for: the module's `dist.seeds` (strings NAME=[…],
+/// names may be globs), applied to weights, inputs, outputs and values by name.
+/// They say nothing of the time axis.
 class Seeds {
 public:
   /// Fails after an error where a name matches nothing, the text does not
-  /// parse, the sharding does not fit the mesh or the shape, or sub-axes of two
-  /// seeds do not align.
+  /// parse, the sharding does not fit the mesh or the shape, sub-axes of two
+  /// seeds do not align, or the user asks for something else than the model.
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
@@ -52,6 +54,8 @@ public:
   }
 
 private:
+  mlir::LogicalResult takeAnnotations(mlir::func::FuncOp function,
+                                      const dist::Mesh &mesh);
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
   mlir::LogicalResult learn(mlir::func::FuncOp function,

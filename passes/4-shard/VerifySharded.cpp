@@ -89,6 +89,9 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
       for (Value result : op.getResults())
         if (++numValues; failed(checkValue(result, mesh)))
           return failure();
+      if (isa<dist::PinOp>(op))
+        return op.emitOpError(
+            "survived phase '4-shard'; erase-pins must remove it");
       auto reshard = dyn_cast<dist::ReshardOp>(op);
       if (failed(reshard ? checkReshard(reshard) : checkOp(&op, mesh)))
         return failure();

@@ -86,6 +86,7 @@ const llvm::StringMap<FunctionRun::Handler> &FunctionRun::handlers() {
       {graph::GetParameterOp::getOperationName(), &FunctionRun::readWeight},
       {dist::CollectiveOp::getOperationName(), &FunctionRun::exchange},
       {dist::GlobalIndexOp::getOperationName(), &FunctionRun::globalIndex},
+      {dist::PinOp::getOperationName(), &FunctionRun::handOn},
       {dist::ReshardOp::getOperationName(), &FunctionRun::handOn},
       {pipe::TransferOp::getOperationName(), &FunctionRun::handOn},
       {pipe::SendOp::getOperationName(), &FunctionRun::send},

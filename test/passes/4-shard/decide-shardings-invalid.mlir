@@ -57,3 +57,24 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
     return %y : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// The user may say the same as the model, and nothing else.
+// expected-error @unknown {{cannot shard 'x' as [-]: the model asks for 'x=[tp]'}}
+module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[-]"]} {
+  func.func @against_the_model(%x: tensor<8xf32> {graph.name = "x", dist.sharding = #dist.sharding<"[8@tp:2]">})
+      -> tensor<8xf32> {
+    return %x : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+  func.func @pin_on_another_mesh(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
+    // expected-error @below {{cannot shard 'x' as [dp:(1)2], as the model asks for: dim 0 uses axis "dp", which the mesh does not have}}
+    %0 = dist.pin %x to #dist.sharding<"[8@dp:2]"> value "x" : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}

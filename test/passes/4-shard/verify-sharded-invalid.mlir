@@ -72,3 +72,12 @@ func.func @hidden_communication(%x: tensor<4x8xf32> {dist.sharding = #columns}) 
   return %y : tensor<4x8xf32>
 }
 }
+
+// -----
+
+#whole = #dist.sharding<"[-]">
+func.func @pin_left(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
+  // expected-error @below {{survived phase '4-shard'; erase-pins must remove it}}
+  %0 = dist.pin %x to #whole value "x" {dist.shardings = [#whole], dist.split = #whole} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -1,0 +1,41 @@
+//===- ErasePins.cpp - pins have done their work --------------------------===//
+
+#include "dialects/dist/DistDialect.h"
+#include "passes/4-shard/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "erase-pins"
+
+namespace pcc::shard {
+#define GEN_PASS_DEF_ERASEPINS
+#include "passes/4-shard/Passes.h.inc"
+} // namespace pcc::shard
+
+using namespace mlir;
+using namespace pcc;
+
+/// A pin whose operand lies as it asked for is its operand.
+static LogicalResult erase(dist::PinOp pin) {
+  dist::ShardingAttr from = dist::shardingOf(pin.getInput());
+  dist::ShardingAttr to = dist::shardingOf(pin.getResult());
+  if (!from || !to ||
+      !dist::samePlacement(from.getSharding(), to.getSharding()))
+    return pin.emitOpError(
+        "lies otherwise than its operand; insert-reshards must run before");
+  pin.replaceAllUsesWith(pin.getInput());
+  pin.erase();
+  return success();
+}
+
+namespace {
+struct ErasePins : pcc::shard::impl::ErasePinsBase<ErasePins> {
+  void runOnOperation() override {
+    for (auto pin : llvm::make_early_inc_range(
+             getOperation().front().getOps<dist::PinOp>())) {
+      LDBG() << "erase " << pin;
+      if (++numPins; failed(erase(pin)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
