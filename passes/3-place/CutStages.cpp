@@ -31,14 +31,16 @@ public:
   Placer(func::FuncOp function, int numStages)
       : function(function), numStages(numStages), chain(function) {}
 
-  LogicalResult run(ArrayAttr stageAt) {
+  /// `stageAt` and `stageOfNodes` may be null.
+  LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
     // Nothing but cheap ops: one stage has them all.
     if (numStages == 1 && chain.links().empty()) {
       placeFreeOps();
       return success();
     }
     plan::StageCutRequest request = chain.request(numStages);
-    if (failed(pinCuts(stageAt, request)))
+    if (failed(pinCuts(stageAt, request)) ||
+        failed(pinStages(stageOfNodes, request)))
       return failure();
     plan::StageCut cut = cutEvenly(std::move(request));
     if (!cut.error.empty())
@@ -90,6 +92,44 @@ private:
       request.pinned.push_back(*cut);
     }
     llvm::sort(request.pinned);
+    return success();
+  }
+
+  /// Cuts where the first node of each stage is that the model wants there.
+  LogicalResult pinStages(DictionaryAttr stageOfNodes,
+                          plan::StageCutRequest &request) {
+    if (!stageOfNodes)
+      return success();
+    std::vector<std::optional<size_t>> begins(numStages);
+    int64_t reached = 0;
+    Operation *last = nullptr;
+    for (auto [position, op] : llvm::enumerate(chain.links())) {
+      StringRef node = graph::nodeName(op->getLoc());
+      auto stage =
+          node.empty() ? IntegerAttr() : stageOfNodes.getAs<IntegerAttr>(node);
+      if (!stage || stage.getInt() >= numStages)
+        continue;
+      if (stage.getInt() < reached)
+        return emitError(op->getLoc())
+               << "cannot put node '" << node << "' on stage " << stage.getInt()
+               << ": node '" << graph::nodeName(last->getLoc()) << "' of stage "
+               << reached
+               << " comes before it, and stages are cut in the order of nodes";
+      if (stage.getInt() > reached || !begins[reached])
+        begins[stage.getInt()] = position;
+      reached = stage.getInt();
+      last = op;
+    }
+    for (int stage = 1; stage < numStages; ++stage) {
+      bool isEmpty = !begins[stage];
+      if (isEmpty || *begins[stage] == 0)
+        return emitError(UnknownLoc::get(function.getContext()))
+               << "cannot cut the model into " << numStages
+               << " stages as its nodes ask for: no node that carries work is "
+                  "on stage "
+               << (isEmpty ? stage : stage - 1);
+      request.pinned.push_back(*begins[stage]);
+    }
     return success();
   }
 
@@ -170,7 +210,9 @@ struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
     auto stages = module->getAttrOfType<IntegerAttr>("pipe.stages");
     Placer placer(getOperation(),
                   stages ? static_cast<int>(stages.getInt()) : 1);
-    if (failed(placer.run(module->getAttrOfType<ArrayAttr>("pipe.stage_at"))))
+    if (failed(placer.run(
+            module->getAttrOfType<ArrayAttr>("pipe.stage_at"),
+            module->getAttrOfType<DictionaryAttr>("pipe.stage_of_nodes"))))
       return signalPassFailure();
     numTransfers += placer.numTransfers;
     numClones += placer.numClones;

@@ -45,3 +45,28 @@ module attributes {pipe.stages = 3 : i64, pipe.stage_at = ["a"]} {
     return %0 : !x
   }
 }
+
+// -----
+
+!x = tensor<8x8xf32>
+
+module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {a = 1 : i64, b = 0 : i64}} {
+  func.func @stages_against_the_order(%x: !x) -> !x {
+    %0 = graph.matmul %x, %x : !x, !x loc("a")
+    // expected-error @unknown {{cannot put node 'b' on stage 0: node 'a' of stage 1 comes before it}}
+    %1 = graph.matmul %0, %x : !x, !x loc("b")
+    return %1 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut the model into 2 stages as its nodes ask for: no node that carries work is on stage 0}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {a = 1 : i64}} {
+  func.func @nothing_on_the_first_stage(%x: !x) -> !x {
+    %0 = graph.matmul %x, %x : !x, !x loc("a")
+    return %0 : !x
+  }
+}

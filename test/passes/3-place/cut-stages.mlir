@@ -86,3 +86,21 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["last"]} {
     return %2 : !x
   }
 }
+
+// -----
+
+!x = tensor<8x64xf32>
+
+// Where the model says which node is on which stage, the first one of a stage is where it begins.
+// CHECK-LABEL: @nodes_with_stages
+module attributes {pipe.stages = 2 : i64, pipe.stage_of_nodes = {first = 0 : i64, last = 1 : i64}} {
+  func.func @nodes_with_stages(%x: !x, %w: tensor<64x64xf32>) -> !x {
+    // CHECK: graph.matmul {{.*}}pipe.stage = 0
+    %0 = graph.matmul %x, %w : !x, tensor<64x64xf32> loc("first")
+    // CHECK: graph.matmul {{.*}}pipe.stage = 0
+    %1 = graph.matmul %0, %w : !x, tensor<64x64xf32> loc("between")
+    // CHECK: graph.matmul {{.*}}pipe.stage = 1
+    %2 = graph.matmul %1, %w : !x, tensor<64x64xf32> loc("last")
+    return %2 : !x
+  }
+}
