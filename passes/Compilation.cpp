@@ -107,6 +107,20 @@ Outcome Compilation::defect(const std::string &what) {
   return reportDefect(current, what, options, before ? *before : ModuleOp());
 }
 
+/// The axes that split tensors, if the user named any.
+static std::optional<std::vector<std::pair<std::string, int64_t>>>
+axesOf(const CompileOptions &options) {
+  if (!options.mesh.empty())
+    return options.mesh;
+  std::vector<std::pair<std::string, int64_t>> axes;
+  bool isGiven = false;
+  for (const char *name : {"dp", "cp", "tp"}) {
+    axes.push_back({name, options.axis(name)});
+    isGiven |= options.axes.count(name) != 0;
+  }
+  return isGiven ? std::optional(axes) : std::nullopt;
+}
+
 Outcome Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
     return {2,
@@ -118,6 +132,11 @@ Outcome Compilation::loadOnnx() {
   import.shapes = options.shapes;
   import.externalDataRoot = options.externalDataRoot;
   import.allowAbsentWeights = options.randomWeights.has_value();
+  import.mesh = axesOf(options);
+  if (options.axes.count("pp"))
+    import.pipeline = options.axis("pp");
+  import.virtualStages = options.virtualStages.value_or(1);
+  import.configuration = options.configuration;
   import.command = options.command;
   ImportError error;
   auto imported = importOnnx(options.model, import, &context, error);

@@ -18,6 +18,7 @@ namespace pcc {
 /// given are empty.
 struct CompileOptions {
   std::string model;
+  /// The bundle, or the file where `emitsOnnx`.
   std::string bundle;
 
   /// tp, pp, dp, cp, ep.
@@ -34,6 +35,8 @@ struct CompileOptions {
   std::vector<std::string> stageAt;
   std::string target = "cpu";
   std::vector<std::string> cpus;
+  /// Which of the model's device configurations holds.
+  std::string configuration;
   std::string externalDataRoot;
   std::optional<uint64_t> randomWeights;
   bool packWeights = false;

@@ -83,11 +83,13 @@ asText(const CompileOptions &options) {
     text["--microbatches"] = std::to_string(*options.microbatches);
   if (options.virtualStages)
     text["--virtual-stages"] = std::to_string(*options.virtualStages);
-  for (auto &[name, value] : {std::pair("--batch-dim", join(options.batchDims)),
-                              std::pair("--schedule", options.schedule),
-                              std::pair("--shard", join(options.shards)),
-                              std::pair("--stage-at", join(options.stageAt)),
-                              std::pair("--cpu", join(options.cpus))})
+  for (auto &[name, value] :
+       {std::pair("--batch-dim", join(options.batchDims)),
+        std::pair("--schedule", options.schedule),
+        std::pair("--shard", join(options.shards)),
+        std::pair("--stage-at", join(options.stageAt)),
+        std::pair("--configuration", options.configuration),
+        std::pair("--cpu", join(options.cpus))})
     if (!value.empty())
       text[name] = value;
   if (options.randomWeights)
@@ -96,12 +98,19 @@ asText(const CompileOptions &options) {
 }
 
 /// The axes that split tensors, major to minor: microbatches lie outside all
-/// others. Stages are not an axis of tensors.
-static dist::Mesh meshOf(const CompileOptions &options) {
+/// others. Stages are not an axis of tensors. The model's annotations may have
+/// said the axes already.
+static dist::Mesh meshOf(const CompileOptions &options,
+                         const dist::Mesh &annotated) {
   dist::Mesh mesh;
   if (options.microbatches.value_or(1) > 1)
     mesh.axes.push_back({std::string(dist::timeAxis), *options.microbatches});
-  if (options.mesh.empty())
+  const bool isGiven = !options.mesh.empty() || options.axes.count("dp") ||
+                       options.axes.count("cp") || options.axes.count("tp");
+  if (!isGiven && !annotated.axes.empty())
+    mesh.axes.insert(mesh.axes.end(), annotated.axes.begin(),
+                     annotated.axes.end());
+  else if (options.mesh.empty())
     for (const char *name : {"dp", "cp", "tp"})
       mesh.axes.push_back({name, options.axis(name)});
   for (auto &[name, size] : options.mesh)
@@ -147,10 +156,17 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     return outcome;
   Builder builder(module.getContext());
   module->setAttr(dist::meshName,
-                  dist::MeshAttr::get(module.getContext(), meshOf(options)));
+                  dist::MeshAttr::get(module.getContext(),
+                                      meshOf(options, dist::meshOf(module))));
   int64_t virtualStages = options.virtualStages.value_or(1);
-  module->setAttr("pipe.stages", builder.getI64IntegerAttr(options.axis("pp") *
-                                                           virtualStages));
+  if (!module->hasAttr(stageOfNodesAttrName))
+    module->setAttr("pipe.stages", builder.getI64IntegerAttr(
+                                       options.axis("pp") * virtualStages));
+  else if (!options.stageAt.empty())
+    return {6,
+            "the model's annotations say which nodes are on which stage, so "
+            "--stage-at cannot",
+            {}};
   module->setAttr("pipe.virtual_stages",
                   builder.getI64IntegerAttr(virtualStages));
   module->setAttr("pipe.microbatches",
@@ -252,6 +268,8 @@ Outcome pcc::recallModel(ModuleOp module, CompileOptions &options) {
   if (!file || !root)
     return {3, "the dump does not say which model it was made of", {}};
   options.model = (root.getValue() + "/" + file.getValue()).str();
+  // One device has all of it.
+  options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
     options.randomWeights = seed.getInt();
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);

@@ -1,9 +1,12 @@
 //===- Import.cpp - from an ONNX file to a module of graph ops ------------===//
 
 #include "passes/1-import/Import.h"
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/meaning/Fold.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/1-import/AnnotatedValues.h"
+#include "passes/1-import/Annotations.h"
 #include "passes/1-import/Bind.h"
 #include "passes/1-import/Locations.h"
 #include "passes/1-import/OpTable.h"
@@ -22,29 +25,31 @@ using namespace ingest;
 static StringRef asRef(std::string_view text) { return Values::asRef(text); }
 
 namespace {
-/// Fills a module with one model. Steps: bind the inputs, refuse unknown ops,
-/// make the function's arguments, its ops in the order of the nodes, its
-/// return.
+/// Fills a module with one model. Steps: bind the inputs, understand the
+/// annotations, refuse unknown ops, make the function's arguments, its ops in
+/// the order of the nodes, its return.
 class ModelImport {
 public:
   ModelImport(const onnx::Model &model, const ImportOptions &options,
               ModuleOp module, ImportError &error)
       : model(model), options(options), module(module), error(error),
         weights(model, options, module), values(weights),
-        builder(module.getContext()) {}
+        builder(module.getContext()), annotations(model, binding.dims),
+        annotated(annotations, values, builder, error) {}
 
   bool run() {
     auto bound = bindInputs(model.graph, options, error);
     if (!bound)
       return false;
     binding = std::move(*bound);
-    if (!makeFunction() || !makeGraph(model.graph) || unsupported.report(error))
+    if (!annotations.read(options, error) || !makeFunction() ||
+        !makeGraph(model.graph) || unsupported.report(error))
       return false;
     if (!makeReturn())
       return false;
     eraseUnused();
     describeModule();
-    return true;
+    return annotated.markWeights(module);
   }
 
 private:
@@ -71,6 +76,7 @@ private:
   bool makeReturn();
   void eraseUnused();
   void describeModule();
+  void describePlacement();
 
   const onnx::Model &model;
   const ImportOptions &options;
@@ -81,6 +87,8 @@ private:
   Values values;
   OpBuilder builder;
   Binding binding;
+  Annotations annotations;
+  AnnotatedValues annotated;
   func::FuncOp function;
 };
 } // namespace
@@ -162,6 +170,8 @@ bool ModelImport::makeFunction() {
     body->getArgument(i).setLoc(
         NameLoc::get(builder.getStringAttr(asRef(input.info->name))));
     values.define(asRef(input.info->name), body->getArgument(i));
+    if (!annotated.markInput(function, i, input.info->name))
+      return false;
   }
   builder.setInsertionPointToEnd(body);
   return true;
@@ -221,12 +231,16 @@ bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
 bool ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, values, builder,
                     locationOf(node, module.getContext()), contradiction());
+  if (!annotated.pinOperands(node, import))
+    return false;
   if (isConditional(node)) {
     if (!makeBranch(node, import))
       return false;
   } else {
     normalize(node, import);
   }
+  if (!annotated.pinResults(node))
+    return false;
   if (!import.failed())
     return true;
   const EmitError &mistake = import.getError();
@@ -305,8 +319,11 @@ bool ModelImport::makeReturn() {
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));
-  for (auto [i, name] : llvm::enumerate(names))
+  for (auto [i, name] : llvm::enumerate(names)) {
     function.setResultAttr(i, "graph.name", name);
+    if (!annotated.markOutput(function, i, model.graph.outputs[i].name))
+      return false;
+  }
   return true;
 }
 
@@ -334,6 +351,23 @@ void ModelImport::describeModule() {
   for (auto &[name, size] : binding.dims)
     dims.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(size)));
   module->setAttr(boundDimsAttrName, builder.getDictionaryAttr(dims));
+  describePlacement();
+}
+
+/// The mesh and the stages that the annotations ask for.
+void ModelImport::describePlacement() {
+  const DevicePlan &plan = annotations.devicePlan();
+  if (!plan.mesh().axes.empty())
+    module->setAttr(dist::meshName,
+                    dist::MeshAttr::get(module.getContext(), plan.mesh()));
+  if (plan.stageOfNodes().empty())
+    return;
+  SmallVector<NamedAttribute> stages;
+  for (const auto &[node, stage] : plan.stageOfNodes())
+    stages.push_back(
+        builder.getNamedAttr(node, builder.getI64IntegerAttr(stage)));
+  module->setAttr(stageOfNodesAttrName, builder.getDictionaryAttr(stages));
+  module->setAttr("pipe.stages", builder.getI64IntegerAttr(plan.numStages()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -355,7 +389,8 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
   DialectRegistry registry;
   graph::registerMeaning(registry);
   context->appendDialectRegistry(registry);
-  context->loadDialect<graph::GraphDialect, func::FuncDialect>();
+  context->loadDialect<graph::GraphDialect, func::FuncDialect,
+                       dist::DistDialect>();
   auto name = StringAttr::get(context, llvm::sys::path::filename(path));
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
   if (ModelImport(*model, options, *module, error).run())

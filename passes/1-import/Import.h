@@ -7,6 +7,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,15 @@ struct ImportOptions {
   std::string externalDataRoot;
   /// Missing weight files are no error: the run time generates weights.
   bool allowAbsentWeights = false;
+  /// The axes that split tensors, major to minor; nothing if the user left that
+  /// to the model's annotations.
+  std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
+  /// --pp and --virtual-stages.
+  std::optional<int64_t> pipeline;
+  int64_t virtualStages = 1;
+  /// Which of the model's device configurations holds: its name, "none", or
+  /// empty for the only one.
+  std::string configuration;
   /// The command that the user typed, without --dim; the error for unbound dims
   /// completes it.
   std::string command;
@@ -38,7 +48,8 @@ struct UnsupportedOp {
 /// case; `notes` are further lines, each a cause.
 struct ImportError {
   /// 2 options that do not fit the model, 3 not a valid model, 4 unsupported, 5
-  /// unbound dims or contradicting shapes, 7 the operating system refuses.
+  /// unbound dims or contradicting shapes, 6 annotations that cannot be met, 7
+  /// the operating system refuses.
   int exitCode = 3;
   std::string message;
   std::vector<std::string> notes;
@@ -51,6 +62,10 @@ struct ImportError {
 inline constexpr llvm::StringLiteral modelAttrName = "graph.model";
 inline constexpr llvm::StringLiteral rootAttrName = "graph.root";
 inline constexpr llvm::StringLiteral boundDimsAttrName = "graph.bound_dims";
+/// Where annotations place nodes: their names and stages. `pipe.stages` then
+/// counts the stages, and `dist.mesh` has the axes if the annotations say them.
+inline constexpr llvm::StringLiteral stageOfNodesAttrName =
+    "pipe.stage_of_nodes";
 
 /// Reads the ONNX file at `path` into a module with one `graph.parameter` per
 /// weight that is used and a function @main:

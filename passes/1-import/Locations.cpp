@@ -34,11 +34,14 @@ std::optional<PythonLine> pythonLine(const onnx::Node &node) {
   return innermost;
 }
 
+std::string nameInLocations(const onnx::Node &node) {
+  if (!node.name.empty())
+    return std::string(node.name);
+  return std::string(node.opType) + "#" + std::to_string(node.index);
+}
+
 Location locationOf(const onnx::Node &node, MLIRContext *context) {
-  std::string name(node.name);
-  if (name.empty())
-    name = std::string(node.opType) + "#" + std::to_string(node.index);
-  Location loc = NameLoc::get(StringAttr::get(context, name));
+  Location loc = NameLoc::get(StringAttr::get(context, nameInLocations(node)));
   auto line = pythonLine(node);
   if (!line)
     return loc;

@@ -19,6 +19,9 @@ struct PythonLine {
 /// exporter left none.
 std::optional<PythonLine> pythonLine(const onnx::Node &node);
 
+/// What names a node in locations: its name, or `Op#index` without one.
+std::string nameInLocations(const onnx::Node &node);
+
 /// The node's name (`Op#index` without one); with a stack trace, as a call from
 /// its innermost Python line.
 mlir::Location locationOf(const onnx::Node &node, mlir::MLIRContext *context);

@@ -1,6 +1,7 @@
 //===- NodeImport.cpp - one ONNX node on its way to graph ops -------------===//
 
 #include "passes/1-import/NodeImport.h"
+#include "dialects/dist/DistDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -202,7 +203,8 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  bool named = !op || isa<graph::ConstantOp, graph::GetParameterOp>(op) ||
+  bool named = !op ||
+               isa<graph::ConstantOp, graph::GetParameterOp, dist::PinOp>(op) ||
                op->hasAttr("graph.name");
   if (!named && op->getNumResults() == 1)
     op->setAttr("graph.name", builder.getStringAttr(name));

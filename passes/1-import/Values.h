@@ -41,6 +41,14 @@ public:
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
   /// The elements of `name` if they are known, without making a weight of it.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
+  /// The value called `name` if it has been made, else null.
+  mlir::Value lookup(llvm::StringRef name) const { return known.lookup(name); }
+  /// The initializer called `name` if it has not been made, else null.
+  const onnx::Tensor *initializer(llvm::StringRef name) const {
+    return initializers.lookup(name);
+  }
+  /// Lets `name` stand for another form of the value that it stands for.
+  void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Whether `get` can find it.
   bool has(llvm::StringRef name) const {
     return known.contains(name) || initializers.contains(name) ||

@@ -80,12 +80,15 @@ bool Weights::isWeight(const onnx::Tensor &tensor) const {
          isa_and_present<FloatType>(builtinType(tensor.dataType, context));
 }
 
+bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
+  return isWeight(tensor) && (tensor.external || model.fileOffset(tensor.raw));
+}
+
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
     return {};
-  bool inFile = tensor.external || model.fileOffset(tensor.raw);
-  if (isWeight(tensor) && inFile)
+  if (becomesParameter(tensor))
     return makeParameter(tensor, type, emitter);
   if (!tensor.external)
     return emitter.constant(elementsFromBytes(type, asRef(tensor.raw)));

@@ -30,6 +30,8 @@ public:
   /// The canonical directory that references are relative to.
   const std::string &root() const { return data.root(); }
 
+  /// Whether `make` gives a weight, and not a constant.
+  bool becomesParameter(const onnx::Tensor &tensor) const;
   /// `tensor` as a value at the insertion point; null if that fails, which the
   /// emitter is told.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);

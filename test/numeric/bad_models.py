@@ -2,7 +2,7 @@
 import os
 
 import numpy as np
-from onnx import AttributeProto, TensorProto, helper
+from onnx import AttributeProto, DeviceConfigurationProto, TensorProto, helper
 
 FLOAT = TensorProto.FLOAT
 
@@ -16,7 +16,8 @@ def save(folder, nodes, inputs=None, outputs=None, weights=(), opset=18, domains
     os.makedirs(folder, exist_ok=True)
     graph = helper.make_graph(nodes, "g", inputs or [value("x", [2, 10])], outputs or [value("y", None)], list(weights))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *(helper.make_opsetid(d, 1) for d in domains)],
-                              ir_version=10, **fields)
+                              ir_version=11 if "configuration" in fields else 10)
+    model.configuration.extend(fields.get("configuration", []))
     path = os.path.join(folder, "model.onnx")
     with open(path, "wb") as f:
         f.write(model.SerializeToString())
@@ -172,3 +173,40 @@ def declared_output_differs(folder):
 
 
 CONTRADICTING = [inner_sizes_differ, sizes_do_not_broadcast, reshape_to_another_size, declared_output_differs]
+
+
+def annotated(folder, devices=2, configuration="c", **spec):
+    """x times w of 10 x 10, whose node says `spec` about one tensor: its name, device list, groups and dims."""
+    the_node = node("MatMul", ["x", "w"])
+    own = the_node.device_configurations.add(configuration_id=configuration)
+    sharded = own.sharding_spec.add(tensor_name=spec.get("tensor", "w"), device=spec.get("device", [0, 1]))
+    for key, members in spec.get("groups", {}).items():
+        sharded.index_to_device_group_map.add(key=key, value=members)
+    for axis, shards in spec.get("dims", [(1, 2)]):
+        dim = sharded.sharded_dim.add(axis=axis)
+        for size, count in shards if isinstance(shards, list) else [(10, shards)]:
+            dim.simple_sharding.add(dim_value=size, num_shards=count)
+    return save(folder, [the_node], weights=[weight("w", [10, 10])],
+                configuration=[DeviceConfigurationProto(name="c", num_devices=devices)])
+
+
+# What makes an annotation one that no plan meets, and what the message mentions besides the node.
+ANNOTATIONS = {
+    "ghost_tensor": (dict(tensor="ghost"), ["'ghost'"]),
+    "unknown_configuration": (dict(configuration="nowhere"), ["'nowhere'"]),
+    "axis_out_of_range": (dict(dims=[(2, 2)]), ["'w'", "axis 2"]),
+    "negative_axis_out_of_range": (dict(dims=[(-3, 2)]), ["'w'", "axis -3"]),
+    "axis_twice": (dict(dims=[(1, 2), (1, 2)], devices=4, device=[0, 1, 2, 3]), ["'w'", "axis 1 twice"]),
+    "axis_twice_from_both_ends": (dict(dims=[(1, 2), (-1, 2)], devices=4, device=[0, 1, 2, 3]), ["'w'", "axis -1 twice"]),
+    "no_shards": (dict(dims=[(1, 0)]), ["'w'", "0 shards"]),
+    "more_shards_than_devices": (dict(dims=[(1, 4)], device=[]), ["'w'", "4 shards", "2 devices"]),
+    "fewer_devices_than_shards": (dict(devices=4, dims=[(0, 2), (1, 2)], device=[0, 1]), ["'w'", "4 shards", "2 devices"]),
+    "device_out_of_range": (dict(device=[0, 2]), ["'w'", "device 2"]),
+    "device_twice": (dict(device=[1, 1]), ["'w'", "device 1 twice"]),
+    "device_group_without_devices": (dict(device=[0, -1]), ["'w'", "device -1"]),
+    "device_group_that_is_not_used": (dict(groups={-1: [0, 1]}), ["'w'", "group -1"]),
+    "groups_of_different_sizes": (dict(devices=3, device=[0, -1], groups={-1: [1, 2]}), ["'w'", "1 devices", "2"]),
+    "some_devices_only": (dict(devices=4), ["'w'", "0, 1", "4"]),
+    "devices_without_axes": (dict(devices=4, device=[-1, -2], groups={-1: [0, 3], -2: [1, 2]}), ["'w'", "0, 1, 1, 0"]),
+    "blocks_of_another_size": (dict(dims=[(1, [(3, 1), (4, 2)])]), ["'w'", "3 x 4", "10"]),
+}

@@ -142,6 +142,30 @@ models_of(4, bad_models.UNSUPPORTED)
 models_of((3, 5), bad_models.CONTRADICTING, mention=["the_node"])
 
 
+def annotation(name):
+    def run(folder):
+        spec, mention = bad_models.ANNOTATIONS[name]
+        path = bad_models.annotated(os.path.join(folder, "m"), **spec)
+        expect(6, path, "-o", os.path.join(folder, "b.pcc"), mention=["the_node", *mention], keeps=folder)
+    CASES[f"annotation_{name}"] = run
+
+
+for annotation_name in bad_models.ANNOTATIONS:
+    annotation(annotation_name)
+
+
+@case
+def annotation_for_another_world(folder):
+    path = bad_models.annotated(os.path.join(folder, "m"))
+    expect(6, path, "--tp", "4", "-o", os.path.join(folder, "b.pcc"), mention=["'c'", "2 devices", "tp=4"], keeps=folder)
+
+
+@case
+def annotation_against_a_flag(folder):
+    path = bad_models.annotated(os.path.join(folder, "m"))
+    expect(6, path, "--tp", "2", "--shard", "w=[tp,-]", "-o", os.path.join(folder, "b.pcc"), mention=["'w'", "[tp,-]"], keeps=folder)
+
+
 @case
 def folder_as_model(folder):
     expect(3, folder)

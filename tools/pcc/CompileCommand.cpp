@@ -118,6 +118,10 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
       ->check(CLI::Validator(checkShard, ""))
       ->take_all()
       ->group("Parallelism");
+  app.add_option("--configuration", options.configuration,
+                 "which of the model's device configurations holds (default: "
+                 "the only one); none: ignore its annotations")
+      ->group("Parallelism");
   app.add_option("--stage-at", options.stageAt,
                  "cut before this node or value; repeatable")
       ->expected(1)

@@ -225,7 +225,8 @@ void BodyCopy::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Adds what the call says about a configuration that the node is silent about.
+/// Adds what the call says about tensors and stages that the node is silent
+/// about.
 void BodyCopy::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),
@@ -233,17 +234,28 @@ void BodyCopy::inheritDevices(Node &node) const {
            std::count(node.outputs.begin(), node.outputs.end(),
                       spec.tensorName);
   };
-  for (NodeDeviceConfiguration devices : call.deviceConfigurations) {
-    const auto same = [&](const NodeDeviceConfiguration &own) {
-      return own.configurationId == devices.configurationId;
-    };
-    if (std::any_of(node.deviceConfigurations.begin(),
-                    node.deviceConfigurations.end(), same))
-      continue;
-    std::erase_if(devices.shardingSpecs,
-                  [&](const ShardingSpec &spec) { return !touches(spec); });
-    if (devices.pipelineStage || !devices.shardingSpecs.empty())
-      node.deviceConfigurations.push_back(std::move(devices));
+  for (const NodeDeviceConfiguration &devices : call.deviceConfigurations) {
+    NodeDeviceConfiguration merged{devices.configurationId, {}, {}};
+    const auto own =
+        std::find_if(node.deviceConfigurations.begin(),
+                     node.deviceConfigurations.end(), [&](const auto &other) {
+                       return other.configurationId == devices.configurationId;
+                     });
+    if (own != node.deviceConfigurations.end())
+      merged = std::move(*own);
+    if (!merged.pipelineStage)
+      merged.pipelineStage = devices.pipelineStage;
+    for (const ShardingSpec &spec : devices.shardingSpecs)
+      if (touches(spec) &&
+          std::none_of(merged.shardingSpecs.begin(), merged.shardingSpecs.end(),
+                       [&](const ShardingSpec &other) {
+                         return other.tensorName == spec.tensorName;
+                       }))
+        merged.shardingSpecs.push_back(spec);
+    if (own != node.deviceConfigurations.end())
+      *own = std::move(merged);
+    else if (merged.pipelineStage || !merged.shardingSpecs.empty())
+      node.deviceConfigurations.push_back(std::move(merged));
   }
 }
 

@@ -15,8 +15,8 @@ namespace pcc::onnx {
 /// A mistake of the model or of its files. `message` is one line that begins in
 /// lower case; `notes` are further lines, each a cause.
 struct Error {
-  /// As in the table of exit codes: 3 for a model that cannot be read, 7 where
-  /// the operating system refuses.
+  /// As in the table of exit codes: 3 for a model that cannot be read, 6 for
+  /// annotations that cannot be met, 7 where the operating system refuses.
   int exitCode = 3;
   std::string message;
   std::vector<std::string> notes;

@@ -164,6 +164,9 @@ struct ShardingSpec {
   std::vector<ShardedDim> shardedDims;
 };
 
+/// The product over all dims, INT64_MAX where it is more.
+int64_t numShards(const ShardingSpec &spec);
+
 struct NodeDeviceConfiguration {
   std::string_view configurationId;
   std::vector<ShardingSpec> shardingSpecs;

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/onnx/Read.h"
 
+#include "passes/1-import/onnx/CheckDevices.h"
 #include "passes/1-import/onnx/InlineFunctions.h"
 #include "passes/1-import/onnx/Parser.h"
 #include "passes/1-import/onnx/Storage.h"
@@ -54,6 +55,8 @@ static Result<Model> readFrom(std::shared_ptr<Storage> storage,
   // Functions are checked while their names still are those of the file, and
   // inlined in an order that is topological already.
   if (MaybeError error = validate(*model))
+    return std::move(*error);
+  if (MaybeError error = checkDevices(*model))
     return std::move(*error);
   if (MaybeError error = inlineFunctions(*model, limits))
     return std::move(*error);

@@ -33,12 +33,13 @@ struct ReadLimits {
 ///    sorted with as few changes as possible;
 ///  - calls of the model's own functions are inlined, and each node's `opset`
 ///  is
-///    set.
+///    set;
+///  - its multi-device annotations are those that CheckDevices.h lets pass.
 /// External tensors are not looked up: see ExternalData.h.
 Result<Model> readModel(const std::string &path, const ReadLimits &limits = {});
 
-/// The same for bytes in memory, which must outlive the model. `path` only
-/// appears in messages.
+/// The same for bytes in memory, which must outlive the model.
+/// `path` only appears in messages.
 Result<Model> readModelFromBytes(std::string_view bytes,
                                  const std::string &path,
                                  const ReadLimits &limits = {});

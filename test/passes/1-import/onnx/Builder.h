@@ -99,6 +99,13 @@ inline std::string node(const std::string &op, const Names &inputs,
   return message;
 }
 
+/// A device configuration to put behind a model.
+inline std::string devices(const std::string &name, int64_t count,
+                           const Names &names = {}) {
+  return Message().text(
+      26, Message().text(1, name).number(2, count).texts(3, names));
+}
+
 /// A float tensor of these dims without a shape that matters to a test.
 inline std::string value(const std::string &name) {
   const std::string tensor = Message().number(1, 1);

@@ -191,7 +191,8 @@ TEST(InlineFunctions, DeviceConfigurationsAreInherited) {
   annotated += std::string(
       Message().text(10, Message().text(1, "conf").text(2, spec).number(3, 1)));
   const Loaded loaded(
-      model(graph({annotated}, {"x"}, {"y"}), {function(scale)}));
+      model(graph({annotated}, {"x"}, {"y"}), {function(scale)}) +
+      devices("conf", 2));
   ASSERT_EQ(loaded.error(), "");
   EXPECT_EQ(loaded.node(0).deviceConfigurations.at(0).pipelineStage, 1);
   EXPECT_TRUE(loaded.node(0).deviceConfigurations[0].shardingSpecs.empty());

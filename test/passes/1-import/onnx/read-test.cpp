@@ -214,28 +214,31 @@ TEST(Read, TypesOfValues) {
 }
 
 TEST(Read, DeviceConfigurations) {
-  const std::string group = Message().number(1, -1).numbers(2, {0, 1}, true);
+  const auto group = [](int64_t key, std::vector<int64_t> members) {
+    return Message().number(1, key).numbers(2, members, true);
+  };
   const std::string simple = Message().text(2, "n").number(3, 2);
   const std::string sharded = Message().number(1, 1).text(2, simple);
-  const std::string spec =
-      Message().text(1, "x").numbers(2, {-1}).text(3, group).text(4, sharded);
-  const std::string devices =
-      Message().text(1, "conf").text(2, spec).number(3, 2);
+  const std::string spec = Message()
+                               .text(1, "x")
+                               .numbers(2, {-1, -2})
+                               .text(3, group(-1, {0, 1}))
+                               .text(3, group(-2, {2, 3}))
+                               .text(4, sharded);
+  const std::string own = Message().text(1, "conf").text(2, spec).number(3, 2);
   const std::string relu =
-      Message().text(1, "x").text(2, "y").text(4, "Relu").text(10, devices);
-  const std::string bytes =
-      model(graph({relu}, {"x"}, {"y"})) +
-      std::string(Message().text(
-          26, Message().text(1, "conf").number(2, 2).texts(3, {"a", "b"})));
+      Message().text(1, "x").text(2, "y").text(4, "Relu").text(10, own);
+  const std::string bytes = model(graph({relu}, {"x"}, {"y"})) +
+                            devices("conf", 4, {"a", "b", "c", "d"});
   const Result<Model> model = readModelFromBytes(bytes, "x.onnx");
   ASSERT_TRUE(model) << model.error().message;
-  EXPECT_EQ(model->configurations.at(0).devices.size(), 2u);
-  const NodeDeviceConfiguration &own =
+  EXPECT_EQ(model->configurations.at(0).devices.size(), 4u);
+  const NodeDeviceConfiguration &found =
       model->graph.nodes[0].deviceConfigurations.at(0);
-  EXPECT_EQ(own.configurationId, "conf");
-  EXPECT_EQ(own.pipelineStage, 2);
-  const ShardingSpec &read = own.shardingSpecs.at(0);
-  EXPECT_EQ(read.devices, std::vector<int64_t>({-1}));
+  EXPECT_EQ(found.configurationId, "conf");
+  EXPECT_EQ(found.pipelineStage, 2);
+  const ShardingSpec &read = found.shardingSpecs.at(0);
+  EXPECT_EQ(read.devices, std::vector<int64_t>({-1, -2}));
   EXPECT_EQ(read.groups.at(0).devices, std::vector<int64_t>({0, 1}));
   EXPECT_EQ(read.shardedDims.at(0).axis, 1);
   EXPECT_EQ(read.shardedDims.at(0).simpleShardings.at(0).numShards, 2);
