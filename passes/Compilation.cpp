@@ -8,6 +8,7 @@
 #include "passes/1-import/Import.h"
 #include "passes/7-emit/Emit.h"
 #include "passes/7-emit/link/InstructionSets.h"
+#include "passes/AnnotatedModel.h"
 #include "passes/CrashGuard.h"
 #include "passes/Defect.h"
 #include "passes/Pipeline.h"
@@ -77,6 +78,15 @@ Outcome Compilation::writeBundle(const std::string &bundle) {
       return defect(status.message());
     return outcomeOf(status);
   });
+}
+
+Outcome Compilation::writeOnnx(const std::string &path) {
+  if (phaseOf(*module) > Phase::Shard)
+    return {2,
+            "--emit onnx needs a model, or a dump of no later phase than "
+            "4-shard",
+            {}};
+  return guarded([&] { return writeAnnotatedModel(*module, path, listener); });
 }
 
 /// A listener that hears each note once, and writes them into the report.

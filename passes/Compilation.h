@@ -22,6 +22,8 @@ public:
   /// none of them.
   Outcome advanceTo(Phase last);
   Outcome writeBundle(const std::string &bundle);
+  /// Writes the ONNX model with what `4-shard`, which has just passed, decided.
+  Outcome writeOnnx(const std::string &path);
   /// Runs `body`, whose crash becomes a defect in the current phase.
   Outcome guarded(llvm::function_ref<Outcome()> body);
 

@@ -26,12 +26,14 @@ Outcome pcc::compile(const CompileOptions &options, const Listener &listener) {
   if (Outcome outcome = checkOutputs(options); !outcome.ok())
     return outcome;
   return withCompilation(options, listener, [&](Compilation &compilation) {
-    Phase last = options.stopAfter.value_or(lastPhase);
+    const Phase written = options.emitsOnnx ? Phase::Shard : lastPhase;
+    const Phase last = std::min(options.stopAfter.value_or(written), written);
     Outcome outcome = compilation.load();
     if (outcome.ok())
       outcome = compilation.advanceTo(last);
-    if (outcome.ok() && last == lastPhase)
-      outcome = compilation.writeBundle(options.bundle);
+    if (outcome.ok() && last == written)
+      outcome = options.emitsOnnx ? compilation.writeOnnx(options.bundle)
+                                  : compilation.writeBundle(options.bundle);
     return finish(options, compilation.report, outcome);
   });
 }

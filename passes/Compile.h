@@ -39,7 +39,8 @@ struct Listener {
   std::function<void(const std::string &)> onNote = [](const std::string &) {};
 };
 
-/// Compiles `options.model` and writes the bundle, unless `stopAfter` ends it
+/// Compiles `options.model` and writes the bundle, or the annotated model if
+/// that was asked for, unless `stopAfter` ends it
 /// earlier. Nothing is left behind on failure.
 Outcome compile(const CompileOptions &options, const Listener &listener = {});
 

@@ -20,6 +20,8 @@ struct CompileOptions {
   std::string model;
   /// The bundle, or the file where `emitsOnnx`.
   std::string bundle;
+  /// --emit onnx: an annotated model in place of a bundle.
+  bool emitsOnnx = false;
 
   /// tp, pp, dp, cp, ep.
   std::map<std::string, int64_t> axes;

@@ -44,6 +44,18 @@ static Outcome checkBundle(fs::path path) {
   return checkFolder(path, path.parent_path());
 }
 
+/// An annotated model takes a free name, or the place of another .onnx file.
+static Outcome checkAnnotatedModel(const fs::path &path,
+                                   const fs::path &model) {
+  std::error_code error;
+  if (fs::equivalent(path, model, error))
+    return refuse(path, "it is the model itself");
+  if (fs::exists(path, error) &&
+      (!fs::is_regular_file(path, error) || path.extension() != ".onnx"))
+    return refuse(path, "it is there already and no .onnx file");
+  return checkFolder(path, path.parent_path());
+}
+
 /// Dumps make their directory, and those above it.
 static Outcome checkDumps(const fs::path &path) {
   std::error_code error;
@@ -55,7 +67,9 @@ static Outcome checkDumps(const fs::path &path) {
 
 Outcome pcc::checkOutputs(const CompileOptions &options) {
   Outcome outcome;
-  if (options.stopAfter.value_or(lastPhase) == lastPhase)
+  if (options.emitsOnnx)
+    outcome = checkAnnotatedModel(options.bundle, options.model);
+  else if (options.stopAfter.value_or(lastPhase) == lastPhase)
     outcome = checkBundle(options.bundle);
   if (outcome.ok() && !options.dumpDirectory.empty())
     outcome = checkDumps(options.dumpDirectory);

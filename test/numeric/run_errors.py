@@ -167,6 +167,22 @@ def annotation_against_a_flag(folder):
 
 
 @case
+def annotated_model_over_its_model(folder):
+    path = model(folder)
+    before = open(path, "rb").read()
+    expect(7, path, *BOUND, "--tp", "2", "--emit", "onnx", "-o", path, keeps=folder)
+    if open(path, "rb").read() != before:
+        raise pcc.Failure("the model was changed")
+
+
+@case
+def annotated_model_away_from_its_weights(folder):
+    path, elsewhere = model(folder), os.path.join(folder, "elsewhere")
+    os.makedirs(elsewhere)
+    expect(6, path, *BOUND, "--tp", "2", "--emit", "onnx", "-o", os.path.join(elsewhere, "o.onnx"), mention=["weights"], keeps=folder)
+
+
+@case
 def folder_as_model(folder):
     expect(3, folder)
 

@@ -261,6 +261,14 @@ static int listPhases() {
   return 0;
 }
 
+/// External data of an annotated model is found from where MODEL lies.
+static std::string defaultOutput(const CompileOptions &options) {
+  const std::filesystem::path model = options.model;
+  if (options.emitsOnnx)
+    return model.parent_path() / (model.stem().string() + ".sharded.onnx");
+  return model.stem().string() + ".pcc";
+}
+
 int tool::compileCommand(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i)
     if (argv[i] == std::string("--list-phases"))
@@ -270,7 +278,8 @@ int tool::compileCommand(int argc, const char *const *argv) {
       "compiles a model into one program per rank\n\nexamples:\n"
       "  pcc model.onnx --tp 2 --pp 2 --dim batch=8 --dim seq=128\n"
       "  pcc model.onnx --dp 4 --microbatches 2 --dump-ir=ir -o model.pcc\n"
-      "  pcc ir/4-shard.mlir --start-at 5",
+      "  pcc ir/4-shard.mlir --start-at 5\n"
+      "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx",
       "pcc");
   addCompileOptions(app, options);
   addLaterOptions(app, /*isVerify=*/false);
@@ -284,7 +293,14 @@ int tool::compileCommand(int argc, const char *const *argv) {
       "  14 a peer was lost, 15 values differ");
   app.add_flag("--list-phases", [](int64_t) {}, "print the phases and end");
   app.add_option("-o,--output", options.bundle,
-                 "the bundle (default: MODEL's stem + .pcc)");
+                 "the bundle (default: MODEL's stem + .pcc), or the annotated "
+                 "model (default: beside MODEL, its stem + .sharded.onnx)");
+  app.add_option_function<std::string>(
+         "--emit",
+         [&options](const std::string &) { options.emitsOnnx = true; },
+         "onnx: in place of a bundle, write MODEL with what was decided about "
+         "each tensor, as multi-device annotations (IR version 11)")
+      ->check(CLI::IsMember({"onnx"}));
   app.add_option("--report", options.report,
                  "write times, peaks, unsupported ops and notes as JSON");
   app.add_flag("--pack-weights", options.packWeights,
@@ -293,8 +309,7 @@ int tool::compileCommand(int argc, const char *const *argv) {
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);
   if (options.bundle.empty())
-    options.bundle =
-        std::filesystem::path(options.model).stem().string() + ".pcc";
+    options.bundle = defaultOutput(options);
   runtime::UnfinishedFolder::removeAllOnSignals();
   return say(compile(options, terminalListener(options.quiet)));
 }

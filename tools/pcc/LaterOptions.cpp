@@ -32,7 +32,7 @@ static constexpr LaterOption laterOptions[] = {
     // Other targets and types.
     {"--gpu-arch", "sm_[0-9]+[af]?"},
     {"--dtype", "f32|bf16|f16", CompileOnly},
-    {"--emit", "onnx"},
+    {"--emit", "onnx", VerifyOnly},
     // Further ways to verify.
     {"--blocks", nullptr, VerifyOnly},
     // Training.

@@ -71,6 +71,14 @@ Result<Model> pcc::onnx::readModel(const std::string &path,
   return readFrom(std::move(storage), path, limits);
 }
 
+Result<Model> pcc::onnx::readModelAsWritten(const std::string &path,
+                                            const ReadLimits &limits) {
+  auto storage = std::make_shared<Storage>();
+  if (MaybeError error = storage->map(path))
+    return std::move(*error);
+  return parseModel(std::move(storage), path, limits);
+}
+
 Result<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
                                             const std::string &path,
                                             const ReadLimits &limits) {

@@ -38,7 +38,12 @@ struct ReadLimits {
 /// External tensors are not looked up: see ExternalData.h.
 Result<Model> readModel(const std::string &path, const ReadLimits &limits = {});
 
-/// The same for bytes in memory, which must outlive the model.
+/// The same without what changes a model: nothing is checked across messages,
+/// nodes stand as in the file, and calls are calls.
+Result<Model> readModelAsWritten(const std::string &path,
+                                 const ReadLimits &limits = {});
+
+/// The same as readModel for bytes in memory, which must outlive the model.
 /// `path` only appears in messages.
 Result<Model> readModelFromBytes(std::string_view bytes,
                                  const std::string &path,

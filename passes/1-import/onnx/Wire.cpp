@@ -38,6 +38,7 @@ std::string_view Wire::take(uint64_t size) {
 bool Wire::next() {
   if (position == end)
     return false;
+  begin = position;
   const uint64_t tag = readInteger();
   if (tag >> 32 != 0 || tag >> 3 == 0)
     throw WireError{"there is no field " + std::to_string(tag >> 3)};

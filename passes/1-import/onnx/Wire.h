@@ -25,11 +25,16 @@ struct WireError {
 class Wire {
 public:
   explicit Wire(std::string_view message)
-      : position(message.data()), end(message.data() + message.size()) {}
+      : begin(message.data()), position(message.data()),
+        end(message.data() + message.size()) {}
 
   /// Goes to the next field; false at the end of the message.
   bool next();
   uint32_t field() const { return number; }
+  /// The field as it stands, with its number and type.
+  std::string_view whole() const {
+    return {begin, static_cast<size_t>(position - begin)};
+  }
 
   // The value of the field. Throws if it has another wire type.
   std::string_view bytes() const;
@@ -63,6 +68,7 @@ private:
   std::string_view take(uint64_t size);
   [[noreturn]] void wrongKind() const;
 
+  const char *begin; ///< of the current field
   const char *position;
   const char *end;
   uint32_t number = 0;
