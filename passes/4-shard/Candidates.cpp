@@ -44,6 +44,8 @@ struct Filling {
   bool overfill = false;
   /// In front of the first axis that seeds put behind this one.
   bool reorder = false;
+  /// The parts from `first` up to `end` only.
+  size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
@@ -76,6 +78,15 @@ static SmallVector<Filling, 4> fillingsOf(const ShardedOp &op,
                                           int factor, const Seeds &seeds) {
   SmallVector<Filling, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
+  // What seeds name apart is offered apart.
+  SmallVector<size_t, 4> cuts{0};
+  for (auto [i, part] : llvm::enumerate(parts))
+    if (seeds.cutsAt(part.axis, part.end()))
+      cuts.push_back(i + 1);
+  for (size_t i = 0; i < cuts.size(); ++i)
+    for (size_t j = i + 1; j < cuts.size(); ++j)
+      if (cuts[i] > 0 || cuts[j] < parts.size())
+        fillings.push_back({.first = cuts[i], .end = cuts[j]});
   int64_t all = dist::numParts(op.axes[factor]);
   for (const dist::SubAxis &part : parts)
     all *= part.size;
@@ -97,11 +108,12 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       ArrayRef<Strategy> others, const Seeds &seeds,
                       SmallVectorImpl<ShardedOp> &candidates) {
   ShardedOp candidate(op);
-  size_t used = fill(candidate, parts, strategy.index, seeds, how);
+  ArrayRef<dist::SubAxis> own = parts.take_front(how.end).drop_front(how.first);
+  size_t used = fill(candidate, own, strategy.index, seeds, how);
   if (used == 0)
     return;
   candidates.push_back(candidate);
-  ArrayRef<dist::SubAxis> rest = parts.drop_front(used);
+  ArrayRef<dist::SubAxis> rest = parts.drop_front(how.first + used);
   for (const Strategy &other : others) {
     ShardedOp both(candidate);
     if (!rest.empty() && other.kind == Strategy::Split &&

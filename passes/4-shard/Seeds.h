@@ -44,6 +44,13 @@ public:
   /// The axis in parts that no seed cuts, prime where possible, major first.
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
+  /// Whether some seed names parts of the axis that begin or end behind the
+  /// first `parts` ones.
+  bool cutsAt(const std::string &axis, int64_t parts) const {
+    auto it = cuts.find(axis);
+    return it != cuts.end() && it->second.contains(parts);
+  }
+
   /// Whether some seed splits a factor of `size` over more ranks than it has
   /// elements.
   bool overfills(int64_t size) const { return overfull.contains(size); }

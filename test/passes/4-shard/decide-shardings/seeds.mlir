@@ -103,3 +103,16 @@ module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[t,-]", "y=[-
     return %y : tensor<2x8xf32>
   }
 }
+
+// -----
+
+// Half of an axis is named, and what lies between two halves is split like them.
+// CHECK-LABEL: @half_of_an_axis
+module attributes {dist.mesh = #dist.mesh<a = 4>, dist.seeds = ["x=[a:(1)2]", "y=[a:(1)2]"]} {
+  func.func @half_of_an_axis(%x: tensor<8xf32> {graph.name = "x"}) -> (tensor<8xf32> {graph.name = "y"}) {
+    // CHECK-NOT: dist.reshard
+    // CHECK: graph.exp {{.*}}shardings = ["[8@a:2]"]
+    %y = graph.exp %x : tensor<8xf32>
+    return %y : tensor<8xf32>
+  }
+}
