@@ -70,6 +70,16 @@ def check(graph, mesh, pins, limit, options=()):
                 raise pcc.Failure(f"receives {got} bytes, {limit:.0f} are enough")
 
 
+def check_bytes(graph, mesh, pins, limit):
+    """Compiles only."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = graph.save(folder)
+        bundle = os.path.join(folder, "b.pcc")
+        pcc.succeed(path, "-o", bundle, "--mesh", mesh, *(w for p in pins for w in ("--shard", p)))
+        if (got := received(bundle)) > limit:
+            raise pcc.Failure(f"receives {got} bytes, {limit} are enough")
+
+
 def reduce_bytes(ranks, numbers, size=4):
     return 2 * (ranks - 1) / ranks * numbers * size
 
