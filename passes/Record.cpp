@@ -49,9 +49,15 @@ Outcome pcc::checkOptions(const CompileOptions &options) {
                 std::to_string(mostRanks),
             {}};
   llvm::StringSet<> names;
-  for (auto &[name, size] : options.mesh)
+  for (auto &[name, size] : options.mesh) {
     if (!names.insert(name).second)
       return {2, "--mesh names axis '" + name + "' twice", {}};
+    if (name == "pp" || name == "mb")
+      return {2,
+              "--mesh names axis '" + name + "', which is taken: --pp gives " +
+                  "stages and --microbatches parts of the batch",
+              {}};
+  }
   if (!options.mesh.empty())
     for (const char *axis : {"tp", "dp", "cp"})
       if (options.axes.count(axis))
