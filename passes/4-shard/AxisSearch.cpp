@@ -45,15 +45,12 @@ struct Choices {
 class AxisSearch {
 public:
   /// `parts` are parts of one axis that are handed out together.
-  AxisSearch(ShardedGraph &graph, ArrayRef<dist::SubAxis> parts, AxisRole role,
-             const Seeds &seeds, plan::ReshardPlanner &planner)
+  AxisSearch(ShardedGraph &graph, ArrayRef<dist::SubAxis> parts,
+             const dist::SubAxes &before, AxisRole role, const Seeds &seeds,
+             plan::ReshardPlanner &planner)
       : graph(graph), parts(parts), role(role), seeds(seeds), planner(planner),
-        weights(graph), inTime(parts.front().axis == dist::timeAxis) {
-    for (const dist::Axis &other : planner.mesh().axes) {
-      if (other.name == parts.front().axis)
-        break;
-      decided.push_back(dist::fullAxis(planner.mesh(), other.name));
-    }
+        weights(graph), inTime(parts.front().axis == dist::timeAxis),
+        decided(before) {
     decided.push_back({parts.front().axis, 1, parts.back().end()});
   }
 
@@ -288,11 +285,12 @@ private:
 /// Hands out the parts one after another; the last one's cost is that of all.
 static FailureOr<plan::Cost> assignInParts(ShardedGraph &graph,
                                            ArrayRef<dist::SubAxis> parts,
+                                           const dist::SubAxes &before,
                                            AxisRole role, const Seeds &seeds,
                                            plan::ReshardPlanner &planner) {
   plan::Cost cost, penalties;
   for (const dist::SubAxis &part : parts) {
-    AxisSearch search(graph, part, role, seeds, planner);
+    AxisSearch search(graph, part, before, role, seeds, planner);
     cost = search.solve();
     if (cost.penalty >= brokenRule)
       return failure();
@@ -303,25 +301,28 @@ static FailureOr<plan::Cost> assignInParts(ShardedGraph &graph,
   return cost;
 }
 
-LogicalResult pcc::shard::assignAxis(ShardedGraph &graph,
-                                     ArrayRef<dist::SubAxis> parts,
-                                     AxisRole role, const Seeds &seeds,
-                                     plan::ReshardPlanner &planner) {
-  AxisSearch together(graph, parts, role, seeds, planner);
+FailureOr<plan::Cost> pcc::shard::assignAxis(ShardedGraph &graph,
+                                             ArrayRef<dist::SubAxis> parts,
+                                             const dist::SubAxes &before,
+                                             AxisRole role, const Seeds &seeds,
+                                             plan::ReshardPlanner &planner,
+                                             bool reports) {
+  AxisSearch together(graph, parts, before, role, seeds, planner);
   plan::Cost cost = together.solve();
   if (parts.size() > 1 && role == AxisRole::Free) {
     // Parts that go their own ways can be cheaper: a weight split by rows and
     // by columns. On the axes with a role users count on one way each: tensor
     // parallelism is a reduction per column and row pair.
-    std::vector<ShardedOp> before = graph.ops;
+    std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
-        assignInParts(graph, parts, role, seeds, planner);
+        assignInParts(graph, parts, before, role, seeds, planner);
     if (succeeded(apart) && *apart < cost)
-      return success();
-    graph.ops = std::move(before);
+      return *apart;
+    graph.ops = std::move(start);
   }
-  if (cost.penalty >= brokenRule && failed(together.reportBrokenRule()))
+  if (cost.penalty >= brokenRule &&
+      (!reports || failed(together.reportBrokenRule())))
     return failure();
   together.choose();
-  return success();
+  return cost;
 }

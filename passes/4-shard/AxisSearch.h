@@ -4,6 +4,7 @@
 #define PCC_PASSES_4_SHARD_AXISSEARCH_H
 
 #include "passes/4-shard/ShardedGraph.h"
+#include "passes/plan/CostGraph.h"
 #include "passes/plan/Reshard.h"
 
 namespace pcc::shard {
@@ -20,16 +21,18 @@ enum class AxisRole : uint8_t {
 /// all others.
 AxisRole roleOf(llvm::StringRef axis);
 
-/// Hands out an axis, given by its prime parts, major first: chooses what it
-/// does to each op of `graph` such that the bytes received per rank are least,
-/// then the calls, then the memory; exactly, by variable elimination, among the
-/// plans that give the parts out together and, prime by prime, apart. Choices
-/// that were made for earlier axes stay. Fails after an error at the op where a
-/// seed, or the nature of the axis, cannot be met.
-mlir::LogicalResult assignAxis(ShardedGraph &graph,
-                               llvm::ArrayRef<dist::SubAxis> parts,
-                               AxisRole role, const Seeds &seeds,
-                               plan::ReshardPlanner &planner);
+/// Hands out an axis, given by its prime parts, major first, after those in
+/// `before`: chooses what it does to each op of `graph` such that the bytes
+/// received per rank are least, then the calls, then the memory; exactly, by
+/// variable elimination, among the plans that give the parts out together and,
+/// prime by prime, apart. Choices that were made for earlier axes stay. Returns
+/// what all that has been handed out costs, penalties of this axis alone. Fails
+/// where a seed, or the nature of the axis, cannot be met, after an error at
+/// the op if it `reports`.
+mlir::FailureOr<plan::Cost>
+assignAxis(ShardedGraph &graph, llvm::ArrayRef<dist::SubAxis> parts,
+           const dist::SubAxes &before, AxisRole role, const Seeds &seeds,
+           plan::ReshardPlanner &planner, bool reports);
 
 } // namespace pcc::shard
 

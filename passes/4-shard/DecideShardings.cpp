@@ -8,6 +8,8 @@
 #include "passes/4-shard/Recorded.h"
 #include "llvm/Support/DebugLog.h"
 
+#include <algorithm>
+
 #define DEBUG_TYPE "decide-shardings"
 
 namespace pcc::shard {
@@ -60,6 +62,73 @@ static void annotate(ShardedGraph &graph) {
   }
 }
 
+/// The orders in which the axes of a mesh may be handed out, its own first.
+/// What an axis takes is gone for those after it, so that all orders of up to
+/// three axes of the user's own are tried; axes with a role keep their places.
+static std::vector<std::vector<dist::Axis>> ordersOf(const dist::Mesh &mesh) {
+  std::vector<size_t> places;
+  for (auto [i, axis] : llvm::enumerate(mesh.axes))
+    if (axis.size > 1 && roleOf(axis.name) == AxisRole::Free)
+      places.push_back(i);
+  std::vector<std::vector<dist::Axis>> orders{mesh.axes};
+  std::vector<size_t> order = places;
+  while (places.size() <= 3 &&
+         std::next_permutation(order.begin(), order.end())) {
+    orders.push_back(mesh.axes);
+    for (auto [place, axis] : llvm::zip_equal(places, order))
+      orders.back()[place] = mesh.axes[axis];
+  }
+  return orders;
+}
+
+/// Hands out the axes in this order; returns what all of it costs.
+static FailureOr<plan::Cost>
+handOut(ShardedGraph &graph, ArrayRef<dist::Axis> order, const Seeds &seeds,
+        plan::ReshardPlanner &planner, bool reports) {
+  plan::Cost cost;
+  double penalty = 0;
+  dist::SubAxes before;
+  for (const dist::Axis &axis : order) {
+    dist::SubAxes parts = seeds.partsOf(axis);
+    if (parts.empty())
+      continue;
+    LDBG() << "handing out " << axis.name;
+    auto assigned = assignAxis(graph, parts, before, roleOf(axis.name), seeds,
+                               planner, reports);
+    if (failed(assigned))
+      return failure();
+    cost = *assigned;
+    penalty += cost.penalty;
+    before.push_back(dist::fullAxis(planner.mesh(), axis.name));
+  }
+  cost.penalty = penalty;
+  return cost;
+}
+
+/// Hands out the axes in the order that costs least; fails after an error if
+/// there is none.
+static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
+                            plan::ReshardPlanner &planner) {
+  const auto orders = ordersOf(planner.mesh());
+  if (orders.size() == 1)
+    return handOut(graph, orders[0], seeds, planner, /*reports=*/true);
+  const std::vector<ShardedOp> start = graph.ops;
+  std::vector<ShardedOp> best;
+  plan::Cost least = plan::Cost::forbidden();
+  for (const auto &order : orders) {
+    graph.ops = start;
+    auto cost = handOut(graph, order, seeds, planner, /*reports=*/false);
+    if (succeeded(cost) && *cost < least) {
+      least = *cost;
+      best = graph.ops;
+    }
+  }
+  graph.ops = best.empty() ? start : best;
+  return best.empty()
+             ? LogicalResult(handOut(graph, orders[0], seeds, planner, true))
+             : success();
+}
+
 namespace {
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
@@ -71,18 +140,13 @@ struct DecideShardings
     ShardedGraph graph(getOperation(), *seeds);
     graph.refine();
     plan::ReshardPlanner planner(mesh);
+    if (failed(decide(graph, *seeds, planner)))
+      return signalPassFailure();
     for (const dist::Axis &axis : mesh.axes) {
-      dist::SubAxes parts = seeds->partsOf(axis);
-      if (parts.empty())
-        continue;
-      LDBG() << "handing out " << axis.name;
-      if (failed(assignAxis(graph, parts, roleOf(axis.name), *seeds, planner)))
-        return signalPassFailure();
-      numAxes += parts.size();
-    }
-    for (const dist::Axis &axis : mesh.axes)
+      numAxes += seeds->partsOf(axis).size();
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)
         noteWholeWeights(graph, axis);
+    }
     for (const ShardedOp &op : graph.ops)
       numSplit += llvm::any_of(
           op.axes, [](const dist::SubAxes &axes) { return !axes.empty(); });

@@ -60,7 +60,7 @@ def mlp(g, B, S, H, F, **_):
 
 row("1-megatron-mlp", mlp, ["w1=[-,t]", "w2=[t,-]"], 3_145_728)
 row("2-sequence-parallel", mlp, ["w1=[-,t]", "w2=[t,-]", "x=[-,t,-]", "y=[-,t,-]"], 3_145_728)
-row("14-fsdp-gather", mlp, ["x=[d,-,-]", "w1=[d,t]", "w2=[t,d]", "y=[d,-,-]"], 2 * 1_048_576 + 3_145_728 // 2, mesh="t=4,d=2")
+row("14-fsdp-gather", mlp, ["x=[d,-,-]", "w1=[d,t]", "w2=[t,d]", "y=[d,-,-]"], 2 * 1_048_576 + 3_145_728 // 2, mesh="d=2,t=4")
 
 
 def attention(keys):
