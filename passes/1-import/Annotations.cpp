@@ -9,12 +9,6 @@
 using namespace pcc;
 using namespace pcc::ingest;
 
-static bool fail(ImportError &error, std::string message) {
-  error.exitCode = 6;
-  error.message = std::move(message);
-  return false;
-}
-
 void Annotations::collectTexts() {
   for (const auto *infos : {&model.graph.inputs, &model.graph.valueInfos})
     for (const onnx::ValueInfo &info : *infos)
@@ -137,9 +131,11 @@ bool Annotations::parse(std::string_view name, std::string_view text,
                         ImportError &error) const {
   std::string mistake;
   asked = dist::parseSharding(text, mesh(), shape, mistake);
-  return asked || fail(error, "metadata " + std::string(shardingKey) + " of " +
-                                  onnx::quoted(name) + ": cannot shard it as " +
-                                  onnx::escaped(text) + ": " + mistake);
+  return asked ||
+         ingest::refuse("metadata " + std::string(shardingKey) + " of " +
+                            onnx::quoted(name) + ": cannot shard it as " +
+                            onnx::escaped(text) + ": " + mistake,
+                        error);
 }
 
 bool Annotations::atDefinition(std::string_view name, const Shape &shape,

@@ -11,9 +11,9 @@
 using namespace pcc;
 using namespace pcc::ingest;
 
-static bool fail(ImportError &error, std::string message) {
+bool ingest::refuse(std::string what, ImportError &error) {
   error.exitCode = 6;
-  error.message = std::move(message);
+  error.message = std::move(what);
   return false;
 }
 
@@ -22,7 +22,7 @@ bool ingest::refuse(const onnx::Node &node, const std::string &what,
   if (auto line = pythonLine(node))
     error.notes.push_back("the node was exported from " + line->file + ":" +
                           std::to_string(line->line));
-  return fail(error, "node " + node.label() + what);
+  return refuse("node " + node.label() + what, error);
 }
 
 bool ingest::refuse(const onnx::Node &node, std::string_view tensor,
@@ -88,15 +88,16 @@ bool DevicePlan::chooseConfiguration(const ImportOptions &options,
     name = *fitting.begin();
   configuration = find(model, name);
   if (!name.empty() && !configuration)
-    return fail(error,
-                "the model has no device configuration " + onnx::quoted(name));
+    return refuse("the model has no device configuration " + onnx::quoted(name),
+                  error);
   if (!name.empty() || used.empty())
     return true;
   std::string names;
   for (std::string_view other : used)
     names += (names.empty() ? "" : " and ") + onnx::quoted(other);
-  return fail(error, "nodes speak of the device configurations " + names +
-                         "; --configuration NAME chooses one");
+  return refuse("nodes speak of the device configurations " + names +
+                    "; --configuration NAME chooses one",
+                error);
 }
 
 void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
@@ -121,20 +122,22 @@ bool DevicePlan::findStages(const ImportOptions &options, ImportError &error) {
       stages = std::max<int64_t>(stages, *own->pipelineStage + 1);
   const std::string count = std::to_string(stages) + " pipeline stages";
   if (stages % perPosition != 0)
-    return fail(error, "the model has " + count + ", which --virtual-stages " +
-                           std::to_string(perPosition) + " does not divide");
+    return refuse("the model has " + count + ", which --virtual-stages " +
+                      std::to_string(perPosition) + " does not divide",
+                  error);
   numPositions =
       options.pipeline.value_or(std::max<int64_t>(1, stages / perPosition));
   if (stages != 0 && stages != numPositions * perPosition)
-    return fail(error, "the model has " + count + ", but --pp asks for " +
-                           std::to_string(numPositions * perPosition));
+    return refuse("the model has " + count + ", but --pp asks for " +
+                      std::to_string(numPositions * perPosition),
+                  error);
   const int64_t devices = configuration->numDevices;
   if (devices % numPositions != 0)
-    return fail(error, "device configuration " +
-                           onnx::quoted(configuration->name) + " has " +
-                           std::to_string(devices) + " devices, which " +
-                           std::to_string(numPositions) +
-                           " positions of a pipeline do not divide");
+    return refuse("device configuration " + onnx::quoted(configuration->name) +
+                      " has " + std::to_string(devices) + " devices, which " +
+                      std::to_string(numPositions) +
+                      " positions of a pipeline do not divide",
+                  error);
   devicesPerStage = devices / numPositions;
   for (const auto &[node, own] : nodes)
     if (own->pipelineStage && !setStage(*node, *own->pipelineStage, error))
@@ -237,9 +240,10 @@ bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
   } else if (!text.empty() && isOfText) {
     auto parsed = parseMesh(text);
     if (!parsed || parsed->size() > 65536)
-      return fail(error, "metadata " + std::string(meshKey) +
-                             " needs a form like 'dp=2,tp=4', got " +
-                             onnx::quoted(text));
+      return refuse("metadata " + std::string(meshKey) +
+                        " needs a form like 'dp=2,tp=4', got " +
+                        onnx::quoted(text),
+                    error);
     axes = std::move(*parsed);
   } else if (configuration) {
     char name = 'a';
@@ -248,11 +252,11 @@ bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
   }
   if (!configuration || axes.size() == devicesPerStage)
     return true;
-  return fail(error,
-              "device configuration " + onnx::quoted(configuration->name) +
-                  " has " + std::to_string(devicesPerStage) + " devices" +
-                  (numPositions > 1 ? " per stage" : "") + ", but the mesh " +
-                  textOf(axes) + " has " + std::to_string(axes.size()));
+  return refuse("device configuration " + onnx::quoted(configuration->name) +
+                    " has " + std::to_string(devicesPerStage) + " devices" +
+                    (numPositions > 1 ? " per stage" : "") + ", but the mesh " +
+                    textOf(axes) + " has " + std::to_string(axes.size()),
+                error);
 }
 
 void DevicePlan::takeMesh(const ImportOptions &options) {

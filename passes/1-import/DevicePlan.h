@@ -23,8 +23,9 @@ inline constexpr std::string_view shardingKey = "pcc.sharding";
 std::string_view metadataOf(const onnx::Metadata &metadata,
                             std::string_view key);
 
-/// Makes an error of what is wrong with the annotation of a node, or with what
-/// it says about `tensor`. Returns false.
+/// Makes an error of what is wrong with the annotations, with that of a node,
+/// or with what it says about `tensor`. Returns false.
+bool refuse(std::string what, ImportError &error);
 bool refuse(const onnx::Node &node, const std::string &what,
             ImportError &error);
 bool refuse(const onnx::Node &node, std::string_view tensor,
