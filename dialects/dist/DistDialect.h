@@ -39,6 +39,14 @@ inline constexpr llvm::StringLiteral shardingsName =
 /// only where the model's annotations ask for one.
 inline constexpr llvm::StringLiteral shardingName = "dist.sharding";
 
+/// On every graph op after `4-shard`: ShardingAttr over the op's factors.
+inline constexpr llvm::StringLiteral splitName = "dist.split";
+/// Beside it where partial sums pass: per partial axis the operand that they
+/// come from, -1 for all that go together.
+inline constexpr llvm::StringLiteral throughName = "dist.through";
+/// Beside it: which of the windows of the op's rule it reads through.
+inline constexpr llvm::StringLiteral windowsName = "dist.windows";
+
 /// The module's mesh; without axes if it has none.
 Mesh meshOf(mlir::ModuleOp module);
 

@@ -14,8 +14,27 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
+/// Which windows of its rule the op reads through.
+static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
+  SmallVector<int64_t> windows;
+  for (auto [i, window] : llvm::enumerate(op.rule->windows))
+    if (op.uses(window))
+      windows.push_back(i);
+  return windows;
+}
+
+/// Windows that the split alone does not explain were asked for. Fails where
+/// the record contradicts the split.
+static LogicalResult readWindows(ShardedOp &op) {
+  auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
+  ArrayRef<int64_t> recorded =
+      windows ? windows.asArrayRef() : ArrayRef<int64_t>();
+  op.seesThrough = windows && recorded.size() == op.rule->windows.size();
+  return success(ArrayRef<int64_t>(windowsOf(op)) == recorded);
+}
+
 std::optional<ShardedOp> pcc::shard::recordedOp(Operation *op) {
-  auto split = op->getAttrOfType<dist::ShardingAttr>(splitName);
+  auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
   if (!split)
     return std::nullopt;
   auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
@@ -28,11 +47,12 @@ std::optional<ShardedOp> pcc::shard::recordedOp(Operation *op) {
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));
   ShardedOp recorded(op, rule);
-  recorded.seesThrough = op->hasAttr(windowsName);
   for (auto [parts, dim] : llvm::zip_equal(rule->parts, dims))
     for (auto [part, factor] : llvm::zip(parts, dim.factors))
       recorded.axes[part] = factor.axes;
-  auto operands = op->getAttrOfType<DenseI64ArrayAttr>(throughName);
+  if (failed(readWindows(recorded)))
+    return std::nullopt;
+  auto operands = op->getAttrOfType<DenseI64ArrayAttr>(dist::throughName);
   if ((operands ? operands.size() : 0) !=
       static_cast<int64_t>(split.getSharding().partials.size()))
     return std::nullopt;
@@ -47,11 +67,12 @@ void pcc::shard::record(const ShardedOp &op) {
   MLIRContext *context = op.op->getContext();
   for (OpResult result : op.op->getResults())
     dist::setSharding(result, op.resultSharding(result.getResultNumber()));
-  op.op->setAttr(splitName, dist::ShardingAttr::get(context, op.split()));
-  if (op.seesThrough)
-    op.op->setAttr(windowsName, UnitAttr::get(context));
+  op.op->setAttr(dist::splitName, dist::ShardingAttr::get(context, op.split()));
+  SmallVector<int64_t> windows = windowsOf(op);
+  if (!windows.empty())
+    op.op->setAttr(dist::windowsName, DenseI64ArrayAttr::get(context, windows));
   if (!op.through.empty())
-    op.op->setAttr(throughName,
+    op.op->setAttr(dist::throughName,
                    DenseI64ArrayAttr::get(
                        context, SmallVector<int64_t>(op.throughOperand.begin(),
                                                      op.throughOperand.end())));

@@ -1,15 +1,13 @@
 //===- ShardedBuilder.cpp - builds ops that know how they lie -------------===//
 
 #include "passes/4-shard/ShardedBuilder.h"
-#include "dialects/graph/Numbers.h"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
 ShardedBuilder::ShardedBuilder(const ShardedOp &op)
-    : OpBuilder(op.op), location(op.op->getLoc()),
-      stage(op.op->getAttr(pipe::stageName)) {
+    : TensorBuilder(op.op), stage(op.op->getAttr(pipe::stageName)) {
   for (OpOperand &operand : op.op->getOpOperands())
     wanted.try_emplace(operand.get(),
                        op.operandSharding(operand.getOperandNumber()));
@@ -23,17 +21,12 @@ dist::Sharding ShardedBuilder::shardingOf(Value value) const {
                   : dist::Sharding::whole(graph::tensorType(value).getRank());
 }
 
-void ShardedBuilder::finish(Operation *op, bool partialsPass) {
+void ShardedBuilder::record(Operation *op, bool partialsPass) {
   if (stage)
     op->setAttr(pipe::stageName, stage);
   auto operands = llvm::map_to_vector(
       op->getOperands(), [&](Value value) { return shardingOf(value); });
-  record(followOperands(op, operands, partialsPass));
-}
-
-Value ShardedBuilder::scalar(Type elementType, double value) {
-  DenseElementsAttr number = graph::scalarAttr(elementType, value);
-  return make<graph::ConstantOp>(number.getType(), number);
+  shard::record(followOperands(op, operands, partialsPass));
 }
 
 Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,
@@ -44,25 +37,8 @@ Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,
                                     getI64IntegerAttr(dim));
   dist::Sharding sharding = dist::Sharding::whole(rank);
   sharding.dims[dim] = split;
-  record(followResult(iota, sharding));
+  shard::record(followResult(iota, sharding));
   return iota;
-}
-
-Value ShardedBuilder::compare(graph::Predicate predicate, Value lhs,
-                              Value rhs) {
-  return make<graph::CompareOp>(
-      graph::PredicateAttr::get(getContext(), predicate), lhs, rhs);
-}
-
-Value ShardedBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
-  auto type = graph::tensorType(value).clone(shape);
-  return type == value.getType() ? value : make<graph::ReshapeOp>(type, value);
-}
-
-Value ShardedBuilder::cast(Value value, Type elementType) {
-  auto type =
-      RankedTensorType::get(graph::tensorType(value).getShape(), elementType);
-  return type == value.getType() ? value : make<graph::CastOp>(type, value);
 }
 
 Value ShardedBuilder::widen(Value value) {
@@ -95,7 +71,7 @@ Value ShardedBuilder::resized(Operation *op, Value value, int64_t dim) {
   dist::Sharding sharding = shardingOf(value);
   sharding.dims[dim] = dist::splitOver(
       graph::tensorType(result).getDimSize(dim), sharding.dims[dim].axes());
-  record(followResult(op, sharding));
+  shard::record(followResult(op, sharding));
   return result;
 }
 

@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_4_SHARD_SHARDEDBUILDER_H
 #define PCC_PASSES_4_SHARD_SHARDEDBUILDER_H
 
+#include "dialects/graph/TensorBuilder.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "mlir/IR/Builders.h"
 #include "passes/4-shard/Follow.h"
 #include "passes/4-shard/Recorded.h"
 
@@ -15,29 +15,19 @@ namespace pcc::shard {
 /// lie for the op's own operands as the op wants them. Where a new op wants
 /// another sharding than its operand has, a partial sum reduced or a dim whole,
 /// `insert-reshards` communicates.
-class ShardedBuilder : public mlir::OpBuilder {
+class ShardedBuilder : public graph::TensorBuilder {
 public:
   explicit ShardedBuilder(const ShardedOp &op);
 
-  template <typename Op, typename... Args> Op makeOp(Args &&...args) {
-    auto op = Op::create(*this, location, std::forward<Args>(args)...);
-    finish(op, /*partialsPass=*/false);
-    return op;
-  }
-  /// The first result of a new op.
-  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
-    return makeOp<Op>(std::forward<Args>(args)...)->getResult(0);
-  }
-  /// The same for an op through which the partial sums of its operands pass.
+  /// The first result of a new op through which the partial sums of its
+  /// operands pass.
   template <typename Op, typename... Args>
   mlir::Value makeLinear(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
-    finish(op, /*partialsPass=*/true);
+    record(op, /*partialsPass=*/true);
     return op->getResult(0);
   }
 
-  /// A scalar tensor.
-  mlir::Value scalar(mlir::Type elementType, double value);
   mlir::Value scalarLike(mlir::Value like, double value) {
     return scalar(graph::tensorType(like).getElementType(), value);
   }
@@ -45,10 +35,6 @@ public:
   /// it lies like `split`.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
                    const dist::DimSharding &split);
-  mlir::Value compare(graph::Predicate predicate, mlir::Value lhs,
-                      mlir::Value rhs);
-  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  mlir::Value cast(mlir::Value value, mlir::Type elementType);
   /// `value` in a float type that is wide enough for sums over many elements.
   mlir::Value widen(mlir::Value value);
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value value,
@@ -67,10 +53,12 @@ private:
   /// before.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
   dist::Sharding shardingOf(mlir::Value value) const;
+  void finish(mlir::Operation *op) override {
+    record(op, /*partialsPass=*/false);
+  }
   /// Gives a new op its stage and its sharding.
-  void finish(mlir::Operation *op, bool partialsPass);
+  void record(mlir::Operation *op, bool partialsPass);
 
-  mlir::Location location;
   mlir::Attribute stage;
   /// How users want values that lie in another way: the operands of the op that
   /// is expanded.

@@ -84,24 +84,16 @@ struct ShardedOp {
   /// The axes that split Inner factors, in order of the factors.
   dist::SubAxes innerAxes() const;
 
-private:
   /// Whether the op reads through `window` as it is split.
   bool uses(const graph::ShardingRule::Window &window) const;
+
+private:
   /// What the op takes of a dim that it reads through a window.
   dist::DimSharding
   seenThrough(const graph::ShardingRule::Window &window) const;
 };
 
 dist::ReductionKind reductionOf(graph::FactorKind kind);
-
-/// On every graph op after `4-shard`: ShardingAttr over the op's factors.
-inline constexpr llvm::StringLiteral splitName = "dist.split";
-/// Beside it where partial sums pass: per partial axis the operand that they
-/// come from, -1 for all that go together.
-inline constexpr llvm::StringLiteral throughName = "dist.through";
-
-/// A unit attribute beside it where the op uses all its windows.
-inline constexpr llvm::StringLiteral windowsName = "dist.windows";
 
 /// All that `axis` may do to `op`: replicate, split any factor that is not
 /// whole, or pass a partial sum, but not past parts that exchange inner values.

@@ -39,7 +39,7 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = recordedOp(op);
   if (!recorded)
     return op->emitOpError("has no '")
-           << splitName
+           << dist::splitName
            << "' that fits its rule; decide-shardings must give it one";
   if (dist::SubAxes inner = recorded->innerAxes(); !inner.empty())
     return op->emitOpError("is split over ")

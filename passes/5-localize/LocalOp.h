@@ -19,6 +19,9 @@ struct LocalOp {
   llvm::SmallVector<mlir::RankedTensorType> resultTypes;  ///< global
 
   bool isSplit(int factor) const { return !splits[factor].isWhole(); }
+  bool isSplit(const graph::ShardingRule::DimFactors &dim) const {
+    return !dim.empty() && isSplit(dim.front());
+  }
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }

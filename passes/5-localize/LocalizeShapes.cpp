@@ -29,13 +29,10 @@ LocalOp::dimSharding(const ShardingRule::DimFactors &dim) const {
 }
 
 const ShardingRule::Window *LocalOp::windowOf(int operand, size_t dim) const {
-  bool usesAll = op->hasAttr("dist.windows");
-  for (const ShardingRule::Window &window : rule.windows)
-    if (window.operand == operand && window.dim == static_cast<int>(dim) &&
-        (usesAll || (!window.optional &&
-                     llvm::any_of(rule.results[0][dim], [&](int factor) {
-                       return isSplit(factor);
-                     }))))
+  auto used = op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
+  for (int64_t i : used ? used.asArrayRef() : ArrayRef<int64_t>())
+    if (const ShardingRule::Window &window = rule.windows[i];
+        window.operand == operand && window.dim == static_cast<int>(dim))
       return &window;
   return nullptr;
 }
@@ -63,7 +60,8 @@ public:
         return failure();
     // They speak of global shapes.
     for (Operation &op : function.front())
-      for (StringRef name : {"dist.split", "dist.through", "dist.windows"})
+      for (StringRef name :
+           {dist::splitName, dist::throughName, dist::windowsName})
         op.removeDiscardableAttr(name);
     finishSignature();
     return success();
@@ -134,7 +132,7 @@ private:
       local.operandTypes.push_back(globalType(operand));
     for (Value result : op->getResults())
       local.resultTypes.push_back(graph::tensorType(result));
-    auto split = op->getAttrOfType<dist::ShardingAttr>("dist.split");
+    auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
     if (!isa<graph::ShardingRuleOpInterface>(op))
       return local;
     SmallVector<Type> localTypes(op->getOperandTypes());

@@ -1,19 +1,18 @@
 //===- Position.cpp - values that depend on which rank computes them ------===//
 
 #include "passes/5-localize/Position.h"
-#include "dialects/graph/Numbers.h"
+#include "dialects/pipe/PipeDialect.h"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
 PositionBuilder::PositionBuilder(Operation *before)
-    : OpBuilder(before), location(before->getLoc()),
-      stage(before->getAttr("pipe.stage")) {}
+    : TensorBuilder(before), stage(before->getAttr(pipe::stageName)) {}
 
-void PositionBuilder::mark(Operation *op) {
+void PositionBuilder::finish(Operation *op) {
   if (stage)
-    op->setAttr("pipe.stage", stage);
+    op->setAttr(pipe::stageName, stage);
 }
 
 Value PositionBuilder::globalIndex(const dist::DimSharding &dim, int64_t size) {
@@ -31,26 +30,4 @@ Value PositionBuilder::along(Value vector, int64_t dim, int64_t rank) {
   SmallVector<int64_t> shape(rank, 1);
   shape[dim] = graph::tensorType(vector).getDimSize(0);
   return reshape(vector, shape);
-}
-
-Value PositionBuilder::scalar(Type elementType, double value) {
-  DenseElementsAttr number = graph::scalarAttr(elementType, value);
-  return make<graph::ConstantOp>(number.getType(), number);
-}
-
-Value PositionBuilder::compare(graph::Predicate predicate, Value lhs,
-                               Value rhs) {
-  return make<graph::CompareOp>(
-      graph::PredicateAttr::get(getContext(), predicate), lhs, rhs);
-}
-
-Value PositionBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
-  auto type = graph::tensorType(value).clone(shape);
-  return type == value.getType() ? value : make<graph::ReshapeOp>(type, value);
-}
-
-Value PositionBuilder::cast(Value value, Type elementType) {
-  auto type =
-      RankedTensorType::get(graph::tensorType(value).getShape(), elementType);
-  return type == value.getType() ? value : make<graph::CastOp>(type, value);
 }

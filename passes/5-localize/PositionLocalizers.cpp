@@ -10,7 +10,7 @@ using graph::ShardingRule;
 static Value localizeIota(LocalOp &local, PositionBuilder &builder) {
   auto iota = cast<graph::IotaOp>(local.op);
   const auto &dim = local.rule.results[0][iota.getDim()];
-  if (dim.empty() || !local.isSplit(dim.front()))
+  if (!local.isSplit(dim))
     return {};
   RankedTensorType global = local.resultTypes[0];
   RankedTensorType type =
@@ -71,7 +71,7 @@ static Value localizeGather(LocalOp &local, PositionBuilder &builder) {
     return localizeConstantGather(local, builder);
   int64_t dim = gather.getDim();
   const auto &factors = local.rule.operands[0][dim];
-  if (factors.empty() || !local.isSplit(factors.front()))
+  if (!local.isSplit(factors))
     return {};
   Value data = gather.getData(), indices = gather.getIndices();
   OwnIndices own(builder, local, indices, factors,
@@ -92,7 +92,7 @@ static Value localizeGatherElements(LocalOp &local, PositionBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
   const auto &factors = local.rule.operands[0][dim];
-  if (factors.empty() || !local.isSplit(factors.front()))
+  if (!local.isSplit(factors))
     return {};
   Value data = gather.getData();
   OwnIndices own(builder, local, gather.getIndices(), factors,
@@ -110,7 +110,7 @@ static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
   const auto &factors = local.rule.operands[0][dim];
-  if (factors.empty() || !local.isSplit(factors.front()))
+  if (!local.isSplit(factors))
     return {};
   Value data = scatter.getData();
   auto type = graph::tensorType(data);
@@ -134,7 +134,7 @@ static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();
   const auto &factors = local.rule.results[0][dim];
-  if (factors.empty() || !local.isSplit(factors.front()))
+  if (!local.isSplit(factors))
     return {};
   int64_t depth = local.resultTypes[0].getDimSize(dim),
           rank = local.resultTypes[0].getRank();

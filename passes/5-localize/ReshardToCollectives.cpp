@@ -1,5 +1,6 @@
 //===- ReshardToCollectives.cpp - lower reshards as they were priced ------===//
 
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/plan/Reshard.h"
@@ -62,8 +63,8 @@ struct ReshardToCollectives
         kindOf(step.kind), value, dist::ShardingAttr::get(context, step.before),
         dist::ShardingAttr::get(context, step.after), *reshard.getShape(),
         step.receivedBytes, graph::nodeName(reshard.getLoc()));
-    if (Attribute stage = reshard->getAttr("pipe.stage"))
-      op->setAttr("pipe.stage", stage);
+    if (Attribute stage = reshard->getAttr(pipe::stageName))
+      op->setAttr(pipe::stageName, stage);
     dist::setSharding(op.getResult(), step.after);
     numCollectives +=
         step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask;

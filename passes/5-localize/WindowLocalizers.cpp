@@ -29,7 +29,7 @@ static Value localizeSlice(LocalOp &local, PositionBuilder &builder) {
       steps(slice.getSteps());
   for (auto [i, dim] : llvm::enumerate(local.rule.results[0])) {
     bool isSeen = local.windowOf(0, i);
-    if (!isSeen && (dim.empty() || !local.isSplit(dim.front())))
+    if (!isSeen && !local.isSplit(dim))
       continue;
     int64_t block = sizes[i];
     sizes[i] = dist::localDim(local.dimSharding(dim), block);
