@@ -8,10 +8,7 @@
 
 #include "passes/4-shard/AxisSearch.h"
 #include "dialects/dist/ShardingText.h"
-#include "passes/4-shard/ContractionWeights.h"
-#include "passes/4-shard/InnerValues.h"
 #include "passes/plan/Eliminate.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "decide-shardings"
@@ -20,63 +17,63 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Outweighs all bytes, but can be counted: a plan that has to break a rule is
-/// found, and reported at the op that breaks it.
-static constexpr double brokenRule = 1e15;
+/// The most entries of a table.
+static constexpr size_t tableLimit = size_t(1) << 20;
 
-AxisRole pcc::shard::roleOf(StringRef axis) {
-  return llvm::StringSwitch<AxisRole>(axis)
-      .Cases({"mb", "dp"}, AxisRole::Batch)
-      .Case("cp", AxisRole::Sequence)
-      .Case("tp", AxisRole::Tensor)
-      .Default(AxisRole::Free);
-}
+/// Beyond this `assignAxes` would take much longer than `assignAxis` for each.
+static constexpr double mostWork = 1e5;
 
 namespace {
-/// One op's strategies with what they mean for its tensors.
-struct Choices {
-  std::vector<ShardedOp> candidates;
-  SmallVector<SmallVector<dist::Sharding, 2>, 4>
-      operands; ///< per candidate and operand
-  SmallVector<SmallVector<dist::Sharding, 1>, 4>
-      results; ///< per candidate and result
-};
-
 class AxisSearch {
 public:
-  /// `parts` are parts of one axis that are handed out together.
-  AxisSearch(ShardedGraph &graph, ArrayRef<dist::SubAxis> parts,
-             const dist::SubAxes &before, AxisRole role, const Seeds &seeds,
+  AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<Hand>> orders,
+             const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
-      : graph(graph), parts(parts), role(role), seeds(seeds), planner(planner),
-        weights(graph), inTime(parts.front().axis == dist::timeAxis),
-        decided(before) {
-    decided.push_back({parts.front().axis, 1, parts.back().end()});
-  }
-
-  /// Finds the cheapest choice; `choose` makes it.
-  plan::Cost solve() {
-    for (unsigned i = 0; i < graph.ops.size(); ++i)
-      addChoices(i);
+      : graph(graph), planner(planner),
+        space(graph, orders, before, seeds, planner) {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (unsigned result = 0; result < graph.users[i].size(); ++result)
-        addValue(i, result);
-    plan::Assignment best = plan::minimise(costs);
-    LDBG() << "axis " << parts.front().axis << ": " << best.cost.bytes
-           << " bytes, " << best.cost.calls << " calls, exact " << best.exact
-           << ", largest table " << best.largestTable;
+        if (!graph.users[i][result].empty())
+          addValue(i, result);
+  }
+
+  /// How many prices and combinations of forms `solve` looks at, about.
+  double work() const {
+    double work = 0;
+    for (const Value &value : values)
+      work += static_cast<double>(value.forms.size()) * value.forms.size() *
+              value.shared.users.size();
+    return work;
+  }
+
+  /// Finds the cheapest choice; `choose` makes it. One that costs `known` or
+  /// more need not be found.
+  plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
+    bound = known;
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      addOp(i);
+    for (Value &value : values) {
+      price(value);
+      plan::addSharedValue(costs, value.shared, bound);
+    }
+    plan::Assignment best = plan::minimise(costs, tableLimit, bound);
+    LDBG() << best.cost.bytes << " bytes, " << best.cost.calls
+           << " calls, exact " << best.exact << ", largest table "
+           << best.largestTable;
+    if (!best.allowed())
+      return best.cost;
     chosen.assign(best.values.begin(), best.values.begin() + graph.ops.size());
     return best.cost;
   }
 
   void choose() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
-      graph.ops[i] = choices[i].candidates[chosen[i]];
+      graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
   /// Reports the first op at which the choice breaks a rule.
-  LogicalResult reportBrokenRule() {
-    if (inTime && failed(reportWholeBatch()))
+  LogicalResult reportBrokenRule(const Hand &hand) {
+    if (hand.parts.front().axis == dist::timeAxis && failed(reportWholeBatch()))
       return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       for (const ShardedGraph::Edge &edge : graph.operands[i])
@@ -87,103 +84,12 @@ public:
   }
 
 private:
-  //===--------------------------------------------------------------------===//
-  // Candidates
-  //===--------------------------------------------------------------------===//
-
-  void addChoices(unsigned index) {
-    Choices &own = choices.emplace_back();
-    std::vector<plan::Cost> unary;
-    auto may = [&](const Strategy &strategy) {
-      return mayTake(index, strategy);
-    };
-    const Seed *seed = graph.seedOf(index);
-    auto candidates = seed ? pinnedCandidatesOf(graph.ops[index], parts,
-                                                seed->sharding, decided, may)
-                           : candidatesOf(graph.ops[index], parts, seeds, may);
-    for (ShardedOp &candidate : candidates) {
-      unary.push_back(costOf(index, candidate));
-      auto &operands = own.operands.emplace_back();
-      for (unsigned i = 0; i < candidate.rule->operands.size(); ++i)
-        operands.push_back(candidate.operandSharding(i));
-      auto &results = own.results.emplace_back();
-      for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
-        results.push_back(candidate.resultSharding(i));
-      own.candidates.push_back(std::move(candidate));
-    }
-    costs.addVariable(std::move(unary));
+  void addOp(unsigned index) {
+    std::vector<plan::Cost> own;
+    for (const Choice &choice : space.choicesOf(index))
+      own.push_back(choice.cost);
+    costs.addVariable(std::move(own));
   }
-
-  /// What the axis is for restricts the factors that it may split.
-  bool mayTake(unsigned index, const Strategy &strategy) const {
-    const ShardedOp &op = graph.ops[index];
-    if (strategy.kind == Strategy::Through)
-      return !inTime && !isTransfer(op);
-    if (strategy.kind == Strategy::Replicate)
-      return true;
-    graph::FactorKind kind = op.rule->factors[strategy.index].kind;
-    if (inTime && kind != graph::FactorKind::Parallel)
-      return false;
-    Tag tag = graph.tags[index][strategy.index];
-    switch (role) {
-    case AxisRole::Free:
-      return true;
-    case AxisRole::Batch:
-      return tag == Tag::Batch;
-    case AxisRole::Sequence:
-      return tag == Tag::Sequence;
-    case AxisRole::Tensor:
-      return tag != Tag::Batch;
-    }
-    return false;
-  }
-
-  static bool isTransfer(const ShardedOp &op) {
-    return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
-  }
-
-  plan::Cost costOf(unsigned index, const ShardedOp &candidate) {
-    plan::Cost cost;
-    if (role == AxisRole::Batch && leavesBatchWhole(index, candidate))
-      cost.penalty += brokenRule;
-    if (role == AxisRole::Tensor &&
-        weights.mustSplit(graph, index, parts.front()) &&
-        !weights.splits(candidate, index, parts.front()))
-      cost.penalty += weights.bytes(index);
-    for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
-      cost.memory +=
-          localBytes(graph.valueOf(index, i), candidate.resultSharding(i));
-    plan::Cost inner = innerCost(candidate, planner);
-    cost.bytes += inner.bytes;
-    cost.calls += inner.calls;
-    return cost;
-  }
-
-  /// An input whose batch this axis does not split although it could.
-  bool leavesBatchWhole(unsigned index, const ShardedOp &candidate) const {
-    if (!graph.isArgument(index) || (graph.seedOf(index) && !inTime))
-      return false;
-    for (auto [tag, axes, factor] : llvm::zip_equal(
-             graph.tags[index], candidate.axes, candidate.rule->factors))
-      if (tag == Tag::Batch && factor.size > 1)
-        return !llvm::is_contained(axes, parts.front());
-    return false;
-  }
-
-  static double localBytes(Value value, const dist::Sharding &sharding) {
-    auto type = graph::tensorType(value);
-    return static_cast<double>(dist::numElements(
-               dist::localShape(sharding, dist::shapeOf(type.getShape())))) *
-           elementBytes(type);
-  }
-
-  static int64_t elementBytes(RankedTensorType type) {
-    return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Edges
-  //===--------------------------------------------------------------------===//
 
   /// Index of `sharding` in `forms`, which it joins if it is new.
   static uint32_t formOf(std::vector<dist::Sharding> &forms,
@@ -194,37 +100,52 @@ private:
     return it - forms.begin();
   }
 
-  plan::Cost priceOf(const dist::Sharding &from, const dist::Sharding &to,
-                     RankedTensorType type) {
-    const plan::ReshardPlan &plan = planner.plan(
-        from, to, dist::shapeOf(type.getShape()), elementBytes(type));
-    if (!plan.possible())
-      return {brokenRule, 0, 0, 0};
-    return {0, static_cast<double>(plan.receivedBytes),
-            static_cast<double>(plan.calls), 0};
-  }
+  /// A value and all shardings that it may be made or wanted in.
+  struct Value {
+    RankedTensorType type;
+    std::vector<dist::Sharding> forms;
+    plan::SharedValue shared;
+  };
 
   void addValue(unsigned producer, unsigned result) {
-    ArrayRef<ShardedGraph::Edge> users = graph.users[producer][result];
-    if (users.empty())
-      return;
-    std::vector<dist::Sharding> forms;
-    plan::SharedValue value;
-    value.producer = producer;
-    for (const auto &results : choices[producer].results)
-      value.producedForm.push_back(formOf(forms, results[result]));
-    for (const ShardedGraph::Edge &edge : users) {
-      auto &user = value.users.emplace_back();
+    Value &value = values.emplace_back();
+    value.type = graph::tensorType(graph.valueOf(producer, result));
+    value.shared.producer = producer;
+    for (const Choice &choice : space.choicesOf(producer))
+      value.shared.producedForm.push_back(
+          formOf(value.forms, choice.results[result]));
+    for (const ShardedGraph::Edge &edge : graph.users[producer][result]) {
+      auto &user = value.shared.users.emplace_back();
       user.variable = edge.user;
-      for (const auto &operands : choices[edge.user].operands)
-        user.wantedForm.push_back(formOf(forms, operands[edge.operand]));
+      for (const Choice &choice : space.choicesOf(edge.user))
+        user.wantedForm.push_back(
+            formOf(value.forms, choice.operands[edge.operand]));
     }
-    auto type = graph::tensorType(graph.valueOf(producer, result));
-    value.reform.resize(forms.size());
+  }
+
+  /// Asks for prices where they may matter.
+  void price(Value &value) const {
+    const auto &forms = value.forms;
+    std::vector<bool> isWanted(forms.size(), false);
+    for (const plan::SharedValue::User &user : value.shared.users)
+      for (uint32_t form : user.wantedForm)
+        isWanted[form] = true;
+    const double mostBytes = bound.penalty > 0 ? brokenRule : bound.bytes;
+    std::vector<double> size;
+    for (const dist::Sharding &form : forms)
+      // Holes of a view travel nowhere.
+      size.push_back(dist::hasView(form)
+                         ? 0
+                         : StrategySpace::localBytes(value.type, form));
+    auto &reform = value.shared.reform;
+    reform.resize(forms.size());
     for (size_t from = 0; from < forms.size(); ++from)
       for (size_t to = 0; to < forms.size(); ++to)
-        value.reform[from].push_back(priceOf(forms[from], forms[to], type));
-    plan::addSharedValue(costs, value);
+        reform[from].push_back(
+            from == to ? plan::Cost()
+            : isWanted[to] && size[to] - size[from] <= mostBytes
+                ? space.priceOf(forms[from], forms[to], value.type)
+                : plan::Cost::forbidden());
   }
 
   //===--------------------------------------------------------------------===//
@@ -249,13 +170,15 @@ private:
     return success();
   }
 
+  const Choice &choiceOf(unsigned op) const {
+    return space.choicesOf(op)[chosen[op]];
+  }
+
   LogicalResult checkEdge(const ShardedGraph::Edge &edge) {
-    const dist::Sharding &from =
-        choices[edge.producer].results[chosen[edge.producer]][edge.result];
-    const dist::Sharding &to =
-        choices[edge.user].operands[chosen[edge.user]][edge.operand];
-    if (priceOf(from, to, graph::tensorType(graph.valueOf(edge))).penalty <
-        brokenRule)
+    const dist::Sharding &from = choiceOf(edge.producer).results[edge.result];
+    const dist::Sharding &to = choiceOf(edge.user).operands[edge.operand];
+    if (space.priceOf(from, to, graph::tensorType(graph.valueOf(edge)))
+            .penalty < brokenRule)
       return success();
     Operation *op = graph.ops[edge.user].op;
     const Seed *seed = graph.seedOf(edge.user);
@@ -269,60 +192,70 @@ private:
   }
 
   ShardedGraph &graph;
-  dist::SubAxes parts;
-  AxisRole role;
-  const Seeds &seeds;
   plan::ReshardPlanner &planner;
-  ContractionWeights weights;
-  bool inTime;
-  dist::SubAxes decided;
-  std::vector<Choices> choices;
+  StrategySpace space;
+  std::vector<Value> values;
+  plan::Cost bound;
   std::vector<unsigned> chosen;
   plan::CostGraph costs;
 };
 } // namespace
 
 /// Hands out the parts one after another; the last one's cost is that of all.
-static FailureOr<plan::Cost> assignInParts(ShardedGraph &graph,
-                                           ArrayRef<dist::SubAxis> parts,
-                                           const dist::SubAxes &before,
-                                           AxisRole role, const Seeds &seeds,
-                                           plan::ReshardPlanner &planner) {
-  plan::Cost cost, penalties;
-  for (const dist::SubAxis &part : parts) {
-    AxisSearch search(graph, part, before, role, seeds, planner);
+static FailureOr<plan::Cost> assignApart(ShardedGraph &graph, const Hand &hand,
+                                         const dist::SubAxes &before,
+                                         const Seeds &seeds,
+                                         plan::ReshardPlanner &planner) {
+  plan::Cost cost;
+  double penalty = 0;
+  for (const dist::SubAxis &part : hand.parts) {
+    AxisSearch search(graph, {{Hand{{part}, hand.role}}}, before, seeds,
+                      planner);
     cost = search.solve();
     if (cost.penalty >= brokenRule)
       return failure();
-    penalties.penalty += cost.penalty;
+    penalty += cost.penalty;
     search.choose();
   }
-  cost.penalty = penalties.penalty;
+  cost.penalty = penalty;
   return cost;
 }
 
-FailureOr<plan::Cost> pcc::shard::assignAxis(ShardedGraph &graph,
-                                             ArrayRef<dist::SubAxis> parts,
-                                             const dist::SubAxes &before,
-                                             AxisRole role, const Seeds &seeds,
-                                             plan::ReshardPlanner &planner,
-                                             bool reports) {
-  AxisSearch together(graph, parts, before, role, seeds, planner);
+FailureOr<plan::Cost>
+pcc::shard::assignAxis(ShardedGraph &graph, const Hand &hand,
+                       const dist::SubAxes &before, const Seeds &seeds,
+                       plan::ReshardPlanner &planner, bool reports) {
+  AxisSearch together(graph, {{hand}}, before, seeds, planner);
   plan::Cost cost = together.solve();
-  if (parts.size() > 1 && role == AxisRole::Free) {
+  if (hand.parts.size() > 1 && hand.role == AxisRole::Free) {
     // Parts that go their own ways can be cheaper: a weight split by rows and
     // by columns. On the axes with a role users count on one way each: tensor
     // parallelism is a reduction per column and row pair.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
-        assignInParts(graph, parts, before, role, seeds, planner);
+        assignApart(graph, hand, before, seeds, planner);
     if (succeeded(apart) && *apart < cost)
       return *apart;
     graph.ops = std::move(start);
   }
   if (cost.penalty >= brokenRule &&
-      (!reports || failed(together.reportBrokenRule())))
+      (!reports || failed(together.reportBrokenRule(hand))))
     return failure();
   together.choose();
+  return cost;
+}
+
+FailureOr<plan::Cost> pcc::shard::assignAxes(ShardedGraph &graph,
+                                             ArrayRef<std::vector<Hand>> orders,
+                                             const plan::Cost &known,
+                                             const Seeds &seeds,
+                                             plan::ReshardPlanner &planner) {
+  AxisSearch search(graph, orders, {}, seeds, planner);
+  if (search.work() > mostWork)
+    return failure();
+  plan::Cost cost = search.solve(known);
+  if (!(cost < known))
+    return failure();
+  search.choose();
   return cost;
 }

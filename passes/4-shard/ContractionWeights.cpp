@@ -57,12 +57,11 @@ static bool holdsAxis(const dist::SubAxes &axes, StringRef name) {
       axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
 }
 
-bool ContractionWeights::mustSplit(const ShardedGraph &graph, unsigned index,
+bool ContractionWeights::mustSplit(const ShardedOp &op, unsigned index,
                                    const dist::SubAxis &axis) const {
   Weight weight = weights.lookup(index);
   if (weight.bytes == 0)
     return false;
-  const ShardedOp &op = graph.ops[index];
   bool begun = llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
     return holdsAxis(axes, axis.axis);
   });

@@ -19,10 +19,11 @@ public:
   /// is none that counts.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Whether one more part of `axis` has to split the weight: some factor of
-  /// the weight has something left to give to it. An axis that has begun on a
-  /// factor, heads for instance, does not go on to another one.
-  bool mustSplit(const ShardedGraph &graph, unsigned index,
+  /// Whether one more part of `axis` has to split the weight of `op`, which is
+  /// op `index` so far: some factor of the weight has something left to give to
+  /// it. An axis that has begun on a factor, heads for instance, does not go on
+  /// to another one.
+  bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
   /// Whether `candidate` splits the weight of op `index` by `axis`.

@@ -62,54 +62,63 @@ static void annotate(ShardedGraph &graph) {
   }
 }
 
+/// The axes of the mesh as they are handed out.
+static std::vector<Hand> handsOf(const dist::Mesh &mesh, const Seeds &seeds) {
+  std::vector<Hand> hands;
+  for (const dist::Axis &axis : mesh.axes) {
+    dist::SubAxes parts = seeds.partsOf(axis);
+    if (!parts.empty())
+      hands.push_back({std::move(parts), roleOf(axis.name)});
+  }
+  return hands;
+}
+
 /// The orders in which the axes of a mesh may be handed out, its own first.
 /// What an axis takes is gone for those after it, so that all orders of up to
 /// three axes of the user's own are tried; axes with a role keep their places.
-static std::vector<std::vector<dist::Axis>> ordersOf(const dist::Mesh &mesh) {
+static std::vector<std::vector<Hand>> ordersOf(std::vector<Hand> hands) {
   std::vector<size_t> places;
-  for (auto [i, axis] : llvm::enumerate(mesh.axes))
-    if (axis.size > 1 && roleOf(axis.name) == AxisRole::Free)
+  for (auto [i, hand] : llvm::enumerate(hands))
+    if (hand.role == AxisRole::Free)
       places.push_back(i);
-  std::vector<std::vector<dist::Axis>> orders{mesh.axes};
+  std::vector<std::vector<Hand>> orders{hands};
   std::vector<size_t> order = places;
   while (places.size() <= 3 &&
          std::next_permutation(order.begin(), order.end())) {
-    orders.push_back(mesh.axes);
-    for (auto [place, axis] : llvm::zip_equal(places, order))
-      orders.back()[place] = mesh.axes[axis];
+    orders.push_back(hands);
+    for (auto [place, other] : llvm::zip_equal(places, order))
+      orders.back()[place] = hands[other];
   }
   return orders;
 }
 
-/// Hands out the axes in this order; returns what all of it costs.
-static FailureOr<plan::Cost>
-handOut(ShardedGraph &graph, ArrayRef<dist::Axis> order, const Seeds &seeds,
-        plan::ReshardPlanner &planner, bool reports) {
+/// Hands out the axes one after another; returns what all of it costs.
+static FailureOr<plan::Cost> handOut(ShardedGraph &graph, ArrayRef<Hand> order,
+                                     const Seeds &seeds,
+                                     plan::ReshardPlanner &planner,
+                                     bool reports) {
   plan::Cost cost;
   double penalty = 0;
   dist::SubAxes before;
-  for (const dist::Axis &axis : order) {
-    dist::SubAxes parts = seeds.partsOf(axis);
-    if (parts.empty())
-      continue;
-    LDBG() << "handing out " << axis.name;
-    auto assigned = assignAxis(graph, parts, before, roleOf(axis.name), seeds,
-                               planner, reports);
+  for (const Hand &hand : order) {
+    LDBG() << "handing out " << hand.parts.front().axis;
+    auto assigned = assignAxis(graph, hand, before, seeds, planner, reports);
     if (failed(assigned))
       return failure();
     cost = *assigned;
     penalty += cost.penalty;
-    before.push_back(dist::fullAxis(planner.mesh(), axis.name));
+    before.push_back(dist::fullAxis(planner.mesh(), hand.parts.front().axis));
   }
   cost.penalty = penalty;
   return cost;
 }
 
-/// Hands out the axes in the order that costs least; fails after an error if
-/// there is none.
-static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
-                            plan::ReshardPlanner &planner) {
-  const auto orders = ordersOf(planner.mesh());
+/// Hands out the axes one after another, in the order that costs least; fails
+/// after an error if there is none.
+static FailureOr<plan::Cost> handOutBest(ShardedGraph &graph,
+                                         ArrayRef<std::vector<Hand>> orders,
+                                         const Seeds &seeds,
+                                         plan::ReshardPlanner &planner) {
   if (orders.size() == 1)
     return handOut(graph, orders[0], seeds, planner, /*reports=*/true);
   const std::vector<ShardedOp> start = graph.ops;
@@ -124,9 +133,34 @@ static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
     }
   }
   graph.ops = best.empty() ? start : best;
-  return best.empty()
-             ? LogicalResult(handOut(graph, orders[0], seeds, planner, true))
-             : success();
+  if (best.empty())
+    return handOut(graph, orders[0], seeds, planner, /*reports=*/true);
+  return least;
+}
+
+/// Up to so many pairs of choices all axes are handed out at once.
+static constexpr double mostPairs = 1 << 15;
+
+/// A graph that is small enough may get a better plan than one axis after
+/// another finds.
+static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
+                            plan::ReshardPlanner &planner) {
+  const std::vector<Hand> hands = handsOf(planner.mesh(), seeds);
+  const auto orders = ordersOf(hands);
+  const std::vector<ShardedOp> start = graph.ops;
+  auto cost = handOutBest(graph, orders, seeds, planner);
+  if (failed(cost))
+    return failure();
+  bool isExact =
+      hands.empty() || (hands.size() == 1 && hands.front().parts.size() == 1);
+  if (isExact || cost->isFree() ||
+      StrategySpace::numPairs(graph, hands) > mostPairs)
+    return success();
+  std::vector<ShardedOp> found = std::move(graph.ops);
+  graph.ops = start;
+  if (failed(assignAxes(graph, orders, *cost, seeds, planner)))
+    graph.ops = std::move(found);
+  return success();
 }
 
 namespace {

@@ -116,7 +116,7 @@ void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
     if (!get || weights.bytes(i) == 0 || isSplitBy(graph.ops[i], axis))
       continue;
     std::string why =
-        weights.mustSplit(graph, i, parts)
+        weights.mustSplit(graph.ops[i], i, parts)
             ? "as was asked for"
             : "no dim of it can be cut in " + std::to_string(axis.size);
     whole.push_back("'" + get.getParameter().str() + "' (" + why + ")");

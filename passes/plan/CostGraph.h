@@ -28,6 +28,9 @@ struct Cost {
     return penalty == std::numeric_limits<double>::infinity();
   }
 
+  /// Nothing is communicated, and nothing had to be broken for that.
+  bool isFree() const { return penalty == 0 && bytes == 0 && calls == 0; }
+
   Cost &operator+=(const Cost &other) {
     penalty += other.penalty;
     bytes += other.bytes;
@@ -36,6 +39,10 @@ struct Cost {
     return *this;
   }
   friend Cost operator+(Cost a, const Cost &b) { return a += b; }
+  friend Cost operator-(const Cost &a, const Cost &b) {
+    return {a.penalty - b.penalty, a.bytes - b.bytes, a.calls - b.calls,
+            a.memory - b.memory};
+  }
   friend bool operator<(const Cost &a, const Cost &b) {
     if (a.penalty != b.penalty)
       return a.penalty < b.penalty;
@@ -125,21 +132,26 @@ struct SharedValue {
 /// Adds the cost of a value with several users to the graph.
 ///
 /// A sum over users would pay a shared reshard once per user. Therefore an
-/// auxiliary variable holds the pair (produced form, one further form that is
-/// kept beside it); the further form is paid once, where it is made, and every
-/// user takes the cheaper of the two. Exact as long as users together want at
-/// most one form besides the produced one; further ones are paid per user.
-/// The graph stays as sparse as it was: producer - auxiliary - each user.
+/// auxiliary variable holds the produced form and a set of further forms that
+/// are kept beside it, each made from the cheapest of those before; they are
+/// paid once, and every user takes the cheapest of all. Exact if the sets may
+/// be as large as one less than there are users: the last form is as cheap for
+/// the one user that wants it. Larger sets come last, and are left out where
+/// the variable would get more than `maxValues` values; then a form beyond the
+/// set is paid per user. Sets that cost `bound` or more are left out, too. The
+/// graph stays as sparse as it was: producer - auxiliary - each user.
 ///
 /// With a single user, a plain pair is added and nothing is returned; otherwise
-/// the auxiliary variable is, whose value `v` means the forms
-/// (made[v].first, made[v].second).
+/// the auxiliary variable is, whose value `v` means the forms made[v], the
+/// produced one first.
 struct SharedForms {
   bool hasVariable = false;
   Variable variable = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> made;
+  std::vector<std::vector<uint32_t>> made;
 };
-SharedForms addSharedValue(CostGraph &graph, const SharedValue &value);
+SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
+                           const Cost &bound = Cost::forbidden(),
+                           size_t maxValues = 256);
 
 } // namespace pcc::plan
 

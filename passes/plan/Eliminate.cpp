@@ -29,7 +29,7 @@ struct Decision {
 /// Inside, values are numbered among those whose own cost is not forbidden.
 class Eliminator {
 public:
-  Eliminator(const CostGraph &graph, size_t tableLimit);
+  Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
   Assignment run();
 
 private:
@@ -49,6 +49,8 @@ private:
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
+  void keepCheap(const Cost &bound);
+  std::vector<std::vector<Cost>> leastCosts() const;
   void addTable(Table table);
   void removeTable(size_t index);
   void connect(Variable a, Variable b);
@@ -76,9 +78,58 @@ private:
   std::vector<Decision> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
+  /// Some assignment may be below the bound.
+  bool isPossible = true;
 };
 
-Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit)
+/// Per variable and value that is left: what any assignment with it costs at
+/// least, its own price and the cheapest ones beside it.
+std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
+  std::vector<std::vector<Cost>> least;
+  for (Variable v = 0; v < values.size(); ++v) {
+    auto &own = least.emplace_back();
+    for (uint32_t value : values[v])
+      own.push_back(graph.unary(v)[value]);
+  }
+  for (const CostGraph::Pair &pair : graph.pairs()) {
+    std::vector<Cost> rows(values[pair.a].size(), Cost::forbidden()),
+        columns(values[pair.b].size(), Cost::forbidden());
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (size_t j = 0; j < columns.size(); ++j) {
+        const Cost &cost = pair.table[values[pair.a][i] * graph.domain(pair.b) +
+                                      values[pair.b][j]];
+        rows[i] = std::min(rows[i], cost);
+        columns[j] = std::min(columns[j], cost);
+      }
+    for (size_t i = 0; i < rows.size(); ++i)
+      least[pair.a][i] += rows[i];
+    for (size_t j = 0; j < columns.size(); ++j)
+      least[pair.b][j] += columns[j];
+  }
+  return least;
+}
+
+/// Drops values with which every assignment costs `bound` or more, until none
+/// is left that is known to.
+void Eliminator::keepCheap(const Cost &bound) {
+  for (bool changed = !bound.isForbidden(); changed;) {
+    changed = false;
+    const auto least = leastCosts();
+    for (Variable v = 0; v < values.size(); ++v) {
+      std::vector<uint32_t> kept;
+      for (size_t i = 0; i < values[v].size(); ++i)
+        if (least[v][i] < bound)
+          kept.push_back(values[v][i]);
+      changed |= kept.size() < values[v].size();
+      isPossible &= !kept.empty();
+      values[v] = std::move(kept);
+    }
+    changed &= isPossible;
+  }
+}
+
+Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
+                       const Cost &bound)
     : graph(graph), tableLimit(tableLimit) {
   const size_t count = graph.numVariables();
   values.resize(count);
@@ -92,11 +143,15 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit)
       return !c.isForbidden();
     });
     for (uint32_t value = 0; value < costs.size(); ++value)
-      if (!any || !costs[value].isForbidden()) {
+      if (!any || !costs[value].isForbidden())
         values[v].push_back(value);
-        unary[v].push_back(costs[value]);
-      }
   }
+  keepCheap(bound);
+  for (Variable v = 0; v < count; ++v)
+    for (uint32_t value : values[v])
+      unary[v].push_back(graph.unary(v)[value]);
+  if (!isPossible)
+    return;
   for (Variable v = 0; v < count; ++v)
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
@@ -338,6 +393,8 @@ void Eliminator::improve(Assignment &assignment) const {
 }
 
 Assignment Eliminator::run() {
+  if (!isPossible)
+    return {{}, Cost::forbidden(), true, {}, 0};
   while (!queue.empty()) {
     const Variable next = queue.begin()->second;
     if (entries(neighbours[next]) <= tableLimit)
@@ -357,8 +414,9 @@ Assignment Eliminator::run() {
 
 } // namespace
 
-Assignment minimise(const CostGraph &graph, size_t tableLimit) {
-  return Eliminator(graph, tableLimit).run();
+Assignment minimise(const CostGraph &graph, size_t tableLimit,
+                    const Cost &bound) {
+  return Eliminator(graph, tableLimit, bound).run();
 }
 
 } // namespace pcc::plan

@@ -40,10 +40,14 @@ struct Assignment {
 /// `tableLimit` entries the variable with most neighbours is frozen, and the
 /// result improved by changing single variables while that helps.
 ///
+/// Where a solution is known, only one below `bound`, its cost, is looked for:
+/// values that cannot be part of one are dropped before. The assignment is not
+/// `allowed` if there is none for sure.
+///
 /// Deterministic: equal costs take the smallest value of the variable that is
 /// decided last, given the others, and equal tables the lowest variable.
-Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1)
-                                                                << 20);
+Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
+                    const Cost &bound = Cost::forbidden());
 
 } // namespace pcc::plan
 

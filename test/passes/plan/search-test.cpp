@@ -151,7 +151,39 @@ TEST(Search, AReshardSharedByUsersIsPaidOnce) {
   Assignment found = minimise(graph);
   EXPECT_EQ(found.cost, bytes(10));
   EXPECT_EQ(forms.made[found.values[forms.variable]],
-            (std::pair<uint32_t, uint32_t>(0, 1)));
+            (std::vector<uint32_t>{0, 1}));
+}
+
+TEST(Search, TwoReshardsAreEachSharedByTwoUsers) {
+  CostGraph graph;
+  SharedValue value;
+  value.producer = graph.addVariable({bytes(0)});
+  value.producedForm = {0};
+  value.reform.assign(3, std::vector<Cost>(3, bytes(10)));
+  for (size_t form = 0; form < 3; ++form)
+    value.reform[form][form] = bytes(0);
+  for (uint32_t wanted : {1, 1, 2, 2})
+    value.users.push_back({graph.addVariable({bytes(0)}), {wanted}});
+  EXPECT_EQ(addSharedValue(graph, value).made.size(), 4u);
+  EXPECT_EQ(minimise(graph).cost, bytes(20));
+}
+
+TEST(Search, AFormIsMadeOfOneThatIsMadeOfAnother) {
+  // 0 -> 1 costs 4, 1 -> 2 costs 2, 2 -> 3 costs 1; anything else 100.
+  CostGraph graph;
+  SharedValue value;
+  value.producer = graph.addVariable({bytes(0)});
+  value.producedForm = {0};
+  value.reform.assign(4, std::vector<Cost>(4, bytes(100)));
+  for (size_t form = 0; form < 4; ++form)
+    value.reform[form][form] = bytes(0);
+  value.reform[0][1] = bytes(4);
+  value.reform[1][2] = bytes(2);
+  value.reform[2][3] = bytes(1);
+  for (uint32_t wanted : {3, 1, 2})
+    value.users.push_back({graph.addVariable({bytes(0)}), {wanted}});
+  addSharedValue(graph, value);
+  EXPECT_EQ(minimise(graph).cost, bytes(7));
 }
 
 TEST(Search, ASingleUserNeedsNoAuxiliaryVariable) {

@@ -1,0 +1,100 @@
+//===- StrategySpace.h - what axes may do to each op, and its price -------===//
+
+#ifndef PCC_PASSES_4_SHARD_STRATEGYSPACE_H
+#define PCC_PASSES_4_SHARD_STRATEGYSPACE_H
+
+#include "passes/4-shard/ContractionWeights.h"
+#include "passes/4-shard/ShardedGraph.h"
+#include "passes/plan/CostGraph.h"
+#include "passes/plan/Reshard.h"
+
+namespace pcc::shard {
+
+/// What an axis is for, which restricts what it may split.
+enum class AxisRole : uint8_t {
+  Batch,    ///< the batch, of every input that has one: `dp`, and `mb` in time
+  Sequence, ///< the sequence: `cp`
+  Tensor,   ///< anything but the batch, and every contraction weight: `tp`
+  Free,     ///< anything: axes of the user's own
+};
+
+/// By the reserved names; the names of `--mesh` are free, and so is the mesh of
+/// all others.
+AxisRole roleOf(llvm::StringRef axis);
+
+/// An axis, or a part of one, that is to be handed out.
+struct Hand {
+  dist::SubAxes parts; ///< of one axis, prime, major first
+  AxisRole role;
+};
+
+/// Outweighs all bytes, but can be counted: a plan that has to break a rule is
+/// found, and reported at the op that breaks it.
+inline constexpr double brokenRule = 1e15;
+
+/// What one op may be made to do, what that costs by itself, and how its
+/// tensors lie then.
+struct Choice {
+  ShardedOp op;
+  plan::Cost cost;
+  llvm::SmallVector<dist::Sharding, 2> operands;
+  llvm::SmallVector<dist::Sharding, 1> results;
+};
+
+/// All that may be done to the ops of a graph by handing out axes.
+class StrategySpace {
+public:
+  /// Any of `orders` may be taken, each op by itself: they are the same hands
+  /// in different order, and come after the axes in `before`. The graph, the
+  /// seeds and the planner must outlive this.
+  StrategySpace(const ShardedGraph &graph,
+                llvm::ArrayRef<std::vector<Hand>> orders,
+                const dist::SubAxes &before, const Seeds &seeds,
+                plan::ReshardPlanner &planner);
+
+  /// At least one per op.
+  const std::vector<Choice> &choicesOf(unsigned op) const {
+    return choices[op];
+  }
+
+  /// What it costs to change the sharding of a value once.
+  plan::Cost priceOf(const dist::Sharding &from, const dist::Sharding &to,
+                     mlir::RankedTensorType type) const;
+
+  /// Bytes of the part of a tensor that a rank holds, padding included.
+  static double localBytes(mlir::RankedTensorType type,
+                           const dist::Sharding &sharding);
+
+  /// About how many pairs of choices meet at the values of the graph.
+  static double numPairs(const ShardedGraph &graph, llvm::ArrayRef<Hand> hands);
+
+private:
+  /// An op with some of the hands handed out, and the rules broken by that.
+  struct State {
+    ShardedOp op;
+    double penalty = 0;
+  };
+  using States = llvm::SmallVector<State, 0>;
+
+  static void add(State state, States &states);
+  void handOut(unsigned index, const Hand &hand, dist::SubAxes &decided,
+               States &states) const;
+  bool mayTake(unsigned index, const Strategy &strategy, AxisRole role,
+               bool inTime) const;
+  double penaltyOf(unsigned index, const ShardedOp &before,
+                   const ShardedOp &after, const dist::SubAxis &part,
+                   AxisRole role) const;
+  bool leavesBatchWhole(unsigned index, const ShardedOp &op,
+                        const dist::SubAxis &part) const;
+  Choice choiceOf(unsigned index, State state) const;
+
+  const ShardedGraph &graph;
+  const Seeds &seeds;
+  plan::ReshardPlanner &planner;
+  ContractionWeights weights;
+  std::vector<std::vector<Choice>> choices;
+};
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_STRATEGYSPACE_H
