@@ -141,6 +141,23 @@ static FailureOr<plan::Cost> handOutBest(ShardedGraph &graph,
 /// Up to so many pairs of choices all axes are handed out at once.
 static constexpr double mostPairs = 1 << 15;
 
+/// The orders, and the same where the parts of free axes go their own ways.
+static std::vector<std::vector<Hand>>
+withParts(std::vector<std::vector<Hand>> orders) {
+  for (size_t i = 0, count = orders.size(); i < count; ++i) {
+    std::vector<Hand> apart;
+    for (const Hand &hand : orders[i])
+      if (hand.role != AxisRole::Free)
+        apart.push_back(hand);
+      else
+        for (const dist::SubAxis &part : hand.parts)
+          apart.push_back({{part}, hand.role});
+    if (apart.size() > orders[i].size())
+      orders.push_back(std::move(apart));
+  }
+  return orders;
+}
+
 /// A graph that is small enough may get a better plan than one axis after
 /// another finds.
 static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
@@ -151,14 +168,13 @@ static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
   auto cost = handOutBest(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  bool isExact =
-      hands.empty() || (hands.size() == 1 && hands.front().parts.size() == 1);
-  if (isExact || cost->isFree() ||
+  const auto all = withParts(orders);
+  if (all.back().size() < 2 || cost->isFree() ||
       StrategySpace::numPairs(graph, hands) > mostPairs)
     return success();
   std::vector<ShardedOp> found = std::move(graph.ops);
   graph.ops = start;
-  if (failed(assignAxes(graph, orders, *cost, seeds, planner)))
+  if (failed(assignAxes(graph, all, *cost, seeds, planner)))
     graph.ops = std::move(found);
   return success();
 }

@@ -22,10 +22,42 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
+/// What both are slices of: the axes that the factors of both begin with. None
+/// if that is one of them, or if they have nothing in common: other factors,
+/// pending sums, views.
+static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
+                                                  const dist::Sharding &b) {
+  if (dist::isPartial(a) || dist::isPartial(b) || dist::hasView(a) ||
+      dist::hasView(b))
+    return std::nullopt;
+  dist::Sharding common = a;
+  for (auto [dim, other] : llvm::zip_equal(common.dims, b.dims)) {
+    if (dim.isWhole() || other.isWhole()) {
+      dim = {};
+      continue;
+    }
+    if (dim.factors.size() != other.factors.size())
+      return std::nullopt;
+    for (auto [factor, as] : llvm::zip_equal(dim.factors, other.factors)) {
+      if (factor.size != as.size)
+        return std::nullopt;
+      auto end = std::mismatch(factor.axes.begin(), factor.axes.end(),
+                               as.axes.begin(), as.axes.end())
+                     .first;
+      factor.axes.erase(end, factor.axes.end());
+    }
+  }
+  common = dist::canonical(common);
+  if (dist::samePlacement(common, a) || dist::samePlacement(common, b))
+    return std::nullopt;
+  return common;
+}
+
 namespace {
 /// Inserts reshards in front of the first use, one per value, stage and
 /// sharding. Where a value is wanted in several shardings each may be made from
-/// another one: a slice of what was gathered costs nothing.
+/// another one, a slice of what was gathered costs nothing; also from one that
+/// nobody wants, of which several are slices.
 class Inserter {
 public:
   Inserter(func::FuncOp function, dist::Mesh mesh)
@@ -71,8 +103,19 @@ private:
   /// costs least in all.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
+    auto [price, order] = cheapestOrder(value, needs);
+    for (const dist::Sharding &source : commonSources(needs)) {
+      SmallVector<Need> more = needs;
+      more.push_back(
+          {dist::ShardingAttr::get(function.getContext(), source), {}});
+      if (auto [other, longer] = cheapestOrder(value, more); other < price) {
+        price = other;
+        order = longer;
+        needs = more;
+      }
+    }
     SmallVector<Value> made{value};
-    for (auto [need, source] : cheapestOrder(value, needs)) {
+    for (auto [need, source] : order) {
       Value reshard = makeReshard(builder, made[source], needs[need].to, stage);
       for (OpOperand *use : needs[need].uses)
         use->set(reshard);
@@ -80,17 +123,33 @@ private:
     }
   }
 
+  static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
+    std::vector<dist::Sharding> sources;
+    for (size_t i = 0; i < needs.size() && needs.size() <= mostOrdered; ++i)
+      for (size_t j = i + 1; j < needs.size(); ++j)
+        if (auto common = commonSource(needs[i].to.getSharding(),
+                                       needs[j].to.getSharding());
+            common && !llvm::is_contained(sources, *common))
+          sources.push_back(*common);
+    return sources;
+  }
+
+  /// Received bytes and calls.
+  using Price = std::pair<int64_t, int>;
+
   /// Which need is made next, and from which of what exists by then: 0 is the
   /// value itself, i the i-th that was made.
   using Order = SmallVector<std::pair<size_t, size_t>, 4>;
 
-  /// Tries every order of up to 5 needs; a value that is wanted in more ways
-  /// gets them in order of use.
-  Order cheapestOrder(Value value, ArrayRef<Need> needs) {
+  /// Values that are wanted in more ways get them in order of use.
+  static constexpr size_t mostOrdered = 5;
+
+  /// The cheapest of all orders, and its price.
+  std::pair<Price, Order> cheapestOrder(Value value, ArrayRef<Need> needs) {
     SmallVector<size_t, 4> sequence =
         llvm::to_vector<4>(llvm::seq<size_t>(0, needs.size()));
     auto [best, order] = priceOrder(value, needs, sequence);
-    while (needs.size() <= 5 && needs.size() > 1 &&
+    while (needs.size() <= mostOrdered && needs.size() > 1 &&
            std::next_permutation(sequence.begin(), sequence.end())) {
       auto [price, other] = priceOrder(value, needs, sequence);
       if (price < best) {
@@ -98,19 +157,19 @@ private:
         order = other;
       }
     }
-    return order;
+    return {best, order};
   }
 
-  /// Bytes and calls, then which of what has been made each need comes from.
-  std::pair<std::pair<int64_t, int>, Order>
-  priceOrder(Value value, ArrayRef<Need> needs, ArrayRef<size_t> sequence) {
-    std::pair<int64_t, int> total{0, 0};
+  /// The price, then which of what has been made each need comes from.
+  std::pair<Price, Order> priceOrder(Value value, ArrayRef<Need> needs,
+                                     ArrayRef<size_t> sequence) {
+    Price total{0, 0};
     Order order;
     SmallVector<dist::ShardingAttr> made{dist::shardingOf(value)};
     for (size_t need : sequence) {
       size_t source = 0;
       if (needs.size() > 1) {
-        auto price = priceOf(value, made[0], needs[need].to);
+        Price price = priceOf(value, made[0], needs[need].to);
         for (size_t other = 1; other < made.size(); ++other)
           if (auto p = priceOf(value, made[other], needs[need].to); p < price) {
             price = p;
@@ -125,9 +184,7 @@ private:
     return {total, order};
   }
 
-  /// Received bytes and calls.
-  std::pair<int64_t, int> priceOf(Value value, dist::ShardingAttr from,
-                                  dist::ShardingAttr to) {
+  Price priceOf(Value value, dist::ShardingAttr from, dist::ShardingAttr to) {
     auto type = cast<RankedTensorType>(value.getType());
     const plan::ReshardPlan &plan = planner.plan(
         from.getSharding(), to.getSharding(), dist::shapeOf(type.getShape()),

@@ -72,6 +72,9 @@ void StrategySpace::add(State state, States &states) {
 void StrategySpace::handOut(unsigned index, const Hand &hand,
                             dist::SubAxes &decided, States &states) const {
   ArrayRef<dist::SubAxis> parts(hand.parts);
+  llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
+    return axis.axis == parts.front().axis;
+  });
   decided.push_back({parts.front().axis, 1, parts.back().end()});
   const Seed *seed = graph.seedOf(index);
   States next;
