@@ -37,6 +37,8 @@ struct CompileOptions {
   std::vector<std::string> stageAt;
   std::string target = "cpu";
   std::vector<std::string> cpus;
+  /// --cluster: the file of prices.
+  std::string cluster;
   /// Which of the model's device configurations holds.
   std::string configuration;
   std::string externalDataRoot;

@@ -5,11 +5,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
+#include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -41,7 +44,26 @@ static Outcome checkExperts(const CompileOptions &options) {
   return {4, "option --ep is unsupported in this build", {}};
 }
 
+static std::optional<std::string> readText(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
+}
+
+static Outcome checkCluster(const CompileOptions &options) {
+  if (options.cluster.empty())
+    return {};
+  auto text = readText(options.cluster);
+  if (!text)
+    return {2, "cannot read the cluster file '" + options.cluster + "'", {}};
+  auto read = plan::parseCluster(*text, *plan::defaultCluster(options.target));
+  if (!read.error.empty())
+    return {2, "--cluster '" + options.cluster + "': " + read.error, {}};
+  return {};
+}
+
 Outcome pcc::checkOptions(const CompileOptions &options) {
+  if (Outcome outcome = checkCluster(options); !outcome.ok())
+    return outcome;
   constexpr uint64_t mostRanks = 65536;
   if (uint64_t world = worldOf(options); world > mostRanks)
     return {2,
@@ -98,6 +120,9 @@ asText(const CompileOptions &options) {
         std::pair("--cpu", join(options.cpus))})
     if (!value.empty())
       text[name] = value;
+  if (auto cluster = readText(options.cluster))
+    text["--cluster"] =
+        "of checksum " + llvm::utohexstr(llvm::xxh3_64bits(*cluster));
   if (options.randomWeights)
     text["--random-weights"] = std::to_string(*options.randomWeights);
   return text;
@@ -182,6 +207,8 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
                       options.schedule.empty() ? "forward" : options.schedule));
   if (!options.shards.empty())
     module->setAttr("dist.seeds", strings(builder, options.shards));
+  if (auto cluster = readText(options.cluster))
+    module->setAttr(dist::clusterName, builder.getStringAttr(*cluster));
   if (!options.stageAt.empty())
     module->setAttr("pipe.stage_at", strings(builder, options.stageAt));
   if (!options.batchDims.empty())

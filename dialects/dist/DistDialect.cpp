@@ -111,6 +111,11 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   return ShardingAttr::get(parser.getContext(), *sharding);
 }
 
+StringRef pcc::dist::clusterOf(ModuleOp module) {
+  auto text = module->getAttrOfType<StringAttr>(clusterName);
+  return text ? text.getValue() : StringRef();
+}
+
 Mesh pcc::dist::meshOf(ModuleOp module) {
   auto mesh = module->getAttrOfType<MeshAttr>(meshName);
   return mesh ? mesh.getMesh() : Mesh();

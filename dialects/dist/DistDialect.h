@@ -47,6 +47,12 @@ inline constexpr llvm::StringLiteral throughName = "dist.through";
 /// Beside it: which of the windows of the op's rule it reads through.
 inline constexpr llvm::StringLiteral windowsName = "dist.windows";
 
+/// On a module: the text of the cluster file that it is planned for.
+inline constexpr llvm::StringLiteral clusterName = "dist.cluster";
+
+/// That text; empty if there is none.
+llvm::StringRef clusterOf(mlir::ModuleOp module);
+
 /// The module's mesh; without axes if it has none.
 Mesh meshOf(mlir::ModuleOp module);
 

@@ -130,7 +130,9 @@ private:
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    const double mostBytes = bound.penalty > 0 ? brokenRule : bound.bytes;
+    // Bytes alone say nothing where rules or seconds count before them.
+    const double mostBytes =
+        bound.penalty > 0 || bound.seconds > 0 ? brokenRule : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
       // Holes of a view travel nowhere.

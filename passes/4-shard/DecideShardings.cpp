@@ -6,6 +6,7 @@
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Recorded.h"
+#include "passes/plan/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
@@ -189,7 +190,10 @@ struct DecideShardings
       return signalPassFailure();
     ShardedGraph graph(getOperation(), *seeds);
     graph.refine();
-    plan::ReshardPlanner planner(mesh);
+    plan::ReshardPlanner planner(
+        mesh, plan::pricesOf(
+                  dist::clusterOf(getOperation()->getParentOfType<ModuleOp>()),
+                  mesh));
     if (failed(decide(graph, *seeds, planner)))
       return signalPassFailure();
     for (const dist::Axis &axis : mesh.axes) {

@@ -1,6 +1,7 @@
 //===- InnerValues.cpp - what the parts of one op tell each other ---------===//
 
 #include "passes/4-shard/InnerValues.h"
+#include "passes/4-shard/Pricing.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -61,8 +62,7 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   for (const InnerReshard &reshard : innerReshards(op)) {
     const plan::ReshardPlan &plan = planner.plan(
         reshard.from, reshard.to, reshard.shape, reshard.elementBytes);
-    cost.bytes += static_cast<double>(plan.receivedBytes);
-    cost.calls += static_cast<double>(plan.calls);
+    cost += costOf(plan, planner);
   }
   return cost;
 }

@@ -5,7 +5,7 @@
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Recorded.h"
-#include "passes/plan/Reshard.h"
+#include "passes/plan/ClusterPrices.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -60,8 +60,8 @@ namespace {
 /// nobody wants, of which several are slices.
 class Inserter {
 public:
-  Inserter(func::FuncOp function, dist::Mesh mesh)
-      : function(function), planner(std::move(mesh)) {}
+  Inserter(func::FuncOp function, const dist::Mesh &mesh, plan::Prices prices)
+      : function(function), planner(mesh, std::move(prices)) {}
 
   unsigned run() {
     for (Operation &op : function.front().without_terminator())
@@ -134,8 +134,8 @@ private:
     return sources;
   }
 
-  /// Received bytes and calls.
-  using Price = std::pair<int64_t, int>;
+  /// Seconds, or bytes if those are not known, and calls.
+  using Price = std::pair<double, int>;
 
   /// Which need is made next, and from which of what exists by then: 0 is the
   /// value itself, i the i-th that was made.
@@ -191,8 +191,8 @@ private:
         std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
     // Out of reach, but still to be added up.
     if (!plan.possible())
-      return {int64_t(1) << 60, 0};
-    return {plan.receivedBytes, plan.calls};
+      return {1e18, 0};
+    return {plan.seconds, plan.calls};
   }
 
   Value makeReshard(OpBuilder &builder, Value source, dist::ShardingAttr to,
@@ -228,10 +228,11 @@ private:
 
 struct InsertReshards : pcc::shard::impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
-    numReshards +=
-        Inserter(getOperation(),
-                 dist::meshOf(getOperation()->getParentOfType<ModuleOp>()))
-            .run();
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    const dist::Mesh mesh = dist::meshOf(module);
+    numReshards += Inserter(getOperation(), mesh,
+                            plan::pricesOf(dist::clusterOf(module), mesh))
+                       .run();
     noteShardings(getOperation());
   }
 };

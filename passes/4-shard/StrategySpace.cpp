@@ -2,6 +2,7 @@
 
 #include "passes/4-shard/StrategySpace.h"
 #include "passes/4-shard/InnerValues.h"
+#include "passes/4-shard/Pricing.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -151,6 +152,7 @@ Choice StrategySpace::choiceOf(unsigned index, State state) const {
   const RefinedRule &rule = *choice.op.rule;
   choice.cost = innerCost(choice.op, planner);
   choice.cost.penalty = state.penalty;
+  choice.cost.seconds += computeSeconds(choice.op, planner);
   for (unsigned i = 0; i < rule.operands.size(); ++i)
     choice.operands.push_back(choice.op.operandSharding(i));
   for (unsigned i = 0; i < rule.results.size(); ++i) {
@@ -166,10 +168,10 @@ plan::Cost StrategySpace::priceOf(const dist::Sharding &from,
                                   RankedTensorType type) const {
   const plan::ReshardPlan &plan = planner.plan(
       from, to, dist::shapeOf(type.getShape()), elementBytes(type));
+  plan::Cost cost = costOf(plan, planner);
   if (!plan.possible())
-    return {brokenRule, 0, 0, 0};
-  return {0, static_cast<double>(plan.receivedBytes),
-          static_cast<double>(plan.calls), 0};
+    cost.penalty = brokenRule;
+  return cost;
 }
 
 double StrategySpace::numPairs(const ShardedGraph &graph,

@@ -3,7 +3,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/5-localize/Passes.h"
-#include "passes/plan/Reshard.h"
+#include "passes/plan/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "reshard-to-collectives"
@@ -73,8 +73,10 @@ struct ReshardToCollectives
   }
 
   void runOnOperation() override {
-    plan::ReshardPlanner planner(
-        dist::meshOf(getOperation()->getParentOfType<ModuleOp>()));
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    const dist::Mesh mesh = dist::meshOf(module);
+    plan::ReshardPlanner planner(mesh,
+                                 plan::pricesOf(dist::clusterOf(module), mesh));
     for (auto reshard :
          llvm::make_early_inc_range(getOperation().getOps<dist::ReshardOp>()))
       if (failed(lower(reshard, planner)))

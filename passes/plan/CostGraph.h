@@ -19,33 +19,40 @@ struct Cost {
   double bytes = 0;
   double calls = 0;
   double memory = 0;
+  /// Comes before bytes; 0 where only bytes are known.
+  double seconds = 0;
 
   /// The cost of what must not be chosen.
   static constexpr Cost forbidden() {
-    return {std::numeric_limits<double>::infinity(), 0, 0, 0};
+    return {std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
   }
   bool isForbidden() const {
     return penalty == std::numeric_limits<double>::infinity();
   }
 
   /// Nothing is communicated, and nothing had to be broken for that.
-  bool isFree() const { return penalty == 0 && bytes == 0 && calls == 0; }
+  bool isFree() const {
+    return penalty == 0 && seconds == 0 && bytes == 0 && calls == 0;
+  }
 
   Cost &operator+=(const Cost &other) {
     penalty += other.penalty;
     bytes += other.bytes;
     calls += other.calls;
     memory += other.memory;
+    seconds += other.seconds;
     return *this;
   }
   friend Cost operator+(Cost a, const Cost &b) { return a += b; }
   friend Cost operator-(const Cost &a, const Cost &b) {
     return {a.penalty - b.penalty, a.bytes - b.bytes, a.calls - b.calls,
-            a.memory - b.memory};
+            a.memory - b.memory, a.seconds - b.seconds};
   }
   friend bool operator<(const Cost &a, const Cost &b) {
     if (a.penalty != b.penalty)
       return a.penalty < b.penalty;
+    if (a.seconds != b.seconds)
+      return a.seconds < b.seconds;
     if (a.bytes != b.bytes)
       return a.bytes < b.bytes;
     if (a.calls != b.calls)

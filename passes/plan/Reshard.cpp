@@ -19,10 +19,10 @@ const char *toString(StepKind kind) {
 }
 
 double Prices::seconds(const SubAxes &over, int64_t bytes) const {
-  Link slowest{0, 0};
+  AxisPrice slowest{0, 0};
   for (const SubAxis &axis : over) {
     auto known = axes.find(axis.axis);
-    const Link &own = known == axes.end() ? link : known->second;
+    const AxisPrice &own = known == axes.end() ? any : known->second;
     slowest = {std::max(slowest.alpha, own.alpha),
                std::max(slowest.beta, own.beta)};
   }

@@ -15,6 +15,7 @@
 
 #include "dialects/dist/Runs.h"
 #include "dialects/dist/Sharding.h"
+#include "passes/plan/Cluster.h"
 
 #include <cstdint>
 #include <map>
@@ -69,17 +70,20 @@ struct ReshardPlan {
   bool possible() const { return error.empty(); }
 };
 
-/// Seconds of one collective = alpha + beta * bytes, over the slowest of its
-/// axes.
-struct Link {
+/// Seconds of one collective along an axis = alpha + beta * bytes.
+struct AxisPrice {
   double alpha = 0;
   double beta = 1;
 };
 
+/// A collective over several axes is as slow as the slowest of them. Without
+/// anything known, bytes are the price.
 struct Prices {
-  Link link;
-  /// Axes that differ from `link`.
-  std::map<std::string, Link> axes;
+  AxisPrice any;
+  /// Axes that differ from `any`.
+  std::map<std::string, AxisPrice> axes;
+  /// The machines that these are the prices of, if they are known.
+  std::optional<Cluster> cluster = {};
 
   double seconds(const dist::SubAxes &over, int64_t bytes) const;
 };
@@ -108,6 +112,8 @@ public:
                           const dist::Shape &shape, int64_t elementBytes);
 
   const dist::Mesh &mesh() const { return meshValue; }
+  /// What plans are priced for; without it their seconds are bytes.
+  const std::optional<Cluster> &cluster() const { return prices.cluster; }
   size_t numPlanned() const;
 
 private:

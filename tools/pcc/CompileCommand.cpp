@@ -204,6 +204,9 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Target");
+  app.add_option("--cluster", options.cluster,
+                 "what compute and communication cost: a TOML file")
+      ->group("Target");
   app.add_option("--dump-ir", options.dumpDirectory,
                  "write one .mlir per phase into this directory")
       ->group("Phases");

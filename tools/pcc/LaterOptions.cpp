@@ -27,7 +27,6 @@ static constexpr LaterOption laterOptions[] = {
     {"--preset", "(megatron|fsdp|zero1|zero2|zero3|sequence|expert)"
                  "(,(megatron|fsdp|zero1|zero2|zero3|sequence|expert))*"},
     {"--memory-limit", "[0-9]+([.][0-9]+)?([KMGT]i?B|B)?"},
-    {"--cluster", anything},
     {"--recompute", "none|full|selective|auto"},
     // Other targets and types.
     {"--gpu-arch", "sm_[0-9]+[af]?"},

@@ -1,5 +1,6 @@
 //===- reshard-test.cpp - Named plans and their bytes ---------------------===//
 #include "dialects/dist/ShardingText.h"
+#include "passes/plan/ClusterPrices.h"
 #include "test/passes/plan/reshard/Simulation.h"
 
 #include <gtest/gtest.h>
@@ -125,6 +126,20 @@ TEST(Movement, SlowLinksAreGatheredFirst) {
   clusters.prices.axes["x"] = {0, 10};
   EXPECT_EQ(clusters.plan("[x,y,-]", "[-,-,-]"), "all_gather x, all_gather y");
   EXPECT_EQ(two.plan("[x,y,-]", "[-,-,-]"), "all_gather x y");
+}
+
+TEST(Prices, AnAxisHasTheLinkThatConnectsItsRanks) {
+  const char *file = R"(links = [
+    { level = "node", span = 8, alpha_us = 1, beta_gbps = 100 },
+    { level = "net", span = 1024, alpha_us = 10, beta_gbps = 10 } ])";
+  // Ranks along d are 4 apart, so that a group of them reaches over 16.
+  Prices prices = pricesOf(file, {{{"mb", 8}, {"d", 4}, {"t", 4}}});
+  EXPECT_EQ(prices.axes.size(), 2u);
+  EXPECT_DOUBLE_EQ(prices.axes["t"].alpha, 1e-6);
+  EXPECT_DOUBLE_EQ(prices.axes["d"].alpha, 10e-6);
+  EXPECT_DOUBLE_EQ(prices.seconds({{"d", 1, 4}, {"t", 1, 4}}, 1000),
+                   10e-6 + 1000 / 10e9);
+  EXPECT_FALSE(pricesOf("", two.mesh).cluster);
 }
 
 TEST(Reduction, ToWholeIsOneAllReduce) {

@@ -1,0 +1,23 @@
+//===- Pricing.h - what choices cost --------------------------------------===//
+
+#ifndef PCC_PASSES_4_SHARD_PRICING_H
+#define PCC_PASSES_4_SHARD_PRICING_H
+
+#include "passes/4-shard/ShardedOp.h"
+#include "passes/plan/CostGraph.h"
+#include "passes/plan/Reshard.h"
+
+namespace pcc::shard {
+
+/// What a plan of `planner` costs: seconds count only where a cluster is known.
+plan::Cost costOf(const plan::ReshardPlan &plan,
+                  const plan::ReshardPlanner &planner);
+
+/// Time in which one rank computes its part of the op, by the cluster of
+/// `planner`; 0 where none is known, so that bytes decide. In picoseconds, in
+/// whole numbers: sums do not depend on their order.
+double computeSeconds(const ShardedOp &op, const plan::ReshardPlanner &planner);
+
+} // namespace pcc::shard
+
+#endif // PCC_PASSES_4_SHARD_PRICING_H
