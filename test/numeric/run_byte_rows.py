@@ -1,55 +1,13 @@
 #!/usr/bin/env python3
-"""The textbook cases of sharding with the bytes that one rank has to receive: compiled at full size, where the bytes must not exceed
-a bound from the volumes of the collectives, and executed on simulated ranks at a small size.
+"""The textbook cases of sharding, forward, with the bytes that one rank has to receive (byte_rows.py).
 
     run_byte_rows.py [--only GLOB] [--jobs N]
-
-At full size B=4 S=256 H=1024 F=4096 V=32000 on t=4 ranks with 64 elements per head, in bf16; all-reduce 2(t-1)/t of the operand,
-all-gather and reduce-scatter (t-1)/t of the whole.
 """
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 import sharded_graph
-from sharded_graph import Graph
-
-FULL = dict(B=4, S=256, H=1024, F=4096, V=32000, d=64)
-SMALL = dict(B=2, S=8, H=16, F=32, V=40, d=4)
-T = 4
-
-
-class Shapes(Graph):
-    """A graph whose weights are inputs, so that full size needs no data: only their shapes count."""
-
-    def __init__(self, element):
-        super().__init__()
-        self.element = element
-
-    def tensor(self, name, *shape, element=None):
-        kind = self.element if element is None else element
-        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
-        dtype = {TensorProto.INT64: "i8"}.get(kind, "f4")
-        if kind != TensorProto.BFLOAT16:
-            self.values[name] = (self.random.standard_normal(shape) if dtype == "f4" else np.zeros(shape)).astype(dtype)
-        return name
-
-    def indices(self, name, bound, *shape):
-        self.tensor(name, *shape, element=TensorProto.INT64)
-        if self.element != TensorProto.BFLOAT16:
-            self.values[name] = self.random.randint(0, bound, shape)
-        return name
-
-
-def row(name, build, pins, good, mesh=f"t={T}", element=TensorProto.BFLOAT16):
-    """`good` is the bound at full size in bytes."""
-    def graph(sizes, kind):
-        g = Shapes(kind)
-        g.outputs = ["y"]
-        build(g, **sizes)
-        return g
-
-    sharded_graph.CASES[f"{name}-values"] = lambda: sharded_graph.check(graph(SMALL, TensorProto.FLOAT), mesh, pins, None)
-    sharded_graph.CASES[f"{name}-bytes"] = lambda: sharded_graph.check_bytes(graph(FULL, element), mesh, pins, good)
+from byte_rows import FULL, one_hot_experts, row
 
 
 def mlp(g, B, S, H, F, **_):
@@ -58,7 +16,8 @@ def mlp(g, B, S, H, F, **_):
     g.op("MatMul", ["a", g.tensor("w2", F, H)], ["y"])
 
 
-row("1-megatron-mlp", mlp, ["w1=[-,t]", "w2=[t,-]"], 3_145_728)
+row("1-megatron-mlp", mlp, ["w1=[-,t]", "w2=[t,-]", "x=[-,-,-]", "y=[-,-,-]"], 3_145_728)
+row("1-megatron-mlp-of-a-split-output", mlp, ["w1=[-,t]", "w2=[t,-]", "x=[-,-,-]"], 1_572_864)
 row("2-sequence-parallel", mlp, ["w1=[-,t]", "w2=[t,-]", "x=[-,t,-]", "y=[-,t,-]"], 3_145_728)
 row("14-fsdp-gather", mlp, ["x=[d,-,-]", "w1=[d,t]", "w2=[t,d]", "y=[d,-,-]"], 2 * 1_048_576 + 3_145_728 // 2, mesh="d=2,t=4")
 
@@ -88,8 +47,10 @@ def attention(keys):
     return build
 
 
-row("3-attention", attention(None), ["wo=[t,-]"], 3_145_728)
-row("4-grouped-queries", attention(2), ["wo=[t,-]"], 3_145_728)
+HEADS = ["wo=[tp,-]", "wq=[-,tp]", "p=[-,tp,-,-]", "x=[-,-,-]", "y=[-,-,-]"]
+row("3-attention", attention(None), HEADS + ["wk=[-,tp]", "wv=[-,tp]"], 3_145_728, mesh="tp=4")
+# Behind the heads two ranks take half of each sequence: one part of the sum is of half the size, and wo is small.
+row("4-grouped-queries", attention(2), HEADS + ["wk=[-,tp:(1)2]", "wv=[-,tp:(1)2]"], 3_145_728, 2_883_584, mesh="tp=4")
 
 
 def fused_qkv(g, B, S, H, **_):
@@ -111,11 +72,15 @@ row("6-embedding", embedding, ["table=[t,-]", "y=[-,-,-]"], 3_145_728)
 row("6-embedding-scattered", embedding, ["table=[t,-]", "y=[-,t,-]"], 1_572_864)
 
 
-def cross_entropy(g, B, S, V, **_):
-    g.op("SoftmaxCrossEntropyLoss", [g.tensor("z", B * S, V), g.indices("labels", V, B * S)], ["y"])
+def cross_entropy(reduction):
+    def build(g, B, S, V, **_):
+        g.op("SoftmaxCrossEntropyLoss", [g.tensor("z", B * S, V), g.indices("labels", V, B * S)], ["y"], reduction=reduction)
+    return build
 
 
-row("6-cross-entropy", cross_entropy, ["z=[-,t]"], 18_432 + 64, element=TensorProto.FLOAT)
+# The mean is summed over rows before it is over ranks: of the three numbers per row two are left.
+row("6-cross-entropy", cross_entropy("none"), ["z=[-,t]", "y=[-]"], 18_432, element=TensorProto.FLOAT)
+row("6-cross-entropy-mean", cross_entropy("mean"), ["z=[-,t]"], 18_432, 2 * 6_144 + 6, element=TensorProto.FLOAT)
 
 
 def merge(g, B, S, H, **_):
@@ -144,7 +109,17 @@ def arg_max(g, B, S, H, **_):
 
 
 row("9-layer-norm", layer_norm, ["x=[-,-,t]", "y=[-,-,t]"], 12_288)
-row("9-arg-max", arg_max, ["x=[-,t]"], 24_576)
+# Of value and index the extremes are taken, all_reduces of 2 (in f32 4) and 4 bytes per row; gathered pairs have 8.
+row("9-arg-max", arg_max, ["x=[-,t]", "y=[-,-]"], 24_576, 3_072 + 6_144)
+row("9-arg-max-in-f32", arg_max, ["x=[-,t]", "y=[-,-]"], 24_576, 2 * 6_144, element=TensorProto.FLOAT)
+
+
+def experts(g, B, S, H, F, **_):
+    one_hot_experts(g, B, S, H, F)
+
+
+row("10-experts", experts, [*map("{}=[t,-,-]".format, ("x", "y", "w1", "w2")), "send=[t,-,-,-]", "back=[t,-,-,-]"], 1_572_864,
+    small=dict(B=4))
 
 
 def image(H):
@@ -170,11 +145,17 @@ def batch_statistics(g, H, **_):
     g.op("Mul", [x, x], ["squares"])
     g.op("ReduceMean", [x, axes], ["mean"])
     g.op("ReduceMean", ["squares", axes], ["square"])
-    g.op("Add", ["mean", "square"], ["sum"])
-    g.op("Mul", [x, "sum"], ["y"])
+    g.op("Mul", ["mean", "mean"], ["mean2"])
+    g.op("Sub", ["square", "mean2"], ["variance"])
+    g.op("Add", ["variance", g.number(1e-5)], ["positive"])
+    g.op("Sqrt", ["positive"], ["deviation"])
+    g.op("Sub", [x, "mean"], ["centred"])
+    g.op("Div", ["centred", "deviation"], ["y"])
 
 
-row("11-channels", two_convolutions, ["w1=[t,-,-,-]", "w2=[-,t,-,-]", "y=[-,-,-,-]"], 19_267_584, element=TensorProto.FLOAT)
+# Filters are small beside images: gathered they are fewer bytes than the sum of the second image.
+row("11-channels", two_convolutions, ["w1=[t,-,-,-]", "w2=[-,t,-,-]", "y=[-,-,-,-]"], 19_267_584, 221_184 + 442_368,
+    element=TensorProto.FLOAT)
 row("11-halo", one_convolution, ["x=[-,-,t,-]", "y=[-,-,t,-]"], 229_376, element=TensorProto.FLOAT)
 row("11-batch-statistics", batch_statistics, ["x=[t,-,-,-]", "y=[t,-,-,-]"], 768, element=TensorProto.FLOAT)
 

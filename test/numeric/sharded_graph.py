@@ -70,14 +70,14 @@ def check(graph, mesh, pins, limit, options=()):
                 raise pcc.Failure(f"receives {got} bytes, {limit:.0f} are enough")
 
 
-def check_bytes(graph, mesh, pins, limit):
-    """Compiles only."""
+def check_bytes(graph, mesh, pins, wanted):
+    """Compiles only; exactly these bytes are received."""
     with tempfile.TemporaryDirectory() as folder:
         path, _ = graph.save(folder)
         bundle = os.path.join(folder, "b.pcc")
         pcc.succeed(path, "-o", bundle, "--mesh", mesh, *(w for p in pins for w in ("--shard", p)))
-        if (got := received(bundle)) > limit:
-            raise pcc.Failure(f"receives {got} bytes, {limit} are enough")
+        if (got := received(bundle)) != wanted:
+            raise pcc.Failure(f"receives {got} bytes, not {wanted}")
 
 
 def reduce_bytes(ranks, numbers, size=4):
