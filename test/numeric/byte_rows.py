@@ -1,6 +1,6 @@
 """Textbook cases at two sizes: compiled at full size, where received bytes must be what the volumes of the collectives add
-up to, and executed on simulated ranks at a small size. Pins hold a case to the layout that it is about; where fewer bytes do as well, the case
-says how many.
+up to, and executed on simulated ranks at a small size. Pins hold a case to the layout that it is about; where fewer bytes do as
+well, the case says how many.
 
 At full size B=4 S=256 H=1024 F=4096 V=32000 on t=4 ranks with 64 elements per head, in bf16; all-reduce 2(t-1)/t of the operand,
 all-gather and reduce-scatter (t-1)/t of the whole.
