@@ -210,10 +210,33 @@ static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
                           rhs ? rhs : op.getRhs(), transposeLhs, transposeRhs);
 }
 
+/// `value`, of which one of the last two dims has size 1, as it is multiplied:
+/// its elements are in the same order.
+static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
+                      bool transposed) {
+  if (!transposed)
+    return value;
+  SmallVector<int64_t> shape(shapeOf(value));
+  std::swap(shape.end()[-1], shape.end()[-2]);
+  return ReshapeOp::create(
+      rewriter, loc, RankedTensorType::get(shape, elementTypeOf(value)), value);
+}
+
+/// An outer product sums nothing: it is element-wise (frequencies times
+/// positions of rotary embeddings).
+static Value outerProduct(MatmulOp op, PatternRewriter &rewriter) {
+  if (shapeOf(op.getLhs()).end()[op.getTransposeLhs() ? -2 : -1] != 1)
+    return {};
+  Location loc = op.getLoc();
+  return MulOp::create(
+      rewriter, loc, asMatrix(rewriter, loc, op.getLhs(), op.getTransposeLhs()),
+      asMatrix(rewriter, loc, op.getRhs(), op.getTransposeRhs()));
+}
+
 void pcc::prepare::addLayoutSimplifications(RewritePatternSet &patterns) {
   addRewrites(patterns, composeReshapes, composeTransposes,
               reshapeInsteadOfTranspose, transposeBeforeMerging,
               transposeBeforeBroadcast);
   addRewrites(patterns, composeBroadcasts, reshapeInsteadOfBroadcast,
-              composeSlices, sliceOneInput, absorbIntoMatmul);
+              composeSlices, sliceOneInput, absorbIntoMatmul, outerProduct);
 }

@@ -168,3 +168,12 @@ func.func @flat_rows_are_a_batch_dim(%x: tensor<3x5x4xf32>, %m: tensor<3x5xf32>)
   %3 = graph.gather %2, %1 along 0 : tensor<15x4xf32>, tensor<3xi64>
   return %3 : tensor<3x4xf32>
 }
+
+// A product that sums nothing is element-wise.
+// CHECK-LABEL: @outer_product
+func.func @outer_product(%x: tensor<2x3x1xf32>, %y: tensor<4x1xf32>) -> tensor<2x3x4xf32> {
+  // CHECK: %[[ROW:.*]] = graph.reshape %arg1 : tensor<4x1xf32> to tensor<1x4xf32>
+  // CHECK: graph.mul %arg0, %[[ROW]] : tensor<2x3x1xf32>, tensor<1x4xf32>
+  %z = graph.matmul %x, %y {transpose_rhs} : tensor<2x3x1xf32>, tensor<4x1xf32>
+  return %z : tensor<2x3x4xf32>
+}
