@@ -56,6 +56,7 @@ private:
 
 void addLayoutLocalizers(Localizers &localizers);
 void addPositionLocalizers(Localizers &localizers);
+void addScatterLocalizers(Localizers &localizers);
 void addWindowLocalizers(Localizers &localizers);
 
 /// A gather of constant indices, which reads through a window or, where it does

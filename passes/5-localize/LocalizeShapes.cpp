@@ -40,6 +40,7 @@ const ShardingRule::Window *LocalOp::windowOf(int operand, size_t dim) const {
 Localizers::Localizers() {
   addLayoutLocalizers(*this);
   addPositionLocalizers(*this);
+  addScatterLocalizers(*this);
   addWindowLocalizers(*this);
 }
 

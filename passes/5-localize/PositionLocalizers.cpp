@@ -1,6 +1,6 @@
 //===- PositionLocalizers.cpp - ops that need to know where a rank is -----===//
 
-#include "passes/5-localize/LocalOp.h"
+#include "passes/5-localize/OwnIndices.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -23,43 +23,6 @@ static Value localizeIota(LocalOp &local, PositionBuilder &builder) {
              ? index
              : builder.make<graph::BroadcastOp>(type, index);
 }
-
-namespace {
-/// Global indices of a dim that is split in one run, as a rank sees them.
-struct OwnIndices {
-  /// `indices` into the dim of `size` whose factors are `factors`, of which
-  /// this rank holds `owned`.
-  OwnIndices(PositionBuilder &builder, const LocalOp &local, Value indices,
-             const ShardingRule::DimFactors &factors, int64_t size,
-             int64_t owned) {
-    Type type = graph::tensorType(indices).getElementType();
-    Value zero = builder.scalar(type, 0), end = builder.scalar(type, size);
-    Value negative = builder.compare(graph::Predicate::Less, indices, zero);
-    Value global = builder.make<graph::SelectOp>(
-        negative, builder.make<graph::AddOp>(indices, end), indices);
-    Value positions = builder.globalIndex(local.dimSharding(factors), size);
-    Value first = builder.make<graph::SliceOp>(positions, ArrayRef<int64_t>{0},
-                                               ArrayRef<int64_t>{1},
-                                               ArrayRef<int64_t>{1});
-    first = builder.cast(builder.reshape(first, {}), type);
-    offset = builder.make<graph::SubOp>(global, first);
-    mine = builder.make<graph::AndOp>(
-        builder.compare(graph::Predicate::GreaterOrEqual, offset, zero),
-        builder.compare(graph::Predicate::Less, offset,
-                        builder.scalar(type, owned)));
-  }
-
-  /// The offset where it is owned, `other` elsewhere.
-  Value orElse(PositionBuilder &builder, int64_t other) const {
-    Type type = graph::tensorType(offset).getElementType();
-    return builder.make<graph::SelectOp>(mine, offset,
-                                         builder.scalar(type, other));
-  }
-
-  Value offset; ///< from the first index that is owned
-  Value mine;   ///< whether the index is owned
-};
-} // namespace
 
 /// Where the table is split each rank reads what it owns and gives zeros
 /// elsewhere; the results are partial sums.
@@ -104,32 +67,6 @@ static Value localizeGatherElements(LocalOp &local, PositionBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
-/// Each rank writes what it owns; the rest goes to one more slice behind its
-/// part, which is cut off again.
-static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
-  auto scatter = cast<graph::ScatterElementsOp>(local.op);
-  int64_t dim = scatter.getDim();
-  const auto &factors = local.rule.operands[0][dim];
-  if (!local.isSplit(factors))
-    return {};
-  Value data = scatter.getData();
-  auto type = graph::tensorType(data);
-  int64_t owned = type.getDimSize(dim);
-  OwnIndices own(builder, local, scatter.getIndices(), factors,
-                 local.operandTypes[0].getDimSize(dim), owned);
-  SmallVector<int64_t> none(type.getRank(), 0), one(type.getRank(), 0),
-      steps(type.getRank(), 1);
-  one[dim] = 1;
-  Value wider = builder.make<graph::PadOp>(
-      graph::PadModeAttr::get(builder.getContext(), graph::PadMode::Constant),
-      data, builder.scalar(type.getElementType(), 0),
-      builder.getDenseI64ArrayAttr(none), builder.getDenseI64ArrayAttr(one));
-  Value written = builder.make<graph::ScatterElementsOp>(
-      scatter.getKindAttr(), wider, own.orElse(builder, owned),
-      scatter.getUpdates(), builder.getI64IntegerAttr(dim));
-  return builder.make<graph::SliceOp>(written, none, type.getShape(), steps);
-}
-
 static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();
@@ -160,6 +97,5 @@ void pcc::localize::addPositionLocalizers(Localizers &localizers) {
   localizers.add<graph::IotaOp>(localizeIota);
   localizers.add<graph::GatherOp>(localizeGather);
   localizers.add<graph::GatherElementsOp>(localizeGatherElements);
-  localizers.add<graph::ScatterElementsOp>(localizeScatterElements);
   localizers.add<graph::OneHotOp>(localizeOneHot);
 }

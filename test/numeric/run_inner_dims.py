@@ -159,12 +159,30 @@ def scatter_elements(size, **attributes):
     return build
 
 
+def scatter_nd(size, tuples, reduction, depth=1):
+    """Into rows, or into single elements of them; at distinct places where nothing is combined."""
+    def build():
+        g = Graph()
+        whole = (size, 5)
+        flat = g.random.permutation(np.prod(whole[:depth]))[:tuples] if reduction == "none" else g.random.randint(0, size, tuples)
+        places = np.stack(np.unravel_index(flat, whole[:depth]), -1) - (0 if reduction == "none" else 1)
+        g.op("ScatterND", [g.normal("x", *whole), g.input("i", places), g.normal("u", tuples, *whole[depth:])], ["y"], reduction=reduction)
+        return g
+    return build
+
+
 for ranks, size in ((2, 8), (4, 9), (4, 3)):
     case(f"gather-elements-{size}-over-{ranks}", gather_elements(size), f"t={ranks}", ["x=[-,t]", "i=[-,-]"],
          reduce_bytes(ranks, 20) if size >= ranks else None)
     for reduction in ("none", "add", "max"):
         case(f"scatter-elements-{reduction}-{size}-over-{ranks}", scatter_elements(size, reduction=reduction), f"t={ranks}",
              ["x=[-,t]", "y=[-,t]", "i=[-,-]", "u=[-,-]"], 0 if size >= ranks else None)
+        for depth, u in ((1, "[-,-]"), (2, "[-]")):
+            case(f"scatter-nd-{reduction}-{size}-by-{depth}-over-{ranks}", scatter_nd(size, 3, reduction, depth), f"t={ranks}",
+                 ["x=[t,-]", "y=[t,-]", "i=[-,-]", f"u={u}"], 0 if size >= ranks else None)
+    # One rank has the data, all have updates: their sums meet.
+    case(f"scatter-nd-of-split-updates-{size}-over-{ranks}", scatter_nd(size, 101, "add"), f"t={ranks}",
+         ["x=[-,-]", "y=[-,-]", "i=[t,-]", "u=[t,-]"], reduce_bytes(ranks, size * 5))
 
 
 # Losses -------------------------------------------------------------------------------------------------------------------

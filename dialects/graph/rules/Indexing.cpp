@@ -134,7 +134,9 @@ ShardingRule GatherNdOp::getShardingRule() {
   return rule;
 }
 
-/// Only the dims behind the index tuple are free.
+/// Dims of the data are free: every rank writes what it owns. So are, where
+/// elements are added, the index tuples: ranks add their share of the updates,
+/// one of them to the data and the others to zeros.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -143,9 +145,15 @@ ShardingRule ScatterNdOp::getShardingRule() {
   Tensor dataDims = addDims(rule, data);
   for (size_t i = 0; i < depth; ++i)
     for (int factor : dataDims[i])
-      rule.factors[factor].kind = FactorKind::Whole;
-  Tensor indexDims = addDims(rule, indices, FactorKind::Whole),
-         updates(indexDims.begin(), indexDims.end() - 1);
+      rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+  bool sums = getKind() == ScatterKind::Add &&
+              !tensorType(getData()).getElementType().isInteger(1);
+  Tensor updates = addDims(rule, indices.drop_back(),
+                           sums ? FactorKind::Sum : FactorKind::Whole),
+         indexDims = updates;
+  indexDims.push_back(
+      depth > 1 ? Dims{rule.add(static_cast<int64_t>(depth), FactorKind::Whole)}
+                : Dims{});
   updates.append(dataDims.begin() + depth, dataDims.end());
   rule.operands = {dataDims, indexDims, updates};
   rule.results = {dataDims};

@@ -200,6 +200,46 @@ module attributes {dist.mesh = #dist.mesh<x = 2>,
 
 // -----
 
+// Each place of an index tuple is found among the own ones.
+// CHECK-LABEL: @scatter_nd_of_a_split_dim
+module attributes {dist.mesh = #dist.mesh<x = 2>,
+                   dist.seeds = ["t=[-,x]", "y=[-,x]", "i=[-,-]", "u=[-]"]} {
+  func.func @scatter_nd_of_a_split_dim(
+      %t: tensor<4x8xf32> {graph.name = "t"}, %i: tensor<3x2xi64> {graph.name = "i"},
+      %u: tensor<3xf32> {graph.name = "u"}) -> (tensor<4x8xf32> {graph.name = "y"}) {
+    // CHECK: %[[ROW:.*]] = graph.slice %{{.*}} starts [0, 0] sizes [3, 1]
+    // CHECK: graph.and
+    // CHECK: %[[COLUMN:.*]] = graph.select
+    // CHECK: %[[OWN:.*]] = graph.concat %[[ROW]], %[[COLUMN]] along 1
+    // CHECK: %[[WIDER:.*]] = graph.pad {{.*}} high [0, 1] : tensor<4x4xf32>
+    // CHECK: %[[ALL:.*]] = graph.scatter_nd set %[[WIDER]], %[[OWN]]
+    // CHECK: graph.slice %[[ALL]] starts [0, 0] sizes [4, 4]
+    %y = graph.scatter_nd set %t, %i, %u : tensor<4x8xf32>, tensor<3x2xi64>, tensor<3xf32>
+    return %y : tensor<4x8xf32>
+  }
+}
+
+// -----
+
+// Ranks add their share of the updates, one of them to the data.
+// CHECK-LABEL: @scatter_nd_of_split_tuples
+module attributes {dist.mesh = #dist.mesh<x = 2>,
+                   dist.seeds = ["t=[-]", "y=[-]", "i=[x,-]", "u=[x]"]} {
+  func.func @scatter_nd_of_split_tuples(
+      %t: tensor<4xf32> {graph.name = "t"}, %i: tensor<64x1xi64> {graph.name = "i"},
+      %u: tensor<64xf32> {graph.name = "u"}) -> (tensor<4xf32> {graph.name = "y"}) {
+    // CHECK: dist.global_index "[64@x:2]" of 64
+    // CHECK: %[[FIRST:.*]] = graph.compare eq 
+    // CHECK: %[[ONCE:.*]] = graph.select %[[FIRST]], %arg0
+    // CHECK: graph.scatter_nd add %[[ONCE]], %arg1, %arg2
+    // CHECK: dist.reshard {{.*}} from "[-] partial sum(x:2)" to "[-]"
+    %y = graph.scatter_nd add %t, %i, %u : tensor<4xf32>, tensor<64x1xi64>, tensor<64xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
 // Each rank takes the rows that its part of the slice needs; nothing is left to slice.
 // CHECK-LABEL: @slice_through_a_window
 module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[t,-]", "y=[t,-]"]} {

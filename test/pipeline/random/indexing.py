@@ -57,6 +57,19 @@ def scatter_elements(m):
          **({} if kind == "none" else {"reduction": kind}))
 
 
+def scatter_nd(m):
+    """Slices, or elements, at distinct places unless what is written is added."""
+    x = m.of_rank(1, 3, type=m.random.choice([FLOAT, INT]))
+    depth = m.random.randint(1, x.rank)
+    kind = m.random.choice(["none", "add", "add", "max"])
+    places = np.stack(np.unravel_index(np.arange(int(np.prod(x.shape[:depth]))), x.shape[:depth]), -1)
+    count = m.random.randint(1, len(places))
+    ids = m.numbers.permutation(places)[:count] if kind == "none" else m.numbers.choice(places, count)
+    updates = m.like((count, *x.shape[depth:]), x.type)
+    m.op("ScatterND", [x, m.given(ids, INT, max(x.shape)), updates], x.shape, bound=x.bound + count * updates.bound, sums=kind == "add",
+         **({} if kind == "none" else {"reduction": kind}))
+
+
 def one_hot(m):
     depth = m.random.choice([2, 3, 4, 6])
     ids = indices(m, m.shape(m.random.randint(1, 2)), depth)
@@ -66,4 +79,4 @@ def one_hot(m):
     m.op("OneHot", [ids, m.constant(depth), values], ids.shape[:axis] + (depth,) + ids.shape[axis:], type, bound=1, axis=axis)
 
 
-MAKERS = [gather, gather, gather, gather_elements, gather_elements, gather_nd, scatter_elements, one_hot, one_hot]
+MAKERS = [gather, gather, gather, gather_elements, gather_elements, gather_nd, scatter_elements, scatter_nd, one_hot, one_hot]

@@ -1,0 +1,124 @@
+//===- ScatterLocalizers.cpp - writes at computed places ------------------===//
+
+#include "passes/5-localize/OwnIndices.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+using graph::ShardingRule;
+
+/// `data` with `more` further slices at the end of each dim, of zeros.
+static Value widen(PositionBuilder &builder, Value data,
+                   ArrayRef<int64_t> more) {
+  auto type = graph::tensorType(data);
+  SmallVector<int64_t> none(type.getRank(), 0);
+  return builder.make<graph::PadOp>(
+      graph::PadModeAttr::get(builder.getContext(), graph::PadMode::Constant),
+      data, builder.scalar(type.getElementType(), 0),
+      builder.getDenseI64ArrayAttr(none), builder.getDenseI64ArrayAttr(more));
+}
+
+/// The first elements of `value`, as many as `shape` has.
+static Value cutOff(PositionBuilder &builder, Value value,
+                    ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> none(shape.size(), 0), steps(shape.size(), 1);
+  return builder.make<graph::SliceOp>(value, none, shape, steps);
+}
+
+/// Each rank writes what it owns; the rest goes to one more slice behind its
+/// part, which is cut off again.
+static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
+  auto scatter = cast<graph::ScatterElementsOp>(local.op);
+  int64_t dim = scatter.getDim();
+  const auto &factors = local.rule.operands[0][dim];
+  if (!local.isSplit(factors))
+    return {};
+  Value data = scatter.getData();
+  auto type = graph::tensorType(data);
+  int64_t owned = type.getDimSize(dim);
+  OwnIndices own(builder, local, scatter.getIndices(), factors,
+                 local.operandTypes[0].getDimSize(dim), owned);
+  SmallVector<int64_t> more(type.getRank(), 0);
+  more[dim] = 1;
+  Value written = builder.make<graph::ScatterElementsOp>(
+      scatter.getKindAttr(), widen(builder, data, more),
+      own.orElse(builder, owned), scatter.getUpdates(),
+      builder.getI64IntegerAttr(dim));
+  return cutOff(builder, written, type.getShape());
+}
+
+/// `data` on the ranks that hold the first part of all of `dims` of the rule's
+/// factors, zeros on the others.
+static Value onFirstParts(PositionBuilder &builder, const LocalOp &local,
+                          Value data, ArrayRef<ShardingRule::DimFactors> dims) {
+  Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
+  for (const ShardingRule::DimFactors &dim : dims) {
+    if (!local.isSplit(dim))
+      continue;
+    Value index = builder.globalIndex(local.dimSharding(dim),
+                                      local.rule.factors[dim.front()].size);
+    Value first = builder.reshape(cutOff(builder, index, {1}), {});
+    data = builder.make<graph::SelectOp>(
+        builder.compare(graph::Predicate::Equal, first,
+                        builder.scalar(builder.getI64Type(), 0)),
+        data, zero);
+  }
+  return data;
+}
+
+/// Index tuples into data of which this rank owns a part: what is not its own
+/// is in a slice behind the part. `more` gets a 1 for each dim that needs one.
+static Value ownTuples(PositionBuilder &builder, const LocalOp &local,
+                       Value indices, RankedTensorType data,
+                       MutableArrayRef<int64_t> more) {
+  SmallVector<int64_t> shape(graph::tensorType(indices).getShape()),
+      start(shape.size(), 0), steps(shape.size(), 1);
+  const int64_t depth = shape.back();
+  shape.back() = 1;
+  SmallVector<Value> columns;
+  for (int64_t dim = 0; dim < depth; ++dim) {
+    start.back() = dim;
+    Value column = builder.make<graph::SliceOp>(indices, start, shape, steps);
+    const auto &factors = local.rule.operands[0][dim];
+    if (local.isSplit(factors)) {
+      more[dim] = 1;
+      int64_t owned = data.getDimSize(dim);
+      column = OwnIndices(builder, local, column, factors,
+                          local.operandTypes[0].getDimSize(dim), owned)
+                   .orElse(builder, owned);
+    }
+    columns.push_back(column);
+  }
+  if (depth == 1)
+    return columns.front();
+  return builder.make<graph::ConcatOp>(
+      columns,
+      builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
+}
+
+/// The same for slices at index tuples. Where the tuples are split, the data
+/// counts on one of the ranks whose results will be summed.
+static Value localizeScatterNd(LocalOp &local, PositionBuilder &builder) {
+  auto scatter = cast<graph::ScatterNdOp>(local.op);
+  auto type = graph::tensorType(scatter.getData());
+  Value data =
+      onFirstParts(builder, local, scatter.getData(), local.rule.operands[1]);
+  size_t depth = graph::tensorType(scatter.getIndices()).getShape().back();
+  if (llvm::none_of(
+          ArrayRef(local.rule.operands[0]).take_front(depth),
+          [&](const auto &factors) { return local.isSplit(factors); })) {
+    scatter.getDataMutable().assign(data);
+    return {};
+  }
+  SmallVector<int64_t> more(type.getRank(), 0);
+  Value tuples = ownTuples(builder, local, scatter.getIndices(), type, more);
+  Value written = builder.make<graph::ScatterNdOp>(
+      scatter.getKindAttr(), widen(builder, data, more), tuples,
+      scatter.getUpdates());
+  return cutOff(builder, written, type.getShape());
+}
+
+void pcc::localize::addScatterLocalizers(Localizers &localizers) {
+  localizers.add<graph::ScatterElementsOp>(localizeScatterElements);
+  localizers.add<graph::ScatterNdOp>(localizeScatterNd);
+}
