@@ -1,0 +1,31 @@
+"""One comparison: the same function of the same inputs, for JAX and as an ONNX graph, on a mesh with the inputs' shardings."""
+import dataclasses
+
+CASES = {}
+
+
+@dataclasses.dataclass
+class Case:
+    """`inputs`: name -> (shape, how it lies as `--shard` has it); names in `indices` hold numbers below their bound. `jax` gets
+    them as keywords, `onnx` a Graph that has them; both give all outputs. `ideal`: bytes that one device has to receive,
+    estimated by hand; None: not known. `above`: XLA is known to be above the ideal."""
+    name: str
+    mesh: dict
+    inputs: dict
+    jax: object
+    onnx: object
+    ideal: int = None
+    above: bool = False
+    indices: dict = dataclasses.field(default_factory=dict)
+    outputs: tuple = ()  # how they must lie; none: as the compiler likes
+    strided: dict = dataclasses.field(default_factory=dict)  # inputs that pcc can be told to lay out in blocks
+
+
+def case(name, mesh, inputs, jax, onnx, **rest):
+    assert name not in CASES, name
+    CASES[name] = Case(name, dict((a, int(n)) for a, n in (p.split("=") for p in mesh.split(","))), inputs, jax, onnx, **rest)
+
+
+def axes_of(spec):
+    """'[-,t,x+y]' -> [(), ("t",), ("x", "y")]"""
+    return [() if dim == "-" else tuple(dim.split("+")) for dim in spec.strip("[]").split(",")] if spec != "[]" else []
