@@ -20,6 +20,9 @@ using namespace pcc::shard;
 /// The most entries of a table.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
+/// The most sets of forms that may be kept of a value.
+static constexpr size_t mostForms = 256;
+
 /// Beyond this `assignAxes` would take much longer than `assignAxis` for each.
 static constexpr double mostWork = 1e5;
 
@@ -50,19 +53,17 @@ public:
   /// more need not be found.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
     bound = known;
-    for (unsigned i = 0; i < graph.ops.size(); ++i)
-      addOp(i);
-    for (Value &value : values) {
+    for (Value &value : values)
       price(value);
-      plan::addSharedValue(costs, value.shared, bound);
-    }
-    plan::Assignment best = plan::minimise(costs, tableLimit, bound);
-    LDBG() << best.cost.bytes << " bytes, " << best.cost.calls
-           << " calls, exact " << best.exact << ", largest table "
-           << best.largestTable;
-    if (!best.allowed())
-      return best.cost;
-    chosen.assign(best.values.begin(), best.values.begin() + graph.ops.size());
+    plan::Assignment best = minimise(mostForms);
+    // Fewer forms are less exact, but easier to search.
+    if (!best.exact)
+      if (plan::Assignment other = minimise(/*mostForms=*/1);
+          other.cost < best.cost)
+        best = std::move(other);
+    if (best.allowed())
+      chosen.assign(best.values.begin(),
+                    best.values.begin() + graph.ops.size());
     return best.cost;
   }
 
@@ -84,11 +85,22 @@ public:
   }
 
 private:
-  void addOp(unsigned index) {
-    std::vector<plan::Cost> own;
-    for (const Choice &choice : space.choicesOf(index))
-      own.push_back(choice.cost);
-    costs.addVariable(std::move(own));
+  /// With at most so many sets of forms per value that hold two or more.
+  plan::Assignment minimise(size_t mostForms) const {
+    plan::CostGraph costs;
+    for (unsigned i = 0; i < graph.ops.size(); ++i) {
+      std::vector<plan::Cost> own;
+      for (const Choice &choice : space.choicesOf(i))
+        own.push_back(choice.cost);
+      costs.addVariable(std::move(own));
+    }
+    for (const Value &value : values)
+      plan::addSharedValue(costs, value.shared, bound, mostForms);
+    plan::Assignment best = plan::minimise(costs, tableLimit, bound);
+    LDBG() << best.cost.bytes << " bytes, " << best.cost.calls
+           << " calls, exact " << best.exact << ", largest table "
+           << best.largestTable;
+    return best;
   }
 
   /// Index of `sharding` in `forms`, which it joins if it is new.
@@ -199,7 +211,6 @@ private:
   std::vector<Value> values;
   plan::Cost bound;
   std::vector<unsigned> chosen;
-  plan::CostGraph costs;
 };
 } // namespace
 
