@@ -54,7 +54,11 @@ struct CompileOptions {
   /// The command up to here, for messages that complete it.
   std::string command;
 
+  /// The size of an axis, 1 if it was not given. Experts that lie on no given
+  /// axis make dp.
   int64_t axis(const std::string &name) const {
+    if (name == "dp" && !axes.count("dp") && !axes.count("cp"))
+      return axis("ep");
     auto it = axes.find(name);
     return it == axes.end() ? 1 : it->second;
   }

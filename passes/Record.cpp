@@ -32,16 +32,13 @@ static uint64_t worldOf(const CompileOptions &options) {
 static Outcome checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
-  bool areLanesGiven = options.axes.count("dp") || options.axes.count("cp");
-  if (experts == 1)
-    return {};
-  if (areLanesGiven && lanes % experts != 0)
+  if (lanes % experts != 0)
     return {6,
             "--ep " + std::to_string(experts) +
                 " does not divide dp times cp, which is " +
                 std::to_string(lanes),
             {}};
-  return {4, "option --ep is unsupported in this build", {}};
+  return {};
 }
 
 static std::optional<std::string> readText(StringRef path) {
@@ -81,7 +78,7 @@ Outcome pcc::checkOptions(const CompileOptions &options) {
               {}};
   }
   if (!options.mesh.empty())
-    for (const char *axis : {"tp", "dp", "cp"})
+    for (const char *axis : {"tp", "dp", "cp", "ep"})
       if (options.axes.count(axis))
         return {2,
                 std::string("--") + axis +
@@ -137,7 +134,8 @@ static dist::Mesh meshOf(const CompileOptions &options,
   if (options.microbatches.value_or(1) > 1)
     mesh.axes.push_back({std::string(dist::timeAxis), *options.microbatches});
   const bool isGiven = !options.mesh.empty() || options.axes.count("dp") ||
-                       options.axes.count("cp") || options.axes.count("tp");
+                       options.axes.count("cp") || options.axes.count("tp") ||
+                       options.axes.count("ep");
   if (!isGiven && !annotated.axes.empty())
     mesh.axes.insert(mesh.axes.end(), annotated.axes.begin(),
                      annotated.axes.end());
@@ -205,6 +203,8 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   module->setAttr("pipe.schedule",
                   builder.getStringAttr(
                       options.schedule.empty() ? "forward" : options.schedule));
+  if (int64_t experts = options.axis("ep"); experts > 1)
+    module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.shards.empty())
     module->setAttr("dist.seeds", strings(builder, options.shards));
   if (auto cluster = readText(options.cluster))

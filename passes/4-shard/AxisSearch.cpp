@@ -240,6 +240,16 @@ pcc::shard::assignAxis(ShardedGraph &graph, const Hand &hand,
                        plan::ReshardPlanner &planner, bool reports) {
   AxisSearch together(graph, {{hand}}, before, seeds, planner);
   plan::Cost cost = together.solve();
+  if (knowsExperts(hand.role)) {
+    // Fewer choices, of which the cheapest is found where more are too many.
+    AxisSearch named(graph, {{Hand{hand.parts, hand.role, false}}}, before,
+                     seeds, planner);
+    if (plan::Cost other = named.solve();
+        other.penalty < brokenRule && !(cost < other)) {
+      named.choose();
+      return other;
+    }
+  }
   if (hand.parts.size() > 1 && hand.role == AxisRole::Free) {
     // Parts that go their own ways can be cheaper: a weight split by rows and
     // by columns. On the axes with a role users count on one way each: tensor

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-static bool isContraction(Operation *op) {
+bool pcc::shard::isContraction(Operation *op) {
   return isa_and_nonnull<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
                          graph::ConvTransposeOp>(op);
 }
@@ -18,8 +18,7 @@ static bool isLayout(Operation *op) {
                          graph::CastOp, graph::BroadcastOp>(op);
 }
 
-/// The weight that `value` is, possibly in another layout; null if it is none.
-static graph::GetParameterOp weightOf(Value value) {
+graph::GetParameterOp pcc::shard::weightOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isLayout(op))
     op = op->getOperand(0).getDefiningOp();

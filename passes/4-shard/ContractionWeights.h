@@ -7,6 +7,12 @@
 
 namespace pcc::shard {
 
+/// Whether `op`, which may be null, sums products.
+bool isContraction(mlir::Operation *op);
+
+/// The weight that `value` is, possibly in another layout; null if it is none.
+graph::GetParameterOp weightOf(mlir::Value value);
+
 /// Which ops contract with a weight that counts, one of more than 1% of its
 /// block's weights, and which ops read such a weight: it is stored as it is
 /// used, also where a lookup would rather have all of it. The blocks of a model

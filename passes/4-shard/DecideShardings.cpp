@@ -3,6 +3,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/AxisSearch.h"
+#include "passes/4-shard/ExpertDims.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Recorded.h"
@@ -63,13 +64,24 @@ static void annotate(ShardedGraph &graph) {
   }
 }
 
-/// The axes of the mesh as they are handed out.
-static std::vector<Hand> handsOf(const dist::Mesh &mesh, const Seeds &seeds) {
+/// The axes of the mesh as they are handed out; of an axis of which some parts
+/// divide `experts`, these parts after the others.
+static std::vector<Hand> handsOf(const dist::Mesh &mesh, const Seeds &seeds,
+                                 const dist::SubAxes &experts) {
   std::vector<Hand> hands;
   for (const dist::Axis &axis : mesh.axes) {
-    dist::SubAxes parts = seeds.partsOf(axis);
-    if (!parts.empty())
-      hands.push_back({std::move(parts), roleOf(axis.name)});
+    const AxisRole role = roleOf(axis.name);
+    Hand others{{}, experts.empty() ? role : withExperts(role, false)},
+        own{{}, withExperts(role, true)};
+    for (const dist::SubAxis &part : seeds.partsOf(axis)) {
+      bool isOwn = llvm::any_of(experts, [&](const dist::SubAxis &expert) {
+        return dist::overlaps(part, expert);
+      });
+      (isOwn ? own : others).parts.push_back(part);
+    }
+    for (Hand *hand : {&others, &own})
+      if (!hand->parts.empty())
+        hands.push_back(std::move(*hand));
   }
   return hands;
 }
@@ -108,7 +120,10 @@ static FailureOr<plan::Cost> handOut(ShardedGraph &graph, ArrayRef<Hand> order,
       return failure();
     cost = *assigned;
     penalty += cost.penalty;
-    before.push_back(dist::fullAxis(planner.mesh(), hand.parts.front().axis));
+    const std::string &axis = hand.parts.front().axis;
+    if (llvm::none_of(before,
+                      [&](const auto &other) { return other.axis == axis; }))
+      before.push_back(dist::fullAxis(planner.mesh(), axis));
   }
   cost.penalty = penalty;
   return cost;
@@ -162,8 +177,9 @@ withParts(std::vector<std::vector<Hand>> orders) {
 /// A graph that is small enough may get a better plan than one axis after
 /// another finds.
 static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
+                            const dist::SubAxes &experts,
                             plan::ReshardPlanner &planner) {
-  const std::vector<Hand> hands = handsOf(planner.mesh(), seeds);
+  const std::vector<Hand> hands = handsOf(planner.mesh(), seeds, experts);
   const auto orders = ordersOf(hands);
   const std::vector<ShardedOp> start = graph.ops;
   auto cost = handOutBest(graph, orders, seeds, planner);
@@ -180,6 +196,22 @@ static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
   return success();
 }
 
+/// Tags the experts of `graph` and says which sub-axes are to divide them; none
+/// if that was not asked for. Fails after an error if there are no experts.
+static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
+                                            const dist::Mesh &mesh) {
+  auto module = graph.function->getParentOfType<ModuleOp>();
+  auto numParts = module->getAttrOfType<IntegerAttr>(expertsName);
+  if (!numParts)
+    return dist::SubAxes();
+  if (!tagExperts(graph))
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "no experts can be divided by --ep " << numParts.getInt()
+           << ": no dim of the model batches weights and is routed by a "
+              "softmax or a selection";
+  return expertAxes(mesh, numParts.getInt());
+}
+
 namespace {
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
@@ -194,8 +226,10 @@ struct DecideShardings
         mesh, plan::pricesOf(
                   dist::clusterOf(getOperation()->getParentOfType<ModuleOp>()),
                   mesh));
-    if (failed(decide(graph, *seeds, planner)))
+    auto experts = takeExperts(graph, mesh);
+    if (failed(experts) || failed(decide(graph, *seeds, *experts, planner)))
       return signalPassFailure();
+    noteExperts(graph, *experts);
     for (const dist::Axis &axis : mesh.axes) {
       numAxes += seeds->partsOf(axis).size();
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)

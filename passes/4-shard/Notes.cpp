@@ -130,3 +130,19 @@ void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
       << llvm::join(whole, ", ")
       << (more ? " and " + std::to_string(more) + " more" : "");
 }
+
+void pcc::shard::noteExperts(const ShardedGraph &graph,
+                             const dist::SubAxes &experts) {
+  const int64_t parts = dist::numParts(experts);
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
+    for (auto [tag, factor] :
+         llvm::zip_equal(graph.tags[i], graph.ops[i].rule->factors))
+      if (get && tag == Tag::Expert && factor.size < parts) {
+        emitRemark(UnknownLoc::get(graph.function.getContext()))
+            << "the " << factor.size << " experts of '" << get.getParameter()
+            << "' are fewer than the " << parts << " parts of --ep";
+        return;
+      }
+  }
+}

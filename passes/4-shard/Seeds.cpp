@@ -3,6 +3,7 @@
 #include "passes/4-shard/Seeds.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/4-shard/ExpertDims.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
@@ -181,6 +182,10 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
 LogicalResult Seeds::learn(func::FuncOp function, const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
     cuts[axis.name] = {1, axis.size};
+  auto module = function->getParentOfType<ModuleOp>();
+  if (auto experts = module->getAttrOfType<IntegerAttr>(expertsName))
+    for (const dist::SubAxis &part : expertAxes(mesh, experts.getInt()))
+      cuts[part.axis].insert({part.pre, part.end()});
   for (const auto &[value, seed] : values)
     if (failed(learnFrom(seed, function)))
       return failure();

@@ -17,6 +17,33 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
       .Default(AxisRole::Free);
 }
 
+AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
+  if (role == AxisRole::Batch)
+    return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
+  if (role == AxisRole::Sequence)
+    return divides ? AxisRole::SequenceAndExperts
+                   : AxisRole::SequenceOutsideExperts;
+  return role;
+}
+
+static bool dividesExperts(AxisRole role) {
+  return role == AxisRole::BatchAndExperts ||
+         role == AxisRole::SequenceAndExperts;
+}
+
+bool pcc::shard::knowsExperts(AxisRole role) {
+  return dividesExperts(role) || role == AxisRole::BatchOutsideExperts ||
+         role == AxisRole::SequenceOutsideExperts;
+}
+
+/// What an axis that knows of experts splits where there are none.
+static Tag homeOf(AxisRole role) {
+  return role == AxisRole::SequenceAndExperts ||
+                 role == AxisRole::SequenceOutsideExperts
+             ? Tag::Sequence
+             : Tag::Batch;
+}
+
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
@@ -42,6 +69,10 @@ StrategySpace::StrategySpace(const ShardedGraph &graph,
                              const dist::SubAxes &before, const Seeds &seeds,
                              plan::ReshardPlanner &planner)
     : graph(graph), seeds(seeds), planner(planner), weights(graph) {
+  if (!orders.empty() && llvm::any_of(orders.front(), [](const Hand &hand) {
+        return knowsExperts(hand.role);
+      }))
+    experts.emplace(graph);
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     States all;
     for (ArrayRef<Hand> order : orders) {
@@ -73,6 +104,7 @@ void StrategySpace::add(State state, States &states) {
 void StrategySpace::handOut(unsigned index, const Hand &hand,
                             dist::SubAxes &decided, States &states) const {
   ArrayRef<dist::SubAxis> parts(hand.parts);
+  // Parts of the axis may have come before.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -81,14 +113,20 @@ void StrategySpace::handOut(unsigned index, const Hand &hand,
   States next;
   for (const State &state : states) {
     auto may = [&](const Strategy &strategy) {
-      return mayTake(index, strategy, hand.role, isInTime(parts));
+      return mayTake(index, strategy, hand);
     };
     auto taken =
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may);
+    const bool hasHome = knowsExperts(hand.role) && !experts->contains(index) &&
+                         llvm::any_of(taken, [&](const ShardedOp &op) {
+                           return splitsHome(index, op, hand);
+                         });
     for (ShardedOp &op : taken) {
       double penalty = state.penalty +
                        penaltyOf(index, state.op, op, parts.front(), hand.role);
+      if (hasHome && !splitsHome(index, op, hand))
+        ++penalty;
       add({std::move(op), penalty}, next);
     }
   }
@@ -99,9 +137,32 @@ static bool isTransfer(const ShardedOp &op) {
   return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
 
+bool StrategySpace::mayTakeNearExperts(unsigned index, Tag tag,
+                                       const Hand &hand) const {
+  if (tag == homeOf(hand.role))
+    return true;
+  if (!experts->contains(index))
+    return false;
+  if (dividesExperts(hand.role))
+    return hand.movesTokens || tag == Tag::Expert;
+  bool isWeight = isa_and_nonnull<graph::GetParameterOp>(graph.ops[index].op);
+  return hand.movesTokens && tag != Tag::Expert && !isWeight;
+}
+
+/// Whether `op` lies where there are no experts as it should.
+bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
+                               const Hand &hand) const {
+  for (auto [tag, axes] : llvm::zip_equal(graph.tags[index], op.axes))
+    if (tag == homeOf(hand.role) &&
+        llvm::is_contained(axes, hand.parts.front()))
+      return true;
+  return false;
+}
+
 bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
-                            AxisRole role, bool inTime) const {
+                            const Hand &hand) const {
   const ShardedOp &op = graph.ops[index];
+  const bool inTime = isInTime(hand.parts);
   if (strategy.kind == Strategy::Through)
     return !inTime && !isTransfer(op);
   if (strategy.kind == Strategy::Replicate)
@@ -110,7 +171,7 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
   if (inTime && kind != graph::FactorKind::Parallel)
     return false;
   Tag tag = graph.tags[index][strategy.index];
-  switch (role) {
+  switch (hand.role) {
   case AxisRole::Free:
     return true;
   case AxisRole::Batch:
@@ -119,8 +180,9 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return tag == Tag::Sequence;
   case AxisRole::Tensor:
     return tag != Tag::Batch;
+  default:
+    return mayTakeNearExperts(index, tag, hand);
   }
-  return false;
 }
 
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
@@ -129,6 +191,8 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 AxisRole role) const {
   if (role == AxisRole::Batch && leavesBatchWhole(index, after, part))
     return brokenRule;
+  if (dividesExperts(role))
+    return experts->undividedBytes(index, before, after, part);
   bool leavesWeight = role == AxisRole::Tensor &&
                       weights.mustSplit(before, index, part) &&
                       !weights.splits(after, index, part);

@@ -4,28 +4,45 @@
 #define PCC_PASSES_4_SHARD_STRATEGYSPACE_H
 
 #include "passes/4-shard/ContractionWeights.h"
+#include "passes/4-shard/ExpertDims.h"
 #include "passes/4-shard/ShardedGraph.h"
 #include "passes/plan/CostGraph.h"
 #include "passes/plan/Reshard.h"
 
 namespace pcc::shard {
 
-/// What an axis is for, which restricts what it may split.
+/// What an axis is for, which restricts what it may split. The roles that know
+/// of experts may split anything between tokens and experts (ExpertRegion), and
+/// must split the batch, or the sequence, everywhere else where it can be.
 enum class AxisRole : uint8_t {
   Batch,    ///< the batch, of every input that has one: `dp`, and `mb` in time
   Sequence, ///< the sequence: `cp`
   Tensor,   ///< anything but the batch, and every contraction weight: `tp`
   Free,     ///< anything: axes of the user's own
+  BatchAndExperts, ///< the batch, and the experts, whose weights must be split
+  SequenceAndExperts,     ///< the same with the sequence
+  BatchOutsideExperts,    ///< the batch, where other parts divide experts
+  SequenceOutsideExperts, ///< the same with the sequence
 };
 
 /// By the reserved names; the names of `--mesh` are free, and so is the mesh of
 /// all others.
 AxisRole roleOf(llvm::StringRef axis);
 
+/// The role of parts of an axis with `role` where experts are divided, by these
+/// parts or by others.
+AxisRole withExperts(AxisRole role, bool divides);
+
+/// Whether it is one of the last four.
+bool knowsExperts(AxisRole role);
+
 /// An axis, or a part of one, that is to be handed out.
 struct Hand {
   dist::SubAxes parts; ///< of one axis, prime, major first
   AxisRole role;
+  /// Between tokens and experts it splits anything, not only what the role
+  /// names.
+  bool movesTokens = true;
 };
 
 /// Outweighs all bytes, but can be counted: a plan that has to break a rule is
@@ -79,8 +96,10 @@ private:
   static void add(State state, States &states);
   void handOut(unsigned index, const Hand &hand, dist::SubAxes &decided,
                States &states) const;
-  bool mayTake(unsigned index, const Strategy &strategy, AxisRole role,
-               bool inTime) const;
+  bool mayTake(unsigned index, const Strategy &strategy,
+               const Hand &hand) const;
+  bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;
+  bool splitsHome(unsigned index, const ShardedOp &op, const Hand &hand) const;
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
@@ -92,6 +111,7 @@ private:
   const Seeds &seeds;
   plan::ReshardPlanner &planner;
   ContractionWeights weights;
+  std::optional<ExpertRegion> experts; ///< where some role knows of them
   std::vector<std::vector<Choice>> choices;
 };
 

@@ -17,12 +17,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import convolutions
 import decoders
 import encoders
+import experts
 import numpy as np
 import perceptrons
 from graph import Graph
 
 MODELS = {f.__name__: f for f in (decoders.gpt2, decoders.llama, encoders.bert, encoders.vit, convolutions.resnet,
-                                  convolutions.mobilenet, convolutions.unet, perceptrons.mlp, perceptrons.moe)}
+                                  convolutions.mobilenet, convolutions.unet, perceptrons.mlp, experts.moe)}
 
 
 def build(model, path, opset=18, style="dynamo", seed=0, static=None, external=False, alignment=4096, **options):

@@ -81,7 +81,11 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
     app.add_option_function<int64_t>(
            std::string("--") + axis,
            [&options, axis](const int64_t &size) { options.axes[axis] = size; },
-           std::string("size of axis ") + axis + " (default 1)")
+           axis == std::string("ep")
+               ? "parts of dp, then cp, over which experts are divided "
+                 "(default "
+                 "1; without --dp and --cp it makes dp)"
+               : std::string("size of axis ") + axis + " (default 1)")
         ->check(CLI::PositiveNumber)
         ->group("Parallelism");
   app.add_option_function<std::vector<std::string>>(

@@ -78,3 +78,31 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
     return %0 : tensor<8xf32>
   }
 }
+
+// -----
+
+// expected-error @unknown {{no experts can be divided by --ep 2: no dim of the model batches weights and is routed by a softmax or a selection}}
+module attributes {dist.mesh = #dist.mesh<dp = 2>, dist.experts = 2} {
+  graph.parameter @w : tensor<16x16xf32>
+  func.func @no_experts(%x: tensor<8x16xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x16xf32> {
+    %w = graph.get_parameter @w : tensor<16x16xf32>
+    %y = graph.matmul %x, %w : tensor<8x16xf32>, tensor<16x16xf32>
+    return %y : tensor<8x16xf32>
+  }
+}
+
+// -----
+
+// expected-remark @unknown {{the 2 experts of 'up' are fewer than the 4 parts of --ep}}
+module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.experts = 4} {
+  graph.parameter @up : tensor<2x16x16xf32>
+  func.func @few_experts(%x: tensor<8x16xf32> {graph.batch_dim = 0 : i64},
+                         %z: tensor<8x2xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x16xf32> {
+    %gate = graph.softmax %z over 1 : tensor<8x2xf32>
+    %up = graph.get_parameter @up : tensor<2x16x16xf32>
+    %g = graph.einsum "te,td->etd" %gate, %x : tensor<8x2xf32>, tensor<8x16xf32>
+    %e = graph.einsum "etd,edh->eth" %g, %up : tensor<2x8x16xf32>, tensor<2x16x16xf32>
+    %h = graph.reduce sum %e over [0] : tensor<2x8x16xf32>
+    return %h : tensor<8x16xf32>
+  }
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Mixtures of experts whose experts are divided: simulated ranks give what one rank gives, every rank holds its share of the
+experts, and tokens travel the cheaper way.
+
+    run_experts.py [--only GLOB] [--jobs N]
+
+Bytes that a rank receives per layer, for N tokens of H numbers on each of e ranks, the best k of E experts, C slots per expert
+and group of S tokens (so k·c = E·C/S slots per token):
+
+    exchange  tokens to their experts' slots and back    2 · k·c · (e-1)/e · N·H·4
+    gather    all tokens to all, sums back               2 · (e-1) · N·H·4
+
+They meet at k·c = e. A dense form has no slots to exchange.
+"""
+import argparse
+import fnmatch
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
+import builder
+import numpy as np
+import pcc
+
+CASES = {}
+HIDDEN, SEQ, EXPERTS, LAYERS = 16, 16, 8, 2
+
+
+def verify(path, inputs, options):
+    with tempfile.TemporaryDirectory() as folder:
+        words = []
+        for name, value in inputs.items():
+            np.save(os.path.join(folder, name), value)
+            words += ["--input", f"{name}={folder}/{name}.npy"]
+        report = pcc.report("verify", path, *options, *words)
+        if not report["equal"]:
+            raise pcc.Failure(f"differs: {report['first_difference']}")
+
+
+def check_weights(bundle, parts):
+    """Every rank holds its share of the experts, and at least one rank has some."""
+    largest = max((x["shape"][0], sum(hi - lo for lo, hi in x["runs"][0])) for r in bundle["ranks"] for x in r["parameters"]
+                  if len(x["shape"]) == 3)
+    if largest[1] != -(-largest[0] // parts):
+        raise pcc.Failure(f"a rank holds {largest[1]} of {largest[0]} experts, divided by {parts}")
+
+
+def check(options, parts, limit=None, exchanges=None, batch=8, model=None):
+    with tempfile.TemporaryDirectory() as folder:
+        path, sizes = os.path.join(folder, "m.onnx"), {"batch": batch}
+        graph = builder.build("moe", path, **{**dict(layers=LAYERS, hidden=HIDDEN, inner=24, experts=EXPERTS, seq=SEQ), **(model or {})})
+        options = [*pcc.dim_options(sizes), *options]
+        verify(path, graph.draw_inputs(sizes), options)
+        pcc.succeed(path, "-o", os.path.join(folder, "b.pcc"), *options)
+        bundle = pcc.inspect(os.path.join(folder, "b.pcc"))
+        check_weights(bundle, parts)
+        check_traffic(bundle, limit, exchanges)
+
+
+def check_traffic(bundle, limit, exchanges):
+    kinds = {c["kind"] for c in bundle["collectives"]}
+    got = sum(c["received_bytes"] * c["count"] for c in bundle["collectives"])
+    if limit is not None and got > limit + 1:
+        raise pcc.Failure(f"receives {got} bytes by {sorted(kinds)}, {limit:.0f} are enough")
+    if exchanges is not None and exchanges != (kinds == {"all_to_all"}):
+        raise pcc.Failure(f"tokens travel by {sorted(kinds)}")
+
+
+def case(name, *arguments, **options):
+    CASES[name] = lambda: check(*arguments, **options)
+
+
+def gathered(e, tokens):
+    """Both ways, all layers, if each of `e` ranks has `tokens`."""
+    return LAYERS * 2 * (e - 1) * tokens * HIDDEN * 4
+
+
+def exchanged(e, tokens, slots):
+    return LAYERS * 2 * slots * (e - 1) / e * tokens * HIDDEN * 4
+
+
+# Capacity per group: slots per token k·c = 8·C/16.
+for capacity in (2, 4, 8, 16):
+    for e in (2, 4, 8):
+        slots, tokens = EXPERTS * capacity / SEQ, 8 * SEQ // e
+        best = min(gathered(e, tokens), exchanged(e, tokens, slots))
+        case(f"grouped-{capacity}-over-{e}", ["--ep", str(e)], e, best, slots < e if slots != e else None,
+             model=dict(form="grouped", capacity=capacity))
+for form in ("dense", "scatter"):
+    for e in (2, 4, 8):
+        case(f"{form}-over-{e}", ["--ep", str(e)], e, gathered(e, 8 * SEQ // e), model=dict(form=form))
+    case(f"{form}-first-half", ["--dp", "4", "--ep", "2"], 2, gathered(2, 2 * SEQ), model=dict(form=form))
+    case(f"{form}-one-chosen", ["--ep", "4"], 4, gathered(4, 2 * SEQ), model=dict(form=form, chosen=1))
+case("grouped-first-half", ["--dp", "4", "--ep", "2"], 2, exchanged(2, 2 * SEQ, 1), True, model=dict(form="grouped", capacity=2))
+case("grouped-cp", ["--dp", "2", "--cp", "2", "--ep", "4"], 4, model=dict(form="grouped", capacity=4))
+case("dense-cp", ["--cp", "4", "--ep", "2"], 2, model=dict(form="dense"))
+
+# Other axes beside. What is left of an expert's dim is cheapest for tp, too.
+for form in ("dense", "grouped"):
+    case(f"{form}-tensor-parallel", ["--ep", "2", "--tp", "2"], 4, model=dict(form=form))
+    case(f"{form}-stages", ["--ep", "2", "--pp", "2"], 2, model=dict(form=form))
+    case(f"{form}-microbatches", ["--ep", "2", "--microbatches", "2"], 2, model=dict(form=form))
+
+# Sizes that nothing divides.
+for form in ("dense", "grouped"):
+    case(f"{form}-uneven-experts", ["--ep", "4"], 4, model=dict(form=form, experts=6))
+    case(f"{form}-uneven-batch", ["--ep", "4"], 4, batch=6, model=dict(form=form))
+    case(f"{form}-three", ["--ep", "3"], 3, batch=7, model=dict(form=form))
+    case(f"{form}-more-ranks-than-experts", ["--ep", "8"], 4, model=dict(form=form, experts=4))
+
+
+def real(name, options, parts, limit):
+    """An export with the inputs that came with it."""
+    folder = os.path.join(pcc.REAL_MODELS, name)
+    model, inputs = os.path.join(folder, "model.onnx"), os.path.join(folder, "inputs")
+    options = ["--dim", "batch=8", *options]
+    report = pcc.report("verify", model, *options, *pcc.input_options(inputs))
+    if not report["equal"]:
+        raise pcc.Failure(f"differs: {report['first_difference']}")
+    with tempfile.TemporaryDirectory() as out:
+        pcc.succeed(model, "-o", os.path.join(out, "b.pcc"), *options)
+        bundle = pcc.inspect(os.path.join(out, "b.pcc"))
+    check_weights(bundle, parts)
+    check_traffic(bundle, limit, None)
+
+
+# Two layers, 128 tokens of 64 numbers. Slots over the whole batch are exchanged in two steps, by columns of the tokens.
+for form in ("dense", "einsum", "dropping"):
+    if os.path.isdir(os.path.join(pcc.REAL_MODELS, f"moe-{form}-dynamo")):
+        for e in (2, 4, 8):
+            CASES[f"real-{form}-over-{e}"] = lambda form=form, e=e: real(f"moe-{form}-dynamo", ["--ep", str(e)], e,
+                                                                        2 * 2 * (e - 1) * 128 // e * 64 * 4)
+        CASES[f"real-{form}-beside-tp"] = lambda form=form: real(f"moe-{form}-dynamo", ["--ep", "2", "--tp", "2"], 4, None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--jobs", type=int, default=1)
+    a = parser.parse_args()
+    sys.exit(pcc.run_cases([(n, f, ()) for n, f in CASES.items() if fnmatch.fnmatch(n, a.only)], a.jobs))
+
+
+if __name__ == "__main__":
+    main()
