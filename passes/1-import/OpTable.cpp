@@ -47,6 +47,7 @@ const OpTable &OpTable::get() {
     addContractionOps(all);
     addConvolutionOps(all);
     addAttentionOps(all);
+    addExpertOps(all);
     addReductionOps(all);
     addNormOps(all);
     addLossOps(all);

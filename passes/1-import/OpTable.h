@@ -53,6 +53,7 @@ void addActivationOps(OpTable &table);
 void addContractionOps(OpTable &table);
 void addConvolutionOps(OpTable &table);
 void addAttentionOps(OpTable &table);
+void addExpertOps(OpTable &table);
 void addReductionOps(OpTable &table);
 void addNormOps(OpTable &table);
 void addLossOps(OpTable &table);

@@ -8,6 +8,7 @@ def moe(g, layers=2, hidden=64, inner=128, experts=8, chosen=2, seq=16, classes=
 
     dense    every expert sees every token, gates of 0 drop what is not wanted; gates by one-hot rows
     scatter  the same, gates scattered into zeros
+    fused    com.microsoft's op
     grouped  tokens are dispatched to `capacity` slots per expert and row of the batch by one-hot products; a token that
              finds no free slot is dropped; the default capacity is enough for all"""
     x = g.input("x", ("batch", seq, hidden), "normal")
@@ -17,7 +18,8 @@ def moe(g, layers=2, hidden=64, inner=128, experts=8, chosen=2, seq=16, classes=
         if form == "grouped":
             y = grouped(g, h, name, hidden, inner, experts, chosen, seq, capacity or seq)
         else:
-            y = dense(g, g.reshape(h, -1, hidden), name, hidden, inner, experts, chosen, form)
+            part = fused if form == "fused" else dense
+            y = part(g, g.reshape(h, -1, hidden), name, hidden, inner, experts, chosen, form)
             y = g.reshape(y, (x, 0), seq, hidden)
         x = g.op("Add", x, y)
     g.scope = ""
@@ -69,3 +71,12 @@ def grouped(g, h, name, hidden, inner, experts, chosen, seq, capacity):
     y = blocks.silu(g, g.op("Einsum", y, up, equation="egcm,emh->egch"))
     y = g.op("Einsum", y, down, equation="egch,ehm->egcm")
     return g.op("Einsum", combine, y, equation="gsec,egcm->gsm")
+
+
+def fused(g, h, name, hidden, inner, experts, chosen, form):
+    """A gated unit whose two parts lie in pairs of rows, with biases."""
+    router = blocks.linear(g, h, f"{name}.router", hidden, experts, bias=False)
+    return g.op("MoE", h, router, g.weight(f"{name}.fc1", (experts, 2 * inner, hidden)), g.weight(f"{name}.fc1.bias", (experts, 2 * inner)),
+                g.weight(f"{name}.fc2", (experts, hidden, inner)), g.weight(f"{name}.fc2.bias", (experts, hidden)), domain="com.microsoft",
+                k=chosen, normalize_routing_weights=1, activation_type="swiglu", swiglu_fusion=1, swiglu_limit=0.7,
+                activation_alpha=1.702, activation_beta=1.0)

@@ -162,7 +162,8 @@ class Graph:
         info = lambda name, dtype, shape: helper.make_tensor_value_info(name, ONNX_TYPES[np.dtype(dtype)], shape)
         graph = helper.make_graph(self.nodes, "main_graph", [info(i.name, i.dtype, i.shape) for i in self.inputs],
                                   [info(n, "f4", s) for n, s in self.outputs], tensors + self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)],
+        imports = [helper.make_opsetid(d, 1 if d else self.opset) for d in sorted({""} | {n.domain for n in self.nodes})]
+        model = helper.make_model(graph, opset_imports=imports,
                                   ir_version=IR_VERSION.get(self.opset, 10), producer_name="pcc-test-models")
         with open(path, "wb") as f:
             f.write(model.SerializeToString())

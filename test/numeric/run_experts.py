@@ -87,7 +87,7 @@ for capacity in (2, 4, 8, 16):
         best = min(gathered(e, tokens), exchanged(e, tokens, slots))
         case(f"grouped-{capacity}-over-{e}", ["--ep", str(e)], e, best, slots < e if slots != e else None,
              model=dict(form="grouped", capacity=capacity))
-for form in ("dense", "scatter"):
+for form in ("dense", "scatter", "fused"):
     for e in (2, 4, 8):
         case(f"{form}-over-{e}", ["--ep", str(e)], e, gathered(e, 8 * SEQ // e), model=dict(form=form))
     case(f"{form}-first-half", ["--dp", "4", "--ep", "2"], 2, gathered(2, 2 * SEQ), model=dict(form=form))

@@ -1,0 +1,195 @@
+//===- Experts.cpp - com.microsoft's mixture of experts -------------------===//
+//
+// Expanded in its dense form: every expert computes every token, and gates of 0
+// drop what was not chosen. Which ranks compute what is decided in 4-shard.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/1-import/OpTable.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace pcc::ingest {
+
+namespace {
+/// How the two halves of a gated linear unit lie in the rows of the first
+/// weight (attribute swiglu_fusion).
+enum Fusion { Apart, Interleaved, Halves };
+
+/// The node's operands, their sizes checked.
+class MoeExpansion {
+public:
+  explicit MoeExpansion(NodeImport &n) : n(n) {}
+
+  /// gate    = top k of softmax(router)               [tokens, experts]
+  /// hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
+  /// result  = sum over experts of gate · (hidden · fc2' + b2)
+  Value run() {
+    if (!read())
+      return {};
+    Value hidden = activation();
+    Value outputs = linear(hidden, 4, 5, size, inner);
+    if (n.failed())
+      return {};
+    Value sum = n.make<EinsumOp>("te,etd->td", ValueRange{gates(), outputs});
+    return n.reshape(sum, shape);
+  }
+
+private:
+  bool read() {
+    if (n.integer("use_sparse_mixer", 0))
+      n.unsupported("routes by a sparse mixer (use_sparse_mixer is 1)");
+    name = n.text("activation_type", "relu");
+    if (!llvm::is_contained({"relu", "gelu", "silu", "swiglu", "identity"},
+                            name))
+      n.unsupported("activation_type is '" + name +
+                    "', not relu, gelu, silu, swiglu or identity");
+    fusion = n.integer("swiglu_fusion", 0);
+    if (fusion < Apart || fusion > Halves)
+      n.unsupported("swiglu_fusion is " + Twine(fusion) + ", not 0, 1 or 2");
+    if (name != "swiglu")
+      fusion = Apart;
+    return !n.failed() && readSizes() && !n.failed();
+  }
+
+  bool readSizes() {
+    if (!n.has(4))
+      return n.invalid("lacks operand 4"), false;
+    Value x = n.operand(0), router = n.operand(1), second = n.operand(4);
+    if (n.failed())
+      return false;
+    shape.assign(shapeOf(x).begin(), shapeOf(x).end());
+    if (shape.size() < 2 || shape.size() > 3 || shapeOf(router).size() != 2 ||
+        shapeOf(second).size() != 3)
+      return n.invalid("needs an input of 2 or 3 dims, a router of 2 and "
+                       "weights of 3"),
+             false;
+    size = shape.back();
+    tokens = productOf(shape.front(), shape.size() == 3 ? shape[1] : 1);
+    experts = shapeOf(router)[1];
+    inner = shapeOf(second)[2];
+    k = n.integer("k", 1);
+    if (k < 1 || k > experts)
+      return n.invalid("chooses " + Twine(k) + " of " + Twine(experts) +
+                       " experts"),
+             false;
+    x = n.reshape(x, {tokens, size});
+    input = n.reshape(x, {1, tokens, size});
+    return expect(1, {tokens, experts}) && checkGate();
+  }
+
+  /// The second factor of a gated unit comes from a third weight or from the
+  /// first one, not from both or none.
+  bool checkGate() {
+    if (name == "swiglu" && n.has(6) == (fusion != Apart))
+      n.invalid(fusion == Apart
+                    ? "has activation_type swiglu, swiglu_fusion 0 and no "
+                      "fc3_experts_weights"
+                    : "has fc3_experts_weights although swiglu_fusion is " +
+                          Twine(fusion));
+    return !n.failed();
+  }
+
+  bool expect(size_t operand, ArrayRef<int64_t> sizes) {
+    Value value = n.operand(operand);
+    if (!n.failed() && shapeOf(value) != sizes)
+      n.fail(n.contradiction, "has operand " + Twine(operand) + " of shape " +
+                                  sizesText(shapeOf(value)) + ", not " +
+                                  sizesText(sizes));
+    return !n.failed();
+  }
+
+  /// x · w' (+ b) for every expert, w being operand `weight`, [experts, to,
+  /// from].
+  Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
+    if (n.failed() || !expect(weight, {experts, to, from}))
+      return {};
+    Value y = n.make<MatmulOp>(x, n.operand(weight), false, true);
+    if (!n.has(bias) || !expect(bias, {experts, to}))
+      return y;
+    return n.add(y, n.reshape(n.operand(bias), {experts, 1, to}));
+  }
+
+  Value swish(Value x, double alpha) {
+    Value scaled = alpha == 1 ? x : n.mul(x, n.scalarLike(x, alpha));
+    return n.mul(x, n.make<SigmoidOp>(scaled));
+  }
+
+  Value activate(Value x) {
+    if (name == "relu")
+      return n.make<ReluOp>(x);
+    if (name == "gelu")
+      return n.make<GeluOp>(x, /*tanh=*/true);
+    return name == "silu" ? swish(x, 1) : x;
+  }
+
+  /// clamp(g) · sigmoid(alpha · clamp(g)) · (clamp(l) + beta)
+  Value gatedUnit(Value g, Value l) {
+    if (n.hasAttribute("swiglu_limit")) {
+      double limit = n.real("swiglu_limit", 0);
+      g = n.make<MinOp>(g, n.scalarLike(g, limit));
+      l = n.make<MinOp>(l, n.scalarLike(l, limit));
+      l = n.make<MaxOp>(l, n.scalarLike(l, -limit));
+    }
+    double beta = n.real("activation_beta", 0);
+    if (beta != 0)
+      l = n.add(l, n.scalarLike(l, beta));
+    return n.mul(swish(g, n.real("activation_alpha", 1)), l);
+  }
+
+  /// One of the two parts of `both` along `dim`, which has size 2.
+  Value part(Value both, int64_t dim, int64_t index) {
+    return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
+  }
+
+  Value activation() {
+    if (fusion != Apart) {
+      Value both = linear(input, 2, 3, 2 * inner, size);
+      const int64_t dim = fusion == Interleaved ? 3 : 2;
+      SmallVector<int64_t> parts{experts, tokens, inner};
+      parts.insert(parts.begin() + dim, 2);
+      both = n.reshape(both, parts);
+      return gatedUnit(part(both, dim, 0), part(both, dim, 1));
+    }
+    Value first = linear(input, 2, 3, inner, size);
+    if (!n.has(6))
+      return activate(first);
+    Value third = linear(input, 6, 7, inner, size);
+    return name == "swiglu" ? gatedUnit(first, third)
+                            : n.mul(activate(first), third);
+  }
+
+  /// The chances of the best k experts, else 0.
+  Value gates() {
+    Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
+    auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);
+    if (n.failed())
+      return {};
+    if (n.integer("normalize_routing_weights", 0))
+      values = n.div(values, n.reduce(ReduceKind::Sum, values, {1}, true));
+    Value none = n.full(tensorType(chance), 0);
+    return n.make<ScatterElementsOp>(ScatterKind::Set, none, places, values,
+                                     uint64_t(1));
+  }
+
+  NodeImport &n;
+  std::string name;
+  int64_t fusion = Apart;
+  SmallVector<int64_t> shape;
+  int64_t size = 0, tokens = 0, experts = 0, inner = 0, k = 1;
+  Value input; ///< [1, tokens, size]
+};
+} // namespace
+
+static Value moe(NodeImport &n) { return MoeExpansion(n).run(); }
+
+void addExpertOps(OpTable &table) {
+  static constexpr OpForm microsoft[] = {
+      {"MoE", 1, 3, 8, moe},
+  };
+  table.add("com.microsoft", microsoft);
+}
+
+} // namespace pcc::ingest
