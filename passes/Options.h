@@ -5,6 +5,7 @@
 
 #include "passes/Phase.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,6 +36,7 @@ struct CompileOptions {
   std::optional<int64_t> virtualStages;
   std::vector<std::string> shards;
   std::vector<std::string> stageAt;
+  std::vector<std::string> presets;
   std::string target = "cpu";
   std::vector<std::string> cpus;
   /// --cluster: the file of prices.
@@ -55,12 +57,21 @@ struct CompileOptions {
   std::string command;
 
   /// The size of an axis, 1 if it was not given. Experts that lie on no given
-  /// axis make dp.
+  /// axis make dp; the preset divides them over all of dp and cp.
   int64_t axis(const std::string &name) const {
+    auto given = [&](const std::string &axis) {
+      auto it = axes.find(axis);
+      return it == axes.end() ? 1 : it->second;
+    };
     if (name == "dp" && !axes.count("dp") && !axes.count("cp"))
-      return axis("ep");
-    auto it = axes.find(name);
-    return it == axes.end() ? 1 : it->second;
+      return given("ep");
+    if (name == "ep" && !axes.count("ep") && hasPreset("expert"))
+      return given("dp") * given("cp");
+    return given(name);
+  }
+
+  bool hasPreset(const std::string &name) const {
+    return std::find(presets.begin(), presets.end(), name) != presets.end();
   }
 };
 

@@ -32,6 +32,13 @@ static uint64_t worldOf(const CompileOptions &options) {
 static Outcome checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
+  if (options.hasPreset("expert") && !options.mesh.empty())
+    return {2,
+            "--preset expert and --mesh exclude each other: experts lie on dp "
+            "and cp",
+            {}};
+  if (options.hasPreset("expert") && experts == 1)
+    return {6, "--preset expert needs ranks: give --ep, --dp or --cp", {}};
   if (lanes % experts != 0)
     return {6,
             "--ep " + std::to_string(experts) +
@@ -113,6 +120,7 @@ asText(const CompileOptions &options) {
         std::pair("--schedule", options.schedule),
         std::pair("--shard", join(options.shards)),
         std::pair("--stage-at", join(options.stageAt)),
+        std::pair("--preset", join(options.presets)),
         std::pair("--configuration", options.configuration),
         std::pair("--cpu", join(options.cpus))})
     if (!value.empty())

@@ -26,7 +26,7 @@ ODD = {
 FORMS = [("gpt2", dict(opset=23, attention="op")), ("llama", dict(opset=23, attention="op", norm="op")),
          ("gpt2", dict(mask="buffer")), ("gpt2", dict(mask="trilu", tied=False)), ("gpt2", dict(head_size=7)),
          ("bert", dict(classes=3)), ("resnet", dict(batch_norm=True)), ("llama", dict(tied=True, opset=24)),
-         ("moe", dict(form="scatter")), ("moe", dict(form="fused")), ("moe", dict(form="grouped")), ("moe", dict(form="grouped", capacity=2))]
+         ("llama", dict(experts=3)), ("moe", dict(form="scatter")), ("moe", dict(form="fused")), ("moe", dict(form="grouped")), ("moe", dict(form="grouped", capacity=2))]
 
 
 class Builder(unittest.TestCase):

@@ -1,5 +1,6 @@
 """Decoders: gpt2, llama."""
 import blocks
+import experts
 import numpy as np
 
 
@@ -55,9 +56,15 @@ def repeat_heads(g, x, kv_heads, repeats, size):
     return g.reshape(g.op("Expand", g.op("Unsqueeze", x, [2]), shape), (x, 0), kv_heads * repeats, (x, 2), size)
 
 
+def mixture(g, h, name, hidden, inner, count):
+    y = experts.dense(g, g.reshape(h, -1, hidden), name, hidden, inner, count, 2, "dense")
+    return g.reshape(y, (h, 0), (h, 1), hidden)
+
+
 def llama(g, layers=4, hidden=64, heads=8, kv_heads=2, head_size=0, inner=172, vocabulary=500, theta=10000.0, tied=False,
-          mask="range", attention="softmax", norm="single"):
-    """Llama: RMS norm (single ops, or "op" for opset 23's), rotary positions, grouped queries, SwiGLU."""
+          mask="range", attention="softmax", norm="single", experts=0):
+    """Llama: RMS norm (single ops, or "op" for opset 23's), rotary positions, grouped queries, SwiGLU. With `experts` each
+    block has as many of them, of which a token chooses two (Mixtral)."""
     size = head_size or hidden // heads
     ids = g.input("input_ids", ("batch", "seq"), "ids", vocabulary)
     x = blocks.embedding(g, ids, "model.embed_tokens.weight", vocabulary, hidden)
@@ -78,6 +85,9 @@ def llama(g, layers=4, hidden=64, heads=8, kv_heads=2, head_size=0, inner=172, v
         y = blocks.merge_heads(g, y, heads, size)
         x = g.op("Add", x, blocks.linear(g, y, f"{name}.self_attn.o_proj", heads * size, hidden, bias=False))
         h = blocks.rms_norm(g, x, f"{name}.post_attention_layernorm", hidden, fused=norm == "op")
+        if experts:
+            x = g.op("Add", x, mixture(g, h, f"{name}.moe", hidden, inner, experts))
+            continue
         gate = blocks.silu(g, blocks.linear(g, h, f"{name}.mlp.gate_proj", hidden, inner, bias=False))
         up = blocks.linear(g, h, f"{name}.mlp.up_proj", hidden, inner, bias=False)
         x = g.op("Add", x, blocks.linear(g, g.op("Mul", gate, up), f"{name}.mlp.down_proj", inner, hidden, bias=False))

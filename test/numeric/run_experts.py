@@ -21,21 +21,17 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
 import builder
 import numpy as np
+import oracle
 import pcc
 
 CASES = {}
 HIDDEN, SEQ, EXPERTS, LAYERS = 16, 16, 8, 2
 
 
-def verify(path, inputs, options):
-    with tempfile.TemporaryDirectory() as folder:
-        words = []
-        for name, value in inputs.items():
-            np.save(os.path.join(folder, name), value)
-            words += ["--input", f"{name}={folder}/{name}.npy"]
-        report = pcc.report("verify", path, *options, *words)
-        if not report["equal"]:
-            raise pcc.Failure(f"differs: {report['first_difference']}")
+def verify(path, inputs, options, folder):
+    report = pcc.report("verify", path, *options, *(w for n in inputs for w in ("--input", f"{n}={folder}/{n}.npy")))
+    if not report["equal"]:
+        raise pcc.Failure(f"differs: {report['first_difference']}")
 
 
 def check_weights(bundle, parts):
@@ -46,16 +42,28 @@ def check_weights(bundle, parts):
         raise pcc.Failure(f"a rank holds {largest[1]} of {largest[0]} experts, divided by {parts}")
 
 
-def check(options, parts, limit=None, exchanges=None, batch=8, model=None):
+def check_outputs(path, bundle, inputs, folder):
+    """What the ranks compute is what ONNX Runtime computes, dropped tokens included."""
+    pcc.succeed("run", bundle, *(w for n in inputs for w in ("--input", f"{n}={folder}/{n}.npy")), "--output", folder, "--comm", "thread")
+    for name, want in oracle.run(path, inputs).items():
+        error = oracle.relative_error(np.load(os.path.join(folder, f"{name}.npy")), want)
+        if not error <= 1e-4:
+            raise pcc.Failure(f"{name}: relative error {error:.2e}")
+
+
+def check(options, parts, limit=None, exchanges=None, batch=8, model=None, kind="moe"):
+    sizes = dict(layers=LAYERS, hidden=HIDDEN, inner=24, experts=EXPERTS) | ({"seq": SEQ} if kind == "moe" else {"heads": 4})
     with tempfile.TemporaryDirectory() as folder:
-        path, sizes = os.path.join(folder, "m.onnx"), {"batch": batch}
-        graph = builder.build("moe", path, **{**dict(layers=LAYERS, hidden=HIDDEN, inner=24, experts=EXPERTS, seq=SEQ), **(model or {})})
-        options = [*pcc.dim_options(sizes), *options]
-        verify(path, graph.draw_inputs(sizes), options)
-        pcc.succeed(path, "-o", os.path.join(folder, "b.pcc"), *options)
-        bundle = pcc.inspect(os.path.join(folder, "b.pcc"))
-        check_weights(bundle, parts)
-        check_traffic(bundle, limit, exchanges)
+        path, dims = os.path.join(folder, "m.onnx"), {"batch": batch} | ({} if kind == "moe" else {"seq": SEQ})
+        graph = builder.build(kind, path, **(sizes | (model or {})))
+        options, inputs, bundle = [*pcc.dim_options(dims), *options], graph.draw_inputs(dims), os.path.join(folder, "b.pcc")
+        for name, value in inputs.items():
+            np.save(os.path.join(folder, name), value)
+        verify(path, inputs, options, folder)
+        pcc.succeed(path, "-o", bundle, *options)
+        check_outputs(path, bundle, inputs, folder)
+        check_weights(pcc.inspect(bundle), parts)
+        check_traffic(pcc.inspect(bundle), limit, exchanges)
 
 
 def check_traffic(bundle, limit, exchanges):
@@ -95,6 +103,19 @@ for form in ("dense", "scatter", "fused"):
 case("grouped-first-half", ["--dp", "4", "--ep", "2"], 2, exchanged(2, 2 * SEQ, 1), True, model=dict(form="grouped", capacity=2))
 case("grouped-cp", ["--dp", "2", "--cp", "2", "--ep", "4"], 4, model=dict(form="grouped", capacity=4))
 case("dense-cp", ["--cp", "4", "--ep", "2"], 2, model=dict(form="dense"))
+
+# A transformer: attention has the batch, and the sequence, where its tokens' experts are divided.
+for e in (2, 4, 8):
+    case(f"transformer-over-{e}", ["--ep", str(e)], e, gathered(e, 8 * SEQ // e), kind="llama")
+case("transformer-first-half", ["--dp", "4", "--ep", "2"], 2, gathered(2, 2 * SEQ), kind="llama")
+KEYS = LAYERS * 2 * 4 * SEQ // 2 * (HIDDEN // 2) * 4  # and values, gathered over cp
+case("transformer-cp", ["--dp", "2", "--cp", "2", "--ep", "4"], 4, gathered(4, 2 * SEQ) + KEYS, kind="llama")
+case("transformer-tensor-parallel", ["--ep", "2", "--tp", "2"], 4, kind="llama")
+case("transformer-stages", ["--ep", "2", "--pp", "2", "--microbatches", "2"], 2, kind="llama")
+
+# The preset divides experts over all of dp and cp.
+case("preset", ["--dp", "4", "--preset", "expert"], 4, gathered(4, 2 * SEQ))
+case("preset-beside-ep", ["--dp", "4", "--ep", "2", "--preset", "expert"], 2, gathered(2, 2 * SEQ))
 
 # Other axes beside. What is left of an expert's dim is cheapest for tp, too.
 for form in ("dense", "grouped"):

@@ -76,6 +76,33 @@ static std::string checkBatchDim(const std::string &text) {
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
 }
 
+/// The presets of the interface, of which this build has one.
+static void addPresets(CLI::App &app, CompileOptions &options) {
+  app.add_option_function<std::vector<std::string>>(
+         "--preset",
+         [&options](const std::vector<std::string> &names) {
+           for (const std::string &name : names)
+             if (name != "expert")
+               throw CLI::ParseError("option --preset " + name +
+                                         " is unsupported in this build",
+                                     tool::unsupportedCode);
+           options.presets = names;
+         },
+         "layouts by name; expert: experts over all of dp and cp")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](const std::string &name) {
+            for (const char *known : {"megatron", "fsdp", "zero1", "zero2",
+                                      "zero3", "sequence", "expert"})
+              if (name == known)
+                return std::string();
+            return "'" + name + "' is no value of --preset";
+          },
+          ""))
+      ->group("Parallelism");
+}
+
 static void addParallelism(CLI::App &app, CompileOptions &options) {
   for (const char *axis : {"tp", "pp", "dp", "cp", "ep"})
     app.add_option_function<int64_t>(
@@ -190,6 +217,7 @@ static CLI::Option *addPhaseOption(CLI::App &app, const std::string &name,
 void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   addModel(app, options);
   addParallelism(app, options);
+  addPresets(app, options);
   app.add_option_function<std::string>(
          "--target",
          [&options](const std::string &target) {

@@ -23,9 +23,7 @@ static constexpr char anything[] = ".+";
 static constexpr char number[] = R"([+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
 
 static constexpr LaterOption laterOptions[] = {
-    // The planner and presets.
-    {"--preset", "(megatron|fsdp|zero1|zero2|zero3|sequence|expert)"
-                 "(,(megatron|fsdp|zero1|zero2|zero3|sequence|expert))*"},
+    // The planner.
     {"--memory-limit", "[0-9]+([.][0-9]+)?([KMGT]i?B|B)?"},
     {"--recompute", "none|full|selective|auto"},
     // Other targets and types.
