@@ -7,8 +7,9 @@ def DecideShardings : Pass<"decide-shardings", "::mlir::func::FuncOp"> {
   let description = [{
     Hands out the axes of the module's `dist.mesh` one prime part at a time (`tp` of 4 is `tp:(1)2`, then `tp:(2)2`), each where it
     costs the fewest received bytes, then calls, then memory: exactly, by variable elimination over one strategy per op. What an
-    axis may split follows from its name; `dist.seeds` pin values. Writes `dist.shardings` and `dist.split` on ops, `dist.sharding`
-    on arguments and results. [example: test/passes/4-shard/decide-shardings.mlir @megatron_mlp]
+    axis may split follows from its name; `dist.seeds` pin values; `dist.experts` parts of dp, then cp, divide experts. Writes
+    `dist.shardings` and `dist.split` on ops, `dist.sharding` on arguments and results.
+    [example: test/passes/4-shard/decide-shardings.mlir @megatron_mlp]
   }];
   let statistics = [Statistic<"numAxes", "axes", "sub-axes handed out">, Statistic<"numSplit", "split", "ops that some axis splits">];
   let dependentDialects = ["::pcc::dist::DistDialect"];

@@ -66,6 +66,15 @@ def check(options, parts, limit=None, exchanges=None, batch=8, model=None, kind=
         check_traffic(pcc.inspect(bundle), limit, exchanges)
 
 
+def check_bytes(options, model, limit):
+    """Compiles only."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
+        builder.build("moe", path, **model)
+        pcc.succeed(path, "-o", bundle, "--dim", "batch=4", *options)
+        check_traffic(pcc.inspect(bundle), limit, True)
+
+
 def check_traffic(bundle, limit, exchanges):
     kinds = {c["kind"] for c in bundle["collectives"]}
     got = sum(c["received_bytes"] * c["count"] for c in bundle["collectives"])
@@ -103,6 +112,10 @@ for form in ("dense", "scatter", "fused"):
 case("grouped-first-half", ["--dp", "4", "--ep", "2"], 2, exchanged(2, 2 * SEQ, 1), True, model=dict(form="grouped", capacity=2))
 case("grouped-cp", ["--dp", "2", "--cp", "2", "--ep", "4"], 4, model=dict(form="grouped", capacity=4))
 case("dense-cp", ["--cp", "4", "--ep", "2"], 2, model=dict(form="dense"))
+
+# Four ranks with 256 tokens of 1024 numbers, two slots per token: 1572864 bytes in 16 bits, so twice that here.
+CASES["published-sizes"] = lambda: check_bytes(["--ep", "4"], dict(layers=1, hidden=1024, inner=8, experts=8, seq=256, form="grouped",
+                                                                   capacity=64), 2 * 1572864)
 
 # A transformer: attention has the batch, and the sequence, where its tokens' experts are divided.
 for e in (2, 4, 8):
