@@ -7,19 +7,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// `sharding` as ranks see it in every microbatch.
-static dist::Sharding ofRanks(dist::Sharding sharding) {
-  for (dist::DimSharding &dim : sharding.dims)
-    for (dist::Factor &factor : dim.factors)
-      std::erase_if(factor.axes, [](const dist::SubAxis &axis) {
-        return axis.axis == dist::timeAxis;
-      });
-  return dist::placement(sharding);
-}
-
 static std::optional<dist::Sharding> shardingOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
-  return sharding ? std::optional(ofRanks(sharding.getSharding()))
+  return sharding ? std::optional(dist::withoutTime(sharding.getSharding()))
                   : std::nullopt;
 }
 
@@ -71,7 +61,7 @@ void DecidedShardings::readSignature(func::FuncOp function) {
     if (auto sharding = function.getResultAttrOfType<dist::ShardingAttr>(
             i, dist::shardingName))
       outputShardings[textOf(function.getResultAttr(i, "graph.name"))] =
-          ofRanks(sharding.getSharding());
+          dist::withoutTime(sharding.getSharding());
 }
 
 void DecidedShardings::readOp(Operation *op) {
@@ -118,7 +108,7 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (isPartial && numOthers > 0)
     return void(++partial);
   if (first && numOthers == 0 && (isPartial || numReshards == 1))
-    sharding = ofRanks(first.getTo().getSharding());
+    sharding = dist::withoutTime(first.getTo().getSharding());
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());

@@ -6,20 +6,6 @@
 using namespace mlir;
 using namespace pcc;
 
-/// The innermost file position of a location, as FILE:LINE; empty if it has
-/// none.
-static std::string sourceLine(Location location) {
-  std::string line;
-  location->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    line = (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
-    return WalkResult::interrupt();
-  });
-  return line;
-}
-
 Diagnostics::Diagnostics(MLIRContext *context, const Listener &listener)
     : listener(listener), handler(context, [this](Diagnostic &diagnostic) {
         return take(diagnostic);
@@ -35,7 +21,8 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
   first.error = diagnostic.str();
   if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
     first.notes.push_back("at node '" + node.str() + "'");
-  if (std::string line = sourceLine(diagnostic.getLocation()); !line.empty())
+  if (std::string line = graph::sourceLine(diagnostic.getLocation());
+      !line.empty())
     first.notes.push_back("from " + line);
   for (Diagnostic &note : diagnostic.getNotes())
     first.notes.push_back(note.str());

@@ -89,6 +89,17 @@ Sharding placement(const Sharding &sharding) {
   return result;
 }
 
+Sharding withoutTime(Sharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    for (Factor &factor : dim.factors)
+      std::erase_if(factor.axes,
+                    [](const SubAxis &axis) { return axis.axis == timeAxis; });
+  std::erase_if(sharding.partials, [](const Partial &partial) {
+    return partial.axis.axis == timeAxis;
+  });
+  return placement(sharding);
+}
+
 /// Appends a factor, joined to the one before if both are split or both are not
 /// and no rank's part changes.
 static void join(std::vector<Factor> &factors, const Factor &next) {

@@ -103,6 +103,9 @@ DimSharding canonical(DimSharding dim);
 /// replicated.
 Sharding placement(const Sharding &sharding);
 
+/// How ranks see it in every microbatch: the placement without the time axis.
+Sharding withoutTime(Sharding sharding);
+
 /// Every rank holds the same elements in the same order, with the same partial
 /// axes.
 bool samePlacement(const Sharding &a, const Sharding &b);

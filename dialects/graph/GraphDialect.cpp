@@ -121,3 +121,15 @@ StringRef pcc::graph::nodeName(Location location) {
   });
   return name;
 }
+
+std::string pcc::graph::sourceLine(Location location) {
+  std::string line;
+  location->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    line = (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+    return WalkResult::interrupt();
+  });
+  return line;
+}

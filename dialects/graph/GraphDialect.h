@@ -36,6 +36,10 @@ broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 /// The name of the node that a location stands for; empty if it names none.
 llvm::StringRef nodeName(mlir::Location location);
 
+/// The innermost file position of a location, as FILE:LINE; empty if it has
+/// none.
+std::string sourceLine(mlir::Location location);
+
 /// The properties of an op that is being built or parsed: those that are set,
 /// those that are still in the dictionary, and defaults.
 template <typename Op>
