@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/4-shard/AxisSearch.h"
+#include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
 #include "passes/plan/Eliminate.h"
 #include "llvm/Support/DebugLog.h"
@@ -202,7 +203,11 @@ private:
     return emitError(locationOf(edge.user))
            << name << " needs " << dist::toBriefString(to, planner.mesh())
            << " of a value that is "
-           << dist::toBriefString(from, planner.mesh());
+           << dist::toBriefString(from, planner.mesh())
+           << (seed ? " [" +
+                          std::string(dist::codeOf(dist::Lint::UnmetRequest)) +
+                          "]"
+                    : "");
   }
 
   ShardedGraph &graph;

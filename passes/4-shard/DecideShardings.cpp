@@ -2,10 +2,12 @@
 
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
+#include "passes/4-shard/Alternatives.h"
 #include "passes/4-shard/AxisSearch.h"
 #include "passes/4-shard/ExpertDims.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
+#include "passes/4-shard/Places.h"
 #include "passes/4-shard/Recorded.h"
 #include "passes/plan/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
@@ -24,16 +26,17 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// Gives all users of `value` a copy that lies as `sharding` and has its name,
-/// if it does not lie like this itself.
-static void pin(Value value, const dist::Sharding &sharding) {
+/// if it does not lie like this itself; returns the op whose result is pinned.
+static Operation *pin(Value value, const dist::Sharding &sharding,
+                      const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
-  if (dist::samePlacement(from.getSharding(), sharding))
-    return;
   Operation *op = value.getDefiningOp();
+  if (dist::samePlacement(from.getSharding(), sharding))
+    return op;
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   auto reshard = dist::ReshardOp::create(
-      builder, op->getLoc(), value.getType(), value, from,
+      builder, causeOf(value, {pinOf(op, seed)}), value.getType(), value, from,
       dist::ShardingAttr::get(op->getContext(), sharding), DenseI64ArrayAttr());
   value.replaceAllUsesExcept(reshard, reshard);
   dist::setSharding(reshard, sharding);
@@ -41,6 +44,18 @@ static void pin(Value value, const dist::Sharding &sharding) {
     reshard->setAttr(pipe::stageName, stage);
   if (Attribute name = op->removeAttr("graph.name"))
     reshard->setAttr("graph.name", name);
+  return reshard;
+}
+
+/// Writes next to every op at which something is communicated what else it
+/// could have been.
+static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
+                            plan::ReshardPlanner &planner) {
+  Alternatives alternatives(graph, seeds, planner);
+  for (unsigned i = 0; i < graph.ops.size(); ++i)
+    if (Operation *op = graph.ops[i].op)
+      op->setLoc(
+          dist::withDecisions(op->getLoc(), alternatives.decisionsAt(i)));
 }
 
 /// Writes what was decided into the IR.
@@ -49,18 +64,28 @@ static void annotate(ShardedGraph &graph) {
   MLIRContext *context = function.getContext();
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const ShardedOp &op = graph.ops[i];
+    const Seed *seed = graph.seedOf(i);
+    auto source =
+        seed ? StringAttr::get(context, seed->source()) : StringAttr();
+    Operation *pinned = op.op;
     if (graph.isSink(i)) {
       function.setResultAttr(
           graph.sinkIndex(i), dist::shardingName,
           dist::ShardingAttr::get(context, op.operandSharding(0)));
+      if (seed)
+        function.setResultAttr(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
-      pin(graph.valueOf(i, 0), op.resultSharding(0));
+      pinned = pin(graph.valueOf(i, 0), op.resultSharding(0), *seed);
     else
       dist::setSharding(graph.valueOf(i, 0), op.resultSharding(0));
+    if (seed && pinned)
+      pinned->setAttr(dist::pinnedName, source);
+    else if (seed)
+      function.setArgAttr(i, dist::pinnedName, source);
   }
 }
 
@@ -238,6 +263,7 @@ struct DecideShardings
     for (const ShardedOp &op : graph.ops)
       numSplit += llvm::any_of(
           op.axes, [](const dist::SubAxes &axes) { return !axes.empty(); });
+    recordDecisions(graph, *seeds, planner);
     annotate(graph);
   }
 };

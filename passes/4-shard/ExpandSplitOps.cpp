@@ -1,5 +1,6 @@
 //===- ExpandSplitOps.cpp - make the exchange inside an op visible --------===//
 
+#include "dialects/dist/Decision.h"
 #include "passes/4-shard/Expansions.h"
 #include "passes/4-shard/Passes.h"
 #include "llvm/Support/DebugLog.h"
@@ -36,10 +37,12 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 
 namespace {
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// A user knows the new value by the name of the old one.
+  /// A user knows the new value by the name of the old one, and by its pin.
   static void takeName(Operation *from, Value to) {
-    if (Attribute name = from->getAttr("graph.name"))
-      to.getDefiningOp()->setAttr("graph.name", name);
+    for (StringRef name :
+         {StringRef("graph.name"), StringRef(dist::pinnedName)})
+      if (Attribute value = from->getAttr(name))
+        to.getDefiningOp()->setAttr(name, value);
   }
 
   LogicalResult expand(const ShardedOp &op) {

@@ -4,6 +4,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
+#include "passes/4-shard/Places.h"
 #include "passes/4-shard/Recorded.h"
 #include "passes/plan/ClusterPrices.h"
 #include "llvm/ADT/MapVector.h"
@@ -116,7 +117,8 @@ private:
     }
     SmallVector<Value> made{value};
     for (auto [need, source] : order) {
-      Value reshard = makeReshard(builder, made[source], needs[need].to, stage);
+      Value reshard = makeReshard(builder, made[source], needs[need].to, stage,
+                                  reasonFor(value, needs[need], needs));
       for (OpOperand *use : needs[need].uses)
         use->set(reshard);
       made.push_back(reshard);
@@ -195,12 +197,22 @@ private:
     return {plan.seconds, plan.calls};
   }
 
+  /// What nobody wants is made for all that is made of it.
+  static Location reasonFor(Value value, const Need &need,
+                            ArrayRef<Need> needs) {
+    SmallVector<dist::Place> places;
+    for (const Need &other : need.uses.empty() ? needs : ArrayRef(need))
+      for (OpOperand *use : other.uses)
+        places.push_back(placeOf(*use));
+    return causeOf(value, places);
+  }
+
   Value makeReshard(OpBuilder &builder, Value source, dist::ShardingAttr to,
-                    Attribute stage) {
+                    Attribute stage, Location reason) {
     dist::ShardingAttr from = dist::shardingOf(source);
     auto reshard =
-        dist::ReshardOp::create(builder, source.getLoc(), source.getType(),
-                                source, from, to, DenseI64ArrayAttr());
+        dist::ReshardOp::create(builder, reason, source.getType(), source, from,
+                                to, DenseI64ArrayAttr());
     dist::setSharding(reshard, to.getSharding());
     reshard->setAttr(pipe::stageName, stage);
     LDBG() << "reshard " << from << " to " << to;

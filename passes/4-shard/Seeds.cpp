@@ -1,6 +1,7 @@
 //===- Seeds.cpp - shardings that the user asked for ----------------------===//
 
 #include "passes/4-shard/Seeds.h"
+#include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/4-shard/ExpertDims.h"
@@ -9,6 +10,11 @@
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
+
+/// Behind the message of a request that cannot be met.
+static std::string code() {
+  return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
+}
 
 /// Whether `pattern` (a glob, or a name that holds glob characters itself)
 /// names `name`.
@@ -53,12 +59,14 @@ static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
   std::string spec = dist::toBriefString(sharding, mesh);
   if (auto error = dist::findError(
           sharding, mesh, dist::shapeOf(graph::tensorType(value).getShape()))) {
-    emitError(value.getLoc()) << "cannot shard '" << name << "' as " << spec
-                              << ", as the model asks for: " << *error;
+    emitError(value.getLoc())
+        << "cannot shard '" << name << "' as " << spec
+        << ", as the model asks for: " << *error << code();
     return std::nullopt;
   }
   auto text = StringAttr::get(annotation.getContext(), name + "=" + spec);
-  return Seed{dist::canonical(sharding), text.getValue()};
+  return Seed{dist::canonical(sharding), text.getValue(),
+              /*isAnnotation=*/true};
 }
 
 /// What the model asks of the value that `op` makes; null if nothing.
@@ -112,7 +120,7 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
   auto [name, spec] = seed.text.rsplit('=');
   return emitError(UnknownLoc::get(function.getContext()))
          << "cannot shard '" << name << "' as " << spec
-         << ": the model asks for '" << asked.text << "'";
+         << ": the model asks for '" << asked.text << "'" << code();
 }
 
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
@@ -148,8 +156,8 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
       outputs[i] = *seed;
   Location nowhere = UnknownLoc::get(function.getContext());
   if (!error.empty())
-    return emitError(nowhere)
-           << "cannot shard '" << name << "' as " << spec << ": " << error;
+    return emitError(nowhere) << "cannot shard '" << name << "' as " << spec
+                              << ": " << error << code();
   if (!found)
     return emitError(nowhere)
            << "no weight, input, output or value is named '" << name << "'";
@@ -213,7 +221,7 @@ LogicalResult Seeds::learnFrom(const Seed &seed, func::FuncOp function) {
                << "sharding '" << seed.text
                << "' cannot be met: another one cuts axis \"" << axis
                << "\" in other parts, at " << *it << " and at "
-               << *std::next(it);
+               << *std::next(it) << code();
   return success();
 }
 

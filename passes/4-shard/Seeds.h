@@ -15,6 +15,14 @@ namespace pcc::shard {
 struct Seed {
   dist::Sharding sharding;
   llvm::StringRef text;
+  /// The model's annotations ask for it, not the user.
+  bool isAnnotation = false;
+
+  /// "--shard 'w=[tp,-]'" or "the model's annotation 'w=[tp, -]'".
+  std::string source() const {
+    return (isAnnotation ? "the model's annotation '" : "--shard '") +
+           text.str() + "'";
+  }
 };
 
 /// The seeds of a function, from two sources. What the model's annotations ask

@@ -161,8 +161,15 @@ bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
 
 bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
                             const Hand &hand) const {
+  if (!shard::mayTake(graph, index, strategy, hand.role, isInTime(hand.parts)))
+    return false;
+  return strategy.kind != Strategy::Split || !knowsExperts(hand.role) ||
+         mayTakeNearExperts(index, graph.tags[index][strategy.index], hand);
+}
+
+bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
+                         const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
-  const bool inTime = isInTime(hand.parts);
   if (strategy.kind == Strategy::Through)
     return !inTime && !isTransfer(op);
   if (strategy.kind == Strategy::Replicate)
@@ -171,7 +178,7 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
   if (inTime && kind != graph::FactorKind::Parallel)
     return false;
   Tag tag = graph.tags[index][strategy.index];
-  switch (hand.role) {
+  switch (role) {
   case AxisRole::Free:
     return true;
   case AxisRole::Batch:
@@ -181,7 +188,7 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
   case AxisRole::Tensor:
     return tag != Tag::Batch;
   default:
-    return mayTakeNearExperts(index, tag, hand);
+    return true;
   }
 }
 

@@ -36,6 +36,11 @@ AxisRole withExperts(AxisRole role, bool divides);
 /// Whether it is one of the last four.
 bool knowsExperts(AxisRole role);
 
+/// Whether an axis of this role may do this to op `index`, experts apart;
+/// `inTime` is true for `mb` alone.
+bool mayTake(const ShardedGraph &graph, unsigned index,
+             const Strategy &strategy, AxisRole role, bool inTime = false);
+
 /// An axis, or a part of one, that is to be handed out.
 struct Hand {
   dist::SubAxes parts; ///< of one axis, prime, major first

@@ -1,0 +1,411 @@
+//===- Alternatives.cpp - what else could have been decided ---------------===//
+
+#include "passes/4-shard/Alternatives.h"
+#include "dialects/dist/ShardingText.h"
+#include "passes/4-shard/InnerValues.h"
+#include "passes/4-shard/Places.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+/// Choices that a decision keeps besides the chosen one.
+static constexpr size_t mostKept = 5;
+
+static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
+  return part.axis == axis.name;
+}
+
+static bool isSplitBy(const dist::SubAxes &axes, const dist::Axis &axis) {
+  return llvm::any_of(
+      axes, [&](const dist::SubAxis &part) { return isOf(part, axis); });
+}
+
+/// `op` as it was before `axis` was handed out.
+static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
+  ShardedOp base(op);
+  bool isSplit = false;
+  for (dist::SubAxes &axes : base.axes) {
+    llvm::erase_if(axes, [&](const auto &part) { return isOf(part, axis); });
+    isSplit |= !axes.empty();
+  }
+  for (size_t i = base.through.size(); i-- > 0;)
+    if (isOf(base.through[i], axis)) {
+      base.through.erase(base.through.begin() + i);
+      base.throughOperand.erase(base.throughOperand.begin() + i);
+    }
+  base.seesThrough &= isSplit;
+  return base;
+}
+
+/// `axis` was put last; it takes the place that it has in `own`, else that of
+/// the mesh.
+static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
+                  const dist::Mesh &mesh) {
+  for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
+    if (!isSplitBy(axes, axis))
+      continue;
+    llvm::sort(axes, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
+      return std::pair(mesh.indexOf(a.axis), a.pre) <
+             std::pair(mesh.indexOf(b.axis), b.pre);
+    });
+    if (std::is_permutation(axes.begin(), axes.end(), as.begin(), as.end()))
+      axes = as;
+  }
+}
+
+/// A partial sum would have to be made of a whole value first: no way that
+/// anybody would take.
+static bool makesPartial(const ShardedGraph &graph, unsigned index,
+                         const ShardedOp &candidate, const dist::Axis &axis) {
+  if (!isSplitBy(candidate.through, axis))
+    return false;
+  return llvm::none_of(graph.operands[index], [&](const auto &edge) {
+    return isSplitBy(
+        dist::partialAxes(graph.ops[edge.producer].resultSharding(edge.result)),
+        axis);
+  });
+}
+
+static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
+  for (unsigned i = 0; i < a.rule->operands.size(); ++i)
+    if (!dist::samePlacement(a.operandSharding(i), b.operandSharding(i)))
+      return false;
+  for (unsigned i = 0; i < a.rule->results.size(); ++i)
+    if (!dist::samePlacement(a.resultSharding(i), b.resultSharding(i)))
+      return false;
+  return true;
+}
+
+static int64_t elementBytes(RankedTensorType type) {
+  return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+}
+
+static int64_t localBytes(Value value, const dist::Sharding &sharding) {
+  auto type = graph::tensorType(value);
+  return dist::numElements(
+             dist::localShape(sharding, dist::shapeOf(type.getShape()))) *
+         elementBytes(type);
+}
+
+//===----------------------------------------------------------------------===//
+// Prices
+//===----------------------------------------------------------------------===//
+
+/// Bytes, then calls; after everything that is possible if there is no way.
+static std::pair<int64_t, int> priceOf(const plan::ReshardPlan &plan) {
+  if (!plan.possible())
+    return {int64_t(1) << 60, 0};
+  return {plan.receivedBytes, plan.calls};
+}
+
+/// The cheapest way to `to` from one of `sources`, the first of them if they
+/// are equal.
+const plan::ReshardPlan &
+Alternatives::planFrom(ArrayRef<dist::Sharding> sources,
+                       const dist::Sharding &to, RankedTensorType type) {
+  const plan::ReshardPlan *best = nullptr;
+  for (const dist::Sharding &from : sources) {
+    const plan::ReshardPlan &plan = planner.plan(
+        from, to, dist::shapeOf(type.getShape()), elementBytes(type));
+    if (!best || priceOf(plan) < priceOf(*best))
+      best = &plan;
+  }
+  return *best;
+}
+
+/// False if there is no way.
+bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
+                       dist::Choice &choice) const {
+  for (const plan::ReshardStep &step : plan.steps)
+    if (step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask)
+      choice.steps.push_back(priced(step, planner.mesh(), isShared));
+  return plan.possible();
+}
+
+/// A weight or constant that nobody has pinned and only `reader` reads.
+bool Alternatives::followsReader(unsigned index, unsigned reader) const {
+  const ShardedOp &leaf = graph.ops[index];
+  return leaf.op && leaf.op->getNumOperands() == 0 && !graph.seedOf(index) &&
+         llvm::all_of(graph.users[index][0],
+                      [&](const auto &edge) { return edge.user == reader; });
+}
+
+/// What the other readers of a value take of it, or earlier operands of
+/// `candidate`.
+SmallVector<dist::Sharding>
+Alternatives::takenBeside(const ShardedGraph::Edge &edge,
+                          const ShardedOp &candidate) const {
+  SmallVector<dist::Sharding> taken;
+  for (const auto &other : graph.users[edge.producer][edge.result]) {
+    const bool isOwn = other.user == edge.user;
+    const ShardedOp &reader = isOwn ? candidate : graph.ops[other.user];
+    if (!isOwn || other.operand < edge.operand)
+      taken.push_back(dist::placement(reader.operandSharding(other.operand)));
+  }
+  return taken;
+}
+
+/// What others take is there anyway, and can be gone on from.
+bool Alternatives::priceOperand(const ShardedGraph::Edge &edge,
+                                const ShardedOp &candidate,
+                                dist::Choice &choice) {
+  const dist::Sharding to =
+      dist::placement(candidate.operandSharding(edge.operand));
+  const Value value = graph.valueOf(edge);
+  if (followsReader(edge.producer, edge.user) && !dist::hasView(to)) {
+    choice.memoryBytes += localBytes(value, to);
+    return true;
+  }
+  SmallVector<dist::Sharding> sources{
+      graph.ops[edge.producer].resultSharding(edge.result)};
+  SmallVector<dist::Sharding> beside = takenBeside(edge, candidate);
+  const bool isShared = llvm::is_contained(beside, to);
+  for (dist::Sharding &form : beside)
+    if (!isShared && !dist::hasView(form))
+      sources.push_back(std::move(form));
+  return add(planFrom(sources, to, graph::tensorType(value)), isShared, choice);
+}
+
+/// Each form that users want is made once, from the result or from another
+/// form, in the order that costs least; many forms in the order of users.
+bool Alternatives::priceResult(unsigned index, unsigned result,
+                               const ShardedOp &candidate,
+                               dist::Choice &choice) {
+  const dist::Sharding from = candidate.resultSharding(result);
+  const Value value = graph.valueOf(index, result);
+  choice.memoryBytes += localBytes(value, from);
+  SmallVector<dist::Sharding> forms;
+  for (const ShardedGraph::Edge &edge : graph.users[index][result]) {
+    dist::Sharding to =
+        dist::placement(graph.ops[edge.user].operandSharding(edge.operand));
+    if (!llvm::is_contained(forms, to))
+      forms.push_back(std::move(to));
+  }
+  auto sequence = llvm::to_vector(llvm::seq<size_t>(0, forms.size()));
+  SmallVector<const plan::ReshardPlan *> best;
+  std::pair<int64_t, int> least;
+  do {
+    SmallVector<dist::Sharding> made{from};
+    SmallVector<const plan::ReshardPlan *> plans;
+    std::pair<int64_t, int> total{0, 0};
+    for (size_t form : sequence) {
+      plans.push_back(&planFrom(made, forms[form], graph::tensorType(value)));
+      total.first += priceOf(*plans.back()).first;
+      total.second += priceOf(*plans.back()).second;
+      if (!dist::hasView(forms[form]))
+        made.push_back(forms[form]);
+    }
+    if (best.empty() || total < least) {
+      best = std::move(plans);
+      least = total;
+    }
+  } while (forms.size() <= 4 &&
+           std::next_permutation(sequence.begin(), sequence.end()));
+  return llvm::all_of(best, [&](const plan::ReshardPlan *plan) {
+    return add(*plan, /*isShared=*/false, choice);
+  });
+}
+
+/// Nothing if some neighbour cannot be reached.
+std::optional<dist::Choice> Alternatives::price(unsigned index,
+                                                const ShardedOp &candidate) {
+  dist::Choice choice;
+  for (const ShardedGraph::Edge &edge : graph.operands[index])
+    if (!priceOperand(edge, candidate, choice))
+      return std::nullopt;
+  for (const InnerReshard &inner : innerReshards(candidate))
+    if (!add(
+            planner.plan(inner.from, inner.to, inner.shape, inner.elementBytes),
+            /*isShared=*/false, choice))
+      return std::nullopt;
+  for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
+    if (!priceResult(index, i, candidate, choice))
+      return std::nullopt;
+  return choice;
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+static std::string listed(const dist::Sharding &sharding,
+                          const dist::Mesh &mesh) {
+  return dist::toBriefString(dist::withoutTime(sharding), mesh);
+}
+
+/// What a user calls an operand.
+static std::string nameOf(const ShardedGraph &graph, Value operand) {
+  Operation *op = operand.getDefiningOp();
+  Attribute name;
+  if (auto get = dyn_cast_or_null<graph::GetParameterOp>(op))
+    name = get.getParameterAttr().getAttr();
+  else if (op)
+    name = op->getAttr("graph.name");
+  else
+    name = graph.function.getArgAttr(
+        cast<BlockArgument>(operand).getArgNumber(), "graph.name");
+  return name ? "'" + cast<StringAttr>(name).str() + "'" : "";
+}
+
+static bool occursIn(const graph::ShardingRule::TensorFactors &tensor,
+                     int factor) {
+  return llvm::any_of(
+      tensor, [&](const auto &dim) { return llvm::is_contained(dim, factor); });
+}
+
+static bool isMatrix(Value operand) {
+  return operand.getDefiningOp<graph::GetParameterOp>() &&
+         graph::tensorType(operand).getRank() > 1;
+}
+
+/// The tensor that shows best how a factor is split: a weight, which can be
+/// pinned by its name, else the result, else an operand.
+static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
+                              int factor, const dist::Mesh &mesh) {
+  auto show = [&](unsigned operand, const std::string &name) {
+    return name + " as " + listed(op.operandSharding(operand), mesh);
+  };
+  for (unsigned i = 0; i < op.rule->operands.size(); ++i)
+    if (occursIn(op.rule->operands[i], factor) &&
+        isMatrix(op.op->getOperand(i)))
+      return show(i, nameOf(graph, op.op->getOperand(i)));
+  if (!op.rule->results.empty() && occursIn(op.rule->results[0], factor)) {
+    dist::Sharding result = op.resultSharding(0);
+    result.partials.clear();
+    return "its result as " + listed(result, mesh);
+  }
+  for (unsigned i = 0; i < op.rule->operands.size(); ++i)
+    if (occursIn(op.rule->operands[i], factor)) {
+      std::string name = nameOf(graph, op.op->getOperand(i));
+      return show(i, name.empty() ? "operand " + std::to_string(i) : name);
+    }
+  return "a dim of its own";
+}
+
+std::string Alternatives::describe(const ShardedOp &candidate,
+                                   const dist::Axis &axis) const {
+  SmallVector<std::string> parts;
+  for (auto [i, axes] : llvm::enumerate(candidate.axes)) {
+    if (!isSplitBy(axes, axis))
+      continue;
+    const auto &factor = candidate.rule->factors[i];
+    std::string part = showFactor(graph, candidate, i, planner.mesh());
+    if (graph::isReduction(factor.kind))
+      part += std::string(", leaving partial ") +
+              dist::toString(reductionOf(factor.kind)) + "s";
+    if (factor.kind == graph::FactorKind::Inner)
+      part += ", whose parts exchange what they need";
+    // Two factors of one dim show the same.
+    if (!llvm::is_contained(parts, part))
+      parts.push_back(std::move(part));
+  }
+  if (parts.empty() && isSplitBy(candidate.through, axis))
+    return "pass the partial sum on";
+  std::string text =
+      parts.empty() ? "split nothing" : "split " + llvm::join(parts, " and ");
+  return text + (candidate.seesThrough ? ", reading just what it needs" : "");
+}
+
+std::string Alternatives::wholeWeight(unsigned index, const ShardedOp &base,
+                                      const ShardedOp &candidate,
+                                      const dist::Axis &axis) const {
+  const dist::SubAxis first = seeds.partsOf(axis).front();
+  if (!weights.mustSplit(base, index, first) ||
+      weights.splits(candidate, index, first))
+    return "";
+  if (auto get = dyn_cast<graph::GetParameterOp>(candidate.op))
+    return nameOf(graph, get);
+  for (Value operand : candidate.op->getOperands())
+    if (operand.getDefiningOp<graph::GetParameterOp>() &&
+        weights.bytes(graph.opOf(operand)) > 0)
+      return nameOf(graph, operand);
+  return "its weight";
+}
+
+/// `base` is the op before `axis` was handed out.
+std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
+                                  const ShardedOp &candidate,
+                                  const dist::Axis &axis) const {
+  const AxisRole role = roleOf(axis.name);
+  for (size_t i = 0; i < candidate.axes.size(); ++i)
+    if (isSplitBy(candidate.axes[i], axis) &&
+        !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
+      return axis.name + (role == AxisRole::Tensor ? " never splits the batch"
+                                                   : " splits nothing else");
+  if (role != AxisRole::Tensor)
+    return "";
+  std::string weight = wholeWeight(index, base, candidate, axis);
+  return weight.empty() ? ""
+                        : weight + " would be whole on every rank of " +
+                              axis.name + ", which has to divide it";
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------===//
+
+static auto rankOf(const dist::Choice &choice) {
+  return std::tuple(!choice.refused.empty(), choice.receivedBytes(),
+                    choice.calls(), choice.memoryBytes, StringRef(choice.what));
+}
+
+dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
+                                        dist::Choice chosen) {
+  const ShardedOp &own = graph.ops[index];
+  const ShardedOp base = withoutAxis(own, axis);
+  dist::Decision decision{
+      own.op->getName().stripDialect().str(), axis.name, std::move(chosen), {}};
+  decision.chosen.what = describe(own, axis);
+  SmallVector<ShardedOp> seen{own};
+  const auto any = [](const Strategy &) { return true; };
+  for (ShardedOp &candidate :
+       candidatesOf(base, seeds.partsOf(axis), seeds, any)) {
+    order(candidate, own, axis, planner.mesh());
+    if (makesPartial(graph, index, candidate, axis) ||
+        llvm::any_of(seen, [&](const ShardedOp &other) {
+          return liesLike(candidate, other);
+        }))
+      continue;
+    seen.push_back(candidate);
+    std::string refused = refusal(index, base, candidate, axis);
+    // Of the batch and the sequence nobody expects an axis to split the rest.
+    if (StringRef(refused).ends_with("splits nothing else"))
+      continue;
+    if (auto choice = price(index, candidate)) {
+      choice->what = describe(candidate, axis);
+      choice->refused = std::move(refused);
+      decision.others.push_back(std::move(*choice));
+    }
+  }
+  llvm::sort(decision.others, [](const auto &a, const auto &b) {
+    return rankOf(a) < rankOf(b);
+  });
+  if (decision.others.size() > mostKept)
+    decision.others.resize(mostKept);
+  return decision;
+}
+
+std::vector<dist::Decision> Alternatives::decisionsAt(unsigned index) {
+  std::vector<dist::Decision> decisions;
+  const ShardedOp &op = graph.ops[index];
+  if (!op.op || graph.seedOf(index) ||
+      !isa<graph::ShardingRuleOpInterface>(op.op))
+    return decisions;
+  auto chosen = price(index, op);
+  if (!chosen)
+    return decisions;
+  const bool isContraction =
+      op.op->getNumOperands() > 0 && weights.bytes(index) > 0;
+  for (const dist::Axis &axis : planner.mesh().axes)
+    if (axis.size > 1 && axis.name != dist::timeAxis &&
+        (isContraction ||
+         llvm::any_of(chosen->steps, [&](const dist::PricedStep &step) {
+           return llvm::is_contained(step.axes, axis.name);
+         })))
+      decisions.push_back(decisionOf(index, axis, *chosen));
+  return decisions;
+}
