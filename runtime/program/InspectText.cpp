@@ -9,7 +9,7 @@ namespace pcc::runtime {
 
 using Json = nlohmann::ordered_json;
 
-static std::string bytesText(double bytes) {
+std::string bytesText(double bytes) {
   static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
   for (; bytes >= 1024 && unit < 4; bytes /= 1024)

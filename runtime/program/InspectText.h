@@ -12,6 +12,9 @@ namespace pcc::runtime {
 /// weights are listed, with several one line per rank.
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
+/// "96.0 KiB"
+std::string bytesText(double bytes);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_PROGRAM_INSPECTTEXT_H

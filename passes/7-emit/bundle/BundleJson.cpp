@@ -228,7 +228,7 @@ private:
            {"weight_bytes", weights},
            {"gradient_bytes", 0},
            {"state_bytes", 0},
-           {"received_bytes", receivedBytes(position)},
+           {"received_bytes", receivedBytes(facts, position)},
            {"instructions", instructions},
            {"actions", facts.actionsOfPosition[position]},
            {"parameters", parametersJson(program)},
@@ -238,53 +238,19 @@ private:
     return list;
   }
 
-  /// In one step: by collectives and from other positions.
-  int64_t receivedBytes(int position) const {
-    int64_t bytes = 0;
-    for (int stage : facts.stagesOf(position))
-      for (const CollectiveFacts &collective :
-           collectivesOf(facts, facts.stages[stage]))
-        bytes += collective.receivedBytes * collective.count;
-    for (const StageTransfer &transfer : facts.transfers)
-      if (facts.positionOfStage[transfer.toStage] == position &&
-          facts.positionOfStage[transfer.fromStage] != position)
-        bytes += bytesOf(transfer.type);
-    return bytes * facts.microbatches;
-  }
-
   Json collectivesJson() const {
     Json list = Json::array();
     for (size_t stage = 0; stage < facts.stages.size(); ++stage)
       for (const CollectiveFacts &collective :
            collectivesOf(facts, facts.stages[stage]))
-        list.push_back({{"kind", collective.kind},
-                        {"axes", collective.axes},
-                        {"ranks_per_group", collective.ranksPerGroup},
-                        {"stage", stage},
-                        {"dtype", collective.dtype},
-                        {"reduction", collective.reduction.empty()
-                                          ? Json()
-                                          : Json(collective.reduction)},
-                        {"local_bytes", collective.localBytes},
-                        {"received_bytes", collective.receivedBytes},
-                        {"per", "microbatch"},
-                        {"count", collective.count},
-                        {"node", collective.node},
-                        {"value", collective.value}});
+        list.push_back(toJson(collective, static_cast<int64_t>(stage)));
     return list;
   }
 
   Json transfersJson() const {
     Json list = Json::array();
     for (const StageTransfer &transfer : facts.transfers)
-      list.push_back({{"from_stage", transfer.fromStage},
-                      {"to_stage", transfer.toStage},
-                      {"value", transfer.value},
-                      {"dtype", std::string(runtime::nameOf(
-                                    elementTypeOf(transfer.type)))},
-                      {"shape", transfer.type.getShape().vec()},
-                      {"bytes", bytesOf(transfer.type)},
-                      {"per", "microbatch"}});
+      list.push_back(toJson(transfer));
     return list;
   }
 

@@ -2,11 +2,13 @@
 
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
+using Json = nlohmann::ordered_json;
 
 bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   const auto fields = [](const CollectiveFacts &c) {
@@ -50,10 +52,49 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
     auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
       return !entry.node.empty() && entry.isEqualButCount(other);
     });
-    if (same != entries.end())
-      ++same->count;
-    else
-      entries.push_back(std::move(entry));
+    if (same == entries.end())
+      same = entries.insert(entries.end(), std::move(entry));
+    same->ops.push_back(collective);
+    same->count = static_cast<int64_t>(same->ops.size());
   }
   return entries;
+}
+
+Json emit::toJson(const CollectiveFacts &collective, int64_t stage) {
+  return {{"kind", collective.kind},
+          {"axes", collective.axes},
+          {"ranks_per_group", collective.ranksPerGroup},
+          {"stage", stage},
+          {"dtype", collective.dtype},
+          {"reduction",
+           collective.reduction.empty() ? Json() : Json(collective.reduction)},
+          {"local_bytes", collective.localBytes},
+          {"received_bytes", collective.receivedBytes},
+          {"per", "microbatch"},
+          {"count", collective.count},
+          {"node", collective.node},
+          {"value", collective.value}};
+}
+
+Json emit::toJson(const StageTransfer &transfer) {
+  return {{"from_stage", transfer.fromStage},
+          {"to_stage", transfer.toStage},
+          {"value", transfer.value},
+          {"dtype", std::string(runtime::nameOf(elementTypeOf(transfer.type)))},
+          {"shape", transfer.type.getShape().vec()},
+          {"bytes", bytesOf(transfer.type)},
+          {"per", "microbatch"}};
+}
+
+int64_t emit::receivedBytes(const ModelFacts &facts, int position) {
+  int64_t bytes = 0;
+  for (int stage : facts.stagesOf(position))
+    for (const CollectiveFacts &collective :
+         collectivesOf(facts, facts.stages[stage]))
+      bytes += collective.receivedBytes * collective.count;
+  for (const StageTransfer &transfer : facts.transfers)
+    if (facts.positionOfStage[transfer.toStage] == position &&
+        facts.positionOfStage[transfer.fromStage] != position)
+      bytes += bytesOf(transfer.type);
+  return bytes * facts.microbatches;
 }

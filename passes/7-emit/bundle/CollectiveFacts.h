@@ -5,6 +5,8 @@
 
 #include "passes/7-emit/program/ModelFacts.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace pcc::emit {
 
 /// One entry of `collectives` in bundle.json.
@@ -19,6 +21,8 @@ struct CollectiveFacts {
   int64_t count = 1;
   std::string node;
   std::string value;
+  /// The ops that make up the entry, `count` of them.
+  std::vector<dist::CollectiveOp> ops;
 
   bool isEqualButCount(const CollectiveFacts &other) const;
 };
@@ -27,6 +31,14 @@ struct CollectiveFacts {
 /// one node are merged.
 std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts,
                                            mlir::func::FuncOp stage);
+
+/// The entry as JSON, as the interface has it.
+nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);
+nlohmann::ordered_json toJson(const StageTransfer &transfer);
+
+/// Bytes that a rank of `position` receives in one step: by collectives and
+/// from other positions.
+int64_t receivedBytes(const ModelFacts &facts, int position);
 
 } // namespace pcc::emit
 
