@@ -70,6 +70,20 @@ Outcome verify(const CompileOptions &options,
                const VerifyOptions &verifyOptions,
                const Listener &listener = {});
 
+/// What `pcc explain` needs beyond the options of compile.
+struct ExplainOptions {
+  /// Only this value, by name or glob; empty: all collectives and lints.
+  std::string value;
+  bool json = false;
+};
+
+/// Decides everything that a compilation would, emits nothing, and writes to
+/// `text` why each collective is there, what it costs, what else could have
+/// been, and what looks wrong.
+Outcome explainModel(const CompileOptions &options,
+                     const ExplainOptions &explainOptions, std::string &text,
+                     const Listener &listener = {});
+
 } // namespace pcc
 
 #endif // PCC_PASSES_COMPILE_H

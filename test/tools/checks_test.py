@@ -108,15 +108,24 @@ class Sizes(unittest.TestCase):
 class Readme(unittest.TestCase):
     PHASES = 'PCC_PHASE(Import, "1-import", "reads the model", createVerifyImported)\n'
 
-    def says(self, readme):
-        return problems(check_readme.check, {"passes/Phases.def": self.PHASES, "README.md": readme, "passes/1-import/README.md": ""})
+    TABLE = "| phase | meaning |\n|---|---|\n| [1-import](passes/1-import) | reads the model | x |\n"
+    LINTS = 'PCC_LINT(FullGather, "PCC-L001", "full-gather", "gathers all")\n'
+    LINT_TABLE = "| code | name | meaning |\n|---|---|---|\n| PCC-L001 | full-gather | gathers all |\n"
+
+    def says(self, readme, lints=LINT_TABLE):
+        return problems(check_readme.check, {"passes/Phases.def": self.PHASES, "README.md": readme, "passes/1-import/README.md": "",
+                                             "dialects/dist/Lints.def": self.LINTS, "passes/explain/README.md": lints})
 
     def test_the_same_table(self):
-        self.assertEqual(self.says("| phase | meaning |\n|---|---|\n| [1-import](passes/1-import) | reads the model | x |\n"), [])
+        self.assertEqual(self.says(self.TABLE), [])
 
     def test_another_meaning_and_a_missing_row(self):
         self.assertEqual(len(self.says("| `1-import` | reads something |\n")), 1)
         self.assertEqual(len(self.says("no table\n")), 1)
+
+    def test_lints(self):
+        for table in ("", "| PCC-L001 | full-gather | gathers a part |\n", self.LINT_TABLE + "| PCC-L002 | padding | pads |\n"):
+            self.assertEqual(len(self.says(self.TABLE, table)), 1, table)
 
 
 class Examples(unittest.TestCase):

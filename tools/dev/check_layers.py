@@ -21,6 +21,8 @@ LAYERS = [
     (r"passes/\d-[^/]+/.*",              [OWN, r"dialects/.*", r"passes/plan/.*"]),
     (r"passes/plan/.*",                  [OWN, r"dialects/.*\.h"]),          # but see PLAIN
     (r"passes/interpret/.*",             [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
+    (r"passes/explain/.*",               [OWN, r"dialects/.*", r"passes/plan/.*", r"passes/4-shard/.*", r"passes/7-emit/bundle/.*",
+                                          r"runtime/program/.*"]),
     (r"passes/[^/]+",                    [r"passes/.*", r"dialects/.*", r"runtime/program/.*"]),
     (r"dialects/.*",                     [OWN]),
     (r"runtime/program/.*",              [OWN]),

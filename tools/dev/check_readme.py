@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks that README.md lists the phases of passes/Phases.def: the same folders in the same order with the same meaning,
-and that each folder is there with a README of its own.
+and that each folder is there with a README of its own; and that passes/explain/README.md lists the lints of
+dialects/dist/Lints.def.
 
     check_readme.py [ROOT]
 """
@@ -24,6 +25,21 @@ def table(root):
     return [(re.sub(r"[`\[\]]|\(.*\)", "", r[0]), r[1]) for r in rows if len(r) > 1 and re.search(r"\d-\w+", r[0])]
 
 
+def lints(root):
+    """(code, name, meaning) of every PCC_LINT line."""
+    return re.findall(r'^PCC_LINT\(\w+, "([^"]+)", "([^"]+)", "([^"]+)"\)', "\n".join(tree.lines("dialects/dist/Lints.def", root)), re.M)
+
+
+def lint_table(root):
+    rows = [[c.strip() for c in line.strip().strip("|").split("|")] for line in tree.lines("passes/explain/README.md", root)]
+    return [tuple(row) for row in rows if re.fullmatch(r"PCC-L\d+", row[0])]
+
+
+def check_lints(root):
+    want, got = lints(root), lint_table(root)
+    return [] if want == got else [f"passes/explain/README.md: the table of lints has {got}, dialects/dist/Lints.def has {want}"]
+
+
 def check(root=tree.ROOT):
     want, got = phases(root), table(root)
     problems = [f"README.md: the phase table has {g}, passes/Phases.def has {w}" for w, g in zip(want, got) if w != g]
@@ -31,7 +47,7 @@ def check(root=tree.ROOT):
         problems.append(f"README.md: {len(got)} phases, passes/Phases.def has {len(want)}")
     problems += [f"passes/{folder}/README.md is missing" for folder, _ in want
                  if not os.path.exists(os.path.join(root, "passes", folder, "README.md"))]
-    return problems
+    return problems + check_lints(root)
 
 
 if __name__ == "__main__":

@@ -146,6 +146,7 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
                  "sharding of a weight, input, output or value: 'NAME=[tp,-]'; "
                  "globs allowed; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->check(CLI::Validator(checkShard, ""))
       ->take_all()
       ->group("Parallelism");
@@ -156,6 +157,7 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
   app.add_option("--stage-at", options.stageAt,
                  "cut before this node or value; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all()
       ->group("Parallelism");
 }
@@ -171,6 +173,7 @@ static void addModel(CLI::App &app, CompileOptions &options) {
          },
          "bind a dynamic dim: batch=8; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all()
       ->group("Model");
   app.add_option_function<std::vector<std::string>>(
@@ -181,11 +184,13 @@ static void addModel(CLI::App &app, CompileOptions &options) {
          },
          "bind one input: ids=8x32; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all()
       ->group("Model");
   app.add_option("--batch-dim", options.batchDims,
                  "which dim of an input is the batch: NAME=K; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->check(CLI::Validator(checkBatchDim, ""))
       ->take_all()
       ->group("Model");
@@ -320,7 +325,7 @@ int tool::compileCommand(int argc, const char *const *argv) {
   addLaterOptions(app, /*isVerify=*/false);
   app.footer(
       "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
-      "pcc inspect BUNDLE; 'pcc help COMMAND' tells more\n"
+      "pcc inspect BUNDLE, pcc explain MODEL; 'pcc help COMMAND' tells more\n"
       "exit codes: 0 done, 1 a defect of pcc, 2 wrong usage, 3 the model "
       "cannot be read, 4 unsupported, 5 a dim is not bound,\n"
       "  6 the request cannot be met, 7 input or output failed, 10 bad "

@@ -22,6 +22,7 @@ Listener terminalListener(bool quiet);
 
 int compileCommand(int argc, const char *const *argv);
 int verifyCommand(int argc, const char *const *argv);
+int explainCommand(int argc, const char *const *argv);
 int inspectCommand(int argc, const char *const *argv);
 int runCommand(int argc, const char *const *argv);
 

@@ -32,6 +32,7 @@ int tool::verifyCommand(int argc, const char *const *argv) {
          "--input", verifyOptions.inputs,
          "NAME=FILE.npy; inputs that are not given are seeded; repeatable")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--report", verifyOptions.report,
                  "write the comparison as JSON");

@@ -13,6 +13,7 @@ static Command find(const std::string &name) {
       {"compile", pcc::tool::compileCommand},
       {"verify", pcc::tool::verifyCommand},
       {"inspect", pcc::tool::inspectCommand},
+      {"explain", pcc::tool::explainCommand},
       {"run", pcc::tool::runCommand},
   };
   auto command = commands.find(name);
@@ -21,7 +22,7 @@ static Command find(const std::string &name) {
 
 /// Commands of the interface that this build has not.
 static bool isLater(const std::string &name) {
-  return name == "explain" || name == "plan" || name == "checkpoint";
+  return name == "plan" || name == "checkpoint";
 }
 
 /// `pcc help [COMMAND]` is `pcc [COMMAND] --help`.

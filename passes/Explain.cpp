@@ -1,0 +1,92 @@
+//===- Explain.cpp - why a plan communicates what it does -----------------===//
+
+#include "passes/Compilation.h"
+#include "passes/Compile.h"
+#include "passes/Record.h"
+#include "passes/explain/Explanation.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace pcc;
+
+/// The stories are told by what 4-shard leaves, which the next phase takes
+/// away.
+static Outcome tellValues(Compilation &compilation,
+                          const CompileOptions &options,
+                          const std::string &name,
+                          std::vector<explain::ValueStory> &stories) {
+  const Phase passed = phaseOf(compilation.getModule());
+  if (passed > Phase::Shard)
+    return {2,
+            "'" + options.model + "' is a dump of " +
+                std::string(folderOf(passed)) +
+                ", which does not tell where a sharding came from; explain " +
+                "'" + name + "' in the dump of 4-shard, or in the model",
+            {}};
+  if (Outcome outcome = compilation.advanceTo(Phase::Shard); !outcome.ok())
+    return outcome;
+  return compilation.guarded([&]() -> Outcome {
+    stories = explain::storiesOf(compilation.getModule(), name);
+    if (!stories.empty())
+      return {};
+    std::vector<std::string> names;
+    for (const std::string &near :
+         explain::namesLike(compilation.getModule(), name))
+      names.push_back("'" + near + "'");
+    return {
+        2,
+        "no weight, input, output or value is named '" + name +
+            "'; nearest: " + (names.empty() ? "none" : llvm::join(names, ", ")),
+        {}};
+  });
+}
+
+/// A dump that is older, or was edited, may have lost causes.
+static void noteMissing(const explain::Explanation &explanation,
+                        const Listener &listener) {
+  const auto missing = llvm::count_if(
+      explanation.collectives, [](const auto &entry) { return !entry.cause; });
+  if (missing > 0)
+    listener.onNote("the dump does not tell why " + std::to_string(missing) +
+                    " of its collectives are there: their locations hold no "
+                    "cause");
+}
+
+static Outcome explainPlan(Compilation &compilation,
+                           const CompileOptions &options,
+                           const ExplainOptions &explainOptions,
+                           const Listener &listener, std::string &text) {
+  std::vector<explain::ValueStory> stories;
+  if (!explainOptions.value.empty())
+    if (Outcome outcome =
+            tellValues(compilation, options, explainOptions.value, stories);
+        !outcome.ok())
+      return outcome;
+  if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
+    return outcome;
+  return compilation.guarded([&]() -> Outcome {
+    const plan::Cluster cluster = *plan::defaultCluster(options.target);
+    std::string missing;
+    auto explanation =
+        explain::explainModule(compilation.getModule(), cluster, missing);
+    if (!explanation)
+      return {3, "'" + options.model + "' cannot be explained: " + missing, {}};
+    noteMissing(*explanation, listener);
+    explanation->values = std::move(stories);
+    text = explainOptions.json ? explain::toJson(*explanation, cluster)
+                               : explain::toText(*explanation, cluster);
+    return {};
+  });
+}
+
+Outcome pcc::explainModel(const CompileOptions &options,
+                          const ExplainOptions &explainOptions,
+                          std::string &text, const Listener &listener) {
+  if (Outcome outcome = checkOptions(options); !outcome.ok())
+    return outcome;
+  return withCompilation(options, listener, [&](Compilation &compilation) {
+    Outcome outcome = compilation.load();
+    return outcome.ok() ? explainPlan(compilation, options, explainOptions,
+                                      listener, text)
+                        : outcome;
+  });
+}

@@ -1,0 +1,177 @@
+//===- Explanation.cpp - what is communicated, why, and in what time ------===//
+
+#include "passes/explain/Explanation.h"
+#include "dialects/dist/ShardingText.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <tuple>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::explain;
+
+static const dist::Decision *decisionAlong(const dist::Place &place,
+                                           ArrayRef<std::string> axes) {
+  for (const dist::Decision &decision : place.decisions)
+    if (llvm::is_contained(axes, decision.axis))
+      return &decision;
+  return nullptr;
+}
+
+std::vector<DecidedAt> Communication::decisions() const {
+  std::vector<DecidedAt> found;
+  if (!cause)
+    return found;
+  auto add = [&](const dist::Place &place) {
+    const dist::Decision *decision = decisionAlong(place, facts.axes);
+    const bool isTold = llvm::any_of(found, [&](const DecidedAt &at) {
+      return decision && at.decision && *at.decision == *decision;
+    });
+    const bool tells = !isTold && (decision || !place.pin.empty());
+    if (tells)
+      found.push_back({&place, decision});
+    return tells;
+  };
+  const bool isReduction = !facts.reduction.empty();
+  if (isReduction)
+    add(cause->by);
+  for (const dist::Place &use : cause->uses)
+    if (add(use))
+      break;
+  if (!isReduction)
+    add(cause->by);
+  return found;
+}
+
+double explain::secondsOf(const dist::Choice &choice,
+                          const plan::Cluster &cluster) {
+  double seconds = 0;
+  for (const dist::PricedStep &step : choice.steps)
+    if (!step.isShared)
+      seconds +=
+          cluster.commSeconds(step.kind, static_cast<int>(step.stride),
+                              static_cast<int>(step.ranks),
+                              static_cast<double>(step.receivedBytes), 1);
+  return seconds;
+}
+
+namespace {
+class Explainer {
+public:
+  Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
+      : facts(facts), cluster(cluster) {}
+
+  Explanation run() {
+    readHead();
+    for (size_t stage = 0; stage < facts.stages.size(); ++stage)
+      for (const auto &entry : emit::collectivesOf(facts, facts.stages[stage]))
+        add(entry, stage);
+    for (const emit::StageTransfer &transfer : facts.transfers)
+      count(transfer);
+    llvm::sort(explanation.totals, [](const Total &a, const Total &b) {
+      return std::tie(a.position, a.axes, a.kind) <
+             std::tie(b.position, b.axes, b.kind);
+    });
+    for (int position = 0; position < facts.numPositions(); ++position)
+      explanation.receivedBytesOfPosition.push_back(
+          emit::receivedBytes(facts, position));
+    explanation.transfers = facts.transfers;
+    explanation.lints = findLints(facts.module);
+    return std::move(explanation);
+  }
+
+private:
+  void readHead() {
+    auto model =
+        ModuleOp(facts.module)->getAttrOfType<StringAttr>("graph.model");
+    explanation.model = model ? model.str() : "";
+    explanation.world = facts.mesh.sizes().numRanks();
+    for (auto [name, size] :
+         llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes))
+      if (size > 1)
+        explanation.mesh.push_back({name, size});
+    explanation.target = "cpu";
+    explanation.schedule = facts.schedule;
+    explanation.microbatches = facts.microbatches;
+  }
+
+  void add(const emit::CollectiveFacts &entry, int64_t stage) {
+    dist::CollectiveOp op = entry.ops.front();
+    Communication made{entry,
+                       stage,
+                       op.getShape().vec(),
+                       text(op.getFrom()),
+                       text(op.getTo()),
+                       seconds(entry),
+                       dist::causeOf(op.getLoc())};
+    count(made);
+    explanation.collectives.push_back(std::move(made));
+  }
+
+  std::string text(dist::ShardingAttr sharding) const {
+    return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
+                               facts.mesh.shardingMesh());
+  }
+
+  /// Members of the group of rank 0 are equally far apart.
+  double seconds(const emit::CollectiveFacts &entry) const {
+    const runtime::Mesh &mesh = facts.mesh.sizes();
+    const auto members =
+        runtime::membersOf(facts.groups[facts.groupOf(entry.ops.front())], mesh,
+                           runtime::coordinatesOf(mesh, 0));
+    const int64_t stride = members.size() < 2
+                               ? 1
+                               : runtime::rankOf(mesh, members[1]) -
+                                     runtime::rankOf(mesh, members[0]);
+    return cluster.commSeconds(entry.kind, static_cast<int>(stride),
+                               static_cast<int>(members.size()),
+                               static_cast<double>(entry.receivedBytes), 1);
+  }
+
+  void count(const Communication &made) {
+    count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
+           made.facts.kind, made.facts.count, made.facts.receivedBytes,
+           made.seconds});
+  }
+
+  /// A message goes to the rank with the same coordinates of another position.
+  void count(const emit::StageTransfer &transfer) {
+    const int from = facts.positionOfStage[transfer.fromStage];
+    const int to = facts.positionOfStage[transfer.toStage];
+    const int64_t bytes = emit::bytesOf(transfer.type);
+    const auto stride = explanation.world / facts.numPositions();
+    if (from != to)
+      count({to, "pp", "transfer", 1, bytes,
+             cluster.commSeconds("transfer",
+                                 static_cast<int>(std::abs(to - from) * stride),
+                                 2, static_cast<double>(bytes), 1)});
+  }
+
+  /// Adds what happens `calls` times per microbatch, each with these bytes and
+  /// seconds.
+  void count(const Total &each) {
+    auto total = llvm::find_if(explanation.totals, [&](const Total &other) {
+      return other.position == each.position && other.axes == each.axes &&
+             other.kind == each.kind;
+    });
+    if (total == explanation.totals.end())
+      total = explanation.totals.insert(total,
+                                        {each.position, each.axes, each.kind});
+    const int64_t calls = each.calls * facts.microbatches;
+    total->calls += calls;
+    total->receivedBytes += each.receivedBytes * calls;
+    total->seconds += each.seconds * static_cast<double>(calls);
+  }
+
+  const emit::ModelFacts &facts;
+  const plan::Cluster &cluster;
+  Explanation explanation;
+};
+} // namespace
+
+std::optional<Explanation> explain::explainModule(ModuleOp module,
+                                                  const plan::Cluster &cluster,
+                                                  std::string &error) {
+  auto facts = emit::readFacts(module, error);
+  return facts ? std::optional(Explainer(*facts, cluster).run()) : std::nullopt;
+}

@@ -1,0 +1,336 @@
+//===- FindLints.cpp - what looks wrong in a plan -------------------------===//
+//
+// One function per lint, over the stages of a module with local shapes:
+// shardings still tell the global sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/dist/Decision.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/explain/FoundLint.h"
+#include "runtime/program/InspectText.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::explain;
+using dist::Lint;
+
+/// Most weights that one message names.
+static constexpr size_t mostNamed = 5;
+
+static bool holds(const dist::SubAxes &axes, StringRef name) {
+  return llvm::any_of(
+      axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
+}
+
+static std::string axisNames(const dist::SubAxes &axes) {
+  SmallVector<StringRef> names;
+  for (const dist::SubAxis &axis : axes)
+    if (!llvm::is_contained(names, axis.axis))
+      names.push_back(axis.axis);
+  return llvm::join(names, "+");
+}
+
+static std::string percent(double share) {
+  return llvm::formatv("{0:F0} %", share * 100).str();
+}
+
+namespace {
+/// Messages of one lint, each once, with how often it was found.
+class Counted {
+public:
+  void add(const std::string &message, Operation *op) {
+    auto [entry, isNew] = entries.insert({message, {}});
+    if (isNew)
+      entry->second.node = graph::nodeName(op->getLoc()).str();
+    ++entry->second.count;
+  }
+
+  /// `things`: " (24 values)" behind what was found more than once.
+  void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
+    for (auto &[message, entry] : entries)
+      lints.push_back(
+          {lint,
+           message +
+               (entry.count < 2
+                    ? ""
+                    : llvm::formatv(" ({0} {1})", entry.count, things).str()),
+           entry.node});
+  }
+
+private:
+  struct Entry {
+    int64_t count = 0;
+    std::string node;
+  };
+  llvm::MapVector<std::string, Entry, std::map<std::string, unsigned>> entries;
+};
+
+class LintFinder {
+public:
+  explicit LintFinder(ModuleOp module)
+      : module(module), mesh(dist::meshOf(module)) {}
+
+  std::vector<FoundLint> run() {
+    findFullGathers();
+    findWholeWeights();
+    findPadding();
+    findUnusedAxes();
+    findRepeatedReshards();
+    return std::move(lints);
+  }
+
+private:
+  void forEachOp(llvm::function_ref<void(Operation *)> use) {
+    for (auto function : module.getOps<func::FuncOp>())
+      for (Operation &op : function.front())
+        use(&op);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Collectives
+  //===--------------------------------------------------------------------===//
+
+  static bool isGather(dist::CollectiveOp op) {
+    return op.getKind() == dist::CollectiveKind::AllGather;
+  }
+
+  void findFullGathers() {
+    Counted found;
+    forEachOp([&](Operation *op) {
+      auto gather = dyn_cast<dist::CollectiveOp>(op);
+      if (!gather || !isGather(gather) ||
+          dist::numParts(dist::withoutTime(gather.getTo().getSharding())) > 1)
+        return;
+      auto type = graph::tensorType(gather.getResult());
+      const double bytes = static_cast<double>(type.getNumElements()) *
+                           std::max(1u, type.getElementTypeBitWidth() / 8);
+      if (bytes >= dist::largeGatherBytes)
+        found.add("every rank gathers all of a tensor of " +
+                      runtime::bytesText(bytes),
+                  op);
+    });
+    found.report(Lint::FullGather, "times", lints);
+  }
+
+  /// The value whose elements `value` has, whatever their order and part.
+  static Value elementsOf(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isa<dist::CollectiveOp, graph::TransposeOp, graph::ReshapeOp>(op))
+        break;
+      if (auto collective = dyn_cast<dist::CollectiveOp>(op);
+          collective && (dist::isPartial(collective.getFrom().getSharding()) ||
+                         dist::hasView(collective.getTo().getSharding())))
+        break;
+      value = op->getOperand(0);
+    }
+    return value;
+  }
+
+  /// Two gathers of the same elements over the same axes.
+  void findRepeatedReshards() {
+    std::map<std::pair<void *, std::string>, std::string> gathered;
+    Counted found;
+    forEachOp([&](Operation *op) {
+      auto gather = dyn_cast<dist::CollectiveOp>(op);
+      if (!gather || !isGather(gather))
+        return;
+      const std::string axes =
+          axisNames(dist::splitAxes(gather.getFrom().getSharding()));
+      auto [first, isNew] = gathered.insert(
+          {{elementsOf(gather.getInput()).getAsOpaquePointer(), axes},
+           graph::nodeName(op->getLoc()).str()});
+      if (!isNew)
+        found.add((first->second.empty()
+                       ? "the same elements"
+                       : "the elements that '" + first->second + "' makes") +
+                      " are gathered over " + axes + " again",
+                  op);
+    });
+    found.report(Lint::RepeatedReshard, "times", lints);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Weights
+  //===--------------------------------------------------------------------===//
+
+  static double bytesOf(graph::ParameterOp weight) {
+    auto type = cast<RankedTensorType>(weight.getType());
+    return static_cast<double>(type.getNumElements()) *
+           std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+  }
+
+  /// More than this counts. Blocks are as many as the most frequent shape.
+  double largeWeight() {
+    double total = 0;
+    int64_t repeats = 1;
+    std::map<std::vector<int64_t>, int64_t> shapes;
+    for (auto weight : module.getOps<graph::ParameterOp>()) {
+      auto type = cast<RankedTensorType>(weight.getType());
+      if (type.getRank() < 2)
+        continue;
+      total += bytesOf(weight);
+      repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
+    }
+    return dist::largeWeightShare * total / static_cast<double>(repeats);
+  }
+
+  /// Axes along which weights lie: `tp`, and the user's own, one of which is
+  /// enough.
+  std::vector<std::vector<dist::Axis>> weightAxes() const {
+    std::vector<std::vector<dist::Axis>> groups;
+    std::vector<dist::Axis> own;
+    for (const dist::Axis &axis : mesh.axes) {
+      const bool isData =
+          axis.name == "dp" || axis.name == "cp" || axis.name == dist::timeAxis;
+      if (axis.size < 2 || isData)
+        continue;
+      if (axis.name == "tp")
+        groups.push_back({axis});
+      else
+        own.push_back(axis);
+    }
+    if (!own.empty())
+      groups.push_back(std::move(own));
+    return groups;
+  }
+
+  void findWholeWeights() {
+    const double large = largeWeight();
+    for (const auto &axes : weightAxes()) {
+      std::map<std::string, double> whole;
+      std::vector<std::string> names;
+      std::string node;
+      forEachOp([&](Operation *op) {
+        auto get = dyn_cast<graph::GetParameterOp>(op);
+        auto weight =
+            get ? module.lookupSymbol<graph::ParameterOp>(get.getParameter())
+                : graph::ParameterOp();
+        dist::ShardingAttr sharding =
+            weight ? dist::shardingOf(get.getResult()) : dist::ShardingAttr();
+        if (!sharding || graph::tensorType(get).getRank() < 2 ||
+            bytesOf(weight) <= large ||
+            llvm::any_of(axes, [&](const dist::Axis &axis) {
+              return holds(dist::splitAxes(sharding.getSharding()), axis.name);
+            }))
+          return;
+        if (!whole.insert({get.getParameter().str(), bytesOf(weight)}).second)
+          return;
+        auto pin = op->getAttrOfType<StringAttr>(dist::pinnedName);
+        names.push_back("'" + get.getParameter().str() + "'" +
+                        (pin ? " (" + pin.str() + ")" : ""));
+        if (node.empty())
+          node = graph::nodeName(op->getLoc()).str();
+      });
+      if (!names.empty())
+        lints.push_back(
+            {Lint::WholeWeight, wholeText(axes, names, whole), node});
+    }
+  }
+
+  static std::string wholeText(const std::vector<dist::Axis> &axes,
+                               std::vector<std::string> names,
+                               const std::map<std::string, double> &whole) {
+    double bytes = 0;
+    for (const auto &[name, size] : whole)
+      bytes += size;
+    const size_t more = names.size() - std::min(names.size(), mostNamed);
+    names.resize(names.size() - more);
+    SmallVector<StringRef> axisNames;
+    for (const dist::Axis &axis : axes)
+      axisNames.push_back(axis.name);
+    return "weights of " + runtime::bytesText(bytes) +
+           " are whole on every rank of " + llvm::join(axisNames, "+") + ": " +
+           llvm::join(names, ", ") +
+           (more ? " and " + std::to_string(more) + " more" : "");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  void findPadding() {
+    Counted found;
+    forEachOp([&](Operation *op) {
+      for (Value result : op->getResults())
+        if (dist::ShardingAttr sharding = dist::shardingOf(result))
+          for (const dist::DimSharding &dim : sharding.getSharding().dims)
+            for (const dist::Factor &factor : dim.factors)
+              addPadding(factor, op, found);
+    });
+    found.report(Lint::Padding, "values", lints);
+  }
+
+  static void addPadding(const dist::Factor &factor, Operation *op,
+                         Counted &found) {
+    const int64_t parts = factor.numParts();
+    const auto all = static_cast<double>(parts * factor.localSize());
+    const double share = 1 - static_cast<double>(factor.size) / all;
+    if (parts > 1 && share >= dist::largePaddingShare)
+      found.add(llvm::formatv("{0} in {1} over {2}: {3} of what ranks hold is "
+                              "padding",
+                              factor.size, parts, axisNames(factor.axes),
+                              percent(share))
+                    .str(),
+                op);
+  }
+
+  static bool isDividedBy(Operation *op, StringRef axis) {
+    auto divides = [&](Value value) {
+      dist::ShardingAttr sharding = dist::shardingOf(value);
+      return sharding && holds(dist::axesUsed(sharding.getSharding()), axis);
+    };
+    return llvm::any_of(op->getOperands(), divides) ||
+           llvm::any_of(op->getResults(), divides);
+  }
+
+  void findUnusedAxes() {
+    for (const dist::Axis &axis : mesh.axes) {
+      if (axis.size < 2 || axis.name == dist::timeAxis)
+        continue;
+      double all = 0, repeated = 0, most = 0;
+      Operation *largest = nullptr;
+      forEachOp([&](Operation *op) {
+        auto cost = dyn_cast<graph::CostOpInterface>(op);
+        if (!cost || !op->hasAttr(dist::shardingsName))
+          return;
+        all += cost.getFlops();
+        if (isDividedBy(op, axis.name))
+          return;
+        repeated += cost.getFlops();
+        if (cost.getFlops() > most) {
+          most = cost.getFlops();
+          largest = op;
+        }
+      });
+      if (largest && repeated >= dist::largeRepeatedShare * all)
+        lints.push_back({Lint::UnusedAxis,
+                         unusedText(axis, repeated / all, largest),
+                         graph::nodeName(largest->getLoc()).str()});
+    }
+  }
+
+  static std::string unusedText(const dist::Axis &axis, double share,
+                                Operation *largest) {
+    return llvm::formatv("{0} of what a rank computes is repeated by the {1} "
+                         "ranks of {2}, most of it by {3}",
+                         share >= 1 ? "all" : percent(share), axis.size,
+                         axis.name, largest->getName().stripDialect())
+        .str();
+  }
+
+  ModuleOp module;
+  dist::Mesh mesh;
+  std::vector<FoundLint> lints;
+};
+} // namespace
+
+std::vector<FoundLint> explain::findLints(ModuleOp module) {
+  return LintFinder(module).run();
+}

@@ -1,0 +1,37 @@
+//===- ExplainCommand.cpp - pcc explain MODEL -----------------------------===//
+
+#include "tools/pcc/CompileCommand.h"
+#include "tools/pcc/LaterOptions.h"
+#include "tools/pcc/Say.h"
+
+using namespace pcc;
+using namespace pcc::tool;
+
+int tool::explainCommand(int argc, const char *const *argv) {
+  CompileOptions options;
+  ExplainOptions explainOptions;
+  CLI::App app(
+      "tells why each collective is there: the op that needs it, its node and "
+      "source line, bytes and seconds,\nthe decision it follows from and what "
+      "else could have been; for a value, where its sharding came from;\nand "
+      "lints, by code (PCC-L001 and on)\n\nexamples:\n"
+      "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128\n"
+      "  pcc explain model.onnx --tp 8 'h.0.*weight'\n"
+      "  pcc explain ir/5-localize.mlir --json",
+      "pcc explain");
+  addCompileOptions(app, options);
+  addLaterOptions(app, /*isVerify=*/false);
+  app.add_option("VALUE", explainOptions.value,
+                 "only this weight, input, output or value; globs allowed");
+  app.add_flag("--json", explainOptions.json,
+               "as JSON; sizes in bytes, times in seconds");
+  if (auto code = parse(app, argc, argv))
+    return *code;
+  options.command = commandLine(app.get_name(), argc, argv);
+  std::string text;
+  const Outcome outcome = explainModel(options, explainOptions, text,
+                                       terminalListener(options.quiet));
+  const int code = say(outcome);
+  fputs(text.c_str(), stdout);
+  return code;
+}
