@@ -72,6 +72,10 @@ def inspect(bundle):
     return json.loads(succeed("inspect", bundle, "--json"))
 
 
+def explain(*arguments):
+    return json.loads(succeed("explain", *arguments, "--json", "-q"))
+
+
 def run_cases(cases, jobs=1):
     """Calls each (name, function, arguments) and prints a line per case that fails; returns the exit code."""
     if not os.path.exists(PCC):

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""What `pcc explain` says is what a bundle does: its collectives are those of `inspect`, and their bytes are those that ranks
+receive in the programs that they execute. What it tells about real exports is kept as text beside this file.
+
+    run_explain.py [--only GLOB] [--update] [--jobs N]
+
+--update writes the texts anew."""
+import argparse
+import fnmatch
+import os
+import sys
+import tempfile
+
+import pcc
+import received
+from run_numeric import dims_of, place
+
+GOLDENS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "explain")
+KINDS = {"AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": "reduce_scatter", "AllToAll": "all_to_all",
+         "Permute": "permute", "Exchange": "exchange"}
+
+BYTES = [("mlp", "tp=2"), ("mlp-odd", "tp=3"), ("gpt2", "tp=4"), ("gpt2", "tp=2,pp=2,microbatches=2"), ("gpt2-odd", "tp=3"),
+         ("llama-odd", "dp=2,tp=2"), ("bert", "cp=2,tp=2"), ("moe", "tp=4"), ("resnet", "dp=2,tp=2"), ("mobilenet", "tp=3"),
+         ("vit", "tp=8")]
+
+# What a user asks of the real exports; the texts are called after the model.
+TEXTS = {
+    "gpt2-torchscript": "--tp 2", "gpt2-dynamo": "--tp 4", "gpt2-dynamo-opset23": "--dp 2 --tp 2", "bert-torchscript": "--tp 2",
+    "bert-dynamo": "--cp 2 --tp 2", "llama-dynamo": "--tp 2 --pp 2", "llama-dynamo-opset24": "--tp 4",
+    "resnet-torchscript": "--tp 2", "resnet-dynamo": "--dp 2 --tp 2", "mlp-torchscript": "--tp 2",
+    "moe-dense-dynamo": "--tp 4", "moe-einsum-dynamo": "--mesh ep=4", "moe-dropping-dynamo": "--mesh ep=2,t=2",
+}
+
+
+def check_equal(got, want, what):
+    if got != want:
+        raise pcc.Failure(f"{what}: explain says {got}, not {want}")
+
+
+def check_choices(entry):
+    """A choice that was not taken is refused, or costs no less; ranks count bytes, then calls."""
+    for decision in [entry["decision"] and {**entry["decision"], "alternatives": entry["alternatives"]}, *entry["further_decisions"]]:
+        for other in (decision or {}).get("alternatives", []):
+            cost, least = ((c["received_bytes"], c["calls"]) for c in (other, decision))
+            if not other["refused"] and cost < least:
+                raise pcc.Failure(f"'{other['strategy']}' costs {cost}, '{decision['strategy']}' was taken for {least} at {entry['node']}")
+
+
+def check_cause(entry):
+    cause = entry["cause"]
+    if not cause or not cause["uses"] or not cause["op"]:
+        raise pcc.Failure(f"{entry['kind']} at {entry['node']} has no cause")
+
+
+def check_bytes(name, plan):
+    with tempfile.TemporaryDirectory() as folder:
+        path, inputs = place(name, folder)
+        options = [*pcc.dim_options(dims_of(path, inputs)), *pcc.plan_options(plan)]
+        bundle = os.path.join(folder, "model.pcc")
+        pcc.succeed(path, "-o", bundle, *options)
+        inspection = pcc.inspect(bundle)
+        explanation = pcc.explain(path, *options)
+        for field in ("world", "mesh", "target", "microbatches", "schedule", "transfers"):
+            check_equal(explanation[field], inspection[field], field)
+        base = inspection["collectives"]
+        check_equal([{k: e[k] for k in b} for e, b in zip(explanation["collectives"], base)], base, "collectives")
+        check_equal(len(explanation["collectives"]), len(base), "collectives")
+        for rank in inspection["ranks"]:
+            position = rank["coordinates"].get("pp", 0)
+            check_equal(explanation["received_bytes"][position], rank["received_bytes"], f"rank {rank['rank']}")
+            check_received(explanation, rank, os.path.join(bundle, f"rank-{rank['rank']:03}"))
+        for entry in explanation["collectives"]:
+            check_cause(entry)
+            check_choices(entry)
+
+
+def check_received(explanation, rank, executable):
+    """Position by position, what the program does against what explain says of its stages."""
+    measured = [(KINDS[kind], size) for kind, size in received.of_program(executable)]
+    told = sorted([(e["kind"], e["received_bytes"]) for e in explanation["collectives"] if e["stage"] in rank["stages"]
+                   for _ in range(e["count"])])
+    check_equal([kind for kind, _ in told], sorted(kind for kind, _ in measured), "kinds")
+    if all(size is not None for _, size in measured):
+        check_equal(told, sorted((kind, int(size)) for kind, size in measured), f"bytes that rank {rank['rank']} receives")
+
+
+def check_text(model, options, update):
+    path = os.path.join(pcc.REAL_MODELS, model, "model.onnx")
+    _, inputs = place(f"real:{model}", None)
+    options = [*options.split(), *pcc.dim_options(dims_of(path, inputs))]
+    for entry in pcc.explain(path, *options)["collectives"]:
+        check_cause(entry)
+        check_choices(entry)
+    got = pcc.succeed("explain", path, "-q", *options)
+    golden = os.path.join(GOLDENS, f"{model}.txt")
+    if update:
+        with open(golden, "w") as f:
+            f.write(got)
+    with open(golden) as f:
+        want = f.read()
+    for number, (g, w) in enumerate(zip(got.splitlines(), want.splitlines()), 1):
+        if g != w:
+            raise pcc.Failure(f"{golden}:{number}: got '{g}', expected '{w}'")
+    check_equal(len(got.splitlines()), len(want.splitlines()), "lines")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    cases = [(f"bytes {name} {plan}", check_bytes, (name, plan)) for name, plan in BYTES]
+    if os.path.isdir(pcc.REAL_MODELS):
+        cases += [(f"text {m} {o}", check_text, (m, o, arguments.update)) for m, o in TEXTS.items()]
+    return pcc.run_cases([c for c in cases if fnmatch.fnmatch(c[0], arguments.only)], arguments.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
