@@ -1,5 +1,6 @@
 //===- Explain.cpp - why a plan communicates what it does -----------------===//
 
+#include "dialects/dist/DistDialect.h"
 #include "passes/Compilation.h"
 #include "passes/Compile.h"
 #include "passes/Record.h"
@@ -51,6 +52,16 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
+/// The cluster that was planned for; a dump records it.
+static plan::Cluster clusterOf(Compilation &compilation,
+                               const CompileOptions &options) {
+  const plan::Cluster defaults = *plan::defaultCluster(options.target);
+  llvm::StringRef text = dist::clusterOf(compilation.getModule());
+  return text.empty()
+             ? defaults
+             : plan::parseCluster({text.data(), text.size()}, defaults).cluster;
+}
+
 static Outcome explainPlan(Compilation &compilation,
                            const CompileOptions &options,
                            const ExplainOptions &explainOptions,
@@ -64,7 +75,7 @@ static Outcome explainPlan(Compilation &compilation,
   if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
     return outcome;
   return compilation.guarded([&]() -> Outcome {
-    const plan::Cluster cluster = *plan::defaultCluster(options.target);
+    const plan::Cluster cluster = clusterOf(compilation, options);
     std::string missing;
     auto explanation =
         explain::explainModule(compilation.getModule(), cluster, missing);

@@ -39,8 +39,8 @@ struct CompileOptions {
   std::vector<std::string> presets;
   std::string target = "cpu";
   std::vector<std::string> cpus;
-  /// --cluster: the file of prices.
-  std::string cluster;
+  /// --cluster: the file of prices, and its text.
+  std::string clusterFile, cluster;
   /// Which of the model's device configurations holds.
   std::string configuration;
   std::string externalDataRoot;

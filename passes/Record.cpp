@@ -10,7 +10,6 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
@@ -48,20 +47,11 @@ static Outcome checkExperts(const CompileOptions &options) {
   return {};
 }
 
-static std::optional<std::string> readText(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
-}
-
 static Outcome checkCluster(const CompileOptions &options) {
-  if (options.cluster.empty())
-    return {};
-  auto text = readText(options.cluster);
-  if (!text)
-    return {2, "cannot read the cluster file '" + options.cluster + "'", {}};
-  auto read = plan::parseCluster(*text, *plan::defaultCluster(options.target));
+  auto read = plan::parseCluster(options.cluster,
+                                 *plan::defaultCluster(options.target));
   if (!read.error.empty())
-    return {2, "--cluster '" + options.cluster + "': " + read.error, {}};
+    return {2, "--cluster '" + options.clusterFile + "': " + read.error, {}};
   return {};
 }
 
@@ -125,9 +115,9 @@ asText(const CompileOptions &options) {
         std::pair("--cpu", join(options.cpus))})
     if (!value.empty())
       text[name] = value;
-  if (auto cluster = readText(options.cluster))
+  if (!options.clusterFile.empty())
     text["--cluster"] =
-        "of checksum " + llvm::utohexstr(llvm::xxh3_64bits(*cluster));
+        "of checksum " + llvm::utohexstr(llvm::xxh3_64bits(options.cluster));
   if (options.randomWeights)
     text["--random-weights"] = std::to_string(*options.randomWeights);
   return text;
@@ -215,8 +205,8 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.shards.empty())
     module->setAttr("dist.seeds", strings(builder, options.shards));
-  if (auto cluster = readText(options.cluster))
-    module->setAttr(dist::clusterName, builder.getStringAttr(*cluster));
+  if (!options.clusterFile.empty())
+    module->setAttr(dist::clusterName, builder.getStringAttr(options.cluster));
   if (!options.stageAt.empty())
     module->setAttr("pipe.stage_at", strings(builder, options.stageAt));
   if (!options.batchDims.empty())

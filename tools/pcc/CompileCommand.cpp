@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -241,8 +243,18 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Target");
-  app.add_option("--cluster", options.cluster,
-                 "what compute and communication cost: a TOML file")
+  app.add_option_function<std::string>(
+         "--cluster",
+         [&options](const std::string &path) {
+           std::ifstream file(path);
+           std::stringstream text;
+           if (!file || !(text << file.rdbuf()))
+             throw CLI::ValidationError("--cluster",
+                                        "cannot read '" + path + "'");
+           options.clusterFile = path;
+           options.cluster = text.str();
+         },
+         "what compute and communication cost: a TOML file")
       ->group("Target");
   app.add_option("--dump-ir", options.dumpDirectory,
                  "write one .mlir per phase into this directory")
