@@ -24,7 +24,8 @@ static constexpr size_t tableLimit = size_t(1) << 20;
 /// The most sets of forms that may be kept of a value.
 static constexpr size_t mostForms = 256;
 
-/// Beyond this `assignAxes` would take much longer than `assignAxis` for each.
+/// Beyond this `assignAxes` would take much longer than `assignAxis` for each;
+/// beyond a fifth of it, keeping several forms of values longer than the rest.
 static constexpr double mostWork = 1e5;
 
 namespace {
@@ -56,9 +57,10 @@ public:
     bound = known;
     for (Value &value : values)
       price(value);
-    plan::Assignment best = minimise(mostForms);
     // Fewer forms are less exact, but easier to search.
-    if (!best.exact)
+    const bool isLarge = work() > mostWork / 5;
+    plan::Assignment best = minimise(isLarge ? 1 : mostForms);
+    if (!isLarge && !best.exact)
       if (plan::Assignment other = minimise(/*mostForms=*/1);
           other.cost < best.cost)
         best = std::move(other);

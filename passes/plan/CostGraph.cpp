@@ -65,6 +65,8 @@ public:
     size_t begin = 0;
     for (size_t size = 1; size < value.users.size(); ++size) {
       const size_t end = made.size();
+      if (size > 1 && end > maxValues)
+        return;
       for (size_t i = begin; i < end; ++i)
         extend(i);
       if (size > 1 && made.size() > maxValues) {
