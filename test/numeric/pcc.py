@@ -1,9 +1,12 @@
 """Calls pcc as a user does: through its command line and its JSON."""
+import argparse
 import concurrent.futures
+import fnmatch
 import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -99,3 +102,12 @@ def run_cases(cases, jobs=1):
                 print(f"FAIL {case[0]}: {text}", flush=True)
     print(f"{len(cases) - failed} passed, {failed} failed")
     return 1 if failed or not cases else 0
+
+
+def main(description, cases):
+    """Runs those of `cases`, functions by name, that --only names, and ends with the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--jobs", type=int, default=1)
+    a = parser.parse_args()
+    sys.exit(run_cases([(n, f, ()) for n, f in cases.items() if fnmatch.fnmatch(n, a.only)], a.jobs))

@@ -12,8 +12,6 @@ and group of S tokens (so k·c = E·C/S slots per token):
 
 They meet at k·c = e. A dense form has no slots to exchange.
 """
-import argparse
-import fnmatch
 import os
 import sys
 import tempfile
@@ -168,13 +166,5 @@ for form in ("dense", "einsum", "dropping"):
         CASES[f"real-{form}-beside-tp"] = lambda form=form: real(f"moe-{form}-dynamo", ["--ep", "2", "--tp", "2"], 4, None)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*")
-    parser.add_argument("--jobs", type=int, default=1)
-    a = parser.parse_args()
-    sys.exit(pcc.run_cases([(n, f, ()) for n, f in CASES.items() if fnmatch.fnmatch(n, a.only)], a.jobs))
-
-
 if __name__ == "__main__":
-    main()
+    pcc.main(__doc__, CASES)

@@ -4,8 +4,6 @@ is what ONNX Runtime's CPU kernel computes, or the formula of the operator's doc
 
     run_moe_op.py [--only GLOB] [--jobs N]
 """
-import argparse
-import fnmatch
 import os
 import sys
 import tempfile
@@ -149,13 +147,5 @@ refused("weight", 3, "operand 2 of shape [6, 10, 7], not [6, 7, 10]", lambda v: 
 refused("router", 3, "operand 1 of shape [5, 6], not [12, 6]", lambda v: v.update(router=v["router"][:5].copy()))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*")
-    parser.add_argument("--jobs", type=int, default=1)
-    a = parser.parse_args()
-    sys.exit(pcc.run_cases([(n, f, ()) for n, f in CASES.items() if fnmatch.fnmatch(n, a.only)], a.jobs))
-
-
 if __name__ == "__main__":
-    main()
+    pcc.main(__doc__, CASES)

@@ -1,8 +1,5 @@
 """Small ONNX graphs with pinned shardings, compared on simulated ranks with one rank, and their received bytes with a limit."""
-import argparse
-import fnmatch
 import os
-import sys
 import tempfile
 
 import numpy as np
@@ -89,8 +86,4 @@ def case(name, graph, mesh, pins, limit=None, options=()):
 
 
 def main(description):
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*")
-    parser.add_argument("--jobs", type=int, default=1)
-    a = parser.parse_args()
-    sys.exit(pcc.run_cases([(n, f, ()) for n, f in CASES.items() if fnmatch.fnmatch(n, a.only)], a.jobs))
+    pcc.main(description, CASES)
