@@ -3,6 +3,7 @@
 #include "passes/3-place/Chain.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/TensorBytes.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -13,9 +14,7 @@ using namespace pcc::place;
 static constexpr int64_t smallWeight = 4096;
 
 static double bytesOf(Value value) {
-  auto type = graph::tensorType(value);
-  return type.getNumElements() *
-         std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+  return graph::numBytes(graph::tensorType(value));
 }
 
 /// A pin is gone before anything runs.

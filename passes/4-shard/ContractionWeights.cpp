@@ -1,6 +1,7 @@
 //===- ContractionWeights.cpp - weights that tensor parallelism divides ---===//
 
 #include "passes/4-shard/ContractionWeights.h"
+#include "dialects/graph/TensorBytes.h"
 #include <limits>
 #include <map>
 
@@ -25,11 +26,6 @@ graph::GetParameterOp pcc::shard::weightOf(Value value) {
   return dyn_cast_or_null<graph::GetParameterOp>(op);
 }
 
-static double bytesOf(RankedTensorType type) {
-  return type.getNumElements() *
-         std::max(1.0, type.getElementTypeBitWidth() / 8.0);
-}
-
 ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
   double total = 0;
   unsigned repeats = 1;
@@ -40,9 +36,10 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : graph.ops[i].op->getOpOperands())
       if (auto parameter = weightOf(operand.get())) {
         auto type = graph::tensorType(parameter.getResult());
-        weights[i] = {bytesOf(type), operand.getOperandNumber()};
-        weights[graph.opOf(parameter.getResult())] = {bytesOf(type), {}};
-        total += bytesOf(type);
+        weights[i] = {graph::numBytes(type), operand.getOperandNumber()};
+        weights[graph.opOf(parameter.getResult())] = {graph::numBytes(type),
+                                                      {}};
+        total += graph::numBytes(type);
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }

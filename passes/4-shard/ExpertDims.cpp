@@ -1,6 +1,7 @@
 //===- ExpertDims.cpp - which dims are experts, and what lies around them -===//
 
 #include "passes/4-shard/ExpertDims.h"
+#include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/ContractionWeights.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/Support/DebugLog.h"
@@ -235,8 +236,7 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;
       auto type = graph::tensorType(weight.getResult());
-      double bytes = type.getNumElements() *
-                     std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+      const double bytes = graph::numBytes(type);
       unsigned leaf = graph.opOf(weight.getResult());
       weights[i] = {bytes, factor};
       weights[leaf] = {bytes,

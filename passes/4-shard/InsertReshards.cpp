@@ -1,5 +1,6 @@
 //===- InsertReshards.cpp - make every change of sharding an op -----------===//
 
+#include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Notes.h"
@@ -188,9 +189,9 @@ private:
 
   Price priceOf(Value value, dist::ShardingAttr from, dist::ShardingAttr to) {
     auto type = cast<RankedTensorType>(value.getType());
-    const plan::ReshardPlan &plan = planner.plan(
-        from.getSharding(), to.getSharding(), dist::shapeOf(type.getShape()),
-        std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
+    const plan::ReshardPlan &plan =
+        planner.plan(from.getSharding(), to.getSharding(),
+                     dist::shapeOf(type.getShape()), graph::elementBytes(type));
     // Out of reach, but still to be added up.
     if (!plan.possible())
       return {1e18, 0};

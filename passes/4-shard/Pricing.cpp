@@ -1,12 +1,20 @@
 //===- Pricing.cpp - what choices cost ------------------------------------===//
 
 #include "passes/4-shard/Pricing.h"
+#include "dialects/graph/TensorBytes.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
+
+int64_t pcc::shard::localBytes(RankedTensorType type,
+                               const dist::Sharding &sharding) {
+  return dist::numElements(
+             dist::localShape(sharding, dist::shapeOf(type.getShape()))) *
+         graph::elementBytes(type);
+}
 
 static double inPicoseconds(double seconds) {
   return std::round(seconds * 1e12);
@@ -37,11 +45,8 @@ static double largestShare(const ShardedOp &op) {
 static double bytesMoved(Operation *op) {
   double bytes = 0;
   for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
-                                         llvm::to_vector(op->getResults()))) {
-    auto type = graph::tensorType(value);
-    bytes += static_cast<double>(type.getNumElements()) *
-             type.getElementTypeBitWidth() / 8;
-  }
+                                         llvm::to_vector(op->getResults())))
+    bytes += graph::numBytes(graph::tensorType(value));
   return bytes;
 }
 

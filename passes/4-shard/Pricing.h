@@ -9,6 +9,9 @@
 
 namespace pcc::shard {
 
+/// Bytes of the part of a tensor that a rank holds, padding included.
+int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
+
 /// What a plan of `planner` costs: seconds count only where a cluster is known.
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);

@@ -1,5 +1,6 @@
 //===- ReshardToCollectives.cpp - lower reshards as they were priced ------===//
 
+#include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/5-localize/Passes.h"
@@ -29,11 +30,9 @@ struct ReshardToCollectives
           "has no global shape; localize-shapes must run before");
     auto type = cast<RankedTensorType>(reshard.getType());
     auto shape = dist::shapeOf(*reshard.getShape());
-    int64_t elementBytes =
-        std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-    const auto &plan =
-        planner.plan(reshard.getFrom().getSharding(),
-                     reshard.getTo().getSharding(), shape, elementBytes);
+    const auto &plan = planner.plan(reshard.getFrom().getSharding(),
+                                    reshard.getTo().getSharding(), shape,
+                                    graph::elementBytes(type));
     if (!plan.possible())
       return reshard.emitOpError("cannot be lowered: ") << plan.error;
     OpBuilder builder(reshard);

@@ -8,6 +8,7 @@
 #include "dialects/dist/Decision.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/explain/FoundLint.h"
@@ -109,8 +110,7 @@ private:
           dist::numParts(dist::withoutTime(gather.getTo().getSharding())) > 1)
         return;
       auto type = graph::tensorType(gather.getResult());
-      const double bytes = static_cast<double>(type.getNumElements()) *
-                           std::max(1u, type.getElementTypeBitWidth() / 8);
+      const double bytes = graph::numBytes(type);
       if (bytes >= dist::largeGatherBytes)
         found.add("every rank gathers all of a tensor of " +
                       runtime::bytesText(bytes),
@@ -161,9 +161,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   static double bytesOf(graph::ParameterOp weight) {
-    auto type = cast<RankedTensorType>(weight.getType());
-    return static_cast<double>(type.getNumElements()) *
-           std::max(1.0, type.getElementTypeBitWidth() / 8.0);
+    return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
   /// More than this counts. Blocks are as many as the most frequent shape.

@@ -3,6 +3,7 @@
 #include "passes/explain/ValueStory.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/4-shard/Places.h"
 #include "passes/explain/Origins.h"
@@ -110,8 +111,7 @@ private:
     auto type = graph::tensorType(reshard.getInput());
     const plan::ReshardPlan &plan = planner.plan(
         reshard.getFrom().getSharding(), reshard.getTo().getSharding(),
-        dist::shapeOf(type.getShape()),
-        std::max<int64_t>(1, type.getElementTypeBitWidth() / 8));
+        dist::shapeOf(type.getShape()), graph::elementBytes(type));
     for (const plan::ReshardStep &step : plan.steps)
       if (step.kind != plan::StepKind::Slice &&
           step.kind != plan::StepKind::Mask)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/TensorBytes.h"
 #include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
@@ -31,9 +32,7 @@ static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   return tensor;
 }
 
-static int64_t bytesOf(Value value) {
-  return std::max(1u, tensorType(value).getElementTypeBitWidth() / 8);
-}
+static int64_t bytesOf(Value value) { return elementBytes(tensorType(value)); }
 
 /// Bytes of a sum over floats: narrower ones are summed in f32.
 static int64_t bytesOfSum(Value value) {
