@@ -2,8 +2,10 @@
 
 #include "passes/4-shard/Alternatives.h"
 #include "dialects/dist/ShardingText.h"
+#include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/InnerValues.h"
 #include "passes/4-shard/Places.h"
+#include "passes/4-shard/Pricing.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -80,17 +82,6 @@ static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
   return true;
 }
 
-static int64_t elementBytes(RankedTensorType type) {
-  return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-}
-
-static int64_t localBytes(Value value, const dist::Sharding &sharding) {
-  auto type = graph::tensorType(value);
-  return dist::numElements(
-             dist::localShape(sharding, dist::shapeOf(type.getShape()))) *
-         elementBytes(type);
-}
-
 //===----------------------------------------------------------------------===//
 // Prices
 //===----------------------------------------------------------------------===//
@@ -110,7 +101,7 @@ Alternatives::planFrom(ArrayRef<dist::Sharding> sources,
   const plan::ReshardPlan *best = nullptr;
   for (const dist::Sharding &from : sources) {
     const plan::ReshardPlan &plan = planner.plan(
-        from, to, dist::shapeOf(type.getShape()), elementBytes(type));
+        from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
     if (!best || priceOf(plan) < priceOf(*best))
       best = &plan;
   }
@@ -157,7 +148,7 @@ bool Alternatives::priceOperand(const ShardedGraph::Edge &edge,
       dist::placement(candidate.operandSharding(edge.operand));
   const Value value = graph.valueOf(edge);
   if (followsReader(edge.producer, edge.user) && !dist::hasView(to)) {
-    choice.memoryBytes += localBytes(value, to);
+    choice.memoryBytes += localBytes(graph::tensorType(value), to);
     return true;
   }
   SmallVector<dist::Sharding> sources{
@@ -177,7 +168,7 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
                                dist::Choice &choice) {
   const dist::Sharding from = candidate.resultSharding(result);
   const Value value = graph.valueOf(index, result);
-  choice.memoryBytes += localBytes(value, from);
+  choice.memoryBytes += localBytes(graph::tensorType(value), from);
   SmallVector<dist::Sharding> forms;
   for (const ShardedGraph::Edge &edge : graph.users[index][result]) {
     dist::Sharding to =
@@ -331,6 +322,13 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
                                   const ShardedOp &candidate,
                                   const dist::Axis &axis) const {
   const AxisRole role = roleOf(axis.name);
+  if (role != AxisRole::Tensor && stored.contains(index) &&
+      llvm::none_of(candidate.axes, [&](const dist::SubAxes &axes) {
+        return isSplitBy(axes, axis);
+      }))
+    return nameOf(graph, candidate.op->getResult(0)) +
+           " would be stored whole on every rank of " + axis.name +
+           ", which has to divide it";
   for (size_t i = 0; i < candidate.axes.size(); ++i)
     if (isSplitBy(candidate.axes[i], axis) &&
         !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
@@ -339,9 +337,12 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
   if (role != AxisRole::Tensor)
     return "";
   std::string weight = wholeWeight(index, base, candidate, axis);
-  return weight.empty() ? ""
-                        : weight + " would be whole on every rank of " +
-                              axis.name + ", which has to divide it";
+  if (!weight.empty())
+    return weight + " would be whole on every rank of " + axis.name +
+           ", which has to divide it";
+  return megatron.isBroken(index, candidate, seeds.partsOf(axis).front())
+             ? "--preset asks for something else"
+             : "";
 }
 
 //===----------------------------------------------------------------------===//

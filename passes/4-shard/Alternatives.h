@@ -17,7 +17,8 @@ public:
   /// All must outlive this.
   Alternatives(const ShardedGraph &graph, const Seeds &seeds,
                plan::ReshardPlanner &planner)
-      : graph(graph), seeds(seeds), planner(planner), weights(graph) {}
+      : graph(graph), seeds(seeds), planner(planner), weights(graph),
+        megatron(graph, weights), stored(graph) {}
 
   /// One decision per axis along which something is communicated for op
   /// `index`, or per axis if it contracts with a weight that counts; outermost
@@ -52,6 +53,8 @@ private:
   const Seeds &seeds;
   plan::ReshardPlanner &planner;
   ContractionWeights weights;
+  MegatronLayout megatron;
+  StoredWeights stored;
 };
 
 } // namespace pcc::shard

@@ -9,6 +9,7 @@
 #include "passes/4-shard/AxisSearch.h"
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
+#include "passes/4-shard/Pricing.h"
 #include "passes/plan/Eliminate.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -24,9 +25,11 @@ static constexpr size_t tableLimit = size_t(1) << 20;
 /// The most sets of forms that may be kept of a value.
 static constexpr size_t mostForms = 256;
 
-/// Beyond this `assignAxes` would take much longer than `assignAxis` for each;
-/// beyond a fifth of it, keeping several forms of values longer than the rest.
+/// Beyond this `assignAxes` would take much longer than `assignAxis` for each.
 static constexpr double mostWork = 1e5;
+
+/// Beyond this keeping several forms of values would take longer than the rest.
+static constexpr double mostWorkOnForms = 2e4;
 
 namespace {
 class AxisSearch {
@@ -58,10 +61,10 @@ public:
     for (Value &value : values)
       price(value);
     // Fewer forms are less exact, but easier to search.
-    const bool isLarge = work() > mostWork / 5;
+    const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
-      if (plan::Assignment other = minimise(/*mostForms=*/1);
+      if (plan::Assignment other = minimise(/*mostSets=*/1);
           other.cost < best.cost)
         best = std::move(other);
     if (best.allowed())
@@ -89,7 +92,7 @@ public:
 
 private:
   /// With at most so many sets of forms per value that hold two or more.
-  plan::Assignment minimise(size_t mostForms) const {
+  plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       std::vector<plan::Cost> own;
@@ -98,7 +101,7 @@ private:
       costs.addVariable(std::move(own));
     }
     for (const Value &value : values)
-      plan::addSharedValue(costs, value.shared, bound, mostForms);
+      plan::addSharedValue(costs, value.shared, bound, mostSets);
     plan::Assignment best = plan::minimise(costs, tableLimit, bound);
     LDBG() << best.cost.bytes << " bytes, " << best.cost.calls
            << " calls, exact " << best.exact << ", largest table "
@@ -151,9 +154,7 @@ private:
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
       // Holes of a view travel nowhere.
-      size.push_back(dist::hasView(form)
-                         ? 0
-                         : StrategySpace::localBytes(value.type, form));
+      size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
     for (size_t from = 0; from < forms.size(); ++from)
@@ -275,17 +276,16 @@ pcc::shard::assignAxis(ShardedGraph &graph, const Hand &hand,
   return cost;
 }
 
-FailureOr<plan::Cost> pcc::shard::assignAxes(ShardedGraph &graph,
-                                             ArrayRef<std::vector<Hand>> orders,
-                                             const plan::Cost &known,
-                                             const Seeds &seeds,
-                                             plan::ReshardPlanner &planner) {
+LogicalResult pcc::shard::assignAxes(ShardedGraph &graph,
+                                     ArrayRef<std::vector<Hand>> orders,
+                                     const plan::Cost &known,
+                                     const Seeds &seeds,
+                                     plan::ReshardPlanner &planner) {
   AxisSearch search(graph, orders, {}, seeds, planner);
   if (search.work() > mostWork)
     return failure();
-  plan::Cost cost = search.solve(known);
-  if (!(cost < known))
+  if (!(search.solve(known) < known))
     return failure();
   search.choose();
-  return cost;
+  return success();
 }

@@ -22,11 +22,10 @@ assignAxis(ShardedGraph &graph, const Hand &hand, const dist::SubAxes &before,
 /// exact over all of them. Fails without an error, and changes nothing, if
 /// there is none that costs less than `known`, or if there are too many choices
 /// to look at all.
-mlir::FailureOr<plan::Cost> assignAxes(ShardedGraph &graph,
-                                       llvm::ArrayRef<std::vector<Hand>> orders,
-                                       const plan::Cost &known,
-                                       const Seeds &seeds,
-                                       plan::ReshardPlanner &planner);
+mlir::LogicalResult assignAxes(ShardedGraph &graph,
+                               llvm::ArrayRef<std::vector<Hand>> orders,
+                               const plan::Cost &known, const Seeds &seeds,
+                               plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard
 

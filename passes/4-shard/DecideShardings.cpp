@@ -3,18 +3,13 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Alternatives.h"
-#include "passes/4-shard/AxisSearch.h"
 #include "passes/4-shard/ExpertDims.h"
+#include "passes/4-shard/HandOut.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Places.h"
 #include "passes/4-shard/Recorded.h"
 #include "passes/plan/ClusterPrices.h"
-#include "llvm/Support/DebugLog.h"
-
-#include <algorithm>
-
-#define DEBUG_TYPE "decide-shardings"
 
 namespace pcc::shard {
 #define GEN_PASS_DEF_DECIDESHARDINGS
@@ -89,138 +84,6 @@ static void annotate(ShardedGraph &graph) {
   }
 }
 
-/// The axes of the mesh as they are handed out; of an axis of which some parts
-/// divide `experts`, these parts after the others.
-static std::vector<Hand> handsOf(const dist::Mesh &mesh, const Seeds &seeds,
-                                 const dist::SubAxes &experts) {
-  std::vector<Hand> hands;
-  for (const dist::Axis &axis : mesh.axes) {
-    const AxisRole role = roleOf(axis.name);
-    Hand others{{}, experts.empty() ? role : withExperts(role, false)},
-        own{{}, withExperts(role, true)};
-    for (const dist::SubAxis &part : seeds.partsOf(axis)) {
-      bool isOwn = llvm::any_of(experts, [&](const dist::SubAxis &expert) {
-        return dist::overlaps(part, expert);
-      });
-      (isOwn ? own : others).parts.push_back(part);
-    }
-    for (Hand *hand : {&others, &own})
-      if (!hand->parts.empty())
-        hands.push_back(std::move(*hand));
-  }
-  return hands;
-}
-
-/// The orders in which the axes of a mesh may be handed out, its own first.
-/// What an axis takes is gone for those after it, so that all orders of up to
-/// three axes of the user's own are tried; axes with a role keep their places.
-static std::vector<std::vector<Hand>> ordersOf(std::vector<Hand> hands) {
-  std::vector<size_t> places;
-  for (auto [i, hand] : llvm::enumerate(hands))
-    if (hand.role == AxisRole::Free)
-      places.push_back(i);
-  std::vector<std::vector<Hand>> orders{hands};
-  std::vector<size_t> order = places;
-  while (places.size() <= 3 &&
-         std::next_permutation(order.begin(), order.end())) {
-    orders.push_back(hands);
-    for (auto [place, other] : llvm::zip_equal(places, order))
-      orders.back()[place] = hands[other];
-  }
-  return orders;
-}
-
-/// Hands out the axes one after another; returns what all of it costs.
-static FailureOr<plan::Cost> handOut(ShardedGraph &graph, ArrayRef<Hand> order,
-                                     const Seeds &seeds,
-                                     plan::ReshardPlanner &planner,
-                                     bool reports) {
-  plan::Cost cost;
-  double penalty = 0;
-  dist::SubAxes before;
-  for (const Hand &hand : order) {
-    LDBG() << "handing out " << hand.parts.front().axis;
-    auto assigned = assignAxis(graph, hand, before, seeds, planner, reports);
-    if (failed(assigned))
-      return failure();
-    cost = *assigned;
-    penalty += cost.penalty;
-    const std::string &axis = hand.parts.front().axis;
-    if (llvm::none_of(before,
-                      [&](const auto &other) { return other.axis == axis; }))
-      before.push_back(dist::fullAxis(planner.mesh(), axis));
-  }
-  cost.penalty = penalty;
-  return cost;
-}
-
-/// Hands out the axes one after another, in the order that costs least; fails
-/// after an error if there is none.
-static FailureOr<plan::Cost> handOutBest(ShardedGraph &graph,
-                                         ArrayRef<std::vector<Hand>> orders,
-                                         const Seeds &seeds,
-                                         plan::ReshardPlanner &planner) {
-  if (orders.size() == 1)
-    return handOut(graph, orders[0], seeds, planner, /*reports=*/true);
-  const std::vector<ShardedOp> start = graph.ops;
-  std::vector<ShardedOp> best;
-  plan::Cost least = plan::Cost::forbidden();
-  for (const auto &order : orders) {
-    graph.ops = start;
-    auto cost = handOut(graph, order, seeds, planner, /*reports=*/false);
-    if (succeeded(cost) && *cost < least) {
-      least = *cost;
-      best = graph.ops;
-    }
-  }
-  graph.ops = best.empty() ? start : best;
-  if (best.empty())
-    return handOut(graph, orders[0], seeds, planner, /*reports=*/true);
-  return least;
-}
-
-/// Up to so many pairs of choices all axes are handed out at once.
-static constexpr double mostPairs = 1 << 15;
-
-/// The orders, and the same where the parts of free axes go their own ways.
-static std::vector<std::vector<Hand>>
-withParts(std::vector<std::vector<Hand>> orders) {
-  for (size_t i = 0, count = orders.size(); i < count; ++i) {
-    std::vector<Hand> apart;
-    for (const Hand &hand : orders[i])
-      if (hand.role != AxisRole::Free)
-        apart.push_back(hand);
-      else
-        for (const dist::SubAxis &part : hand.parts)
-          apart.push_back({{part}, hand.role});
-    if (apart.size() > orders[i].size())
-      orders.push_back(std::move(apart));
-  }
-  return orders;
-}
-
-/// A graph that is small enough may get a better plan than one axis after
-/// another finds.
-static LogicalResult decide(ShardedGraph &graph, const Seeds &seeds,
-                            const dist::SubAxes &experts,
-                            plan::ReshardPlanner &planner) {
-  const std::vector<Hand> hands = handsOf(planner.mesh(), seeds, experts);
-  const auto orders = ordersOf(hands);
-  const std::vector<ShardedOp> start = graph.ops;
-  auto cost = handOutBest(graph, orders, seeds, planner);
-  if (failed(cost))
-    return failure();
-  const auto all = withParts(orders);
-  if (all.back().size() < 2 || cost->isFree() ||
-      StrategySpace::numPairs(graph, hands) > mostPairs)
-    return success();
-  std::vector<ShardedOp> found = std::move(graph.ops);
-  graph.ops = start;
-  if (failed(assignAxes(graph, all, *cost, seeds, planner)))
-    graph.ops = std::move(found);
-  return success();
-}
-
 /// Tags the experts of `graph` and says which sub-axes are to divide them; none
 /// if that was not asked for. Fails after an error if there are no experts.
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
@@ -252,9 +115,11 @@ struct DecideShardings
                   dist::clusterOf(getOperation()->getParentOfType<ModuleOp>()),
                   mesh));
     auto experts = takeExperts(graph, mesh);
-    if (failed(experts) || failed(decide(graph, *seeds, *experts, planner)))
+    if (failed(experts) ||
+        failed(handOutAxes(graph, *seeds, *experts, planner)))
       return signalPassFailure();
     noteExperts(graph, *experts);
+    noteIdlePresets(getOperation());
     for (const dist::Axis &axis : mesh.axes) {
       numAxes += seeds->partsOf(axis).size();
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)

@@ -2,6 +2,7 @@
 
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/ContractionWeights.h"
+#include "passes/4-shard/Presets.h"
 #include "passes/4-shard/Recorded.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -129,6 +130,15 @@ void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
       << "weights stay whole on every rank of " << axis.name << ": "
       << llvm::join(whole, ", ")
       << (more ? " and " + std::to_string(more) + " more" : "");
+}
+
+void pcc::shard::noteIdlePresets(func::FuncOp function) {
+  for (StringRef preset : {"zero1", "zero2"})
+    if (hasPreset(function, {preset}))
+      emitRemark(UnknownLoc::get(function.getContext()))
+          << "--preset " << preset
+          << " divides what training keeps besides weights, of which there is "
+             "nothing here";
 }
 
 void pcc::shard::noteExperts(const ShardedGraph &graph,

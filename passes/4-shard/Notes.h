@@ -16,6 +16,9 @@ void noteShardings(mlir::func::FuncOp function);
 /// that are whole on every rank of `axis` all the same, and why.
 void noteWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
+/// A remark for each preset that divides what only training has.
+void noteIdlePresets(mlir::func::FuncOp function);
+
 /// A remark if there are fewer experts than `experts` have parts, so that some
 /// ranks share theirs.
 void noteExperts(const ShardedGraph &graph, const dist::SubAxes &experts);

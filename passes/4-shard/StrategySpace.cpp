@@ -1,9 +1,12 @@
 //===- StrategySpace.cpp - what axes may do to each op, and its price -----===//
 
 #include "passes/4-shard/StrategySpace.h"
+#include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/InnerValues.h"
 #include "passes/4-shard/Pricing.h"
 #include "llvm/ADT/StringSwitch.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace pcc;
@@ -53,22 +56,12 @@ static bool sameSplit(const ShardedOp &a, const ShardedOp &b) {
          a.throughOperand == b.throughOperand && a.seesThrough == b.seesThrough;
 }
 
-static int64_t elementBytes(RankedTensorType type) {
-  return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-}
-
-double StrategySpace::localBytes(RankedTensorType type,
-                                 const dist::Sharding &sharding) {
-  return static_cast<double>(dist::numElements(
-             dist::localShape(sharding, dist::shapeOf(type.getShape())))) *
-         elementBytes(type);
-}
-
 StrategySpace::StrategySpace(const ShardedGraph &graph,
                              ArrayRef<std::vector<Hand>> orders,
                              const dist::SubAxes &before, const Seeds &seeds,
                              plan::ReshardPlanner &planner)
-    : graph(graph), seeds(seeds), planner(planner), weights(graph) {
+    : graph(graph), seeds(seeds), planner(planner), weights(graph),
+      megatron(graph, weights), stored(graph) {
   if (!orders.empty() && llvm::any_of(orders.front(), [](const Hand &hand) {
         return knowsExperts(hand.role);
       }))
@@ -103,6 +96,8 @@ void StrategySpace::add(State state, States &states) {
 
 void StrategySpace::handOut(unsigned index, const Hand &hand,
                             dist::SubAxes &decided, States &states) const {
+  if (hand.role == AxisRole::Storage)
+    return divideStored(index, hand, states);
   ArrayRef<dist::SubAxis> parts(hand.parts);
   // Parts of the axis may have come before.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
@@ -129,6 +124,45 @@ void StrategySpace::handOut(unsigned index, const Hand &hand,
         ++penalty;
       add({std::move(op), penalty}, next);
     }
+  }
+  states = std::move(next);
+}
+
+/// Keeps those of which a rank stores least: an uneven part is received with
+/// fewer bytes, but is no smaller for it.
+static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
+                         RankedTensorType type) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const ShardedOp &op : ops)
+    least = std::min(least, localBytes(type, op.resultSharding(0)));
+  llvm::erase_if(ops, [&](const ShardedOp &op) {
+    return localBytes(type, op.resultSharding(0)) > least;
+  });
+}
+
+/// Where the parts can divide a weight that is to be divided, they must.
+void StrategySpace::divideStored(unsigned index, const Hand &hand,
+                                 States &states) const {
+  if (!stored.contains(index))
+    return;
+  States next;
+  for (State &state : states) {
+    dist::SubAxes parts = hand.parts;
+    llvm::erase_if(parts, [&](const dist::SubAxis &part) {
+      return llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
+        return llvm::is_contained(axes, part);
+      });
+    });
+    SmallVector<ShardedOp, 0> divided;
+    if (!parts.empty())
+      divided = candidatesOf(state.op, parts, seeds, [](const Strategy &s) {
+        return s.kind == Strategy::Split;
+      });
+    keepSmallest(divided, graph::tensorType(graph.valueOf(index, 0)));
+    if (divided.empty())
+      add(state, next);
+    for (ShardedOp &op : divided)
+      add({std::move(op), state.penalty}, next);
   }
   states = std::move(next);
 }
@@ -200,10 +234,12 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
     return brokenRule;
   if (dividesExperts(role))
     return experts->undividedBytes(index, before, after, part);
-  bool leavesWeight = role == AxisRole::Tensor &&
-                      weights.mustSplit(before, index, part) &&
-                      !weights.splits(after, index, part);
-  return leavesWeight ? weights.bytes(index) : 0;
+  if (role != AxisRole::Tensor)
+    return 0;
+  const bool leavesWeight = weights.mustSplit(before, index, part) &&
+                            !weights.splits(after, index, part);
+  return (leavesWeight ? weights.bytes(index) : 0) +
+         (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
 /// An input whose batch the axis does not split although it could.
@@ -238,7 +274,7 @@ plan::Cost StrategySpace::priceOf(const dist::Sharding &from,
                                   const dist::Sharding &to,
                                   RankedTensorType type) const {
   const plan::ReshardPlan &plan = planner.plan(
-      from, to, dist::shapeOf(type.getShape()), elementBytes(type));
+      from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
   plan::Cost cost = costOf(plan, planner);
   if (!plan.possible())
     cost.penalty = brokenRule;
@@ -251,7 +287,8 @@ double StrategySpace::numPairs(const ShardedGraph &graph,
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     double count = 1;
     for (const Hand &hand : hands)
-      count *= strategiesOf(graph.ops[i], hand.parts.front()).size();
+      if (hand.role != AxisRole::Storage)
+        count *= strategiesOf(graph.ops[i], hand.parts.front()).size();
     counts.push_back(graph.seedOf(i) ? 1 : count);
   }
   double pairs = 0;

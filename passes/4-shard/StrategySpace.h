@@ -5,7 +5,9 @@
 
 #include "passes/4-shard/ContractionWeights.h"
 #include "passes/4-shard/ExpertDims.h"
+#include "passes/4-shard/MegatronLayout.h"
 #include "passes/4-shard/ShardedGraph.h"
+#include "passes/4-shard/StoredWeights.h"
 #include "passes/plan/CostGraph.h"
 #include "passes/plan/Reshard.h"
 
@@ -23,6 +25,8 @@ enum class AxisRole : uint8_t {
   SequenceAndExperts,     ///< the same with the sequence
   BatchOutsideExperts,    ///< the batch, where other parts divide experts
   SequenceOutsideExperts, ///< the same with the sequence
+  Storage, ///< weights as they are stored, where the axis splits nothing of
+           ///< them
 };
 
 /// By the reserved names; the names of `--mesh` are free, and so is the mesh of
@@ -83,10 +87,6 @@ public:
   plan::Cost priceOf(const dist::Sharding &from, const dist::Sharding &to,
                      mlir::RankedTensorType type) const;
 
-  /// Bytes of the part of a tensor that a rank holds, padding included.
-  static double localBytes(mlir::RankedTensorType type,
-                           const dist::Sharding &sharding);
-
   /// About how many pairs of choices meet at the values of the graph.
   static double numPairs(const ShardedGraph &graph, llvm::ArrayRef<Hand> hands);
 
@@ -101,6 +101,7 @@ private:
   static void add(State state, States &states);
   void handOut(unsigned index, const Hand &hand, dist::SubAxes &decided,
                States &states) const;
+  void divideStored(unsigned index, const Hand &hand, States &states) const;
   bool mayTake(unsigned index, const Strategy &strategy,
                const Hand &hand) const;
   bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;
@@ -116,6 +117,8 @@ private:
   const Seeds &seeds;
   plan::ReshardPlanner &planner;
   ContractionWeights weights;
+  MegatronLayout megatron;
+  StoredWeights stored;
   std::optional<ExpertRegion> experts; ///< where some role knows of them
   std::vector<std::vector<Choice>> choices;
 };
