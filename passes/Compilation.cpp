@@ -11,6 +11,7 @@
 #include "passes/AnnotatedModel.h"
 #include "passes/CrashGuard.h"
 #include "passes/Defect.h"
+#include "passes/FitMemory.h"
 #include "passes/Pipeline.h"
 #include "passes/Record.h"
 #include "passes/Register.h"
@@ -64,10 +65,28 @@ Outcome Compilation::load() {
 
 Outcome Compilation::advanceTo(Phase last) {
   for (Phase phase = after(phaseOf(*module)); phase <= last;
-       phase = after(phase))
+       phase = after(phase)) {
+    if (phase == Phase::Shard)
+      if (Outcome outcome = guarded([&] { return fitMemory(); }); !outcome.ok())
+        return outcome;
     if (Outcome outcome = runPhase(phase); !outcome.ok())
       return outcome;
+  }
   return {};
+}
+
+Outcome Compilation::fitMemory() {
+  return pcc::fitMemory(
+      *module,
+      [&](ModuleOp copy) {
+        ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
+        PassManager manager(&context);
+        for (Phase phase = Phase::Shard; phase <= lastPhase;
+             phase = after(phase))
+          addPhase(manager, phase);
+        return succeeded(manager.run(copy));
+      },
+      listener);
 }
 
 Outcome Compilation::writeBundle(const std::string &bundle) {

@@ -39,6 +39,7 @@ private:
   Outcome loadOnnx();
   Outcome loadText();
   Outcome checkInstructionSets();
+  Outcome fitMemory();
   Outcome runPhase(Phase phase);
   Outcome runPasses(Phase phase);
   Outcome dump(Phase phase);

@@ -39,6 +39,8 @@ struct CompileOptions {
   std::vector<std::string> presets;
   std::string target = "cpu";
   std::vector<std::string> cpus;
+  /// --memory-limit: bytes of a rank's weights and arena.
+  std::optional<int64_t> memoryLimit;
   /// --cluster: the file of prices, and its text.
   std::string clusterFile, cluster;
   /// Which of the model's device configurations holds.

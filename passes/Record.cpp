@@ -118,6 +118,8 @@ asText(const CompileOptions &options) {
   if (!options.clusterFile.empty())
     text["--cluster"] =
         "of checksum " + llvm::utohexstr(llvm::xxh3_64bits(options.cluster));
+  if (options.memoryLimit)
+    text["--memory-limit"] = std::to_string(*options.memoryLimit);
   if (options.randomWeights)
     text["--random-weights"] = std::to_string(*options.randomWeights);
   return text;
@@ -143,6 +145,23 @@ static dist::Mesh meshOf(const CompileOptions &options,
   for (auto &[name, size] : options.mesh)
     mesh.axes.push_back({name, size});
   return mesh;
+}
+
+/// A preset needs an axis that it speaks of.
+static Outcome checkPresets(const CompileOptions &options,
+                            const dist::Mesh &mesh) {
+  const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
+    return axis.size > 1 && axis.name != dist::timeAxis && axis.name != "tp";
+  });
+  for (const std::string &preset : options.presets) {
+    const bool ofTensors = preset == "megatron" || preset == "sequence";
+    if (preset != "expert" && !(ofTensors ? mesh.sizeOf("tp") > 1 : hasOwn))
+      return {6,
+              "--preset " + preset + " needs ranks: give " +
+                  (ofTensors ? "--tp" : "--dp or --cp"),
+              {}};
+  }
+  return {};
 }
 
 static ArrayAttr strings(Builder &builder,
@@ -182,9 +201,11 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
     return outcome;
   Builder builder(module.getContext());
+  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
+  if (Outcome outcome = checkPresets(options, mesh); !outcome.ok())
+    return outcome;
   module->setAttr(dist::meshName,
-                  dist::MeshAttr::get(module.getContext(),
-                                      meshOf(options, dist::meshOf(module))));
+                  dist::MeshAttr::get(module.getContext(), mesh));
   int64_t virtualStages = options.virtualStages.value_or(1);
   if (!module->hasAttr(stageOfNodesAttrName))
     module->setAttr("pipe.stages", builder.getI64IntegerAttr(
@@ -203,6 +224,8 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
                       options.schedule.empty() ? "forward" : options.schedule));
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
+  if (!options.presets.empty())
+    module->setAttr("dist.presets", strings(builder, options.presets));
   if (!options.shards.empty())
     module->setAttr("dist.seeds", strings(builder, options.shards));
   if (!options.clusterFile.empty())
@@ -213,6 +236,9 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr("graph.batch_dims", strings(builder, options.batchDims));
   if (!options.cpus.empty())
     module->setAttr("rank.cpus", strings(builder, options.cpus));
+  if (options.memoryLimit)
+    module->setAttr("rank.memory_limit",
+                    builder.getI64IntegerAttr(*options.memoryLimit));
   if (options.randomWeights)
     module->setAttr("rank.random_weights",
                     builder.getI64IntegerAttr(*options.randomWeights));

@@ -1,10 +1,13 @@
 //===- CutStages.cpp - give every op a pipeline stage ---------------------===//
 
+#include "dialects/dist/DistDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/Chain.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
+
+#include <limits>
 
 #define DEBUG_TYPE "cut-stages"
 
@@ -59,8 +62,10 @@ public:
 
 private:
   /// Cuts for time such that no stage has more than `mostWeights` of all
-  /// weights; where the ops or the pins do not allow that, for time alone.
-  static plan::StageCut cutEvenly(plan::StageCutRequest request) {
+  /// weights, nor more than the memory of its ranks holds: of those along tp,
+  /// which hold different parts; else of all, which may gather the others'.
+  /// Where the ops or the pins allow neither, cuts for time alone.
+  plan::StageCut cutEvenly(plan::StageCutRequest request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
     double weights = 0;
@@ -68,11 +73,26 @@ private:
       item.activationBytes = 0;
       weights += item.weightBytes;
     }
-    bounded.memoryLimit = mostWeights * weights;
     if (request.numStages > 1 && weights > 0)
-      if (plan::StageCut cut = plan::cutStages(bounded); cut.error.empty())
-        return cut;
+      for (double held : memoryOfStage()) {
+        bounded.memoryLimit = std::min(mostWeights * weights, held);
+        if (plan::StageCut cut = plan::cutStages(bounded); cut.error.empty())
+          return cut;
+      }
     return plan::cutStages(request);
+  }
+
+  /// Bytes of the weights that the ranks of one stage can hold, each its own
+  /// part: along tp, and in all. Without a limit there is no bound.
+  SmallVector<double, 2> memoryOfStage() const {
+    auto module = function->getParentOfType<ModuleOp>();
+    auto limit = module->getAttrOfType<IntegerAttr>("rank.memory_limit");
+    if (!limit)
+      return {std::numeric_limits<double>::infinity()};
+    const dist::Mesh mesh = dist::meshOf(module).spatial();
+    const auto ofRank = static_cast<double>(limit.getInt());
+    return {ofRank * std::max<int64_t>(1, mesh.sizeOf("tp")),
+            ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
   LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {

@@ -3,6 +3,7 @@
 #include "passes/7-emit/Emit.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/KernelCode.h"
+#include "passes/7-emit/MemoryUse.h"
 #include "passes/7-emit/bundle/BundleFolder.h"
 #include "passes/7-emit/bundle/BundleJson.h"
 #include "passes/7-emit/bundle/WeightFiles.h"
@@ -64,11 +65,14 @@ private:
 
   Status writePrograms() {
     programs = std::vector<PositionProgram>(facts->numPositions());
-    for (int position = 0; position < facts->numPositions(); ++position)
+    std::vector<PositionMemory> memory;
+    for (int position = 0; position < facts->numPositions(); ++position) {
       if (Status status = writeProgram(*facts, position, programs[position]);
           status.failed())
         return status;
-    return Status::success();
+      memory.push_back(memoryOf(programs[position]));
+    }
+    return checkMemory(module, memory);
   }
 
   Status createFolder() { return folder.create(options.bundle); }

@@ -24,8 +24,9 @@ struct BundleOptions {
 /// x86-64-v3, x86-64-v4), `rank.random_weights`, `graph.root`.
 ///
 /// Exit codes of errors: 2 for an unknown instruction set, 3 for weight files
-/// that cannot be read, 4 for ops that the device cannot run, 7 where the
-/// bundle cannot be written. Must not run within a pass.
+/// that cannot be read, 4 for ops that the device cannot run, 6 where a rank
+/// holds more than `rank.memory_limit`, 7 where the bundle cannot be written.
+/// Must not run within a pass.
 runtime::Status writeBundle(mlir::ModuleOp module,
                             const BundleOptions &options);
 

@@ -2,6 +2,7 @@
 
 #include "tools/pcc/CompileCommand.h"
 #include "runtime/program/UnfinishedFolder.h"
+#include "tools/pcc/ByteSize.h"
 #include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"
 
@@ -78,19 +79,32 @@ static std::string checkBatchDim(const std::string &text) {
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
 }
 
-/// The presets of the interface, of which this build has one.
-static void addPresets(CLI::App &app, CompileOptions &options) {
-  app.add_option_function<std::vector<std::string>>(
-         "--preset",
-         [&options](const std::vector<std::string> &names) {
-           for (const std::string &name : names)
-             if (name != "expert")
-               throw CLI::ParseError("option --preset " + name +
-                                         " is unsupported in this build",
-                                     tool::unsupportedCode);
-           options.presets = names;
+static void addMemoryLimit(CLI::App &app, CompileOptions &options) {
+  app.add_option_function<std::string>(
+         "--memory-limit",
+         [&options](const std::string &text) {
+           options.memoryLimit = parseBytes(text);
          },
-         "layouts by name; expert: experts over all of dp and cp")
+         "what the weights and the arena of a rank may take: 80GiB, 1.5GB or "
+         "bytes; weights are stored in parts where that is needed")
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            return parseBytes(text)
+                       ? std::string()
+                       : "'" + text + "' is no value of --memory-limit";
+          },
+          ""))
+      ->group("Target");
+}
+
+static void addPresets(CLI::App &app, CompileOptions &options) {
+  app.add_option(
+         "--preset", options.presets,
+         "layouts by name, freely combined. megatron: weights by "
+         "columns, then by rows over tp; sequence: what lies between "
+         "by the sequence over tp; fsdp, zero3: weights stored in parts "
+         "over dp and cp; zero1, zero2: the state of the optimizer, and "
+         "gradients, over dp; expert: experts over all of dp and cp")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Validator(
@@ -256,6 +270,7 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
          },
          "what compute and communication cost: a TOML file")
       ->group("Target");
+  addMemoryLimit(app, options);
   app.add_option("--dump-ir", options.dumpDirectory,
                  "write one .mlir per phase into this directory")
       ->group("Phases");

@@ -24,7 +24,6 @@ static constexpr char number[] = R"([+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
 
 static constexpr LaterOption laterOptions[] = {
     // The planner.
-    {"--memory-limit", "[0-9]+([.][0-9]+)?([KMGT]i?B|B)?"},
     {"--recompute", "none|full|selective|auto"},
     // Other targets and types.
     {"--gpu-arch", "sm_[0-9]+[af]?"},

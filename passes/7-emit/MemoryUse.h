@@ -1,0 +1,42 @@
+//===- MemoryUse.h - what every rank has to hold --------------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_MEMORYUSE_H
+#define PCC_PASSES_7_EMIT_MEMORYUSE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/7-emit/program/ProgramWriter.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace pcc::emit {
+
+/// On the module: bytes that the weights and the arena of a rank may take; none
+/// if --memory-limit was not given. What libraries take is not counted.
+inline constexpr llvm::StringLiteral memoryLimitName = "rank.memory_limit";
+
+/// What each rank of one position holds, in bytes.
+struct PositionMemory {
+  /// By name; a weight that is held in two placements counts twice.
+  std::map<std::string, int64_t> weights;
+  int64_t arena = 0;
+
+  int64_t weightBytes() const;
+  int64_t total() const { return weightBytes() + arena; }
+};
+
+PositionMemory memoryOf(const PositionProgram &program);
+
+/// The same for every position of a module that phase 7-emit has passed, by
+/// planning its programs. Fails as `writeProgram` does.
+runtime::Status memoryOf(mlir::ModuleOp module,
+                         std::vector<PositionMemory> &positions);
+
+/// Exit code 6 where a position holds more than the module's limit.
+runtime::Status checkMemory(mlir::ModuleOp module,
+                            llvm::ArrayRef<PositionMemory> positions);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_MEMORYUSE_H
