@@ -5,7 +5,7 @@
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/InnerValues.h"
 #include "passes/4-shard/Places.h"
-#include "passes/4-shard/Pricing.h"
+#include "passes/plan/FormOrder.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -86,29 +86,15 @@ static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// Bytes, then calls; after everything that is possible if there is no way.
-static std::pair<int64_t, int> priceOf(const plan::ReshardPlan &plan) {
-  if (!plan.possible())
-    return {int64_t(1) << 60, 0};
-  return {plan.receivedBytes, plan.calls};
-}
-
-/// The cheapest way to `to` from one of `sources`, the first of them if they
-/// are equal.
-const plan::ReshardPlan &
-Alternatives::planFrom(ArrayRef<dist::Sharding> sources,
-                       const dist::Sharding &to, RankedTensorType type) {
-  const plan::ReshardPlan *best = nullptr;
-  for (const dist::Sharding &from : sources) {
-    const plan::ReshardPlan &plan = planner.plan(
-        from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
-    if (!best || priceOf(plan) < priceOf(*best))
-      best = &plan;
-  }
-  return *best;
-}
-
 /// False if there is no way.
+bool Alternatives::add(const dist::Sharding &from, const dist::Sharding &to,
+                       RankedTensorType type, bool isShared,
+                       dist::Choice &choice) const {
+  return add(planner.plan(from, to, dist::shapeOf(type.getShape()),
+                          graph::elementBytes(type)),
+             isShared, choice);
+}
+
 bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
                        dist::Choice &choice) const {
   for (const plan::ReshardStep &step : plan.steps)
@@ -158,7 +144,11 @@ bool Alternatives::priceOperand(const ShardedGraph::Edge &edge,
   for (dist::Sharding &form : beside)
     if (!isShared && !dist::hasView(form))
       sources.push_back(std::move(form));
-  return add(planFrom(sources, to, graph::tensorType(value)), isShared, choice);
+  const RankedTensorType type = graph::tensorType(value);
+  auto cheapest = llvm::min_element(sources, [&](const auto &a, const auto &b) {
+    return priceOf(planner, type, a, to) < priceOf(planner, type, b, to);
+  });
+  return add(*cheapest, to, type, isShared, choice);
 }
 
 /// Each form that users want is made once, from the result or from another
@@ -169,35 +159,26 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
   const dist::Sharding from = candidate.resultSharding(result);
   const Value value = graph.valueOf(index, result);
   choice.memoryBytes += localBytes(graph::tensorType(value), from);
-  SmallVector<dist::Sharding> forms;
+  const RankedTensorType type = graph::tensorType(value);
+  SmallVector<dist::Sharding> forms{from};
   for (const ShardedGraph::Edge &edge : graph.users[index][result]) {
     dist::Sharding to =
         dist::placement(graph.ops[edge.user].operandSharding(edge.operand));
-    if (!llvm::is_contained(forms, to))
+    if (!llvm::is_contained(ArrayRef(forms).drop_front(), to))
       forms.push_back(std::move(to));
   }
-  auto sequence = llvm::to_vector(llvm::seq<size_t>(0, forms.size()));
-  SmallVector<const plan::ReshardPlan *> best;
-  std::pair<int64_t, int> least;
-  do {
-    SmallVector<dist::Sharding> made{from};
-    SmallVector<const plan::ReshardPlan *> plans;
-    std::pair<int64_t, int> total{0, 0};
-    for (size_t form : sequence) {
-      plans.push_back(&planFrom(made, forms[form], graph::tensorType(value)));
-      total.first += priceOf(*plans.back()).first;
-      total.second += priceOf(*plans.back()).second;
-      if (!dist::hasView(forms[form]))
-        made.push_back(forms[form]);
-    }
-    if (best.empty() || total < least) {
-      best = std::move(plans);
-      least = total;
-    }
-  } while (forms.size() <= 4 &&
-           std::next_permutation(sequence.begin(), sequence.end()));
-  return llvm::all_of(best, [&](const plan::ReshardPlan *plan) {
-    return add(*plan, /*isShared=*/false, choice);
+  std::vector<std::vector<plan::Cost>> reform(forms.size());
+  for (size_t i = 0; i < forms.size(); ++i)
+    for (const dist::Sharding &to : ArrayRef(forms).drop_front())
+      reform[i].push_back(i > 0 && dist::hasView(forms[i])
+                              ? plan::Cost::forbidden()
+                              : priceOf(planner, type, forms[i], to));
+  const auto order = plan::cheapestOrder(reform, /*mostOrdered=*/4).steps;
+  return llvm::all_of(order, [&](const plan::FormOrder::Step &step) {
+    const size_t source =
+        step.source == 0 ? 0 : order[step.source - 1].form + 1;
+    return add(forms[source], forms[step.form + 1], type, /*isShared=*/false,
+               choice);
   });
 }
 

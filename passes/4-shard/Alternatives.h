@@ -33,9 +33,9 @@ private:
                     dist::Choice &choice);
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
-  const plan::ReshardPlan &planFrom(llvm::ArrayRef<dist::Sharding> sources,
-                                    const dist::Sharding &to,
-                                    mlir::RankedTensorType type);
+  bool add(const dist::Sharding &from, const dist::Sharding &to,
+           mlir::RankedTensorType type, bool isShared,
+           dist::Choice &choice) const;
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
   bool followsReader(unsigned index, unsigned reader) const;

@@ -9,7 +9,6 @@
 #include "passes/4-shard/AxisSearch.h"
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
-#include "passes/4-shard/Pricing.h"
 #include "passes/plan/Eliminate.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -162,7 +161,7 @@ private:
         reform[from].push_back(
             from == to ? plan::Cost()
             : isWanted[to] && size[to] - size[from] <= mostBytes
-                ? space.priceOf(forms[from], forms[to], value.type)
+                ? priceOf(planner, value.type, forms[from], forms[to])
                 : plan::Cost::forbidden());
   }
 
@@ -195,7 +194,7 @@ private:
   LogicalResult checkEdge(const ShardedGraph::Edge &edge) {
     const dist::Sharding &from = choiceOf(edge.producer).results[edge.result];
     const dist::Sharding &to = choiceOf(edge.user).operands[edge.operand];
-    if (space.priceOf(from, to, graph::tensorType(graph.valueOf(edge)))
+    if (priceOf(planner, graph::tensorType(graph.valueOf(edge)), from, to)
             .penalty < brokenRule)
       return success();
     Operation *op = graph.ops[edge.user].op;

@@ -1,13 +1,14 @@
 //===- InsertReshards.cpp - make every change of sharding an op -----------===//
 
-#include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Notes.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Places.h"
+#include "passes/4-shard/Pricing.h"
 #include "passes/4-shard/Recorded.h"
 #include "passes/plan/ClusterPrices.h"
+#include "passes/plan/FormOrder.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -105,19 +106,19 @@ private:
   /// costs least in all.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
-    auto [price, order] = cheapestOrder(value, needs);
+    plan::FormOrder order = cheapestOrder(value, needs);
     for (const dist::Sharding &source : commonSources(needs)) {
       SmallVector<Need> more = needs;
       more.push_back(
           {dist::ShardingAttr::get(function.getContext(), source), {}});
-      if (auto [other, longer] = cheapestOrder(value, more); other < price) {
-        price = other;
-        order = longer;
+      if (plan::FormOrder longer = cheapestOrder(value, more);
+          longer.cost < order.cost) {
+        order = std::move(longer);
         needs = more;
       }
     }
     SmallVector<Value> made{value};
-    for (auto [need, source] : order) {
+    for (auto [need, source] : order.steps) {
       Value reshard = makeReshard(builder, made[source], needs[need].to, stage,
                                   reasonFor(value, needs[need], needs));
       for (OpOperand *use : needs[need].uses)
@@ -137,65 +138,20 @@ private:
     return sources;
   }
 
-  /// Seconds, or bytes if those are not known, and calls.
-  using Price = std::pair<double, int>;
-
-  /// Which need is made next, and from which of what exists by then: 0 is the
-  /// value itself, i the i-th that was made.
-  using Order = SmallVector<std::pair<size_t, size_t>, 4>;
-
   /// Values that are wanted in more ways get them in order of use.
   static constexpr size_t mostOrdered = 5;
 
-  /// The cheapest of all orders, and its price.
-  std::pair<Price, Order> cheapestOrder(Value value, ArrayRef<Need> needs) {
-    SmallVector<size_t, 4> sequence =
-        llvm::to_vector<4>(llvm::seq<size_t>(0, needs.size()));
-    auto [best, order] = priceOrder(value, needs, sequence);
-    while (needs.size() <= mostOrdered && needs.size() > 1 &&
-           std::next_permutation(sequence.begin(), sequence.end())) {
-      auto [price, other] = priceOrder(value, needs, sequence);
-      if (price < best) {
-        best = price;
-        order = other;
-      }
-    }
-    return {best, order};
-  }
-
-  /// The price, then which of what has been made each need comes from.
-  std::pair<Price, Order> priceOrder(Value value, ArrayRef<Need> needs,
-                                     ArrayRef<size_t> sequence) {
-    Price total{0, 0};
-    Order order;
-    SmallVector<dist::ShardingAttr> made{dist::shardingOf(value)};
-    for (size_t need : sequence) {
-      size_t source = 0;
-      if (needs.size() > 1) {
-        Price price = priceOf(value, made[0], needs[need].to);
-        for (size_t other = 1; other < made.size(); ++other)
-          if (auto p = priceOf(value, made[other], needs[need].to); p < price) {
-            price = p;
-            source = other;
-          }
-        total.first += price.first;
-        total.second += price.second;
-      }
-      order.push_back({need, source});
-      made.push_back(needs[need].to);
-    }
-    return {total, order};
-  }
-
-  Price priceOf(Value value, dist::ShardingAttr from, dist::ShardingAttr to) {
-    auto type = cast<RankedTensorType>(value.getType());
-    const plan::ReshardPlan &plan =
-        planner.plan(from.getSharding(), to.getSharding(),
-                     dist::shapeOf(type.getShape()), graph::elementBytes(type));
-    // Out of reach, but still to be added up.
-    if (!plan.possible())
-      return {1e18, 0};
-    return {plan.seconds, plan.calls};
+  plan::FormOrder cheapestOrder(Value value, ArrayRef<Need> needs) {
+    SmallVector<dist::ShardingAttr> forms{dist::shardingOf(value)};
+    for (const Need &need : needs)
+      forms.push_back(need.to);
+    std::vector<std::vector<plan::Cost>> reform(forms.size());
+    for (size_t from = 0; from < forms.size(); ++from)
+      for (const Need &need : needs)
+        reform[from].push_back(priceOf(planner, graph::tensorType(value),
+                                       forms[from].getSharding(),
+                                       need.to.getSharding()));
+    return plan::cheapestOrder(reform, mostOrdered);
   }
 
   /// What nobody wants is made for all that is made of it.

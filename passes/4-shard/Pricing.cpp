@@ -30,6 +30,18 @@ plan::Cost pcc::shard::costOf(const plan::ReshardPlan &plan,
   return cost;
 }
 
+plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
+                               RankedTensorType type,
+                               const dist::Sharding &from,
+                               const dist::Sharding &to) {
+  const plan::ReshardPlan &plan = planner.plan(
+      from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
+  plan::Cost cost = costOf(plan, planner);
+  if (!plan.possible())
+    cost.penalty = brokenRule;
+  return cost;
+}
+
 /// The share of the op's work that falls on the rank with most of it.
 static double largestShare(const ShardedOp &op) {
   double share = 1;

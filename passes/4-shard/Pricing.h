@@ -16,6 +16,15 @@ int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
+/// What it costs to change the sharding of a tensor once. Where there is no way
+/// a rule is broken: out of reach, but still to be added up.
+plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
+                   const dist::Sharding &from, const dist::Sharding &to);
+
+/// Outweighs all bytes, but can be counted: a plan that has to break a rule is
+/// found, and reported at the op that breaks it.
+inline constexpr double brokenRule = 1e15;
+
 /// Time in which one rank computes its part of the op, by the cluster of
 /// `planner`; 0 where none is known, so that bytes decide. In picoseconds, in
 /// whole numbers: sums do not depend on their order.

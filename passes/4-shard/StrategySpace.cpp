@@ -1,9 +1,7 @@
 //===- StrategySpace.cpp - what axes may do to each op, and its price -----===//
 
 #include "passes/4-shard/StrategySpace.h"
-#include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/InnerValues.h"
-#include "passes/4-shard/Pricing.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
@@ -268,17 +266,6 @@ Choice StrategySpace::choiceOf(unsigned index, State state) const {
                                      choice.results.back());
   }
   return choice;
-}
-
-plan::Cost StrategySpace::priceOf(const dist::Sharding &from,
-                                  const dist::Sharding &to,
-                                  RankedTensorType type) const {
-  const plan::ReshardPlan &plan = planner.plan(
-      from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
-  plan::Cost cost = costOf(plan, planner);
-  if (!plan.possible())
-    cost.penalty = brokenRule;
-  return cost;
 }
 
 double StrategySpace::numPairs(const ShardedGraph &graph,

@@ -6,6 +6,7 @@
 #include "passes/4-shard/ContractionWeights.h"
 #include "passes/4-shard/ExpertDims.h"
 #include "passes/4-shard/MegatronLayout.h"
+#include "passes/4-shard/Pricing.h"
 #include "passes/4-shard/ShardedGraph.h"
 #include "passes/4-shard/StoredWeights.h"
 #include "passes/plan/CostGraph.h"
@@ -54,10 +55,6 @@ struct Hand {
   bool movesTokens = true;
 };
 
-/// Outweighs all bytes, but can be counted: a plan that has to break a rule is
-/// found, and reported at the op that breaks it.
-inline constexpr double brokenRule = 1e15;
-
 /// What one op may be made to do, what that costs by itself, and how its
 /// tensors lie then.
 struct Choice {
@@ -82,10 +79,6 @@ public:
   const std::vector<Choice> &choicesOf(unsigned op) const {
     return choices[op];
   }
-
-  /// What it costs to change the sharding of a value once.
-  plan::Cost priceOf(const dist::Sharding &from, const dist::Sharding &to,
-                     mlir::RankedTensorType type) const;
 
   /// About how many pairs of choices meet at the values of the graph.
   static double numPairs(const ShardedGraph &graph, llvm::ArrayRef<Hand> hands);

@@ -54,8 +54,10 @@ bool isLess(const plan::Cost &a, const plan::Cost &b) {
 /// the cheapest one so far.
 class Enumeration {
 public:
-  Enumeration(const ShardedGraph &graph, const StrategySpace &space)
-      : graph(graph), space(space), chosen(graph.ops.size()) {}
+  Enumeration(const ShardedGraph &graph, const StrategySpace &space,
+              plan::ReshardPlanner &planner)
+      : graph(graph), space(space), planner(planner), chosen(graph.ops.size()) {
+  }
 
   /// Whether fewer than `limit` plans exist.
   bool isSmall(double limit) const {
@@ -99,7 +101,7 @@ private:
     for (size_t i = 0; i < wanted.size(); ++i) {
       plan::Cost price = plan::Cost::forbidden();
       for (const dist::Sharding &from : made)
-        price = std::min(price, space.priceOf(from, wanted[i], type));
+        price = std::min(price, priceOf(planner, type, from, wanted[i]));
       auto more = made, rest = wanted;
       more.push_back(wanted[i]);
       rest.erase(rest.begin() + static_cast<ptrdiff_t>(i));
@@ -128,6 +130,7 @@ private:
 
   const ShardedGraph &graph;
   const StrategySpace &space;
+  plan::ReshardPlanner &planner;
   std::vector<unsigned> chosen;
   plan::Cost best;
 };
@@ -178,7 +181,7 @@ TEST_F(Decision, NoPlanOfASmallGraphIsCheaper) {
     graph.refine();
     plan::ReshardPlanner planner(mesh);
     StrategySpace space(graph, allOrders(mesh, *seeds), {}, *seeds, planner);
-    Enumeration plans(graph, space);
+    Enumeration plans(graph, space, planner);
     if (!plans.isSmall(1e5))
       continue;
     PassManager passes(&context);
