@@ -93,9 +93,12 @@ Status translateOutcome(const LauncherOutcome &outcome) {
   std::optional<LostRank> lost = lostDirectly(outcome);
   if (!lost)
     lost = findLostRank(outcome.noise);
-  if (!lost)
-    lost = lostFirst(outcome);
-  return lost ? describeLost(*lost) : describeLauncher(outcome);
+  if (lost)
+    return describeLost(*lost);
+  // A guess: what the launcher said last may tell better.
+  if ((lost = lostFirst(outcome)))
+    return withNoise(describeLost(*lost), outcome.noise);
+  return describeLauncher(outcome);
 }
 
 } // namespace pcc::runtime

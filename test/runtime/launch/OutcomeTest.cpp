@@ -62,6 +62,18 @@ TEST(Outcome, FirstToEndIsTheCauseIfTheLauncherIsSilent) {
             "rank 2 was lost: it was ended by signal 9 (Killed)");
 }
 
+TEST(Outcome, AGuessCarriesTheLaunchersLastWords) {
+  const Status guess =
+      translateOutcome({.waitStatus = exited(1),
+                        .started = true,
+                        .firstEnded = 3,
+                        .noise = {"cannot unlink /dev/shm/x"}});
+  EXPECT_EQ(guess.message(),
+            "rank 3 ended with exit code 1 and without a message");
+  EXPECT_EQ(guess.notes(),
+            std::vector<std::string>{"cannot unlink /dev/shm/x"});
+}
+
 TEST(Outcome, SilentExitCodeIsKeptIfItMeansSomething) {
   auto noise = [](const char *code) {
     return std::deque<std::string>{"  Process name: [[2134,1],2]",
