@@ -12,8 +12,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// The axes of the mesh as they are handed out; of an axis of which some parts
-/// divide `experts`, these parts after the others.
+static int priorityOf(const Hand &hand, const Seeds &seeds) {
+  return seeds.priorityOf(hand.parts.front().axis);
+}
+
+/// The axes of the mesh as they are handed out, round after round; of an axis
+/// of which some parts divide `experts`, these parts after the others.
 static std::vector<Hand> handsOf(const dist::Mesh &mesh, const Seeds &seeds,
                                  const dist::SubAxes &experts) {
   std::vector<Hand> hands;
@@ -31,6 +35,9 @@ static std::vector<Hand> handsOf(const dist::Mesh &mesh, const Seeds &seeds,
       if (!hand->parts.empty())
         hands.push_back(std::move(*hand));
   }
+  llvm::stable_sort(hands, [&](const Hand &a, const Hand &b) {
+    return priorityOf(a, seeds) < priorityOf(b, seeds);
+  });
   return hands;
 }
 
@@ -46,8 +53,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
 
 /// The orders in which the axes of a mesh may be handed out, its own first.
 /// What an axis takes is gone for those after it, so that all orders of up to
-/// three axes of the user's own are tried; axes with a role keep their places.
-static std::vector<std::vector<Hand>> ordersOf(std::vector<Hand> hands) {
+/// three axes of the user's own are tried; axes with a role keep their places,
+/// and all axes their rounds.
+static std::vector<std::vector<Hand>> ordersOf(std::vector<Hand> hands,
+                                               const Seeds &seeds) {
   std::vector<size_t> places;
   for (auto [i, hand] : llvm::enumerate(hands))
     if (hand.role == AxisRole::Free)
@@ -56,6 +65,11 @@ static std::vector<std::vector<Hand>> ordersOf(std::vector<Hand> hands) {
   std::vector<size_t> order = places;
   while (places.size() <= 3 &&
          std::next_permutation(order.begin(), order.end())) {
+    if (llvm::any_of(llvm::zip_equal(places, order), [&](auto pair) {
+          return priorityOf(hands[std::get<0>(pair)], seeds) !=
+                 priorityOf(hands[std::get<1>(pair)], seeds);
+        }))
+      continue;
     orders.push_back(hands);
     for (auto [place, other] : llvm::zip_equal(places, order))
       orders.back()[place] = hands[other];
@@ -138,13 +152,16 @@ LogicalResult pcc::shard::handOutAxes(ShardedGraph &graph, const Seeds &seeds,
   std::vector<Hand> hands = handsOf(planner.mesh(), seeds, experts);
   if (!StoredWeights(graph).empty())
     addStorage(planner.mesh(), seeds, hands);
-  const auto orders = ordersOf(hands);
+  const auto orders = ordersOf(hands, seeds);
   const std::vector<ShardedOp> start = graph.ops;
   auto cost = handOutBest(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
   const auto all = withParts(orders);
-  if (all.back().size() < 2 || cost->isFree() ||
+  const bool hasRounds = llvm::any_of(hands, [&](const Hand &hand) {
+    return priorityOf(hand, seeds) != priorityOf(hands.front(), seeds);
+  });
+  if (hasRounds || all.back().size() < 2 || cost->isFree() ||
       StrategySpace::numPairs(graph, hands) > mostPairs)
     return success();
   std::vector<ShardedOp> found = std::move(graph.ops);

@@ -210,6 +210,8 @@ LogicalResult Seeds::learnFrom(const Seed &seed, func::FuncOp function) {
         overfull.insert(factor.size);
       for (auto [i, axis] : llvm::enumerate(factor.axes)) {
         cuts[axis.axis].insert({axis.pre, axis.end()});
+        auto [known, isNew] = priorities.insert({axis.axis, dim.priority});
+        known->second = std::min(known->second, dim.priority);
         for (const dist::SubAxis &minor : ArrayRef(factor.axes).drop_front(i))
           order.insert({axis.axis, minor.axis});
       }

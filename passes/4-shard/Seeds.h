@@ -59,6 +59,14 @@ public:
     return it != cuts.end() && it->second.contains(parts);
   }
 
+  /// In which round the axis is handed out: the least `p` behind a dim that
+  /// seeds split by it; 0 if they say nothing. What axes of one round split is
+  /// decided as if there were none of later rounds.
+  int priorityOf(const std::string &axis) const {
+    auto it = priorities.find(axis);
+    return it == priorities.end() ? 0 : it->second;
+  }
+
   /// Whether some seed splits a factor of `size` over more ranks than it has
   /// elements.
   bool overfills(int64_t size) const { return overfull.contains(size); }
@@ -83,6 +91,7 @@ private:
   std::set<std::pair<std::string, std::string>> order;
   /// Per axis where seeds cut it: 2 for tp:(1)2 and tp:(2)4 of 8.
   std::map<std::string, std::set<int64_t>> cuts;
+  std::map<std::string, int> priorities;
 };
 
 } // namespace pcc::shard

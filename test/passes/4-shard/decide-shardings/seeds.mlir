@@ -116,3 +116,27 @@ module attributes {dist.mesh = #dist.mesh<a = 4>, dist.seeds = ["x=[a:(1)2]", "y
     return %y : tensor<8xf32>
   }
 }
+
+// -----
+
+// Two rows are room for one axis. The sum is split as the larger operand is, if nothing is said …
+// CHECK-LABEL: @cheapest_first
+module attributes {dist.mesh = #dist.mesh<a = 2, b = 2>, dist.seeds = ["u=[a,-]", "v=[b,-]"]} {
+  func.func @cheapest_first(%u: tensor<2x64xf32> {graph.name = "u"}, %v: tensor<2x1xf32> {graph.name = "v"}) -> tensor<2x64xf32> {
+    // CHECK: graph.add {{.*}}shardings = ["[2@a:2, 64@b:2]"]
+    %z = graph.add %u, %v : tensor<2x64xf32>, tensor<2x1xf32>
+    return %z : tensor<2x64xf32>
+  }
+}
+
+// -----
+
+// … and as the axis of the first round splits it, if rounds are: by then nothing is split by the other.
+// CHECK-LABEL: @rounds
+module attributes {dist.mesh = #dist.mesh<a = 2, b = 2>, dist.seeds = ["u=[a p1,-]", "v=[b,-]"]} {
+  func.func @rounds(%u: tensor<2x64xf32> {graph.name = "u"}, %v: tensor<2x1xf32> {graph.name = "v"}) -> tensor<2x64xf32> {
+    // CHECK: graph.add {{.*}}shardings = ["[2@b:2, 64@a:2]"]
+    %z = graph.add %u, %v : tensor<2x64xf32>, tensor<2x1xf32>
+    return %z : tensor<2x64xf32>
+  }
+}
