@@ -21,6 +21,7 @@ enum class ActionKind : uint8_t {
   WeightGradient,
   /// Of the whole stage, once per step.
   Update,
+  /// What all microbatches share, weights that are gathered above all.
   Unshard,
   Reshard,
   ReduceGradient,

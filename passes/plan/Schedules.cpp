@@ -307,6 +307,17 @@ int inFlightBound(const ScheduleRequest &request, int position) {
   return m * v;
 }
 
+void insertUnshards(ActionTable &table, const std::vector<int> &stages) {
+  for (int stage : stages) {
+    Row &row = table.positions[table.positionOfStage[stage]];
+    const auto first =
+        std::find_if(row.begin(), row.end(), [&](const Action &action) {
+          return action.kind == ActionKind::Forward && action.stage == stage;
+        });
+    row.insert(first, {ActionKind::Unshard, stage, -1});
+  }
+}
+
 void appendUpdates(ActionTable &table) {
   for (int stage = 0; stage < table.numStages; ++stage)
     table.positions[table.positionOfStage[stage]].push_back(

@@ -60,6 +60,10 @@ std::vector<int> positionsOfStages(const ScheduleRequest &request);
 /// and `checkSchedule` holds it to.
 int inFlightBound(const ScheduleRequest &request, int position);
 
+/// Puts UNSHARD of each of `stages` right before the first F of the stage: as
+/// late as it may, so that the others of its position need not wait.
+void insertUnshards(ActionTable &table, const std::vector<int> &stages);
+
 /// Appends the update of every stage to the end of its position.
 void appendUpdates(ActionTable &table);
 

@@ -94,6 +94,23 @@ TEST(Rendezvous, EveryScheduleEndsOnAChain) {
       }
 }
 
+TEST(Rendezvous, EveryScheduleEndsWithWhatStagesShare) {
+  for (ScheduleKind kind : trained)
+    for (int p : {1, 2, 3, 4, 8})
+      for (int m : {1, 2, 4, 13})
+        for (int step : {1, 2, 3}) {
+          ActionTable table = make(kind, p, m);
+          std::vector<int> stages;
+          for (int stage = 0; stage < table.numStages; stage += step)
+            stages.push_back(stage);
+          insertUnshards(table, stages);
+          PipelineProgram program =
+              lower(table, chainTransfers(table.numStages, true));
+          ASSERT_EQ(replay(program).error, "")
+              << nameOf(kind) << " " << p << " " << m << " " << step;
+        }
+}
+
 TEST(Rendezvous, EveryScheduleEndsWithSkipConnections) {
   std::mt19937 random(3);
   for (int round = 0; round < 400; ++round) {

@@ -175,6 +175,14 @@ TEST(Schedule, EveryGeneratorIsSoundAtEverySize) {
         }
 }
 
+TEST(Schedule, AStageUnshardsRightBeforeItsFirstMicrobatch) {
+  ActionTable table = make(ScheduleKind::Interleaved, 2, 2);
+  insertUnshards(table, {0, 2, 3});
+  EXPECT_EQ(printCsv(table), "0UNSHARD,0F0,0F1,2UNSHARD,2F0,2F1,2B0,2B1,0B0,0B1"
+                             "\n1F0,1F1,3UNSHARD,3F0,3B0,3F1,3B1,1B0,1B1\n");
+  EXPECT_TRUE(checkSchedule(table).empty());
+}
+
 TEST(Schedule, ClosedFormsOfTheBubble) {
   for (int p = 1; p <= 8; ++p)
     for (int m = 1; m <= 32; ++m) {
