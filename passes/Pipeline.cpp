@@ -65,6 +65,9 @@ static void addLocalize(OpPassManager &manager) {
 
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
+  // Only now is it known what a stage reads: what another stage sends counts as
+  // different in every microbatch.
+  manager.addPass(schedule::createHoistShared());
   manager.addPass(schedule::createScheduleActions());
   manager.addPass(schedule::createVerifyScheduled());
 }

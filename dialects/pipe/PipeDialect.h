@@ -21,6 +21,15 @@ namespace pcc::pipe {
 /// IntegerAttr (i64).
 inline constexpr llvm::StringLiteral stageName = "pipe.stage";
 
+/// On the function of what a stage computes once per step, `@stage_K_shared`:
+/// UnitAttr. On an argument of the stage's own function: IntegerAttr (i64), the
+/// result of that function that it stands for.
+inline constexpr llvm::StringLiteral sharedName = "pipe.shared";
+
+/// On the module, if given: IntegerAttr (i64), the most bytes that a stage may
+/// hold through a step so as not to compute or receive them again.
+inline constexpr llvm::StringLiteral maxHeldBytesName = "pipe.max_held_bytes";
+
 /// The stage of an op; 0 where none was given.
 inline int64_t stageOf(mlir::Operation *op) {
   auto stage = op->getAttrOfType<mlir::IntegerAttr>(stageName);

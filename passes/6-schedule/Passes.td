@@ -11,10 +11,23 @@ def OutlineStages : Pass<"outline-stages", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numStages", "stages", "stage functions made">];
 }
 
+def HoistShared : Pass<"hoist-shared", "::mlir::ModuleOp"> {
+  let summary = "lets a stage run once per step what all its microbatches share";
+  let description = [{
+    What depends on no input that is cut by microbatch and on no message moves to `@stage_K_shared`, which `schedule-actions` lets run
+    before the first microbatch (`0UNSHARD`); its results are held through the step and arguments of `@stage_K`. What is worth holding is
+    decided by `plan/Hoist`: all that was received, and what was computed if it is no larger than what it was computed from. With one
+    microbatch nothing changes. `pipe.max_held_bytes` on the module bounds what each stage holds.
+    [example: test/passes/6-schedule/hoist-shared.mlir @gathered_weight]
+  }];
+  let statistics = [Statistic<"heldBytes", "bytes", "bytes that are held through a step, of all stages">];
+}
+
 def ScheduleActions : Pass<"schedule-actions", "::mlir::ModuleOp"> {
   let summary = "writes the action table of every rank position";
   let description = [{
-    Asks the generator that `pipe.schedule` names (`forward` by default) for `pipe.microbatches` microbatches.
+    Asks the generator that `pipe.schedule` names (`forward` by default) for `pipe.microbatches` microbatches. Stages that hoist-shared
+    has taken something out of run that before their first microbatch.
     [example: test/passes/6-schedule/schedule-actions.mlir @main]
   }];
   let statistics = [Statistic<"numActions", "actions", "actions of all positions">];

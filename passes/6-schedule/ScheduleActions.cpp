@@ -23,6 +23,14 @@ struct ScheduleActions
     return attribute ? attribute.getInt() : 1;
   }
 
+  std::vector<int> stagesThatShare() {
+    std::vector<int> stages;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(pipe::sharedName))
+        stages.push_back(static_cast<int>(pipe::stageOf(function)));
+    return stages;
+  }
+
   FailureOr<plan::ActionTable> makeTable() {
     plan::ScheduleRequest request;
     request.kind = plan::ScheduleKind::ForwardOnly;
@@ -41,6 +49,7 @@ struct ScheduleActions
     plan::ActionTableOrError made = plan::makeSchedule(request);
     if (!made.error.empty())
       return getOperation().emitError() << made.error, failure();
+    plan::insertUnshards(made.table, stagesThatShare());
     return made.table;
   }
 

@@ -84,6 +84,46 @@ struct VerifyScheduled
     return transfers;
   }
 
+  /// What a stage shares is computed once, and taken as it was made.
+  LogicalResult checkShared(const plan::ActionTable &table) {
+    llvm::SmallDenseMap<int64_t, func::FuncOp> sharedOf;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(pipe::sharedName))
+        sharedOf[pipe::stageOf(function)] = function;
+    for (int stage = 0; stage < table.numStages; ++stage) {
+      const auto &row = table.positions[table.positionOfStage[stage]];
+      const auto count =
+          llvm::count(row, plan::Action{plan::ActionKind::Unshard, stage, -1});
+      if (count != static_cast<int64_t>(sharedOf.count(stage)))
+        return getOperation().emitError()
+               << "stage " << stage << " must run what its microbatches share "
+               << sharedOf.count(stage) << " times, got " << count;
+    }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (BlockArgument argument : function.getArguments())
+        if (failed(checkHeld(argument, sharedOf)))
+          return failure();
+    return success();
+  }
+
+  static LogicalResult
+  checkHeld(BlockArgument argument,
+            const llvm::SmallDenseMap<int64_t, func::FuncOp> &sharedOf) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto number = function.getArgAttrOfType<IntegerAttr>(
+        argument.getArgNumber(), pipe::sharedName);
+    if (!number)
+      return success();
+    func::FuncOp shared = sharedOf.lookup(pipe::stageOf(function));
+    const auto result = static_cast<uint64_t>(number.getInt());
+    if (shared && result < shared.getNumResults() &&
+        shared.getResultTypes()[result] == argument.getType())
+      return success();
+    return function.emitOpError("takes shared value ")
+           << number.getInt() << " of type " << argument.getType()
+           << ", which stage " << pipe::stageOf(function) << " does not make";
+  }
+
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))
@@ -94,6 +134,8 @@ struct VerifyScheduled
     for (const std::string &claim : plan::checkSchedule(*table))
       return getOperation().emitError()
              << "phase '6-schedule' made a wrong table: " << claim;
+    if (failed(checkShared(*table)))
+      return failure();
     auto lowered = plan::lowerExchanges(*table, *transfers);
     if (!lowered.error.empty())
       return getOperation().emitError()

@@ -63,8 +63,8 @@ public:
 
   Explanation run() {
     readHead();
-    for (size_t stage = 0; stage < facts.stages.size(); ++stage)
-      for (const auto &entry : emit::collectivesOf(facts, facts.stages[stage]))
+    for (int stage = 0; stage < static_cast<int>(facts.stages.size()); ++stage)
+      for (const auto &entry : emit::collectivesOf(facts, stage))
         add(entry, stage);
     for (const emit::StageTransfer &transfer : facts.transfers)
       count(transfer);
@@ -95,7 +95,7 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  void add(const emit::CollectiveFacts &entry, int64_t stage) {
+  void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     Communication made{entry,
                        stage,
@@ -130,8 +130,8 @@ private:
 
   void count(const Communication &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
-           made.facts.kind, made.facts.count, made.facts.receivedBytes,
-           made.seconds});
+           made.facts.kind, made.facts.callsPerStep(facts),
+           made.facts.receivedBytes, made.seconds});
   }
 
   /// A message goes to the rank with the same coordinates of another position.
@@ -141,13 +141,13 @@ private:
     const int64_t bytes = emit::bytesOf(transfer.type);
     const auto stride = explanation.world / facts.numPositions();
     if (from != to)
-      count({to, "pp", "transfer", 1, bytes,
+      count({to, "pp", "transfer", facts.microbatches, bytes,
              cluster.commSeconds("transfer",
                                  static_cast<int>(std::abs(to - from) * stride),
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds what happens `calls` times per microbatch, each with these bytes and
+  /// Adds what happens `calls` times per step, each with these bytes and
   /// seconds.
   void count(const Total &each) {
     auto total = llvm::find_if(explanation.totals, [&](const Total &other) {
@@ -157,10 +157,9 @@ private:
     if (total == explanation.totals.end())
       total = explanation.totals.insert(total,
                                         {each.position, each.axes, each.kind});
-    const int64_t calls = each.calls * facts.microbatches;
-    total->calls += calls;
-    total->receivedBytes += each.receivedBytes * calls;
-    total->seconds += each.seconds * static_cast<double>(calls);
+    total->calls += each.calls;
+    total->receivedBytes += each.receivedBytes * each.calls;
+    total->seconds += each.seconds * static_cast<double>(each.calls);
   }
 
   const emit::ModelFacts &facts;

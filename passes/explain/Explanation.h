@@ -47,7 +47,8 @@ struct Explanation {
   std::vector<std::pair<std::string, int64_t>> mesh; ///< axes of many ranks
   std::string target, schedule;
   int64_t microbatches = 1;
-  std::vector<Communication> collectives; ///< of one microbatch
+  /// Each once per microbatch, or per step where it is shared.
+  std::vector<Communication> collectives;
   std::vector<emit::StageTransfer> transfers;
   std::vector<Total> totals; ///< by position
   /// In one step, all of it; per position.

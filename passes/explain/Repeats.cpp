@@ -34,7 +34,8 @@ static std::string keyOf(const dist::Choice &choice) {
 
 static std::string keyOf(const Communication &made) {
   const auto &facts = made.facts;
-  std::string key = facts.kind + llvm::join(facts.axes, "+") + facts.dtype +
+  std::string key = (facts.isShared ? "1 " : "") + facts.kind +
+                    llvm::join(facts.axes, "+") + facts.dtype +
                     facts.reduction + std::to_string(facts.localBytes) + " " +
                     std::to_string(facts.receivedBytes) + made.from + made.to +
                     (made.cause ? made.cause->by.op : "?");

@@ -149,6 +149,8 @@ static std::string headText(const Repeated &group, size_t numStages) {
           secondsText(first.seconds) + (group.count > 1 ? " each" : "");
   if (numStages > 1)
     text += ", stage " + llvm::join(group.stages, "+");
+  if (facts.isShared)
+    text += ", once per step";
   return text + "\n    " + facts.dtype + listText(first.shape) + " from " +
          first.from + " to " + first.to + "\n";
 }

@@ -13,7 +13,17 @@ PipelineRun::PipelineRun(ModuleOp module, graph::Numerics numerics)
       weights(module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(pipe::stageName))
-      stages[pipe::stageOf(function)] = function;
+      (function->hasAttr(pipe::sharedName) ? shared
+                                           : stages)[pipe::stageOf(function)] =
+          function;
+}
+
+/// Null if there is none.
+func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
+  if (action.kind == plan::ActionKind::Unshard)
+    return shared.lookup(action.stage);
+  return action.kind == plan::ActionKind::Forward ? stages.lookup(action.stage)
+                                                  : func::FuncOp();
 }
 
 LogicalResult PipelineRun::readTables(std::string &error) {
@@ -22,8 +32,7 @@ LogicalResult PipelineRun::readTables(std::string &error) {
     position.number = op.getPosition();
     for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
       auto action = plan::parseAction(text.getValue().str());
-      if (!action || action->kind != plan::ActionKind::Forward ||
-          !stages.contains(action->stage)) {
+      if (!action || !functionOf(*action)) {
         error = "action '" + text.str() + "' cannot be interpreted";
         return failure();
       }
@@ -34,12 +43,12 @@ LogicalResult PipelineRun::readTables(std::string &error) {
 }
 
 bool PipelineRun::isReady(const plan::Action &action) {
-  func::FuncOp stage = stages[action.stage];
-  return llvm::all_of(
-      stage.getOps<pipe::ReceiveOp>(), [&](pipe::ReceiveOp receive) {
-        return underway.contains({receive.getValue().str(), receive.getFrom(),
-                                  action.stage, action.microbatch});
-      });
+  return llvm::all_of(functionOf(action).getOps<pipe::ReceiveOp>(),
+                      [&](pipe::ReceiveOp receive) {
+                        return underway.contains(
+                            {receive.getValue().str(), receive.getFrom(),
+                             action.stage, action.microbatch});
+                      });
 }
 
 Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
@@ -56,11 +65,16 @@ Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
   return mail;
 }
 
-RankTensors PipelineRun::takeInput(func::FuncOp stage, unsigned argument,
-                                   const Ranks &ranks) {
-  const HostTensor &whole = inputs->find(inputName(stage, argument))->second;
+/// The rank's part of an input, or what its stage has computed for all
+/// microbatches.
+RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
+                                      const Ranks &ranks) {
+  if (auto number =
+          function.getArgAttrOfType<IntegerAttr>(argument, pipe::sharedName))
+    return held[pipe::stageOf(function)][number.getInt()];
+  const HostTensor &whole = inputs->find(inputName(function, argument))->second;
   dist::Sharding sharding =
-      shardingOf(stage.getArgument(argument), whole.rank());
+      shardingOf(function.getArgument(argument), whole.rank());
   std::vector<HostTensor> shards;
   for (int64_t rank = 0; rank < ranks.size(); ++rank)
     shards.push_back(takeShard(
@@ -72,11 +86,11 @@ RankTensors PipelineRun::takeInput(func::FuncOp stage, unsigned argument,
 LogicalResult PipelineRun::runAction(const Position &position,
                                      const plan::Action &action,
                                      std::string &error) {
-  func::FuncOp stage = stages[action.stage];
-  Ranks ranks{mesh, action.microbatch};
+  func::FuncOp function = functionOf(action);
+  Ranks ranks{mesh, std::max(action.microbatch, 0)};
   std::vector<RankTensors> arguments;
-  for (unsigned i = 0; i < stage.getNumArguments(); ++i)
-    arguments.push_back(takeInput(stage, i, ranks));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    arguments.push_back(takeArgument(function, i, ranks));
   auto told = [&](Value value, dist::ShardingAttr sharding,
                   const RankTensors &tensors) {
     return StageValue{value, sharding ? sharding : dist::shardingOf(value),
@@ -87,20 +101,24 @@ LogicalResult PipelineRun::runAction(const Position &position,
     onResult = [&](OpResult result, const RankTensors &tensors) {
       listener.onResult(told(result, {}, tensors));
     };
-  FunctionRun run(stage, ranks, weights, numerics,
+  FunctionRun run(function, ranks, weights, numerics,
                   mailOf(action.stage, action.microbatch), onResult);
   auto results = run.run(std::move(arguments), error);
   if (failed(results)) {
     error = "action " + plan::print(action) + ": " + error;
     return failure();
   }
-  Operation *terminator = stage.front().getTerminator();
+  if (action.kind == plan::ActionKind::Unshard) {
+    held[action.stage] = std::move(*results);
+    return success();
+  }
+  Operation *terminator = function.front().getTerminator();
   for (auto [i, tensors] : llvm::enumerate(*results))
-    if (auto name = stage.getResultAttrOfType<StringAttr>(i, "graph.name");
+    if (auto name = function.getResultAttrOfType<StringAttr>(i, "graph.name");
         listener.onOutput)
       listener.onOutput(name.getValue(),
                         told(terminator->getOperand(i),
-                             stage.getResultAttrOfType<dist::ShardingAttr>(
+                             function.getResultAttrOfType<dist::ShardingAttr>(
                                  i, dist::shardingName),
                              tensors));
   return success();

@@ -39,18 +39,22 @@ private:
   using MailKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
   mlir::LogicalResult readTables(std::string &error);
+  mlir::func::FuncOp functionOf(const plan::Action &action) const;
   bool isReady(const plan::Action &action);
   mlir::LogicalResult runAction(const Position &position,
                                 const plan::Action &action, std::string &error);
-  RankTensors takeInput(mlir::func::FuncOp stage, unsigned argument,
-                        const Ranks &ranks);
+  RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
+                           const Ranks &ranks);
   Mail mailOf(int64_t stage, int64_t microbatch);
 
   mlir::ModuleOp module;
   graph::Numerics numerics;
   dist::Mesh mesh;
   WeightSource weights;
-  llvm::DenseMap<int64_t, mlir::func::FuncOp> stages;
+  /// By stage: what runs for each microbatch, and once per step.
+  llvm::DenseMap<int64_t, mlir::func::FuncOp> stages, shared;
+  /// What the latter gave, for the rest of the step.
+  llvm::DenseMap<int64_t, std::vector<RankTensors>> held;
   std::vector<Position> positions;
   std::map<MailKey, RankTensors> underway;
   const Inputs *inputs = nullptr;

@@ -30,7 +30,6 @@ void Parameters::countUses() {
       for (int32_t buffer : buffersOf(*instruction))
         count(buffer);
   };
-  countAll(program.prologue);
   for (const auto &function : program.functions)
     countAll(function->instructions);
   for (const auto &output : program.outputs)

@@ -29,10 +29,6 @@ Status Schedule::loadList(
 
 Status Schedule::load(const LoadContext &context, const Groups &groups,
                       Device &device) {
-  if (Status status =
-          loadList(context, groups, device, context.program.prologue, prologue);
-      status.failed())
-    return status;
   for (const auto &function : context.program.functions)
     if (Status status =
             loadList(context, groups, device, function->instructions,
@@ -106,12 +102,7 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
 }
 
 Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent) {
-  static const std::string prologueName = "prologue";
   int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
-  microbatch = 0;
-  if (Status status = runList(prologue, {at, 0, prologueName}, spent);
-      status.failed())
-    return status;
   for (Act &act : acts) {
     microbatch = act.microbatch;
     const StopWatch idle;

@@ -18,8 +18,8 @@ struct TimeSpent {
   double idle = 0;    ///< in exchanges with other stages
 };
 
-/// The prologue and the actions of one step, ready to run. Knows no schedule by
-/// name: it does what the table says, in its order.
+/// The actions of one step, ready to run. Knows no schedule by name: it does
+/// what the table says, in its order.
 class Schedule {
 public:
   /// Makes every instruction and message ready.
@@ -61,7 +61,6 @@ private:
                  TimeSpent &spent);
 
   Group *pipeline = nullptr;
-  std::vector<Step> prologue;
   std::vector<std::vector<Step>> functions;
   std::vector<Act> acts;
 };

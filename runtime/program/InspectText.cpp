@@ -73,16 +73,19 @@ static std::string tensorsText(const Json &rank, const char *list) {
   return text.empty() ? "" : "  " + std::string(list) + "\n" + text;
 }
 
-static std::string collectivesText(const Json &collectives) {
+/// Those that run once per `per`, under a line of their own.
+static std::string collectivesText(const Json &collectives,
+                                   const std::string &per) {
   std::string text;
   for (const Json &entry : collectives)
-    text += "  stage " + entry.at("stage").dump() + ": " +
-            entry.at("count").dump() + " x " +
-            entry.at("kind").get<std::string>() + " over " +
-            entry.at("axes").dump() + ", receives " +
-            bytesOf(entry, "received_bytes") + ", at \"" +
-            entry.at("node").get<std::string>() + "\"\n";
-  return text;
+    if (entry.at("per") == per)
+      text += "  stage " + entry.at("stage").dump() + ": " +
+              entry.at("count").dump() + " x " +
+              entry.at("kind").get<std::string>() + " over " +
+              entry.at("axes").dump() + ", receives " +
+              bytesOf(entry, "received_bytes") + ", at \"" +
+              entry.at("node").get<std::string>() + "\"\n";
+  return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 
 std::string inspectText(const Json &bundle) {
@@ -99,9 +102,8 @@ std::string inspectText(const Json &bundle) {
   if (bundle.at("ranks").size() == 1)
     for (const char *list : {"parameters", "inputs", "outputs"})
       text += tensorsText(bundle.at("ranks").at(0), list);
-  if (!bundle.at("collectives").empty())
-    text += "collectives per microbatch\n" +
-            collectivesText(bundle.at("collectives"));
+  for (const char *per : {"step", "microbatch"})
+    text += collectivesText(bundle.at("collectives"), per);
   for (const Json &transfer : bundle.at("transfers"))
     text += "transfer from stage " + transfer.at("from_stage").dump() + " to " +
             transfer.at("to_stage").dump() + ": " +

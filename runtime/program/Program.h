@@ -26,7 +26,7 @@
 namespace pcc::runtime {
 
 /// Changes whenever Program.fbs or the meaning of a field does.
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 /// Of arena buffers, constants and of the sealed bytes themselves.
 inline constexpr int64_t kAlignment = 64;
 
@@ -72,7 +72,7 @@ inline program::ElementType toProgram(ElementType type) {
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
-/// "0F3": stage, kind (F, B, I, W, U, X), microbatch.
+/// "0F3": stage, kind (F, B, I, W, U, X), microbatch; or "0UNSHARD".
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

@@ -316,9 +316,6 @@ private:
   }
 
   std::string checkInstructions() {
-    if (std::string fault = checkList("the prologue", program.prologue);
-        !fault.empty())
-      return fault;
     for (const auto &function : program.functions)
       if (std::string fault = checkList(function->name, function->instructions);
           !fault.empty())
@@ -344,7 +341,7 @@ private:
       const bool hasMessages =
           !action.sends.empty() || !action.receives.empty();
       const bool exchanges = action.kind == program::ActionKind::Exchange;
-      if (!isKnown(action.kind, program::ActionKind::Exchange) ||
+      if (!isKnown(action.kind, program::ActionKind::Unshard) ||
           action.microbatch < 0 || action.microbatch >= program.microbatches ||
           action.function < -1 ||
           action.function >= int64_t(program.functions.size()) ||

@@ -71,8 +71,6 @@ class Liveness:
         microbatches = range(self.program["microbatches"])
         for port in self.program.get("inputs", []):
             self.touch_port(port)
-        for instruction in self.program.get("prologue", []):
-            self.run(instruction, microbatches)
         for action in self.program["actions"]:
             self.now += 1
             for message in action.get("sends", []):
@@ -81,7 +79,7 @@ class Liveness:
                 self.touch_end(message, "to_buffer")
             if action["function"] >= 0:
                 for instruction in self.program["functions"][action["function"]]["instructions"]:
-                    self.run(instruction, [action["microbatch"]])
+                    self.run(instruction, microbatches if action["kind"] == "Unshard" else [action["microbatch"]])
         self.now += 1
         for port in self.program.get("inputs", []) + self.program.get("outputs", []):
             self.touch_port(port)

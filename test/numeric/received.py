@@ -55,8 +55,19 @@ def of_collective(collective, program):
     return most
 
 
-def of_program(executable):
-    """(kind, bytes) of every collective that communicates in one microbatch, sorted; None for bytes that views make unclear."""
+def collectives_of(function):
+    bodies = [i["body"] for i in function["instructions"] if i["body_type"] == "Collective"]
+    return [b for b in bodies if b["group"] >= 0 and b["kind"] != "Slice"]
+
+
+def in_step(executable):
+    """Bytes that a rank receives in the collectives of all actions of one step, and how many these are."""
     program = read_program(executable)
-    bodies = [i["body"] for f in program["functions"] for i in f["instructions"] if i["body_type"] == "Collective"]
-    return sorted([(b["kind"], of_collective(b, program)) for b in bodies if b["group"] >= 0 and b["kind"] != "Slice"], key=str)
+    run = [c for a in program["actions"] if a["function"] >= 0 for c in collectives_of(program["functions"][a["function"]])]
+    return sum(of_collective(c, program) for c in run), len(run)
+
+
+def of_program(executable):
+    """(kind, bytes) of every collective that communicates, each function once, sorted; None for bytes that views make unclear."""
+    program = read_program(executable)
+    return sorted([(c["kind"], of_collective(c, program)) for f in program["functions"] for c in collectives_of(f)], key=str)

@@ -54,10 +54,10 @@ def show_ranks(inspection, report):
               f"{mib(r['received_bytes']):>12}  {' '.join(r['actions']):15}  {m['seconds']:7.2f}  {mib(m['peak_memory_bytes']):>8}")
     total = {}
     for c in inspection["collectives"]:
-        count, size = total.get(c["kind"], (0, 0))
-        total[c["kind"]] = count + c["count"], size + c["count"] * c["received_bytes"]
-    for kind, (count, size) in total.items():
-        print(f"{count} {kind}, {mib(size)} MiB received per rank and microbatch")
+        count, size = total.get((c["kind"], c["per"]), (0, 0))
+        total[c["kind"], c["per"]] = count + c["count"], size + c["count"] * c["received_bytes"]
+    for (kind, per), (count, size) in total.items():
+        print(f"{count} {kind}, {mib(size)} MiB received per rank and {per}")
 
 
 def compare(got, inputs, path):

@@ -19,7 +19,7 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// Floating-point operations of one microbatch on one rank.
+/// Floating-point operations of one function on one rank.
 class FlopCounter {
 public:
   explicit FlopCounter(ModuleOp module) {
@@ -132,37 +132,41 @@ private:
       const int position = facts.positionOfStage[stage];
       std::vector<int64_t> ranks(perPosition);
       std::iota(ranks.begin(), ranks.end(), position * perPosition);
-      func::FuncOp function = facts.stages[stage];
       list.push_back(
           {{"stage", stage},
            {"ranks", ranks},
-           {"flops", static_cast<int64_t>(flops.count(function.front())) *
-                         perPosition * facts.microbatches},
-           {"weight_bytes", weightBytes(function)},
+           {"flops", flopsOf(static_cast<int>(stage)) * perPosition},
+           {"weight_bytes", weightBytes(static_cast<int>(stage))},
            {"activation_bytes", programs[position].tables.arena_bytes}});
     }
     return list;
   }
 
+  /// In one step, on one rank.
+  int64_t flopsOf(int stage) const {
+    int64_t sum = 0;
+    for (func::FuncOp function : facts.functionsOf(stage))
+      sum += static_cast<int64_t>(flops.count(function.front())) *
+             (function == facts.shared[stage] ? 1 : facts.microbatches);
+    return sum;
+  }
+
   /// Of the stage's weights, undivided, each once.
-  int64_t weightBytes(func::FuncOp function) const {
+  int64_t weightBytes(int stage) const {
     llvm::StringMap<int64_t> bytes;
-    for (auto get : function.getOps<graph::GetParameterOp>())
-      for (const auto &parameter :
-           programs[facts.positionOfStage[pipeStage(function)]]
-               .tables.parameters)
-        if (parameter->name == get.getParameter())
-          bytes[get.getParameter()] = runtime::numElements(parameter->shape) *
-                                      static_cast<int64_t>(runtime::sizeOf(
-                                          runtime::typeOf(parameter->type)));
+    const auto &parameters =
+        programs[facts.positionOfStage[stage]].tables.parameters;
+    for (func::FuncOp function : facts.functionsOf(stage))
+      for (auto get : function.getOps<graph::GetParameterOp>())
+        for (const auto &parameter : parameters)
+          if (parameter->name == get.getParameter())
+            bytes[get.getParameter()] = runtime::numElements(parameter->shape) *
+                                        static_cast<int64_t>(runtime::sizeOf(
+                                            runtime::typeOf(parameter->type)));
     int64_t sum = 0;
     for (const auto &entry : bytes)
       sum += entry.second;
     return sum;
-  }
-
-  static int64_t pipeStage(func::FuncOp function) {
-    return function->getAttrOfType<IntegerAttr>("pipe.stage").getInt();
   }
 
   Json dimJson(const runtime::DimLayout &dim) const {
@@ -242,7 +246,7 @@ private:
     Json list = Json::array();
     for (size_t stage = 0; stage < facts.stages.size(); ++stage)
       for (const CollectiveFacts &collective :
-           collectivesOf(facts, facts.stages[stage]))
+           collectivesOf(facts, static_cast<int>(stage)))
         list.push_back(toJson(collective, static_cast<int64_t>(stage)));
     return list;
   }
@@ -256,7 +260,7 @@ private:
 
   Json kernelsJson() const {
     int64_t calls = 0;
-    for (func::FuncOp function : facts.stages) {
+    for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>()) {
       auto launches = function.getOps<rank::LaunchOp>();
       calls += std::distance(launches.begin(), launches.end());
     }

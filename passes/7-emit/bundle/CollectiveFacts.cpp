@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   const auto fields = [](const CollectiveFacts &c) {
     return std::tie(c.kind, c.axes, c.ranksPerGroup, c.dtype, c.reduction,
-                    c.localBytes, c.receivedBytes, c.node, c.value);
+                    c.localBytes, c.receivedBytes, c.isShared, c.node, c.value);
   };
   return fields(*this) == fields(other);
 }
@@ -41,22 +41,29 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
+static void addEntry(std::vector<CollectiveFacts> &entries,
+                     CollectiveFacts entry, dist::CollectiveOp collective) {
+  auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
+    return !entry.node.empty() && entry.isEqualButCount(other);
+  });
+  if (same == entries.end())
+    same = entries.insert(entries.end(), std::move(entry));
+  same->ops.push_back(collective);
+  same->count = static_cast<int64_t>(same->ops.size());
+}
+
 std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
-                                                 func::FuncOp stage) {
+                                                 int stage) {
   std::vector<CollectiveFacts> entries;
-  for (auto collective : stage.getOps<dist::CollectiveOp>()) {
-    const int group = facts.groupOf(collective);
-    if (group < 0)
-      continue;
-    CollectiveFacts entry = factsOf(facts, collective, group);
-    auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
-      return !entry.node.empty() && entry.isEqualButCount(other);
-    });
-    if (same == entries.end())
-      same = entries.insert(entries.end(), std::move(entry));
-    same->ops.push_back(collective);
-    same->count = static_cast<int64_t>(same->ops.size());
-  }
+  for (func::FuncOp function : facts.functionsOf(stage))
+    for (auto collective : function.getOps<dist::CollectiveOp>()) {
+      const int group = facts.groupOf(collective);
+      if (group < 0)
+        continue;
+      CollectiveFacts entry = factsOf(facts, collective, group);
+      entry.isShared = function == facts.shared[stage];
+      addEntry(entries, std::move(entry), collective);
+    }
   return entries;
 }
 
@@ -70,7 +77,7 @@ Json emit::toJson(const CollectiveFacts &collective, int64_t stage) {
            collective.reduction.empty() ? Json() : Json(collective.reduction)},
           {"local_bytes", collective.localBytes},
           {"received_bytes", collective.receivedBytes},
-          {"per", "microbatch"},
+          {"per", collective.isShared ? "step" : "microbatch"},
           {"count", collective.count},
           {"node", collective.node},
           {"value", collective.value}};
@@ -89,12 +96,11 @@ Json emit::toJson(const StageTransfer &transfer) {
 int64_t emit::receivedBytes(const ModelFacts &facts, int position) {
   int64_t bytes = 0;
   for (int stage : facts.stagesOf(position))
-    for (const CollectiveFacts &collective :
-         collectivesOf(facts, facts.stages[stage]))
-      bytes += collective.receivedBytes * collective.count;
+    for (const CollectiveFacts &collective : collectivesOf(facts, stage))
+      bytes += collective.receivedBytes * collective.callsPerStep(facts);
   for (const StageTransfer &transfer : facts.transfers)
     if (facts.positionOfStage[transfer.toStage] == position &&
         facts.positionOfStage[transfer.fromStage] != position)
-      bytes += bytesOf(transfer.type);
-  return bytes * facts.microbatches;
+      bytes += bytesOf(transfer.type) * facts.microbatches;
+  return bytes;
 }

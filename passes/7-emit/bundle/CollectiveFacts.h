@@ -19,18 +19,23 @@ struct CollectiveFacts {
   int64_t localBytes = 0;
   int64_t receivedBytes = 0;
   int64_t count = 1;
+  /// Runs once per step, not in every microbatch.
+  bool isShared = false;
   std::string node;
   std::string value;
   /// The ops that make up the entry, `count` of them.
   std::vector<dist::CollectiveOp> ops;
 
   bool isEqualButCount(const CollectiveFacts &other) const;
+  /// How often the entry runs in one step.
+  int64_t callsPerStep(const ModelFacts &facts) const {
+    return isShared ? count : count * facts.microbatches;
+  }
 };
 
 /// All collectives of a stage that communicate, in program order; equal ones of
 /// one node are merged.
-std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts,
-                                           mlir::func::FuncOp stage);
+std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
 
 /// The entry as JSON, as the interface has it.
 nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);

@@ -98,8 +98,9 @@ int BufferPlan::storageFor(Value value, int stage) {
   return storage;
 }
 
-TransferSlots &BufferPlan::held(int storage) {
-  return outliving.try_emplace(storage, facts, position).first->second;
+TransferSlots &BufferPlan::held(int storage, bool isShared) {
+  return outliving.try_emplace(storage, facts, position, isShared)
+      .first->second;
 }
 
 void BufferPlan::setSlots() {
@@ -114,28 +115,35 @@ static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
                            mesh.sizes().microbatchAxis());
 }
 
+int BufferPlan::storageForArgument(BlockArgument argument) {
+  if (Value made = heldBy(argument))
+    return storageOf.at(made);
+  const int input = facts.findInput(argument);
+  if (input >= 0 && inputs[input] >= 0)
+    return inputs[input];
+  const int storage = newStorage(argument);
+  storages[storage].isWhole = true;
+  if (input < 0)
+    return storage;
+  inputs[input] = storage;
+  inputTypes[input] = tensorOf(argument);
+  storages[storage].name = facts.inputs[input].name;
+  if (isCutByMicrobatch(facts.inputs[input], facts.mesh))
+    storages[storage].slots = static_cast<int32_t>(facts.microbatches);
+  return storage;
+}
+
 void BufferPlan::addStage(int stage) {
-  func::FuncOp function = facts.stages[stage];
-  for (BlockArgument argument : function.getArguments()) {
-    const int input = ModelFacts::findPort(
-        facts.inputs, function.getArgAttrDict(argument.getArgNumber()));
-    if (input >= 0 && inputs[input] >= 0) {
-      storageOf[argument] = inputs[input];
-      continue;
-    }
-    const int storage = storageOf[argument] = newStorage(argument);
-    storages[storage].isWhole = true;
-    if (input < 0)
-      continue;
-    inputs[input] = storage;
-    inputTypes[input] = tensorOf(argument);
-    storages[storage].name = facts.inputs[input].name;
-    if (isCutByMicrobatch(facts.inputs[input], facts.mesh))
-      storages[storage].slots = static_cast<int32_t>(facts.microbatches);
+  for (func::FuncOp function : facts.functionsOf(stage)) {
+    for (BlockArgument argument : function.getArguments())
+      storageOf[argument] = storageForArgument(argument);
+    for (Operation &op : function.front().without_terminator())
+      for (Value result : op.getResults())
+        storageOf[result] = storageFor(result, stage);
   }
-  for (Operation &op : function.front().without_terminator())
-    for (Value result : op.getResults())
-      storageOf[result] = storageFor(result, stage);
+  if (func::FuncOp shared = facts.shared[stage])
+    for (Value value : shared.front().getTerminator()->getOperands())
+      held(storageOf.at(value), /*isShared=*/true).addActions(stage);
   addSends(stage);
   addOutputs(stage);
 }

@@ -4,18 +4,21 @@
 // parameter's local piece or constants. Values share one where no bytes have to
 // move (a reshape, an all_reduce of a value that nobody else reads).
 //
-// Time is one line of instants: the exchanges, then per stage function an
+// Time is one line of instants: the exchanges, then per function of a stage an
 // instant per instruction. Microbatches repeat the line, so what lies between
 // two actions is held in all steps from the one to the other:
 //
-//   instant    exchange | matmul kernel all_reduce matmul …
-//   received         ########################
-//   local               |            #############
-//   sent             #  |                           #######
-//   output           #1 |#1                         #######
-//   input            ######################################
+//              once per step       for every microbatch
+//   instant    exchange | gather … | matmul kernel all_reduce matmul …
+//   received         ##            |########
+//   local                          |       #############
+//   sent             #             |                      #######
+//   output           #1            |#1                    #######
+//   shared           #2  ######### |#############################
+//   input            ############################################
 //
 //   #1: but for the slot of the last microbatch, which nobody computes after
+//   #2: where messages lie between the first microbatch and the last
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,14 +40,14 @@ public:
   /// Gives every value of the position's stages a storage.
   void addStages();
 
-  /// All instructions until the next call are of this stage.
-  void beginStage(int stage) {
-    currentStage = stage;
+  /// All instructions until the next call are of this function of a stage.
+  void beginFunction(mlir::func::FuncOp function) {
+    currentFunction = function;
     beginInstruction();
   }
   /// All buffers that are asked for until the next call belong to one
   /// instruction.
-  void beginInstruction() { line[currentStage].add(++now); }
+  void beginInstruction() { line[currentFunction].add(++now); }
 
   /// The buffer of a value that the current instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
@@ -87,13 +90,15 @@ private:
   int storageFor(mlir::Value value, int stage);
   int constantStorage(graph::ConstantOp constant);
   void addStage(int stage);
+  int storageForArgument(mlir::BlockArgument argument);
   void addSends(int stage);
   void addOutputs(int stage);
   bool mayReuse(mlir::Value value) const;
   int bufferIn(int storage, mlir::RankedTensorType type);
   void touch(Storage &storage);
-  /// When a value that outlives its action is held.
-  TransferSlots &held(int storage);
+  /// When a value that outlives its action is held; `isShared`: by all
+  /// microbatches.
+  TransferSlots &held(int storage, bool isShared = false);
   void setSlots();
   /// What the storage wants of the arena; its size is 0 if it is nothing.
   plan::ArenaBuffer wantedBy(int storage) const;
@@ -113,8 +118,8 @@ private:
   std::vector<int> inputs, outputs, sent, received; ///< storages or -1
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
   size_t now = Instants::exchange;
-  int currentStage = 0;
-  StageInstants line;
+  mlir::Operation *currentFunction = nullptr;
+  FunctionInstants line;
 };
 
 } // namespace pcc::emit

@@ -17,6 +17,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/7-emit/program/ModelFacts.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -46,8 +47,9 @@ public:
 
   /// The input; null if the values are computed.
   BlockArgument find(Value value, Passed &passed) {
+    value = asMade(value);
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      if (isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+      if (isOfFunction(argument))
         return argument;
       return caller ? findOutside(argument, passed) : BlockArgument();
     }
@@ -76,6 +78,18 @@ public:
   }
 
 private:
+  static bool isOfFunction(BlockArgument argument) {
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  }
+
+  /// Where a stage takes what it has computed for all microbatches, that.
+  static Value asMade(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    Value held =
+        argument && isOfFunction(argument) ? heldBy(argument) : Value();
+    return held ? held : value;
+  }
+
   BlockArgument findOutside(BlockArgument argument, Passed &passed) {
     return IndexTrace(symbols, nullptr)
         .find(caller.getOperand(argument.getArgNumber()), passed);
@@ -91,6 +105,7 @@ private:
 
   /// A rank's first row comes from dist.global_index.
   bool isFirstRow(Value value) {
+    value = asMade(value);
     if (auto argument = dyn_cast<BlockArgument>(value))
       return caller &&
              IndexTrace(symbols, nullptr)
@@ -106,6 +121,7 @@ private:
 
   /// Whether 5-localize made it: indices that count from a rank's first row.
   bool isOffset(Value value) {
+    value = asMade(value);
     if (auto argument = dyn_cast<BlockArgument>(value))
       return caller &&
              IndexTrace(symbols, nullptr)
@@ -174,7 +190,8 @@ private:
       return;
     const int64_t bound =
         passed.size.value_or(graph::tensorType(data).getDimSize(dim));
-    if (!known.insert({input.getArgNumber(), bound, passed.allUsed}).second)
+    if (!known.insert({input.getAsOpaquePointer(), bound, passed.allUsed})
+             .second)
       return;
     // A kernel is called after its last op.
     std::string node = graph::nodeName(op->getLoc()).str();
@@ -195,7 +212,7 @@ private:
 
   SymbolTable symbols;
   std::vector<IndexUse> uses;
-  llvm::SmallSet<std::tuple<unsigned, int64_t, bool>, 4> known;
+  llvm::SmallSet<std::tuple<const void *, int64_t, bool>, 4> known;
 };
 } // namespace
 

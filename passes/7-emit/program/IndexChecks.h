@@ -10,8 +10,8 @@ namespace pcc::emit {
 /// An input of the model that picks from a table, directly or after steps that
 /// keep its values: [-size, size) is what the table has.
 struct IndexUse {
-  mlir::BlockArgument input; ///< of the stage function
-  mlir::Operation *user;     ///< in the stage function: what reads the table
+  mlir::BlockArgument input; ///< of the function, or of what its stage shares
+  mlir::Operation *user;     ///< in the function: what reads the table
   int64_t size;
   bool allUsed;      ///< false where the model leaves elements of the input out
   std::string table; ///< name of the table's weight, or of the node
@@ -20,7 +20,7 @@ struct IndexUse {
 
 /// All such uses, in program order, each input once per size, and once more
 /// where elements are left out.
-std::vector<IndexUse> findIndexUses(mlir::func::FuncOp stage);
+std::vector<IndexUse> findIndexUses(mlir::func::FuncOp function);
 
 } // namespace pcc::emit
 

@@ -18,6 +18,16 @@ std::vector<int> ModelFacts::stagesOf(int position) const {
   return result;
 }
 
+std::vector<func::FuncOp> ModelFacts::functionsOf(int stage) const {
+  return shared[stage] ? std::vector{shared[stage], stages[stage]}
+                       : std::vector{stages[stage]};
+}
+
+func::FuncOp ModelFacts::functionOf(const plan::Action &action) const {
+  return (action.kind == plan::ActionKind::Unshard ? shared
+                                                   : stages)[action.stage];
+}
+
 int ModelFacts::findTransfer(StringRef value, int from, int to) const {
   for (auto [i, transfer] : llvm::enumerate(transfers))
     if (transfer.value == value && transfer.fromStage == from &&
@@ -33,6 +43,28 @@ int ModelFacts::findPort(const std::vector<Port> &ports,
     if (ports[i].name == name.getValue())
       return static_cast<int>(i);
   return -1;
+}
+
+static func::FuncOp ownerOf(BlockArgument argument) {
+  return cast<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+int ModelFacts::findInput(BlockArgument argument) const {
+  return findPort(inputs,
+                  ownerOf(argument).getArgAttrDict(argument.getArgNumber()));
+}
+
+Value emit::heldBy(BlockArgument argument) {
+  func::FuncOp taker = ownerOf(argument);
+  auto number = taker.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                    pipe::sharedName);
+  if (!number)
+    return {};
+  for (auto maker : taker->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    if (maker->hasAttr(pipe::sharedName) &&
+        pipe::stageOf(maker) == pipe::stageOf(taker))
+      return maker.front().getTerminator()->getOperand(number.getInt());
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,14 +198,17 @@ private:
   std::string readStages() {
     const int64_t count = integer(facts.module, "pipe.stages");
     facts.stages.resize(count);
+    facts.shared.resize(count);
     facts.positionOfStage.resize(count);
     for (auto function : facts.module.getOps<func::FuncOp>()) {
       const int64_t stage = pipe::stageOf(function);
-      if (stage < 0 || stage >= count || facts.stages[stage])
+      auto &functions =
+          function->hasAttr(pipe::sharedName) ? facts.shared : facts.stages;
+      if (stage < 0 || stage >= count || functions[stage])
         return "stage " + std::to_string(stage) +
                " is there twice, or one of " + std::to_string(count) +
                " that do not exist";
-      facts.stages[stage] = function;
+      functions[stage] = function;
     }
     for (int64_t stage = 0; stage < count; ++stage)
       if (!facts.stages[stage])
@@ -239,7 +274,7 @@ private:
   }
 
   std::string readGroups() {
-    for (func::FuncOp function : facts.stages)
+    for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
         auto [entry, isNew] = facts.groupOfKind.insert({keyOf(collective), -1});
         if (isNew)
@@ -260,10 +295,9 @@ private:
   }
 
   std::string readIndexBounds() {
-    for (func::FuncOp function : facts.stages)
+    for (auto function : facts.module.getOps<func::FuncOp>())
       for (const IndexUse &use : findIndexUses(function)) {
-        const int port = ModelFacts::findPort(
-            facts.inputs, function.getArgAttrDict(use.input.getArgNumber()));
+        const int port = facts.findInput(use.input);
         if (port < 0)
           continue;
         int64_t &bound = facts.inputs[port].indexBound;

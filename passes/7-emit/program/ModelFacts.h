@@ -40,7 +40,9 @@ struct ModelFacts {
   std::string weightsRoot;
   /// Stand-ins for weights without bytes.
   uint64_t randomSeed = 0;
-  std::vector<mlir::func::FuncOp> stages;
+  /// By stage: what runs for every microbatch, and what once per step before
+  /// that; null where there is nothing of the kind.
+  std::vector<mlir::func::FuncOp> stages, shared;
   std::vector<int> positionOfStage;
   std::vector<std::vector<std::string>> actionsOfPosition;
   std::vector<Port> inputs, outputs;
@@ -54,6 +56,10 @@ struct ModelFacts {
     return static_cast<int>(actionsOfPosition.size());
   }
   std::vector<int> stagesOf(int position) const;
+  /// What a stage runs: what it shares, if anything, then the stage itself.
+  std::vector<mlir::func::FuncOp> functionsOf(int stage) const;
+  /// What an action runs.
+  mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Index of a transfer; -1 if there is none.
   int findTransfer(llvm::StringRef value, int from, int to) const;
   /// Index of the group among which a collective communicates; -1: it is local.
@@ -61,7 +67,13 @@ struct ModelFacts {
   /// Index of a port by its attributes on a stage function; -1 if unknown.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);
+  /// Index of the input that an argument of a stage's function is.
+  int findInput(mlir::BlockArgument argument) const;
 };
+
+/// The result of `@stage_K_shared` that an argument of `@stage_K` takes; null
+/// if it is none that does.
+mlir::Value heldBy(mlir::BlockArgument argument);
 
 /// Kind, shardings and shape of a collective as one unique pointer.
 const void *keyOf(dist::CollectiveOp collective);

@@ -26,8 +26,12 @@ public:
   runtime::Status run() {
     writeHead();
     buffers.addStages();
-    for (int stage : facts.stagesOf(position))
-      writeStage(stage);
+    for (int stage : facts.stagesOf(position)) {
+      if (func::FuncOp shared = facts.shared[stage])
+        writeFunction(shared, "unshard of stage " + std::to_string(stage));
+      writeFunction(facts.stages[stage],
+                    "forward of stage " + std::to_string(stage));
+    }
     if (!unsupported.empty())
       return runtime::Status::error(runtime::Unsupported,
                                     "the cpu device cannot run " +
@@ -64,31 +68,29 @@ private:
       append(program.groups) = runtime::toProgram(group);
   }
 
-  void writeStage(int stage) {
+  void writeFunction(func::FuncOp body, const std::string &name) {
     auto &function =
         program.functions.emplace_back(std::make_unique<program::FunctionT>());
-    function->name = "forward of stage " + std::to_string(stage);
-    functionOfStage[stage] = static_cast<int32_t>(program.functions.size()) - 1;
+    function->name = name;
+    numberOf[body] = static_cast<int32_t>(program.functions.size()) - 1;
     instructions.setList(function->instructions);
-    buffers.beginStage(stage);
+    buffers.beginFunction(body);
     llvm::DenseMap<Operation *, std::vector<IndexUse>> checks;
-    func::FuncOp body = facts.stages[stage];
     for (IndexUse &use : findIndexUses(body))
       if (use.allUsed)
         checks[use.user].push_back(use);
     for (Operation &op : body.front().without_terminator()) {
       buffers.beginInstruction();
       for (const IndexUse &use : checks.lookup(&op))
-        writeCheck(use, body);
+        writeCheck(use);
       BuildInstruction build = InstructionTable::get().find(&op);
       if (!build || !build(&op, instructions))
         noteUnsupported(&op);
     }
   }
 
-  void writeCheck(const IndexUse &use, func::FuncOp stage) {
-    const int input = ModelFacts::findPort(
-        facts.inputs, stage.getArgAttrDict(use.input.getArgNumber()));
+  void writeCheck(const IndexUse &use) {
+    const int input = facts.findInput(use.input);
     if (input < 0)
       return;
     const Port &port = facts.inputs[input];
@@ -172,10 +174,12 @@ private:
         nameExchange(*action);
         continue;
       }
-      action->kind = program::ActionKind::Forward;
+      const bool isShared = step.action.kind == plan::ActionKind::Unshard;
+      action->kind = isShared ? program::ActionKind::Unshard
+                              : program::ActionKind::Forward;
       action->stage = step.action.stage;
       action->microbatch = std::max(step.action.microbatch, 0);
-      action->function = functionOfStage.lookup(step.action.stage);
+      action->function = numberOf.lookup(facts.functionOf(step.action));
     }
   }
 
@@ -197,7 +201,7 @@ private:
   program::ProgramT &program;
   BufferPlan buffers;
   InstructionWriter instructions;
-  llvm::DenseMap<int, int32_t> functionOfStage;
+  llvm::DenseMap<Operation *, int32_t> numberOf;
   std::vector<std::string> unsupported;
 };
 } // namespace

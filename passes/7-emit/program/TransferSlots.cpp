@@ -19,14 +19,16 @@ bool TransferSlots::Span::overlaps(const Span &other) const {
   return first <= other.last && other.first <= last;
 }
 
-TransferSlots::TransferSlots(const ModelFacts &facts, int position)
-    : steps(&facts.pipeline.positions[position]), spans(facts.microbatches) {}
+TransferSlots::TransferSlots(const ModelFacts &facts, int position,
+                             bool isShared)
+    : facts(&facts), steps(&facts.pipeline.positions[position]),
+      isShared(isShared), spans(isShared ? 1 : facts.microbatches) {}
 
 void TransferSlots::addActions(int stage) {
   for (auto [index, step] : llvm::enumerate(*steps))
     if (!step.isExchange && step.action.stage == stage &&
-        step.action.microbatch >= 0)
-      spans[step.action.microbatch].add(index);
+        (isShared || step.action.microbatch >= 0))
+      spanOf(std::max(step.action.microbatch, 0)).add(index);
 }
 
 void TransferSlots::addMessages(
@@ -34,7 +36,7 @@ void TransferSlots::addMessages(
   for (auto [index, step] : llvm::enumerate(*steps))
     for (const plan::Message &message : step.*side)
       if (message.transfer == transfer)
-        spans[message.microbatch].add(index);
+        spanOf(message.microbatch).add(index);
 }
 
 void TransferSlots::addReceives(int transfer) {
@@ -67,11 +69,11 @@ int32_t TransferSlots::count() const {
 
 /// The part of a step's instants at which the value of one microbatch is held.
 Instants TransferSlots::heldAt(size_t step, const Span &span,
-                               const StageInstants &line,
+                               const FunctionInstants &line,
                                const Instants &touched) const {
   if ((*steps)[step].isExchange)
     return {Instants::exchange, Instants::exchange};
-  Instants held = line.at((*steps)[step].action.stage);
+  Instants held = line.at(facts->functionOf((*steps)[step].action));
   if (step == span.first && held.contains(touched.first))
     held.first = touched.first;
   if (step == span.last && held.contains(touched.last))
@@ -94,7 +96,7 @@ static std::vector<Instants> joined(std::vector<Instants> list) {
 }
 
 std::vector<Instants> TransferSlots::heldIn(int32_t slot, int32_t slots,
-                                            const StageInstants &line,
+                                            const FunctionInstants &line,
                                             const Instants &touched) const {
   std::vector<Instants> held;
   for (size_t m = slot; m < spans.size(); m += slots)
@@ -104,10 +106,9 @@ std::vector<Instants> TransferSlots::heldIn(int32_t slot, int32_t slots,
   return joined(std::move(held));
 }
 
-std::vector<plan::ArenaPiece> TransferSlots::pieces(const StageInstants &line,
-                                                    const Instants &touched,
-                                                    int32_t slots,
-                                                    uint64_t stride) const {
+std::vector<plan::ArenaPiece>
+TransferSlots::pieces(const FunctionInstants &line, const Instants &touched,
+                      int32_t slots, uint64_t stride) const {
   std::vector<plan::ArenaPiece> result;
   std::vector<Instants> before;
   for (int32_t slot = 0; slot < slots; ++slot) {

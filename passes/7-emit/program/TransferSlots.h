@@ -9,7 +9,7 @@
 namespace pcc::emit {
 
 /// Instants of a position's line: all exchanges are 0, the instructions of each
-/// of its stages lie behind one another.
+/// function of its stages lie behind one another.
 struct Instants {
   static constexpr size_t exchange = 0;
   size_t first = SIZE_MAX, last = 0;
@@ -19,14 +19,15 @@ struct Instants {
   }
   friend bool operator==(const Instants &, const Instants &) = default;
 };
-using StageInstants = std::map<int, Instants>;
+using FunctionInstants = llvm::DenseMap<mlir::Operation *, Instants>;
 
-/// When a position holds a value that crosses stages or leaves the model, for
-/// each microbatch: from the first step of its program that touches the value
-/// to the last.
+/// When a position holds a value that crosses stages, leaves the model or is
+/// shared by all microbatches, for each microbatch: from the first step of its
+/// program that touches the value to the last.
 class TransferSlots {
 public:
-  TransferSlots(const ModelFacts &facts, int position);
+  /// `isShared`: there is one value for all microbatches.
+  TransferSlots(const ModelFacts &facts, int position, bool isShared);
 
   /// The stage's actions make or read the value.
   void addActions(int stage);
@@ -43,7 +44,7 @@ public:
   /// Which bytes of `slots` slots of `stride` bytes are held when, if the
   /// value's instructions are those of `touched`: all of the line in steps
   /// between the first and the last, in these from or to the instruction.
-  std::vector<plan::ArenaPiece> pieces(const StageInstants &line,
+  std::vector<plan::ArenaPiece> pieces(const FunctionInstants &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
 
@@ -53,16 +54,20 @@ private:
     void add(size_t step);
     bool overlaps(const Span &other) const;
   };
+  Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
   bool collides(int32_t slots) const;
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
-                               const StageInstants &line,
+                               const FunctionInstants &line,
                                const Instants &touched) const;
-  Instants heldAt(size_t step, const Span &span, const StageInstants &line,
+  Instants heldAt(size_t step, const Span &span, const FunctionInstants &line,
                   const Instants &touched) const;
 
+  const ModelFacts *facts;
   const plan::PositionProgram *steps;
+  bool isShared;
+  /// By microbatch, or the only one.
   std::vector<Span> spans;
 };
 

@@ -53,3 +53,31 @@ module attributes {
 })mlir"),
             2 * 64 + 64 + 64 + 64);
 }
+
+/// %s, 64 bytes, is held beside t, x and y, one slot for both microbatches; %a,
+/// which it is made of, lies where y is written later.
+TEST(BufferPlan, WhatMicrobatchesShareIsHeldOnce) {
+  EXPECT_EQ(arenaOf(R"mlir(
+module attributes {
+  dist.mesh = #dist.mesh<mb = 2>, pipe.microbatches = 2 : i64,
+  graph.inputs = [{graph.name = "t", dist.global = tensor<4x8xf32>},
+                  {graph.name = "x", dist.global = tensor<8x4xf32>,
+                   dist.sharding = #dist.sharding<"[8@mb:2, -]">}],
+  graph.outputs = [{graph.name = "y", dist.global = tensor<8x4xf32>,
+                    dist.sharding = #dist.sharding<"[8@mb:2, -]">}]} {
+  func.func @stage_0_shared(%t: tensor<4x8xf32> {graph.name = "t"})
+      -> tensor<4x4xf32> attributes {pipe.stage = 0 : i64, pipe.shared} {
+    %a = graph.matmul %t, %t {transpose_rhs} : tensor<4x8xf32>, tensor<4x8xf32>
+    %s = graph.matmul %a, %a : tensor<4x4xf32>, tensor<4x4xf32>
+    return %s : tensor<4x4xf32>
+  }
+  func.func @stage_0(%x: tensor<4x4xf32> {graph.name = "x"},
+                     %s: tensor<4x4xf32> {pipe.shared = 0 : i64})
+      -> (tensor<4x4xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %y = graph.matmul %x, %s : tensor<4x4xf32>, tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  }
+  pipe.actions 0 stages [0] ["0UNSHARD", "0F0", "0F1"]
+})mlir"),
+            128 + 2 * 64 + 64 + 2 * 64);
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Weights that are stored in parts and used whole are gathered once per step, however many microbatches there are; values stay
+those of the unpartitioned model, on simulated ranks (1e-12) and on real ones (1e-4, as in run_numeric.py).
+
+    run_hoist.py [--only GLOB] [--jobs N]
+
+Bytes that a rank receives for weights of W bytes over n ranks in a step of M microbatches: (n-1)/n · W, not M times that. What
+is counted is what the programs of the ranks do, and what the bundle says of them.
+"""
+import os
+import re
+import tempfile
+
+import pcc
+import received
+from run_numeric import check_outputs, check_verify, dims_of
+import builder
+import oracle
+
+CASES = {}
+DIMS = {"batch": 8, "seq": 8}
+SMALL = dict(layers=4)
+
+
+def once(bundle):
+    return [c for c in bundle["collectives"] if c["per"] == "step"]
+
+
+def check_gathers(bundle, ranks, pinned, microbatches):
+    """Each pinned weight of a stage comes whole to its ranks once."""
+    gathers = [c for c in bundle["collectives"] if c["kind"] == "all_gather" and c["axes"] == ["dp"]]
+    weights = {p["name"]: p for r in bundle["ranks"] for p in r["parameters"] if re.fullmatch(pinned, p["name"])}
+    total = sum(4 * p["shape"][0] * p["shape"][1] for p in weights.values())
+    got = sum(c["received_bytes"] * c["count"] for c in gathers)
+    if not weights or got != total * (ranks - 1) // ranks:
+        raise pcc.Failure(f"{got} bytes are gathered of {len(weights)} weights of {total} bytes")
+    if {c["per"] for c in gathers} != {"step" if microbatches > 1 else "microbatch"}:
+        raise pcc.Failure(f"gathers are {[(c['node'], c['per']) for c in gathers]}")
+
+
+def check_actions(bundle, microbatches):
+    """A stage that shares something does it right before its first microbatch; with one microbatch there is nothing to share."""
+    sharing = {c["stage"] for c in once(bundle)}
+    if bool(sharing) != (microbatches > 1):
+        raise pcc.Failure(f"stages {sorted(sharing)} share in {microbatches} microbatches")
+    for rank in bundle["ranks"]:
+        for stage in rank["stages"]:
+            own = [a for a in rank["actions"] if re.match(rf"{stage}\D", a)]
+            want = [f"{stage}UNSHARD"] * (stage in sharing) + [f"{stage}F{m}" for m in range(microbatches)]
+            if own != want or stage in sharing and rank["actions"].index(own[1]) != rank["actions"].index(own[0]) + 1:
+                raise pcc.Failure(f"rank {rank['rank']} does {rank['actions']}")
+
+
+def check_received(bundle, folder, microbatches):
+    """The bytes that a rank is said to receive are those of its collectives, call by call, and of messages."""
+    for rank in bundle["ranks"]:
+        messages = sum(t["bytes"] * microbatches for t in bundle["transfers"]
+                       if t["to_stage"] in rank["stages"] and t["from_stage"] not in rank["stages"])
+        entries = [(c, c["count"] * (1 if c["per"] == "step" else microbatches)) for c in bundle["collectives"]
+                   if c["stage"] in rank["stages"]]
+        size, calls = received.in_step(os.path.join(folder, f"rank-{rank['rank']:03}"))
+        if (size, calls) != (sum(c["received_bytes"] * n for c, n in entries), sum(n for _, n in entries)):
+            raise pcc.Failure(f"rank {rank['rank']} receives {size} bytes in {calls} collectives, which entries do not say")
+        if rank["received_bytes"] != size + messages:
+            raise pcc.Failure(f"rank {rank['rank']} receives {size + messages} bytes, not {rank['received_bytes']}")
+
+
+def check(model, sizes, options, pins, pinned, ranks, microbatches):
+    with tempfile.TemporaryDirectory() as folder:
+        path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
+        inputs = builder.build(model, path, **sizes).draw_inputs(DIMS)
+        oracle.save(os.path.join(folder, "inputs"), inputs)
+        expected = oracle.run(path, inputs)
+        options = [*pcc.dim_options(dims_of(path, inputs)), *options, "--microbatches", str(microbatches),
+                   *(w for p in pins for w in ("--shard", p))]
+        given = pcc.input_options(os.path.join(folder, "inputs"))
+        check_verify(pcc.report("verify", path, *options, *given, "--run"), expected)
+        pcc.succeed(path, "-o", bundle, *options)
+        inspection = pcc.inspect(bundle)
+        check_gathers(inspection, ranks, pinned, microbatches)
+        check_actions(inspection, microbatches)
+        check_received(inspection, bundle, microbatches)
+        explanation = pcc.explain(path, *options)
+        for rank in inspection["ranks"]:
+            if explanation["received_bytes"][rank["coordinates"].get("pp", 0)] != rank["received_bytes"]:
+                raise pcc.Failure(f"explain says {explanation['received_bytes']} of rank {rank['rank']}'s {rank['received_bytes']}")
+        for comm in ("thread", "mpi"):
+            out = os.path.join(folder, comm)
+            pcc.succeed("run", bundle, *given, "--output", out, "--comm", comm)
+            check_outputs(oracle.load(out), expected)
+
+
+PLANS = {"one-stage": [], "two-stages": ["--pp", "2"], "two-stages-per-rank": ["--pp", "2", "--virtual-stages", "2"]}
+MODELS = {"mlp": ("mlp", SMALL, ["layers.*.1.weight=[dp,-]"], r"layers\.\d+\.1\.weight"),
+          "gpt2": ("gpt2", SMALL, ["h.*.mlp.c_fc.weight=[dp,-]"], r"h\.\d+\.mlp\.c_fc\.weight")}
+for model, (kind, sizes, pins, pinned) in MODELS.items():
+    for plan, words in PLANS.items():
+        for m in (1, 2, 4):
+            CASES[f"{model}-{plan}-{m}"] = lambda a=(kind, sizes, ["--dp", "2", *words], pins, pinned, 2, m): check(*a)
+
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
