@@ -148,6 +148,30 @@ TEST(Collectives, ReduceScatterLeavesEachRankItsRows) {
             product());
 }
 
+/// 256 + 1 is no bf16: adding in bf16 would give 258.
+TEST(Collectives, ReduceScatterOfHalvesAddsInFloat) {
+  TestProgram builder({{"pp", 1}, {"tp", 4}});
+  const Layout split{{{{4, {tp(4)}}}, {{4}}}}, partial{{{{1}}, {{4}}}};
+  const Layout scattered{{{{1}}, {{4, {tp(4)}}}}};
+  const int x = builder.input("x", ElementType::BF16, {4, 4}, split);
+  const int y = builder.output("y", ElementType::BF16, {1, 4}, scattered);
+  builder.collective(program::CollectiveKind::ReduceScatter,
+                     builder.group({builder.axis(1)}), x, y, {1, 4}, partial,
+                     scattered,
+                     builder.arena("scratch", ElementType::BF16, {64}));
+  builder.runAll();
+  const Folder folder;
+  ThreadRun run;
+  run.add(builder);
+  const std::vector<float> addends{256, 256, 256, 256, 1, 1, 1, 1,
+                                   1,   1,   1,   1,   2, 2, 2, 2};
+  const Status status =
+      run.run({{"x", folder.write("x.npy", ElementType::F32, {4, 4}, addends)}},
+              folder.path);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(folder.read<float>("y.npy"), std::vector<float>(4, 260));
+}
+
 TEST(Collectives, BroadcastFromItsRoot) {
   TestProgram builder({{"pp", 1}, {"tp", 3}});
   const Layout split{{{{3, {tp(3)}}}, {{2}}}};

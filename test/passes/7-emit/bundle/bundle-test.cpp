@@ -135,6 +135,19 @@ TEST_F(BundleTest, FailureLeavesNothing) {
   EXPECT_TRUE(listing().empty());
 }
 
+/// In what type and by what a value is reduced is what its op says.
+TEST_F(BundleTest, AReductionSaysItsTypeAndKind) {
+  std::string model = twoStages;
+  for (size_t at; (at = model.find("xf32>")) != std::string::npos;)
+    model.replace(at, 5, "xbf16>");
+  model.replace(model.find("partial sum"), 11, "partial max");
+  runtime::Status status = write("b", model);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_NE(contents(folder + "/b/bundle.json")
+                .find(R"("dtype":"bf16","reduction":"max","local_bytes":32,)"),
+            std::string::npos);
+}
+
 TEST_F(BundleTest, InspectSaysWhatEveryRankHolds) {
   ASSERT_TRUE(write("b").ok());
   std::string text;
