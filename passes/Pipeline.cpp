@@ -68,6 +68,8 @@ static void addSchedule(OpPassManager &manager) {
   // Only now is it known what a stage reads: what another stage sends counts as
   // different in every microbatch.
   manager.addPass(schedule::createHoistShared());
+  // One call must not tie what a stage shares to a microbatch, nor two stages.
+  manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());
   manager.addPass(schedule::createVerifyScheduled());
 }

@@ -23,6 +23,18 @@ def HoistShared : Pass<"hoist-shared", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"heldBytes", "bytes", "bytes that are held through a step, of all stages">];
 }
 
+def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
+  let summary = "makes one call of several small collectives of one kind";
+  let description = [{
+    All-reduces and all-gathers over one group, of one dtype and reduction, none of which is needed for another: their local pieces are
+    packed into one buffer where the last of them stands, and unpacked behind it. The same bytes are received in fewer calls. The
+    joint one has the node of the first, the values of all, and what needs any of them as its cause. Only where packing takes less than
+    half of a call (`plan/Buckets`). [example: test/passes/6-schedule/bucket-collectives.mlir @two_gathers]
+  }];
+  let statistics = [Statistic<"savedCalls", "calls", "calls that are saved">];
+  let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];
+}
+
 def ScheduleActions : Pass<"schedule-actions", "::mlir::ModuleOp"> {
   let summary = "writes the action table of every rank position";
   let description = [{

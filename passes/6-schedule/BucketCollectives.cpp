@@ -1,0 +1,334 @@
+//===- BucketCollectives.cpp - one call for several small collectives -----===//
+
+#include "dialects/dist/Decision.h"
+#include "mlir/IR/Builders.h"
+#include "passes/6-schedule/Passes.h"
+#include "passes/plan/Buckets.h"
+#include "passes/plan/ClusterPrices.h"
+#include "passes/plan/ReshardMove.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "bucket-collectives"
+
+namespace pcc::schedule {
+#define GEN_PASS_DEF_BUCKETCOLLECTIVES
+#include "passes/6-schedule/Passes.h.inc"
+} // namespace pcc::schedule
+
+using namespace mlir;
+using namespace pcc;
+using dist::CollectiveKind;
+
+namespace {
+/// A collective whose local pieces can lie in one buffer with others.
+struct Part {
+  mutable dist::CollectiveOp op; ///< whose accessors are not const
+  /// Members of the group differ along these, first major.
+  dist::SubAxes group;
+  dist::ReductionKind reduction = dist::ReductionKind::Sum;
+  /// Of a gather: the dim that the members' pieces follow one another in.
+  int64_t dim = 0;
+
+  RankedTensorType operand() const { return graph::tensorType(op.getInput()); }
+  RankedTensorType result() const { return graph::tensorType(op.getResult()); }
+  int64_t numMembers() const { return dist::numParts(group); }
+};
+} // namespace
+
+static int64_t bytesOf(RankedTensorType type) {
+  return type.getNumElements() *
+         std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+}
+
+/// What `from` has and `to` lacks; nothing if they do not align.
+static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
+                                               const dist::SubAxes &to) {
+  auto rest = plan::subtract(from, to);
+  return rest && !rest->empty() ? rest : std::nullopt;
+}
+
+/// All sums of one kind over the axes that are no longer partial.
+static std::optional<Part> partOfReduction(dist::CollectiveOp op,
+                                           const dist::Sharding &from,
+                                           const dist::Sharding &to) {
+  auto group = difference(dist::partialAxes(from), dist::partialAxes(to));
+  const bool inTime = group && llvm::any_of(*group, [](const auto &axis) {
+                        return axis.axis == dist::timeAxis;
+                      });
+  if (!group || inTime || from.dims != to.dims)
+    return std::nullopt;
+  return Part{op, *group, from.partials.front().kind};
+}
+
+/// A gather along one dim of even pieces that end up behind one another: it is
+/// split over axes of which the last are the group.
+static std::optional<Part> partOfGather(dist::CollectiveOp op,
+                                        const dist::Sharding &from,
+                                        const dist::Sharding &to) {
+  if (from.partials != to.partials)
+    return std::nullopt;
+  std::optional<Part> part;
+  for (size_t dim = 0; dim < from.dims.size(); ++dim) {
+    if (from.dims[dim] == to.dims[dim])
+      continue;
+    const int64_t size = op.getShape()[dim];
+    const dist::SubAxes kept = to.dims[dim].axes();
+    auto group = difference(from.dims[dim].axes(), kept);
+    if (part || !group)
+      return std::nullopt;
+    dist::SubAxes ordered = kept;
+    llvm::append_range(ordered, *group);
+    auto splitOver = [&](const dist::SubAxes &axes) {
+      return dist::canonical(dist::splitOver(size, axes));
+    };
+    if (splitOver(ordered) != from.dims[dim] || splitOver(kept) != to.dims[dim])
+      return std::nullopt;
+    part = Part{op, *group, {}, static_cast<int64_t>(dim)};
+  }
+  return part;
+}
+
+static std::optional<Part> partOf(dist::CollectiveOp op) {
+  const dist::Sharding from = dist::placement(op.getFrom().getSharding());
+  const dist::Sharding to = dist::placement(op.getTo().getSharding());
+  if (dist::hasView(from) || dist::hasView(to))
+    return std::nullopt;
+  if (op.getKind() == CollectiveKind::AllReduce)
+    return partOfReduction(op, from, to);
+  return op.getKind() == CollectiveKind::AllGather ? partOfGather(op, from, to)
+                                                   : std::nullopt;
+}
+
+namespace {
+/// Joins what one call can do, in one function.
+class Bucketing {
+public:
+  Bucketing(func::FuncOp function, const dist::Mesh &mesh,
+            const plan::Prices &prices)
+      : function(function), mesh(mesh), prices(prices) {}
+
+  /// Returns how many calls are saved.
+  int64_t run() {
+    std::vector<plan::CollectiveCall> calls = findCalls();
+    int64_t saved = 0;
+    for (const std::vector<size_t> &bucket : plan::formBuckets(calls)) {
+      SmallVector<Part> joined;
+      for (size_t call : bucket)
+        joined.push_back(parts[call]);
+      callOnce(joined);
+      saved += static_cast<int64_t>(bucket.size()) - 1;
+    }
+    return saved;
+  }
+
+private:
+  std::vector<plan::CollectiveCall> findCalls() {
+    DenseMap<Operation *, size_t> placeOf;
+    for (Operation &op : function.front())
+      placeOf[&op] = placeOf.size();
+    std::vector<plan::CollectiveCall> calls;
+    for (auto op : function.getOps<dist::CollectiveOp>()) {
+      std::optional<Part> part = partOf(op);
+      if (!part || op.use_empty() || !isSmall(*part) || !isEven(*part))
+        continue;
+      size_t firstUse = SIZE_MAX;
+      for (Operation *user : op->getUsers())
+        firstUse = std::min(firstUse, placeOf.at(user));
+      calls.push_back({kindOf(*part), placeOf.at(op), firstUse});
+      parts.push_back(*part);
+    }
+    return calls;
+  }
+
+  bool isSmall(const Part &part) const {
+    return plan::isWorthPacking(static_cast<double>(bytesOf(part.operand())),
+                                static_cast<double>(bytesOf(part.result())),
+                                prices.seconds(part.group, 0),
+                                prices.cluster->memoryBytesPerSecond);
+  }
+
+  /// Whether every rank receives what a bucket of even pieces would bring it.
+  static bool isEven(const Part &part) {
+    const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
+    const int64_t pieces = gathers ? part.numMembers() : 1;
+    return part.result().getNumElements() ==
+               pieces * part.operand().getNumElements() &&
+           static_cast<int64_t>(part.op.getReceivedBytes()) *
+                   part.numMembers() ==
+               receivedTimesMembers(part);
+  }
+
+  static int64_t receivedTimesMembers(const Part &part) {
+    const int64_t members = part.numMembers();
+    const int64_t bytes = bytesOf(part.operand());
+    return part.op.getKind() == CollectiveKind::AllReduce
+               ? 2 * (members - 1) * bytes
+               : (members - 1) * members * bytes;
+  }
+
+  /// A number for all that is alike but for shapes.
+  size_t kindOf(const Part &part) {
+    std::string text = dist::stringifyCollectiveKind(part.op.getKind()).str();
+    for (const dist::SubAxis &axis : part.group)
+      text += " " + dist::toString(axis);
+    if (part.op.getKind() == CollectiveKind::AllReduce)
+      text += std::string(" ") + dist::toString(part.reduction);
+    llvm::raw_string_ostream(text) << " " << part.operand().getElementType();
+    return kinds.try_emplace(text, kinds.size()).first->second;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Packing
+  //===--------------------------------------------------------------------===//
+
+  /// Behind the last part, all are packed, called and unpacked. In the buffer,
+  /// ranks outside the group have something of their own:
+  ///
+  ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
+  void callOnce(ArrayRef<Part> bucket) {
+    OpBuilder builder(bucket.back().op);
+    const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;
+    SmallVector<Value> pieces;
+    int64_t length = 0, received = 0;
+    SmallVector<StringRef> names;
+    for (const Part &part : bucket) {
+      const int64_t size = part.operand().getNumElements();
+      pieces.push_back(reshape(builder, part.op.getInput(), {size}));
+      length += size;
+      received += part.op.getReceivedBytes();
+      names.push_back(part.op.getValue());
+    }
+    const Location location = locationOf(bucket);
+    Value packed = graph::ConcatOp::create(builder, location, pieces, 0);
+    packed = reshape(builder, packed, {1, 1, length});
+    dist::Sharding from = sharding(bucket[0], reduces), to = from;
+    to.partials.clear();
+    to.dims[0] = {};
+    const int64_t members = reduces ? 1 : bucket[0].numMembers();
+    const SmallVector<int64_t> shape{members, numOthers(bucket[0]), length};
+    auto call = dist::CollectiveOp::create(
+        builder, location, dist::localType(typeOf(packed, shape), to),
+        bucket[0].op.getKind(), packed,
+        dist::ShardingAttr::get(builder.getContext(), from),
+        dist::ShardingAttr::get(builder.getContext(), to), shape, received,
+        llvm::join(names, ", "));
+    Value results = reshape(builder, call.getResult(), {members, length});
+    int64_t begin = 0;
+    for (const Part &part : bucket) {
+      unpack(builder, results, begin, part);
+      begin += part.operand().getNumElements();
+    }
+    for (const Part &part : bucket)
+      part.op->erase();
+  }
+
+  dist::SubAxes othersOf(const Part &part) const {
+    dist::SubAxes others;
+    for (const dist::Axis &axis : mesh.axes) {
+      if (axis.name == dist::timeAxis)
+        continue;
+      dist::SubAxes rest{dist::fullAxis(mesh, axis.name)};
+      for (const dist::SubAxis &used : part.group)
+        rest = *plan::subtract(rest, {used});
+      llvm::append_range(others, rest);
+    }
+    return others;
+  }
+
+  int64_t numOthers(const Part &part) const {
+    return dist::numParts(othersOf(part));
+  }
+
+  dist::Sharding sharding(const Part &part, bool reduces) const {
+    dist::Sharding made = dist::Sharding::whole(3);
+    if (reduces)
+      for (const dist::SubAxis &axis : part.group)
+        made.partials.push_back({axis, part.reduction});
+    else
+      made.dims[0] = dist::splitOver(part.numMembers(), part.group);
+    made.dims[1] = dist::splitOver(numOthers(part), othersOf(part));
+    return dist::canonical(made);
+  }
+
+  /// The first part's node, and what needs any of them.
+  static Location locationOf(ArrayRef<Part> bucket) {
+    SmallVector<Location> all;
+    std::optional<dist::Cause> cause;
+    for (const Part &part : bucket) {
+      all.push_back(dist::withDecisions(part.op.getLoc(), {}));
+      std::optional<dist::Cause> own = dist::causeOf(part.op.getLoc());
+      if (!cause)
+        cause = own;
+      else if (own)
+        llvm::append_range(cause->uses, own->uses);
+    }
+    const Location fused = FusedLoc::get(bucket[0].op.getContext(), all);
+    return cause ? dist::withCause(fused, *cause) : fused;
+  }
+
+  static RankedTensorType typeOf(Value like, ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape,
+                                 graph::tensorType(like).getElementType());
+  }
+
+  static Value reshape(OpBuilder &builder, Value value,
+                       ArrayRef<int64_t> shape) {
+    return graph::ReshapeOp::create(builder, value.getLoc(),
+                                    typeOf(value, shape), value);
+  }
+
+  /// The part's columns, the members' pieces in front of the dim that they
+  /// follow one another in.
+  static void unpack(OpBuilder &builder, Value results, int64_t begin,
+                     const Part &part) {
+    const int64_t members = graph::tensorType(results).getDimSize(0);
+    const int64_t size = part.operand().getNumElements();
+    Location location = part.op.getLoc();
+    Value value = graph::SliceOp::create(
+        builder, location, results, ArrayRef<int64_t>{0, begin},
+        ArrayRef<int64_t>{members, size}, ArrayRef<int64_t>{1, 1});
+    SmallVector<int64_t> shape{members}, order;
+    llvm::append_range(shape, part.operand().getShape());
+    value = reshape(builder, value, shape);
+    for (int64_t dim = 0; dim < part.operand().getRank(); ++dim) {
+      if (dim == part.dim)
+        order.push_back(0);
+      order.push_back(dim + 1);
+    }
+    if (order.empty())
+      order.push_back(0);
+    value = builder.createOrFold<graph::TransposeOp>(location, value, order);
+    value = reshape(builder, value, part.result().getShape());
+    value.getDefiningOp()->setDiscardableAttrs(
+        part.op->getDiscardableAttrDictionary());
+    part.op.getResult().replaceAllUsesWith(value);
+  }
+
+  func::FuncOp function;
+  const dist::Mesh &mesh;
+  const plan::Prices &prices;
+  std::vector<Part> parts;
+  std::map<std::string, size_t> kinds;
+};
+
+struct BucketCollectives
+    : pcc::schedule::impl::BucketCollectivesBase<BucketCollectives> {
+  plan::Cluster readCluster() {
+    const plan::Cluster defaults = *plan::defaultCluster("cpu");
+    StringRef text = dist::clusterOf(getOperation());
+    return text.empty()
+               ? defaults
+               : plan::parseCluster({text.data(), text.size()}, defaults)
+                     .cluster;
+  }
+
+  void runOnOperation() override {
+    const dist::Mesh mesh = dist::meshOf(getOperation());
+    const plan::Prices prices = plan::pricesOf(readCluster(), mesh);
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      savedCalls += Bucketing(function, mesh, prices).run();
+    LDBG() << savedCalls << " calls are saved";
+  }
+};
+} // namespace
