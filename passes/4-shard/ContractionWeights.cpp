@@ -14,7 +14,7 @@ bool pcc::shard::isContraction(Operation *op) {
                          graph::ConvTransposeOp>(op);
 }
 
-static bool isLayout(Operation *op) {
+bool pcc::shard::isLayout(Operation *op) {
   return isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp,
                          graph::CastOp, graph::BroadcastOp>(op);
 }

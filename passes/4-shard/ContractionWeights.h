@@ -10,6 +10,9 @@ namespace pcc::shard {
 /// Whether `op`, which may be null, sums products.
 bool isContraction(mlir::Operation *op);
 
+/// Whether `op`, which may be null, gives its operand another layout or type.
+bool isLayout(mlir::Operation *op);
+
 /// The weight that `value` is, possibly in another layout; null if it is none.
 graph::GetParameterOp weightOf(mlir::Value value);
 

@@ -124,6 +124,8 @@ struct DecideShardings
       numAxes += seeds->partsOf(axis).size();
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)
         noteWholeWeights(graph, axis);
+      if (axis.size > 1 && roleOf(axis.name) == AxisRole::Sequence)
+        noteWholeSequence(graph, axis);
     }
     for (const ShardedOp &op : graph.ops)
       numSplit += llvm::any_of(

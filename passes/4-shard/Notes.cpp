@@ -104,8 +104,16 @@ static bool isSplitBy(const ShardedOp &op, const dist::Axis &axis) {
   });
 }
 
-/// Most weights that a remark names.
+/// Most things that a remark names.
 static constexpr size_t mostNamed = 5;
+
+/// "a, b and 3 more"
+static std::string listed(SmallVector<std::string> names) {
+  size_t more = names.size() - std::min(names.size(), mostNamed);
+  names.resize(names.size() - more);
+  return llvm::join(names, ", ") +
+         (more ? " and " + std::to_string(more) + " more" : "");
+}
 
 void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
                                   const dist::Axis &axis) {
@@ -124,12 +132,41 @@ void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
   }
   if (whole.empty())
     return;
-  size_t more = whole.size() - std::min(whole.size(), mostNamed);
-  whole.resize(whole.size() - more);
   emitRemark(UnknownLoc::get(graph.function.getContext()))
       << "weights stay whole on every rank of " << axis.name << ": "
-      << llvm::join(whole, ", ")
-      << (more ? " and " + std::to_string(more) + " more" : "");
+      << listed(whole);
+}
+
+/// A vertex whose sequence is pinned to be whole on all ranks of `axis`.
+static bool pinsSequence(const ShardedGraph &graph, unsigned index,
+                         const dist::Axis &axis) {
+  const ShardedOp &op = graph.ops[index];
+  return graph.seedOf(index) && !isSplitBy(op, axis) &&
+         llvm::any_of(llvm::zip_equal(graph.tags[index], op.rule->factors),
+                      [](const auto &factor) {
+                        return std::get<0>(factor) == Tag::Sequence &&
+                               std::get<1>(factor).size > 1;
+                      });
+}
+
+void pcc::shard::noteWholeSequence(const ShardedGraph &graph,
+                                   const dist::Axis &axis) {
+  Location nowhere = UnknownLoc::get(graph.function.getContext());
+  if (llvm::none_of(graph.tags, [](const auto &tags) {
+        return llvm::is_contained(tags, Tag::Sequence);
+      })) {
+    emitRemark(nowhere) << axis.name
+                        << " divides nothing: the model has no sequence";
+    return;
+  }
+  SmallVector<std::string> whole;
+  for (unsigned i = 0; i < graph.ops.size(); ++i)
+    if (pinsSequence(graph, i, axis))
+      whole.push_back(graph.seedOf(i)->source());
+  if (!whole.empty())
+    emitRemark(nowhere) << "the sequence is whole on every rank of "
+                        << axis.name
+                        << " where it is pinned: " << listed(whole);
 }
 
 void pcc::shard::noteIdlePresets(func::FuncOp function) {

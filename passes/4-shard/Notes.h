@@ -19,6 +19,10 @@ void noteWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 /// A remark for each preset that divides what only training has.
 void noteIdlePresets(mlir::func::FuncOp function);
 
+/// A remark if there is no sequence that `axis` could split, or if it is pinned
+/// whole.
+void noteWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
+
 /// A remark if there are fewer experts than `experts` have parts, so that some
 /// ranks share theirs.
 void noteExperts(const ShardedGraph &graph, const dist::SubAxes &experts);

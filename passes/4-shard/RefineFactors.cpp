@@ -109,6 +109,20 @@ static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
     }
 }
 
+/// The same against the stream: what has no tag, a table of positions or a
+/// mask, belongs to the sequence where it meets it.
+static void takeSequence(const RefinedRule &producer, MutableArrayRef<Tag> tags,
+                         const DimFactors &from, const RefinedRule &user,
+                         ArrayRef<Tag> known, const DimFactors &to) {
+  SmallVector<int64_t> begins = boundariesOf(producer, from),
+                       ends = boundariesOf(user, to);
+  for (auto [i, factor] : llvm::enumerate(from))
+    for (auto [j, other] : llvm::enumerate(to))
+      if (tags[factor] == Tag::None && known[other] == Tag::Sequence &&
+          begins[i] == ends[j] && begins[i + 1] == ends[j + 1])
+        tags[factor] = Tag::Sequence;
+}
+
 void ShardedGraph::refine() {
   std::vector<std::shared_ptr<RefinedRule>> rules;
   for (const ShardedOp &op : ops)
@@ -153,5 +167,13 @@ void ShardedGraph::tagBatchAndSequence() {
       for (auto [produced, used] : llvm::zip_equal(from, to))
         takeTags(*ops[edge.producer].rule, tags[edge.producer], produced,
                  *ops[user].rule, tags[user], used);
+    }
+  for (unsigned user = ops.size(); user-- > numArguments;)
+    for (const Edge &edge : operands[user]) {
+      const auto &from = ops[edge.producer].rule->results[edge.result];
+      const auto &to = ops[user].rule->operands[edge.operand];
+      for (auto [produced, used] : llvm::zip_equal(from, to))
+        takeSequence(*ops[edge.producer].rule, tags[edge.producer], produced,
+                     *ops[user].rule, tags[user], used);
     }
 }

@@ -37,12 +37,19 @@ bool pcc::shard::knowsExperts(AxisRole role) {
          role == AxisRole::SequenceOutsideExperts;
 }
 
-/// What an axis that knows of experts splits where there are none.
+/// What an axis has to split, but for experts; none where it has a choice.
 static Tag homeOf(AxisRole role) {
-  return role == AxisRole::SequenceAndExperts ||
-                 role == AxisRole::SequenceOutsideExperts
-             ? Tag::Sequence
-             : Tag::Batch;
+  switch (role) {
+  case AxisRole::Sequence:
+  case AxisRole::SequenceAndExperts:
+  case AxisRole::SequenceOutsideExperts:
+    return Tag::Sequence;
+  case AxisRole::BatchAndExperts:
+  case AxisRole::BatchOutsideExperts:
+    return Tag::Batch;
+  default:
+    return Tag::None;
+  }
 }
 
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
@@ -59,7 +66,7 @@ StrategySpace::StrategySpace(const ShardedGraph &graph,
                              const dist::SubAxes &before, const Seeds &seeds,
                              plan::ReshardPlanner &planner)
     : graph(graph), seeds(seeds), planner(planner), weights(graph),
-      megatron(graph, weights), stored(graph) {
+      megatron(graph, weights), stored(graph), tokens(graph) {
   if (!orders.empty() && llvm::any_of(orders.front(), [](const Hand &hand) {
         return knowsExperts(hand.role);
       }))
@@ -111,14 +118,14 @@ void StrategySpace::handOut(unsigned index, const Hand &hand,
     auto taken =
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may);
-    const bool hasHome = knowsExperts(hand.role) && !experts->contains(index) &&
-                         llvm::any_of(taken, [&](const ShardedOp &op) {
-                           return splitsHome(index, op, hand);
-                         });
+    const bool mustSplit =
+        hasHome(index, hand) && llvm::any_of(taken, [&](const ShardedOp &op) {
+          return splitsHome(index, op, hand);
+        });
     for (ShardedOp &op : taken) {
       double penalty = state.penalty +
                        penaltyOf(index, state.op, op, parts.front(), hand.role);
-      if (hasHome && !splitsHome(index, op, hand))
+      if (mustSplit && !splitsHome(index, op, hand))
         ++penalty;
       add({std::move(op), penalty}, next);
     }
@@ -181,7 +188,16 @@ bool StrategySpace::mayTakeNearExperts(unsigned index, Tag tag,
   return hand.movesTokens && tag != Tag::Expert && !isWeight;
 }
 
-/// Whether `op` lies where there are no experts as it should.
+/// Whether the axis has to split what it is for in op `index`, if it can.
+bool StrategySpace::hasHome(unsigned index, const Hand &hand) const {
+  if (knowsExperts(hand.role) && experts->contains(index))
+    return false;
+  const Tag home = homeOf(hand.role);
+  return home == Tag::Batch ||
+         (home == Tag::Sequence && tokens.contains(index));
+}
+
+/// Whether the axis splits what it is for in `op`.
 bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
                                const Hand &hand) const {
   for (auto [tag, axes] : llvm::zip_equal(graph.tags[index], op.axes))

@@ -9,14 +9,16 @@
 #include "passes/4-shard/Pricing.h"
 #include "passes/4-shard/ShardedGraph.h"
 #include "passes/4-shard/StoredWeights.h"
+#include "passes/4-shard/TokenOps.h"
 #include "passes/plan/CostGraph.h"
 #include "passes/plan/Reshard.h"
 
 namespace pcc::shard {
 
-/// What an axis is for, which restricts what it may split. The roles that know
-/// of experts may split anything between tokens and experts (ExpertRegion), and
-/// must split the batch, or the sequence, everywhere else where it can be.
+/// What an axis is for, which restricts what it may split. Those of the
+/// sequence must split it in every op on tokens (TokenOps) where it can be. The
+/// roles that know of experts may split anything between tokens and experts
+/// (ExpertRegion), and must split the batch, or the sequence, everywhere else.
 enum class AxisRole : uint8_t {
   Batch,    ///< the batch, of every input that has one: `dp`, and `mb` in time
   Sequence, ///< the sequence: `cp`
@@ -98,6 +100,7 @@ private:
   bool mayTake(unsigned index, const Strategy &strategy,
                const Hand &hand) const;
   bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;
+  bool hasHome(unsigned index, const Hand &hand) const;
   bool splitsHome(unsigned index, const ShardedOp &op, const Hand &hand) const;
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
@@ -112,6 +115,7 @@ private:
   ContractionWeights weights;
   MegatronLayout megatron;
   StoredWeights stored;
+  TokenOps tokens;
   std::optional<ExpertRegion> experts; ///< where some role knows of them
   std::vector<std::vector<Choice>> choices;
 };

@@ -106,3 +106,23 @@ module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.experts = 4} {
     return %h : tensor<8x16xf32>
   }
 }
+
+// -----
+
+// expected-remark @unknown {{cp divides nothing: the model has no sequence}}
+module attributes {dist.mesh = #dist.mesh<cp = 2>} {
+  func.func @no_sequence(%x: tensor<8x32xf32> {graph.batch_dim = 0 : i64}) -> tensor<8x32xf32> {
+    %y = graph.exp %x : tensor<8x32xf32>
+    return %y : tensor<8x32xf32>
+  }
+}
+
+// -----
+
+// expected-remark @unknown {{the sequence is whole on every rank of cp where it is pinned: --shard 'x=[-,-]'}}
+module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["x=[-,-]"]} {
+  func.func @pinned_whole(%x: tensor<8x32xf32> {graph.name = "x", graph.sequence_dim = 1 : i64}) -> tensor<8x32xf32> {
+    %y = graph.exp %x : tensor<8x32xf32>
+    return %y : tensor<8x32xf32>
+  }
+}
