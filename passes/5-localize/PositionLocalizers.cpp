@@ -1,6 +1,7 @@
 //===- PositionLocalizers.cpp - ops that need to know where a rank is -----===//
 
 #include "passes/5-localize/OwnIndices.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace pcc;
@@ -93,7 +94,41 @@ static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
   return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
 }
 
+/// Where queries are split, those of a rank are not the first ones: which keys
+/// they see becomes a mask.
+///
+///   rank 1 of 2 has queries 2 and 3 of 4:  1 1 1 0
+///                                          1 1 1 1
+static Value localizeAttention(LocalOp &local, PositionBuilder &builder) {
+  auto attention = cast<graph::AttentionOp>(local.op);
+  const auto &queries = local.rule.operands[0][2];
+  if (!attention.getCausal() || !local.isSplit(queries))
+    return {};
+  const int64_t numQueries = local.operandTypes[0].getDimSize(2),
+                numKeys = local.operandTypes[1].getDimSize(2);
+  Type i64 = builder.getI64Type();
+  Value last = builder.make<graph::AddOp>(
+      builder.globalIndex(local.dimSharding(queries), numQueries),
+      builder.scalar(i64, numKeys - numQueries));
+  Value key = builder.make<graph::IotaOp>(
+      RankedTensorType::get({1, 1, 1, numKeys}, i64),
+      builder.getI64IntegerAttr(3));
+  Value mask = builder.compare(graph::Predicate::LessOrEqual, key,
+                               builder.along(last, 2, 4));
+  if (Value own = attention.getMask()) {
+    Type element = graph::tensorType(own).getElementType();
+    mask = element.isInteger(1)
+               ? builder.make<graph::AndOp>(mask, own)
+               : builder.make<graph::SelectOp>(
+                     mask, own, builder.scalar(element, -HUGE_VAL));
+  }
+  attention.getMaskMutable().assign(mask);
+  attention.setCausal(false);
+  return {};
+}
+
 void pcc::localize::addPositionLocalizers(Localizers &localizers) {
+  localizers.add<graph::AttentionOp>(localizeAttention);
   localizers.add<graph::IotaOp>(localizeIota);
   localizers.add<graph::GatherOp>(localizeGather);
   localizers.add<graph::GatherElementsOp>(localizeGatherElements);

@@ -126,9 +126,9 @@ ShardingRule ConvTransposeOp::getShardingRule() {
   return convRule(*this, getGroup(), /*transposed=*/true);
 }
 
-/// Query heads are [key heads, queries per key head]; queries may be split
-/// unless the mask is causal (it needs the offset), keys and head dims stay
-/// whole, the value's head dim is free.
+/// Query heads are [key heads, queries per key head]; keys and head dims stay
+/// whole, the value's head dim is free. Queries that are split have to know
+/// where they are if they see only the keys before them.
 ShardingRule AttentionOp::getShardingRule() {
   ShardingRule rule;
   auto query = tensorType(getQuery()).getShape(),
@@ -136,8 +136,9 @@ ShardingRule AttentionOp::getShardingRule() {
        value = tensorType(getValue()).getShape();
   Dims batch = factor(rule, query[0]), shared = factor(rule, key[1]),
        own = factor(rule, query[1] / key[1]);
-  Dims queries = factor(rule, query[2],
-                        getCausal() ? FactorKind::Whole : FactorKind::Parallel);
+  Dims queries = factor(rule, query[2]);
+  for (int id : queries)
+    rule.factors[id].needsOffset = getCausal();
   Dims keys = factor(rule, key[2], FactorKind::Whole),
        inner = factor(rule, query[3], FactorKind::Whole),
        outer = factor(rule, value[3]);

@@ -315,3 +315,40 @@ module attributes {dist.mesh = #dist.mesh<t = 2>, dist.seeds = ["y=[-]"]} {
     return %y : tensor<4xf32>
   }
 }
+
+// -----
+
+!q = tensor<2x1x10x8xf32>
+
+// Queries 3·r … see the keys up to themselves: by a mask, as they are not the first ones.
+// CHECK-LABEL: @causal_queries_know_their_places
+module attributes {dist.mesh = #dist.mesh<x = 4>, dist.seeds = ["q=[-,-,x,-]", "k=[-,-,-,-]", "y=[-,-,x,-]"]} {
+  func.func @causal_queries_know_their_places(%q: !q {graph.name = "q"}, %k: !q {graph.name = "k"}) -> (!q {graph.name = "y"}) {
+    // CHECK: %[[I:.*]] = dist.global_index "[10@x:4]" of 10 {{.*}}: tensor<3xi64>
+    // CHECK: %[[LAST:.*]] = graph.add %[[I]], %{{.*}}
+    // CHECK: %[[KEY:.*]] = graph.iota 3 {{.*}}: tensor<1x1x1x10xi64>
+    // CHECK: %[[MASK:.*]] = graph.compare le %[[KEY]], %{{.*}} : tensor<1x1x1x10xi64>, tensor<1x1x3x1xi64>
+    // CHECK: graph.attention %{{.*}} mask %[[MASK]] : tensor<1x1x3x10xi1>, {
+    // CHECK-NOT: causal
+    // CHECK: return
+    %y = graph.attention %q, %k, %k {causal, scale = 0.25 : f64} : !q, !q, !q
+    return %y : !q
+  }
+}
+
+// -----
+
+!q = tensor<2x1x8x8xf32>
+!m = tensor<8x8xf32>
+
+// A mask that is added hides as well what comes later.
+// CHECK-LABEL: @causal_queries_keep_their_mask
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["q=[-,-,x,-]", "k=[-,-,-,-]", "m=[x,-]", "y=[-,-,x,-]"]} {
+  func.func @causal_queries_keep_their_mask(%q: !q {graph.name = "q"}, %k: !q {graph.name = "k"}, %m: !m {graph.name = "m"})
+      -> (!q {graph.name = "y"}) {
+    // CHECK: %[[BOTH:.*]] = graph.select %{{.*}}, %arg2, %{{.*}} : tensor<1x1x4x8xi1>, tensor<4x8xf32>, tensor<f32>
+    // CHECK: graph.attention %{{.*}} mask %[[BOTH]] : tensor<1x1x4x8xf32>, {
+    %y = graph.attention %q, %k, %k mask %m : !m, {causal, scale = 0.25 : f64} : !q, !q, !q
+    return %y : !q
+  }
+}

@@ -87,3 +87,18 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["h=[-,-,-]"]} {
     return %z : !x
   }
 }
+
+// -----
+
+!h = tensor<2x8x32x8xf32>
+!k = tensor<2x1x32x8xf32>
+
+// Queries may be split although each sees only the keys before it.
+// CHECK-LABEL: @causal_queries_are_split
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  func.func @causal_queries_are_split(%q: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %k: !k, %v: !k) -> !h {
+    // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 32@cp:4, -]"]
+    %y = graph.attention %q, %k, %v {causal, scale = 0.25 : f64} : !h, !k, !k
+    return %y : !h
+  }
+}
