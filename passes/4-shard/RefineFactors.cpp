@@ -91,10 +91,11 @@ void pcc::shard::refineLike(RefinedRule &rule,
 
 /// Gives the factors of an operand's dim the tags of those factors of the
 /// producer's that begin where they begin. A factor that is not cut finer is
-/// tagged by whatever lies within it.
+/// tagged by whatever lies within it. Heads count `withHeads` only.
 static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
-                     const DimFactors &from, const RefinedRule &user,
-                     MutableArrayRef<Tag> tags, const DimFactors &to) {
+                     const DimFactors &from, bool withHeads,
+                     const RefinedRule &user, MutableArrayRef<Tag> tags,
+                     const DimFactors &to) {
   SmallVector<int64_t> begins = boundariesOf(producer, from),
                        ends = boundariesOf(user, to);
   for (auto [i, factor] : llvm::enumerate(from))
@@ -104,6 +105,7 @@ static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
           kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
       bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
       if (known[factor] != Tag::None &&
+          (withHeads || known[factor] != Tag::Head) &&
           (begins[i] == ends[j] || (uncut && within)))
         tags[other] = known[factor];
     }
@@ -150,6 +152,60 @@ void ShardedGraph::refine() {
   tagBatchAndSequence();
 }
 
+static bool isIn(const graph::ShardingRule::TensorFactors &tensor, int factor) {
+  return llvm::any_of(tensor, [&](const DimFactors &dim) {
+    return llvm::is_contained(dim, factor);
+  });
+}
+
+/// A product whose rows are tokens and whose columns are tokens, too: scores.
+static bool isScores(const ShardedOp &op, ArrayRef<Tag> tags) {
+  if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
+      op.rule->operands.size() != 2)
+    return false;
+  auto hasOwn = [&](int operand) {
+    return llvm::any_of(llvm::enumerate(tags), [&](auto tag) {
+      const int factor = static_cast<int>(tag.index());
+      return tag.value() == Tag::Sequence &&
+             isIn(op.rule->operands[operand], factor) &&
+             !isIn(op.rule->operands[1 - operand], factor) &&
+             isIn(op.rule->results[0], factor);
+    });
+  };
+  return hasOwn(0) && hasOwn(1);
+}
+
+/// The heads of attention; of scores, what both operands and the result have
+/// besides.
+void ShardedGraph::tagHeads(unsigned index) {
+  const ShardedOp &op = ops[index];
+  const bool isAttention = isa_and_nonnull<graph::AttentionOp>(op.op);
+  if (!isAttention && !isScores(op, tags[index]))
+    return;
+  for (auto [factor, tag] : llvm::enumerate(tags[index])) {
+    const int id = static_cast<int>(factor);
+    const bool isHead = isAttention
+                            ? llvm::is_contained(op.rule->operands[0][1], id)
+                            : isIn(op.rule->operands[0], id) &&
+                                  isIn(op.rule->operands[1], id) &&
+                                  isIn(op.rule->results[0], id);
+    if (isHead && tag == Tag::None)
+      tag = Tag::Head;
+  }
+}
+
+/// Attention, or the product of weights of tokens with values.
+bool ShardedGraph::endsAttention(unsigned index) const {
+  const ShardedOp &op = ops[index];
+  return isa_and_nonnull<graph::AttentionOp>(op.op) ||
+         llvm::any_of(llvm::zip_equal(tags[index], op.rule->factors),
+                      [](const auto &factor) {
+                        return std::get<0>(factor) == Tag::Sequence &&
+                               std::get<1>(factor).kind ==
+                                   graph::FactorKind::Sum;
+                      });
+}
+
 void ShardedGraph::tagBatchAndSequence() {
   for (unsigned i = 0; i < numArguments; ++i) {
     auto tagDim = [&](StringRef name, Tag tag) {
@@ -160,14 +216,17 @@ void ShardedGraph::tagBatchAndSequence() {
     tagDim("graph.sequence_dim", Tag::Sequence);
     tagDim("graph.batch_dim", Tag::Batch);
   }
-  for (unsigned user = numArguments; user < ops.size(); ++user)
+  for (unsigned user = numArguments; user < ops.size(); ++user) {
     for (const Edge &edge : operands[user]) {
       const auto &from = ops[edge.producer].rule->results[edge.result];
       const auto &to = ops[user].rule->operands[edge.operand];
       for (auto [produced, used] : llvm::zip_equal(from, to))
         takeTags(*ops[edge.producer].rule, tags[edge.producer], produced,
-                 *ops[user].rule, tags[user], used);
+                 !endsAttention(edge.producer), *ops[user].rule, tags[user],
+                 used);
     }
+    tagHeads(user);
+  }
   for (unsigned user = ops.size(); user-- > numArguments;)
     for (const Edge &edge : operands[user]) {
       const auto &from = ops[edge.producer].rule->results[edge.result];

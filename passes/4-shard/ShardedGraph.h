@@ -28,7 +28,8 @@ public:
 
   /// Cuts factors finer until producers and users agree; then finds which are
   /// the batch and the sequence, from the arguments' `graph.batch_dim` and
-  /// `graph.sequence_dim`. Once, before axes are handed out.
+  /// `graph.sequence_dim`, and the heads of attention. Once, before axes are
+  /// handed out.
   void refine();
 
   /// Per op and factor.
@@ -67,6 +68,8 @@ private:
   void addSink(mlir::Value value, const Seed *seed);
   void connect(unsigned user, mlir::ValueRange operands);
   void tagBatchAndSequence();
+  void tagHeads(unsigned index);
+  bool endsAttention(unsigned index) const;
   void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,
                  const Seed *seed = nullptr);
 

@@ -52,6 +52,14 @@ static Tag homeOf(AxisRole role) {
   }
 }
 
+/// Whether an axis of `role` splits what it is for where it splits `tag`:
+/// within attention, heads are as good as tokens.
+static bool isHome(Tag tag, AxisRole role) {
+  const Tag home = homeOf(role);
+  return tag != Tag::None &&
+         (tag == home || (tag == Tag::Head && home == Tag::Sequence));
+}
+
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
@@ -118,6 +126,7 @@ void StrategySpace::handOut(unsigned index, const Hand &hand,
     auto taken =
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may);
+    addBeforeVisitors(index, hand, taken);
     const bool mustSplit =
         hasHome(index, hand) && llvm::any_of(taken, [&](const ShardedOp &op) {
           return splitsHome(index, op, hand);
@@ -172,13 +181,41 @@ void StrategySpace::divideStored(unsigned index, const Hand &hand,
   states = std::move(next);
 }
 
+/// Heads that an axis of the sequence has taken are of tokens that it divides
+/// before and after: another axis is offered the place in front of it, where it
+/// keeps its heads all the way.
+///
+///   [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both
+///   [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
+void StrategySpace::addBeforeVisitors(
+    unsigned index, const Hand &hand,
+    SmallVectorImpl<ShardedOp> &candidates) const {
+  auto isVisitor = [](const dist::SubAxis &axis) {
+    return homeOf(roleOf(axis.axis)) == Tag::Sequence;
+  };
+  if (homeOf(hand.role) == Tag::Sequence || graph.seedOf(index))
+    return;
+  for (size_t i = 0, count = candidates.size(); i < count; ++i)
+    for (auto [factor, tag] : llvm::enumerate(graph.tags[index])) {
+      const dist::SubAxes &axes = candidates[i].axes[factor];
+      if (tag != Tag::Head || !llvm::is_contained(axes, hand.parts.front()) ||
+          llvm::none_of(axes, isVisitor))
+        continue;
+      ShardedOp other(candidates[i]);
+      llvm::stable_sort(other.axes[factor], [&](const auto &a, const auto &b) {
+        return !isVisitor(a) && isVisitor(b);
+      });
+      candidates.push_back(std::move(other));
+    }
+}
+
 static bool isTransfer(const ShardedOp &op) {
   return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
 
 bool StrategySpace::mayTakeNearExperts(unsigned index, Tag tag,
                                        const Hand &hand) const {
-  if (tag == homeOf(hand.role))
+  if (isHome(tag, hand.role))
     return true;
   if (!experts->contains(index))
     return false;
@@ -201,8 +238,7 @@ bool StrategySpace::hasHome(unsigned index, const Hand &hand) const {
 bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
                                const Hand &hand) const {
   for (auto [tag, axes] : llvm::zip_equal(graph.tags[index], op.axes))
-    if (tag == homeOf(hand.role) &&
-        llvm::is_contained(axes, hand.parts.front()))
+    if (isHome(tag, hand.role) && llvm::is_contained(axes, hand.parts.front()))
       return true;
   return false;
 }
@@ -232,7 +268,7 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   case AxisRole::Batch:
     return tag == Tag::Batch;
   case AxisRole::Sequence:
-    return tag == Tag::Sequence;
+    return isHome(tag, role);
   case AxisRole::Tensor:
     return tag != Tag::Batch;
   default:

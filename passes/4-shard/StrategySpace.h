@@ -21,7 +21,7 @@ namespace pcc::shard {
 /// (ExpertRegion), and must split the batch, or the sequence, everywhere else.
 enum class AxisRole : uint8_t {
   Batch,    ///< the batch, of every input that has one: `dp`, and `mb` in time
-  Sequence, ///< the sequence: `cp`
+  Sequence, ///< the sequence, or heads within attention: `cp`
   Tensor,   ///< anything but the batch, and every contraction weight: `tp`
   Free,     ///< anything: axes of the user's own
   BatchAndExperts, ///< the batch, and the experts, whose weights must be split
@@ -100,6 +100,8 @@ private:
   bool mayTake(unsigned index, const Strategy &strategy,
                const Hand &hand) const;
   bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;
+  void addBeforeVisitors(unsigned index, const Hand &hand,
+                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
   bool hasHome(unsigned index, const Hand &hand) const;
   bool splitsHome(unsigned index, const ShardedOp &op, const Hand &hand) const;
   double penaltyOf(unsigned index, const ShardedOp &before,

@@ -6,7 +6,8 @@
   tp  2 (t-1)/t of [batch, seq, hidden] per sum over ranks: two sums per layer of a transformer, one of a perceptron, and one
       for an embedding that is also the head
   dp  nothing
-  cp  keys and values of every layer, (c-1)/c of [batch, seq, heads of keys] each, as a ring passes them
+  cp  (c-1)/c of keys and values of every layer, [batch, seq, heads of keys] each, or of heads of queries, keys, values and
+      results, whichever is less
   pp  [batch / microbatches, seq, hidden] per boundary and microbatch, cut between layers
 
 A plan may receive less; LESS has the bytes of those that do. Models are real exports where their folder lies beside the
@@ -33,6 +34,7 @@ class Sizes:
     layers: int
     hidden: int
     keys: int = 0  # elements of all heads of keys; 0: no attention
+    heads: int = 8  # of keys
     dims: tuple = (("batch", 8), ("seq", 32))
     sums: int = 2  # over ranks, per layer
     tied: bool = False  # the embedding is the head
@@ -51,15 +53,15 @@ class Sizes:
         return result
 
 
-SMALL, GROUPED = Sizes(4, 64, 64), Sizes(4, 64, 16)
+SMALL, GROUPED = Sizes(4, 64, 64), Sizes(4, 64, 16, heads=2)
 TIED = dataclasses.replace(SMALL, tied=True)
 PERCEPTRON, EXPERTS = Sizes(4, 96, dims=(("batch", 32),), sums=1), Sizes(2, 64, dims=(("batch", 8),), sums=1, seq=16)
 REAL = {"gpt2-dynamo": TIED, "gpt2-dynamo-opset23": TIED, "gpt2-torchscript": SMALL, "bert-dynamo": SMALL, "bert-torchscript": SMALL,
         "llama-dynamo": GROUPED, "llama-dynamo-opset24": GROUPED, "mlp-torchscript": PERCEPTRON, "moe-dense-dynamo": EXPERTS}
 OWN = {"gpt2": TIED, "bert": SMALL, "llama": GROUPED, "mlp": PERCEPTRON, "moe": EXPERTS}
 MANY = (("batch", 4), ("seq", 128))
-FULL = {"gpt2-124m": Sizes(12, 768, 768, MANY, tied=True), "bert-base": Sizes(12, 768, 768, MANY),
-        "llama-8b": Sizes(32, 4096, 1024, MANY, bytes=2), "llama-70b": Sizes(80, 8192, 1024, MANY, bytes=2)}
+FULL = {"gpt2-124m": Sizes(12, 768, 768, 12, MANY, tied=True), "bert-base": Sizes(12, 768, 768, 12, MANY),
+        "llama-8b": Sizes(32, 4096, 1024, dims=MANY, bytes=2), "llama-70b": Sizes(80, 8192, 1024, dims=MANY, bytes=2)}
 
 # What is received on 2, 4 and 8 ranks where that is less than the formula.
 OUTPUT = {  # the last sum is an output, or all that a narrow head reads: it is scattered
@@ -72,7 +74,9 @@ TABLE = {  # 509 rows of the table are fewer bytes than the sum of what is looke
 SPLIT = {  # heads on some ranks and the sequence on others, which makes every sum smaller
     "gpt2-torchscript tp": (None, None, 862_208), "gpt2-124m tp": (None, None, 65_163_264), "llama-dynamo tp": (None, 635_392, 653_440),
     "llama-dynamo-opset24 tp": (None, 636_160, 653_440), "llama-8b tp": (None, None, 417_333_248), "llama tp": (None, 635_392, 653_440)}
-LESS = {case: dict(zip((2, 4, 8), numbers)) for group in (OUTPUT, TABLE, SPLIT) for case, numbers in group.items()}
+UNEVEN = {  # 12 heads over 8 ranks, of which two have none
+    f"{name} cp": (None, None, 10_616_832) for name in ("gpt2-124m", "bert-base")}
+LESS = {case: dict(zip((2, 4, 8), numbers)) for group in (OUTPUT, TABLE, SPLIT, UNEVEN) for case, numbers in group.items()}
 
 
 def place(name, folder):
@@ -150,7 +154,9 @@ def context(path, sizes, ranks, folder):
             low = seq // ranks * rank["rank"]
             if value["runs"][1] != [[low, low + seq // ranks]]:
                 raise pcc.Failure(f"rank {rank['rank']} has {value['runs'][1]} of the sequence of {value['name']}")
-    return received(inspection), sizes.layers * 2 * (ranks - 1) * sizes.volume(sizes.keys) // ranks
+    rows = sizes.volume(sizes.keys)
+    heads = sizes.volume(sizes.hidden) // ranks + sizes.volume(sizes.keys) // min(ranks, sizes.heads)
+    return received(inspection), sizes.layers * 2 * (ranks - 1) * min(rows, heads) // ranks
 
 
 def stages(path, sizes, ranks, folder):

@@ -90,6 +90,113 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["h=[-,-,-]"]} {
 
 // -----
 
+!x = tensor<2x32x64xf32>
+!q = tensor<2x32x8x8xf32>
+!h = tensor<2x8x32x8xf32>
+!w = tensor<64x64xf32>
+
+// As many key heads as query heads: each rank attends with some heads to all tokens.
+// CHECK-LABEL: @heads_change_places
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  graph.parameter @q : !w
+  graph.parameter @k : !w
+  graph.parameter @v : !w
+  func.func @heads_change_places(%x: !x {graph.batch_dim = 0 : i64, graph.sequence_dim = 1 : i64}) -> !q {
+    %wq = graph.get_parameter @q : !w
+    %wk = graph.get_parameter @k : !w
+    %wv = graph.get_parameter @v : !w
+    %0 = graph.matmul %x, %wq : !x, !w
+    %1 = graph.matmul %x, %wk : !x, !w
+    %2 = graph.matmul %x, %wv : !x, !w
+    %3 = graph.reshape %0 : !x to !q
+    %4 = graph.reshape %1 : !x to !q
+    %5 = graph.reshape %2 : !x to !q
+    %q = graph.transpose %3 [0, 2, 1, 3] : !q
+    %k = graph.transpose %4 [0, 2, 1, 3] : !q
+    %v = graph.transpose %5 [0, 2, 1, 3] : !q
+    // CHECK-COUNT-3: dist.reshard {{.*}} "[-, {{.*}}32@cp:4, {{.*}}-]" to "[-, {{.*}}8@cp:4, {{.*}}-]"
+    // CHECK: graph.attention {{.*}}shardings = ["[-, 8@cp:4, -, -]"]
+    %y = graph.attention %q, %k, %v {scale = 0.25 : f64} : !h, !h, !h
+    // CHECK: graph.transpose {{.*}}shardings = ["[-, 32@cp:4, -, -]"]
+    %z = graph.transpose %y [0, 2, 1, 3] : !h
+    return %z : !q
+  }
+}
+
+// -----
+
+!q = tensor<2x8x32x8xf32>
+!k = tensor<2x1x32x8xf32>
+!w = tensor<8x8xf32>
+
+// One key head for eight query heads: keys and values are fewer bytes than heads.
+// CHECK-LABEL: @few_key_heads_are_gathered
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  graph.parameter @w : !w
+  func.func @few_key_heads_are_gathered(%x: !q {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %y: !k {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}) -> !q {
+    %w = graph.get_parameter @w : !w
+    %q = graph.matmul %x, %w : !q, !w
+    %k = graph.matmul %y, %w : !k, !w
+    %v = graph.exp %k : !k
+    // CHECK: dist.reshard {{.*}} from "[-, -, 32@cp:4, -]" to "[-, -, -, -]"
+    // CHECK: dist.reshard {{.*}} from "[-, -, 32@cp:4, -]" to "[-, -, -, -]"
+    // CHECK: graph.attention {{.*}}shardings = ["[-, -, 32@cp:4, -]"]
+    %0 = graph.attention %q, %k, %v {scale = 0.25 : f64} : !q, !k, !k
+    %1 = graph.exp %0 : !q
+    return %1 : !q
+  }
+}
+
+// -----
+
+!s = tensor<2x8x32x32xf32>
+!h = tensor<2x8x32x8xf32>
+!w = tensor<8x8xf32>
+
+// The same where attention is in single ops: its heads, and nothing before or behind.
+// CHECK-LABEL: @heads_of_products_change_places
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  graph.parameter @q : !w
+  graph.parameter @k : !w
+  graph.parameter @v : !w
+  func.func @heads_of_products_change_places(%x: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}) -> !h {
+    %wq = graph.get_parameter @q : !w
+    %wk = graph.get_parameter @k : !w
+    %wv = graph.get_parameter @v : !w
+    // CHECK-COUNT-3: graph.matmul {{.*}}shardings = ["[-, -, 32@cp:4, -]"]
+    %q = graph.matmul %x, %wq : !h, !w
+    %k = graph.matmul %x, %wk : !h, !w
+    %v = graph.matmul %x, %wv : !h, !w
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, 8@cp:4, -, -]"]
+    %s = graph.matmul %q, %k {transpose_rhs} : !h, !h
+    %p = graph.softmax %s over 3 : !s
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, 8@cp:4, -, -]"]
+    %y = graph.matmul %p, %v : !s, !h
+    // CHECK: graph.exp {{.*}}shardings = ["[-, -, 32@cp:4, -]"]
+    %z = graph.exp %y : !h
+    return %z : !h
+  }
+}
+
+// -----
+
+!h = tensor<2x8x32x8xf32>
+!w = tensor<8x8xf32>
+
+// tp keeps its heads all the way: of those, cp takes parts.
+// CHECK-LABEL: @heads_within_heads
+module attributes {dist.mesh = #dist.mesh<cp = 4, tp = 2>, dist.seeds = ["q=[-,tp,cp,-]", "k=[-,tp,cp,-]", "v=[-,tp,cp,-]", "y=[-,tp,cp,-]"]} {
+  func.func @heads_within_heads(%q: !h {graph.name = "q", graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64},
+      %k: !h {graph.name = "k", graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %v: !h {graph.name = "v", graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64})
+      -> (!h {graph.name = "y"}) {
+    // CHECK-COUNT-3: dist.reshard {{.*}} from "[-, 8@tp:2, 32@cp:4, -]" to "[-, 8@tp:2+cp:4, -, -]"
+    %y = graph.attention %q, %k, %v {scale = 0.25 : f64} : !h, !h, !h
+    return %y : !h
+  }
+}
+
+// -----
+
 !h = tensor<2x8x32x8xf32>
 !k = tensor<2x1x32x8xf32>
 
