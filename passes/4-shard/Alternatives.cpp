@@ -5,6 +5,7 @@
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/InnerValues.h"
 #include "passes/4-shard/Places.h"
+#include "passes/4-shard/Ring.h"
 #include "passes/plan/FormOrder.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -258,11 +259,17 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
+/// The keys of a ring, which go where the queries are.
+static bool isGuest(const ShardedOp &op, size_t factor) {
+  auto ring = ringOf(op);
+  return ring && ring->keys == static_cast<int>(factor);
+}
+
 std::string Alternatives::describe(const ShardedOp &candidate,
                                    const dist::Axis &axis) const {
   SmallVector<std::string> parts;
   for (auto [i, axes] : llvm::enumerate(candidate.axes)) {
-    if (!isSplitBy(axes, axis))
+    if (!isSplitBy(axes, axis) || isGuest(candidate, i))
       continue;
     const auto &factor = candidate.rule->factors[i];
     std::string part = showFactor(graph, candidate, i, planner.mesh());
@@ -271,6 +278,8 @@ std::string Alternatives::describe(const ShardedOp &candidate,
               dist::toString(reductionOf(factor.kind)) + "s";
     if (factor.kind == graph::FactorKind::Inner)
       part += ", whose parts exchange what they need";
+    if (!ringAxes(candidate).empty())
+      part += ", which keys and values visit in a ring";
     // Two factors of one dim show the same.
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
@@ -343,7 +352,10 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       own.op->getName().stripDialect().str(), axis.name, std::move(chosen), {}};
   decision.chosen.what = describe(own, axis);
   SmallVector<ShardedOp> seen{own};
-  const auto any = [](const Strategy &) { return true; };
+  const auto any = [&](const Strategy &strategy) {
+    return strategy.kind != Strategy::Ring ||
+           mayTake(graph, index, strategy, roleOf(axis.name));
+  };
   for (ShardedOp &candidate :
        candidatesOf(base, seeds.partsOf(axis), seeds, any)) {
     order(candidate, own, axis, planner.mesh());

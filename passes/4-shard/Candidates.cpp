@@ -1,6 +1,6 @@
 //===- Candidates.cpp - all that one more axis may do to an op ------------===//
 
-#include "passes/4-shard/ShardedOp.h"
+#include "passes/4-shard/Ring.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -23,9 +23,14 @@ static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
 SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
                                                const dist::SubAxis &axis) {
   SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
+  const auto ring = ringOf(op);
+  const bool isRing = !ringAxes(op).empty();
   for (auto [i, factor] : llvm::enumerate(op.rule->factors))
-    if (factor.kind != FactorKind::Whole && !mixesReductions(op, factor.kind))
+    if (factor.kind != FactorKind::Whole && !mixesReductions(op, factor.kind) &&
+        !(isRing && static_cast<int>(i) == ring->queries))
       strategies.push_back({Strategy::Split, static_cast<int>(i)});
+  if (ring && !isRing && op.axes[ring->queries].empty() && op.through.empty())
+    strategies.push_back({Strategy::Ring, ring->queries});
   if (op.rule->partialThrough.empty() || op.rule->results.empty() ||
       !op.innerAxes().empty() || mixesReductions(op, FactorKind::Sum))
     return strategies;
@@ -123,6 +128,18 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
+/// All parts go round, or none: ranks without queries would have no turn.
+static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                    const Seeds &seeds,
+                    SmallVectorImpl<ShardedOp> &candidates) {
+  const Ring ring = *ringOf(op);
+  ShardedOp candidate(op);
+  if (fill(candidate, parts, ring.queries, seeds, {}) < parts.size())
+    return;
+  candidate.axes[ring.keys] = candidate.axes[ring.queries];
+  candidates.push_back(std::move(candidate));
+}
+
 SmallVector<ShardedOp, 0>
 pcc::shard::candidatesOf(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                          const Seeds &seeds,
@@ -134,6 +151,10 @@ pcc::shard::candidatesOf(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
     if (strategy.kind == Strategy::Split) {
       for (Filling how : fillingsOf(op, parts, strategy.index, seeds))
         addSplits(op, parts, strategy, how, strategies, seeds, candidates);
+      continue;
+    }
+    if (strategy.kind == Strategy::Ring) {
+      addRing(op, parts, seeds, candidates);
       continue;
     }
     ShardedOp candidate(op);

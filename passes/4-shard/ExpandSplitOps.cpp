@@ -17,6 +17,7 @@ using namespace pcc;
 using namespace pcc::shard;
 
 Expansions::Expansions() {
+  addAttentionExpansions(*this);
   addSoftmaxExpansions(*this);
   addNormExpansions(*this);
   addSelectionExpansions(*this);

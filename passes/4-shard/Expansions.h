@@ -9,9 +9,9 @@
 namespace pcc::shard {
 
 /// Makes ops of the global view that compute what one op with a split Inner
-/// factor computes, and in which the inner values of its rule are the only
-/// values that have to be resharded. Returns a value per result; null for one
-/// without uses.
+/// factor, or a ring, computes, and in which the inner values of its rule are
+/// the only values that have to be resharded. Returns a value per result; null
+/// for one without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
@@ -31,6 +31,7 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
+void addAttentionExpansions(Expansions &expansions);
 void addSoftmaxExpansions(Expansions &expansions);
 void addNormExpansions(Expansions &expansions);
 void addSelectionExpansions(Expansions &expansions);

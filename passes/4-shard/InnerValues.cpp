@@ -1,7 +1,9 @@
 //===- InnerValues.cpp - what the parts of one op tell each other ---------===//
 
 #include "passes/4-shard/InnerValues.h"
+#include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/Pricing.h"
+#include "passes/4-shard/Ring.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -48,7 +50,7 @@ static InnerReshard reshardOf(const ShardedOp &op,
 }
 
 SmallVector<InnerReshard, 2> pcc::shard::innerReshards(const ShardedOp &op) {
-  SmallVector<InnerReshard, 2> reshards;
+  SmallVector<InnerReshard, 2> reshards = ringReshards(op);
   dist::SubAxes axes = op.innerAxes();
   if (!axes.empty())
     for (const auto &value : op.rule->innerValues)
@@ -65,4 +67,29 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
     cost += costOf(plan, planner);
   }
   return cost;
+}
+
+/// Elements of a part of the dims from `begin` on.
+static double localElements(const dist::Sharding &sharding, Value value,
+                            size_t begin = 0) {
+  double elements = 1;
+  for (auto [i, size] : llvm::enumerate(graph::tensorType(value).getShape()))
+    if (i >= begin)
+      elements *= dist::localDim(sharding.dims[i], size);
+  return elements;
+}
+
+double pcc::shard::innerBytes(const ShardedOp &op) {
+  auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
+  if (!attention)
+    return 0;
+  const dist::Sharding query = op.operandSharding(0),
+                       key = op.operandSharding(1);
+  const Value queries = attention.getQuery(), keys = attention.getKey();
+  const double depth = localElements(query, queries, 3);
+  const double scores = localElements(query, queries) / depth *
+                        localElements(key, keys, 2) / depth;
+  return (scores + localElements(key, keys) +
+          localElements(op.operandSharding(2), attention.getValue())) *
+         static_cast<double>(graph::elementBytes(graph::tensorType(keys)));
 }

@@ -75,6 +75,16 @@ Value ShardedBuilder::resized(Operation *op, Value value, int64_t dim) {
   return result;
 }
 
+Value ShardedBuilder::takeAlong(Value value, int64_t dim,
+                                ArrayRef<int64_t> indices) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(indices.size())},
+                                    getI64Type());
+  Value from =
+      make<graph::ConstantOp>(type, DenseElementsAttr::get(type, indices));
+  auto gather = makeOp<graph::GatherOp>(value, from, getI64IntegerAttr(dim));
+  return resized(gather, value, dim);
+}
+
 Value ShardedBuilder::padDim(Value value, int64_t dim, int64_t size,
                              double filling) {
   auto type = graph::tensorType(value);

@@ -43,6 +43,10 @@ public:
   /// split it.
   mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
                        int64_t size);
+  /// The elements at `indices`, known by now, of one dim; the same axes split
+  /// them.
+  mlir::Value takeAlong(mlir::Value value, int64_t dim,
+                        llvm::ArrayRef<int64_t> indices);
   /// `value` with `dim` grown to `size` by elements of `filling` at its end;
   /// the same axes split it.
   mlir::Value padDim(mlir::Value value, int64_t dim, int64_t size,

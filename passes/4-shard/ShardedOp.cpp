@@ -155,7 +155,7 @@ dist::Sharding ShardedOp::split() const {
 dist::SubAxes ShardedOp::innerAxes() const {
   dist::SubAxes inner;
   for (auto [factor, split] : llvm::zip_equal(rule->factors, axes))
-    if (factor.kind == FactorKind::Inner)
+    if (factor.kind == FactorKind::Inner || factor.kind == FactorKind::Whole)
       llvm::append_range(inner, split);
   return inner;
 }

@@ -23,6 +23,7 @@ struct Strategy {
     Split,     ///< splits `index`, a factor
     Through,   ///< lets a partial sum pass from operand `index` (all of
                ///< `partialThrough` if they go together)
+    Ring,      ///< splits `index`, the queries of attention, and its keys
   };
   Kind kind = Replicate;
   int index = -1;
@@ -52,8 +53,8 @@ void refineLike(RefinedRule &rule,
 /// function result (a sink without results), with the axes that have been given
 /// to its factors so far.
 ///
-/// Invariant: every axis is either in `axes` of one factor, or in `through`, or
-/// unused.
+/// Invariant: every axis is either in `axes` of one factor, or of both factors
+/// of a ring (Ring.h), or in `through`, or unused.
 struct ShardedOp {
   mlir::Operation *op = nullptr;
   std::shared_ptr<const RefinedRule> rule;  ///< shared by all copies
@@ -82,7 +83,8 @@ struct ShardedOp {
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
-  /// The axes that split Inner factors, in order of the factors.
+  /// The axes along which parts talk, in order of the factors: those that split
+  /// Inner factors, or, in a ring, Whole ones.
   dist::SubAxes innerAxes() const;
 
   /// Whether the op reads through `window` as it is split.
@@ -97,7 +99,8 @@ private:
 dist::ReductionKind reductionOf(graph::FactorKind kind);
 
 /// All that `axis` may do to `op`: replicate, split any factor that is not
-/// whole, or pass a partial sum, but not past parts that exchange inner values.
+/// whole, make a ring, or pass a partial sum, but not past parts that exchange
+/// inner values.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 

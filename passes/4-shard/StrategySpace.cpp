@@ -258,6 +258,9 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
     return !inTime && !isTransfer(op);
   if (strategy.kind == Strategy::Replicate)
     return true;
+  if (strategy.kind == Strategy::Ring)
+    return homeOf(role) == Tag::Sequence &&
+           graph.tags[index][strategy.index] == Tag::Sequence;
   graph::FactorKind kind = op.rule->factors[strategy.index].kind;
   if (inTime && kind != graph::FactorKind::Parallel)
     return false;
@@ -308,6 +311,7 @@ Choice StrategySpace::choiceOf(unsigned index, State state) const {
   Choice choice{std::move(state.op), {}, {}, {}};
   const RefinedRule &rule = *choice.op.rule;
   choice.cost = innerCost(choice.op, planner);
+  choice.cost.memory = innerBytes(choice.op);
   choice.cost.penalty = state.penalty;
   choice.cost.seconds += computeSeconds(choice.op, planner);
   for (unsigned i = 0; i < rule.operands.size(); ++i)
@@ -327,7 +331,12 @@ double StrategySpace::numPairs(const ShardedGraph &graph,
     double count = 1;
     for (const Hand &hand : hands)
       if (hand.role != AxisRole::Storage)
-        count *= strategiesOf(graph.ops[i], hand.parts.front()).size();
+        count *= llvm::count_if(strategiesOf(graph.ops[i], hand.parts.front()),
+                                [&](const Strategy &strategy) {
+                                  return strategy.kind != Strategy::Ring ||
+                                         shard::mayTake(graph, i, strategy,
+                                                        hand.role);
+                                });
     counts.push_back(graph.seedOf(i) ? 1 : count);
   }
   double pairs = 0;

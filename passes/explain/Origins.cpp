@@ -194,7 +194,7 @@ private:
       origin.reason =
           shard::roleOf(axis.name) == AxisRole::Batch
               ? axis.name + " splits the batch, and nothing else"
-              : axis.name + " splits the sequence, and nothing else";
+              : axis.name + " splits the sequence";
       return;
     case Priced:
       if (auto reshard = dyn_cast<dist::ReshardOp>(best.op)) {

@@ -149,7 +149,10 @@ ShardingRule AttentionOp::getShardingRule() {
                    {batch, shared, keys, outer}};
   if (Value mask = getMask()) {
     auto shape = tensorType(mask).getShape();
-    ShardingRule::TensorFactors all{batch, heads, queries, keys},
+    // Whoever splits queries and keys alike wants rows of the mask.
+    Dims columns =
+        factor(rule, shape.empty() ? 1 : shape.back(), FactorKind::Whole);
+    ShardingRule::TensorFactors all{batch, heads, queries, columns},
         dims(shape.size());
     for (size_t i = 0; i < shape.size(); ++i)
       if (shape[i] > 1)

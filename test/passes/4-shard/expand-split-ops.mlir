@@ -189,3 +189,52 @@ module attributes {dist.mesh = #dist.mesh<t = 4>, dist.seeds = ["x=[-,t]", "y=[-
     return %y : tensor<8x64xf32>
   }
 }
+
+// -----
+
+!h = tensor<2x8x6x4xf32>
+
+// Keys and values travel together to the rank before; what a rank has seen so far shrinks when larger scores come.
+// CHECK-LABEL: @attention_in_a_ring
+module attributes {dist.mesh = #dist.mesh<cp = 2>} {
+  graph.parameter @w : tensor<4x4xf32>
+  func.func @attention_in_a_ring(%x: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}) -> !h {
+    %w = graph.get_parameter @w : tensor<4x4xf32>
+    %q = graph.matmul %x, %w : !h, tensor<4x4xf32>
+    %k = graph.exp %q : !h
+    %v = graph.exp %k : !h
+    // CHECK: %[[KV:.*]] = graph.concat %{{.*}}, %{{.*}} along 3 {{.*}}shardings = ["[-, -, 6@cp:2, -]"]
+    // CHECK: %[[NEXT:.*]] = dist.reshard %[[KV]] from "[-, -, 6@cp:2, -]" to "[-, -, 6@cp:2 view(1x6 by 0 of 6: 0..3 from 3, 3..6 from 0), -]"
+    // CHECK: graph.gather %[[NEXT]], {{.*}}shardings = ["[-, -, 6@cp:2, -]"]
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, -, 2@cp:2, -, -]"]{{.*}} : tensor<2x8x2x3x4xf32>, tensor<2x8x2x3x4xf32>
+    // CHECK: %[[TOP:.*]] = graph.reduce max
+    // CHECK: graph.matmul
+    // CHECK-NOT: dist.reshard
+    // CHECK: graph.max %[[TOP]]
+    // CHECK-NOT: dist.reshard
+    // CHECK: return
+    %y = graph.attention %q, %k, %v {scale = 0.25 : f64} : !h, !h, !h
+    return %y : !h
+  }
+}
+
+// -----
+
+!h = tensor<2x2x7x4xf32>
+!k = tensor<2x1x7x4xf32>
+
+// Parts of 3, 3 and 1 tokens; a rank needs rows of the mask, and takes those columns that are there.
+// CHECK-LABEL: @uneven_ring
+module attributes {dist.mesh = #dist.mesh<cp = 3>} {
+  graph.parameter @w : tensor<4x4xf32>
+  func.func @uneven_ring(%x: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %z: !k {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %m: tensor<7x7xi1>) -> !h {
+    %w = graph.get_parameter @w : tensor<4x4xf32>
+    %q = graph.matmul %x, %w : !h, tensor<4x4xf32>
+    %k = graph.matmul %z, %w : !k, tensor<4x4xf32>
+    %v = graph.exp %k : !k
+    // CHECK-COUNT-2: dist.reshard {{.*}} to "[-, -, 9@cp:3 view(1x9 by 0 of 9: 0..6 from 3, 6..9 from 0), -]"
+    // CHECK: return
+    %y = graph.attention %q, %k, %v mask %m : tensor<7x7xi1>, {scale = 0.25 : f64} : !h, !k, !k
+    return %y : !h
+  }
+}
