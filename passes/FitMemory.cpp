@@ -3,6 +3,7 @@
 #include "passes/FitMemory.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/4-shard/StoredWeights.h"
@@ -41,6 +42,10 @@ public:
     // What goes wrong on the copy goes wrong once more, and is told then.
     if (!undivided || fits(*undivided))
       return {};
+    if (holdsNothing(listener))
+      undivided = measure({});
+    if (!undivided || fits(*undivided))
+      return {};
     Positions least = *undivided;
     for (int64_t size : sizesOf(*undivided)) {
       const Names small = namesUpTo(size, *undivided);
@@ -61,6 +66,20 @@ public:
 
 private:
   using Names = std::vector<std::string>;
+
+  /// A weight that is gathered once per step is whole through all of it: from
+  /// here on nothing is. False if that is no change.
+  bool holdsNothing(const Listener &listener) {
+    auto microbatches = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
+    if (module->hasAttr(pipe::maxHeldBytesName) || !microbatches ||
+        microbatches.getInt() == 1)
+      return false;
+    module->setAttr(pipe::maxHeldBytesName,
+                    Builder(module.getContext()).getI64IntegerAttr(0));
+    listener.onNote("what all microbatches need is received and computed in "
+                    "each of them, to stay below --memory-limit");
+    return true;
+  }
 
   /// Sizes of weights on the rank that holds most of them, ascending.
   std::vector<int64_t> sizesOf(const Positions &positions) const {

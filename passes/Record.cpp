@@ -2,6 +2,7 @@
 
 #include "passes/Record.h"
 #include "dialects/dist/DistDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
@@ -226,6 +227,9 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.presets.empty())
     module->setAttr("dist.presets", strings(builder, options.presets));
+  // A weight that were gathered once for all microbatches would not be divided.
+  if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
+    module->setAttr(pipe::maxHeldBytesName, builder.getI64IntegerAttr(0));
   if (!options.shards.empty())
     module->setAttr("dist.seeds", strings(builder, options.shards));
   if (!options.clusterFile.empty())

@@ -153,7 +153,7 @@ for name, sizes in models.items():
         if dict(sizes.dims)["batch"] % ranks == 0:
             add(f"{name} dp={ranks}", data, name, sizes, ranks)
     if name not in volumes.FULL:
-        for plan in ("dp=4", "dp=2,tp=2", "dp=2,pp=2"):
+        for plan in ("dp=4", "dp=2,tp=2", "dp=2,pp=2", "dp=2,microbatches=4"):
             add(f"{name} {plan} limit", memory, name, sizes, plan)
 for kind in ("gpt2", "llama", "mlp", "moe"):
     add(f"{kind} fsdp", executed, kind, ["--dp", "4", "--preset", "fsdp"])

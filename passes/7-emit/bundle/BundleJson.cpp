@@ -215,6 +215,16 @@ private:
     return list;
   }
 
+  /// The interface knows actions of one microbatch: what all share is told by
+  /// collectives per step.
+  std::vector<std::string> actionsOfMicrobatches(int position) const {
+    std::vector<std::string> actions = facts.actionsOfPosition[position];
+    llvm::erase_if(actions, [](llvm::StringRef action) {
+      return action.ends_with("UNSHARD");
+    });
+    return actions;
+  }
+
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {
@@ -234,7 +244,7 @@ private:
            {"state_bytes", 0},
            {"received_bytes", receivedBytes(facts, position)},
            {"instructions", instructions},
-           {"actions", facts.actionsOfPosition[position]},
+           {"actions", actionsOfMicrobatches(position)},
            {"parameters", parametersJson(program)},
            {"inputs", localPortsJson(program.inputs)},
            {"outputs", localPortsJson(program.outputs)}});
