@@ -11,9 +11,12 @@ import os
 import re
 import tempfile
 
+import numpy as np
+import liveness
 import pcc
 import received
 from run_numeric import check_outputs, check_verify, dims_of
+from sharded_graph import Graph
 import builder
 import oracle
 
@@ -38,16 +41,28 @@ def check_gathers(bundle, ranks, pinned, microbatches):
         raise pcc.Failure(f"gathers are {[(c['node'], c['per']) for c in gathers]}")
 
 
-def check_actions(bundle, microbatches):
-    """With one microbatch there is nothing to share. The interface lists the actions of microbatches alone."""
+def actions_of(executable):
+    """What a rank does in a step, messages left out: "0F1", "0UNSHARD"."""
+    names = {"Forward": "{stage}F{microbatch}", "Unshard": "{stage}UNSHARD"}
+    return [names[a["kind"]].format(**a) for a in liveness.read_program(executable)["actions"] if a["kind"] != "Exchange"]
+
+
+def check_actions(bundle, folder, microbatches):
+    """A stage that shares something does it right before its first microbatch; with one microbatch there is nothing to share. The
+    interface lists the actions of microbatches alone."""
     sharing = {c["stage"] for c in once(bundle)}
     if bool(sharing) != (microbatches > 1):
         raise pcc.Failure(f"stages {sorted(sharing)} share in {microbatches} microbatches")
     for rank in bundle["ranks"]:
+        done = actions_of(os.path.join(folder, f"rank-{rank['rank']:03}"))
+        if [a for a in done if "F" in a] != rank["actions"] or len(done) != len(rank["actions"]) + len(sharing & set(rank["stages"])):
+            raise pcc.Failure(f"rank {rank['rank']} does {done}, listed are {rank['actions']}")
         for stage in rank["stages"]:
-            own = [a for a in rank["actions"] if re.match(rf"{stage}\D", a)]
-            if own != [f"{stage}F{m}" for m in range(microbatches)]:
-                raise pcc.Failure(f"rank {rank['rank']} does {rank['actions']}")
+            forwards = [a for a in done if re.match(rf"{stage}F", a)]
+            if forwards != [f"{stage}F{m}" for m in range(microbatches)]:
+                raise pcc.Failure(f"rank {rank['rank']} does {done}")
+            if stage in sharing and done.index(f"{stage}UNSHARD") != done.index(f"{stage}F0") - 1:
+                raise pcc.Failure(f"stage {stage} shares in {done}")
 
 
 def check_received(bundle, folder, microbatches):
@@ -77,7 +92,7 @@ def check(model, sizes, options, pins, pinned, ranks, microbatches):
         pcc.succeed(path, "-o", bundle, *options)
         inspection = pcc.inspect(bundle)
         check_gathers(inspection, ranks, pinned, microbatches)
-        check_actions(inspection, microbatches)
+        check_actions(inspection, bundle, microbatches)
         check_received(inspection, bundle, microbatches)
         explanation = pcc.explain(path, *options)
         for rank in inspection["ranks"]:
@@ -89,6 +104,59 @@ def check(model, sizes, options, pins, pinned, ranks, microbatches):
             check_outputs(oracle.load(out), expected)
 
 
+def taken(bundle):
+    return max(r["weight_bytes"] + r["arena_bytes"] for r in bundle["ranks"])
+
+
+def check_limit():
+    """What does not fit beside the rest is received again for every microbatch."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
+        builder.build("mlp", path, **SMALL)
+        options = ["--dim", "batch=8", "--dp", "2", "--microbatches", "4", "--shard", "layers.*.1.weight=[dp,-]"]
+        pcc.succeed(path, "-o", bundle, *options)
+        free = pcc.inspect(bundle)
+        pcc.succeed(path, "-o", bundle, *options, "--memory-limit", taken(free) - 1)
+        bounded = pcc.inspect(bundle)
+        report = pcc.report("verify", path, *options, "--memory-limit", taken(free) - 1)
+    if not once(free) or once(bounded):
+        raise pcc.Failure(f"{len(once(free))} collectives run once without a limit, {len(once(bounded))} with one")
+    sizes = [b["ranks"][0]["received_bytes"] for b in (free, bounded)]
+    if sizes[1] != 4 * sizes[0] or taken(bounded) >= taken(free) or not report["equal"]:
+        raise pcc.Failure(f"receives {sizes[0]} bytes and takes {taken(free)}, bounded {sizes[1]} and {taken(bounded)}")
+
+
+def small_graph(index):
+    """y = x[:, index] and, without a batch, z = exp(t); both are computed from what no microbatch cuts."""
+    graph = Graph()
+    graph.normal("x", 4, 8)
+    graph.input("index", np.array([0, 2, index], "i8"))
+    graph.normal("t", 5)
+    graph.op("Gather", ["x", "index"], ["y"], axis=1)
+    graph.op("Exp", ["t"], ["z"])
+    return graph
+
+
+def check_small(index, code):
+    """An index that microbatches share is checked, too; an output that they share is written once."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, given = small_graph(index).save(folder)
+        bundle = os.path.join(folder, "b.pcc")
+        pcc.succeed(path, "-o", bundle, "--microbatches", "2")
+        done = actions_of(os.path.join(bundle, "rank-000"))
+        if done != ["0UNSHARD", "0F0", "0F1"]:
+            raise pcc.Failure(f"does {done}")
+        got, _, err = pcc.call("run", bundle, *given, "--output", folder, "--comm", "thread")
+        if got != code or code and '"index"' not in err:
+            raise pcc.Failure(f"exit code {got} for index {index}: {err}")
+        if code:
+            return
+        x, t = (np.load(os.path.join(folder, f"{n}.npy")) for n in "xt")
+        check_outputs({n: np.load(os.path.join(folder, f"{n}.npy")) for n in "yz"}, {"y": x[:, [0, 2, index]], "z": np.exp(t)})
+        if not pcc.report("verify", path, "--microbatches", "2", *given)["equal"]:
+            raise pcc.Failure("simulated ranks differ")
+
+
 PLANS = {"one-stage": [], "two-stages": ["--pp", "2"], "two-stages-per-rank": ["--pp", "2", "--virtual-stages", "2"]}
 MODELS = {"mlp": ("mlp", SMALL, ["layers.*.1.weight=[dp,-]"], r"layers\.\d+\.1\.weight"),
           "gpt2": ("gpt2", SMALL, ["h.*.mlp.c_fc.weight=[dp,-]"], r"h\.\d+\.mlp\.c_fc\.weight")}
@@ -96,6 +164,9 @@ for model, (kind, sizes, pins, pinned) in MODELS.items():
     for plan, words in PLANS.items():
         for m in (1, 2, 4):
             CASES[f"{model}-{plan}-{m}"] = lambda a=(kind, sizes, ["--dp", "2", *words], pins, pinned, 2, m): check(*a)
+CASES["index"] = lambda: check_small(-1, 0)
+CASES["index-outside"] = lambda: check_small(8, 10)
+CASES["limit"] = check_limit
 
 
 if __name__ == "__main__":
