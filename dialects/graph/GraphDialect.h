@@ -24,6 +24,11 @@ namespace pcc::graph {
 /// op.
 double elementWiseFlops(mlir::Operation *op);
 
+/// On an einsum of gates and what experts make of tokens, summed over experts:
+/// of how many experts a token's gates can differ from 0 at most. What the
+/// other experts make of it need not be known.
+inline constexpr llvm::StringLiteral chosenName = "graph.chosen";
+
 /// The type of a value that every graph op has.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());

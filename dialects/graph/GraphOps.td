@@ -52,5 +52,6 @@ include "dialects/graph/ops/Contractions.td"
 include "dialects/graph/ops/Reductions.td"
 include "dialects/graph/ops/Layout.td"
 include "dialects/graph/ops/Indexing.td"
+include "dialects/graph/ops/Experts.td"
 
 #endif

@@ -18,6 +18,7 @@ static const MeaningTable &meanings() {
     addContractionMeanings(all);
     addAttentionMeanings(all);
     addWindowMeanings(all);
+    addExpertMeanings(all);
     return all;
   }();
   return table;

@@ -56,6 +56,7 @@ void addNormMeanings(MeaningTable &table);
 void addContractionMeanings(MeaningTable &table);
 void addAttentionMeanings(MeaningTable &table);
 void addWindowMeanings(MeaningTable &table);
+void addExpertMeanings(MeaningTable &table);
 
 } // namespace pcc::graph
 

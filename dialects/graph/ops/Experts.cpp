@@ -1,0 +1,60 @@
+//===- Experts.cpp - types and costs of rows that go to some experts ------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/ElementTypes.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &results) {
+  RankedTensorType gate = tensorType(adaptor.getGate());
+  const auto chosen = static_cast<int64_t>(adaptor.getChosen());
+  if (gate.getRank() != 2 || !isa<FloatType>(gate.getElementType()) ||
+      chosen < 1)
+    return emitOptionalError(loc, "chooses ", chosen,
+                             " experts by gates of type ", gate);
+  const int64_t rows =
+      gate.getDimSize(0) * std::min(chosen, gate.getDimSize(1));
+  auto indices =
+      RankedTensorType::get({rows}, IntegerType::get(context, /*width=*/64));
+  results.append({indices, indices, gate.clone({rows}),
+                  indices.clone({gate.getDimSize(1)})});
+  return success();
+}
+
+LogicalResult
+GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
+                                  Adaptor adaptor,
+                                  SmallVectorImpl<Type> &results) {
+  RankedTensorType rows = tensorType(adaptor.getRows()),
+                   matrices = tensorType(adaptor.getMatrices());
+  const bool transposed = adaptor.getTransposeRhs();
+  if (rows.getRank() != 2 || matrices.getRank() != 3 ||
+      rows.getDimSize(1) != matrices.getDimSize(transposed ? 2 : 1))
+    return emitOptionalError(loc, "multiplies rows ", rows, " by matrices ",
+                             matrices);
+  results.push_back(rows.clone(
+      {rows.getDimSize(0), matrices.getDimSize(transposed ? 1 : 2)}));
+  return success();
+}
+
+LogicalResult GroupedMatmulOp::verify() {
+  RankedTensorType counts = tensorType(getCounts());
+  if (counts.getRank() != 1 || !counts.getElementType().isInteger(64) ||
+      counts.getDimSize(0) != tensorType(getMatrices()).getDimSize(0))
+    return emitOpError("has counts ")
+           << counts << " for the rows of matrices " << getMatrices().getType();
+  if (failed(checkFloats(*this, {getRows(), getMatrices()})))
+    return failure();
+  return checkSameElements(*this, {getRows(), getMatrices()});
+}
+
+/// As if the bounded dim were full.
+double GroupedMatmulOp::getFlops() {
+  return 2.0 * tensorType(getResult()).getNumElements() *
+         tensorType(getRows()).getDimSize(1);
+}

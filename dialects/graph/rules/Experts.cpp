@@ -1,0 +1,28 @@
+//===- Experts.cpp - sharding rules of rows that go to some experts -------===//
+
+#include "dialects/graph/rules/RuleBuilders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+/// Where a row lies depends on all gates.
+ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
+
+/// Rows and experts stay together; what is summed and the columns are free.
+ShardingRule GroupedMatmulOp::getShardingRule() {
+  ShardingRule rule;
+  rule.operands = {
+      addDims(rule, tensorType(getRows()).getShape(), FactorKind::Whole),
+      addDims(rule, tensorType(getMatrices()).getShape(), FactorKind::Whole)};
+  auto &rows = rule.operands[0], &matrices = rule.operands[1];
+  const size_t summed = getTransposeRhs() ? 2 : 1, columns = 3 - summed;
+  matrices[summed] = rows[1];
+  for (int factor : rows[1])
+    rule.factors[factor].kind = FactorKind::Sum;
+  for (int factor : matrices[columns])
+    rule.factors[factor].kind = FactorKind::Parallel;
+  rule.operands.push_back({matrices[0]});
+  rule.results = {{rows[0], matrices[columns]}};
+  rule.partialThrough = {0};
+  return rule;
+}
