@@ -45,7 +45,7 @@ private:
 
 static const HostOpRow *findRow(std::string_view name) {
   for (std::span<const HostOpRow> family :
-       {sortingOps(), scanOps(), scatterOps()})
+       {sortingOps(), scanOps(), scatterOps(), expertOps()})
     for (const HostOpRow &row : family)
       if (row.name == name)
         return &row;

@@ -37,6 +37,7 @@ struct HostOpRow {
 std::span<const HostOpRow> sortingOps();
 std::span<const HostOpRow> scanOps();
 std::span<const HostOpRow> scatterOps();
+std::span<const HostOpRow> expertOps();
 
 } // namespace pcc::runtime
 

@@ -50,9 +50,22 @@ static bool buildScatterNd(Operation *op, InstructionWriter &writer) {
                     {static_cast<int64_t>(scatter.getKind())});
 }
 
+static bool buildGroupRows(Operation *op, InstructionWriter &writer) {
+  auto group = cast<graph::GroupRowsOp>(op);
+  return emitHostOp(op, writer, "group_rows",
+                    {static_cast<int64_t>(group.getChosen())});
+}
+
+static bool buildGroupedMatmul(Operation *op, InstructionWriter &writer) {
+  auto matmul = cast<graph::GroupedMatmulOp>(op);
+  return emitHostOp(op, writer, "grouped_matmul", {matmul.getTransposeRhs()});
+}
+
 void emit::addHostInstructions(InstructionTable &table) {
   table.add<graph::TopKOp>(buildTopK);
   table.add<graph::CumSumOp>(buildCumSum);
   table.add<graph::ScatterElementsOp>(buildScatterElements);
   table.add<graph::ScatterNdOp>(buildScatterNd);
+  table.add<graph::GroupRowsOp>(buildGroupRows);
+  table.add<graph::GroupedMatmulOp>(buildGroupedMatmul);
 }

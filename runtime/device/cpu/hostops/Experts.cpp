@@ -1,0 +1,172 @@
+//===- Experts.cpp - rows that go to some experts -------------------------===//
+//
+// group_rows: input gate [tokens, experts]; outputs token, expert (i64), weight
+// and counts (i64); integers: chosen, the most rows of a token.
+// grouped_matmul: inputs rows [rows, k], matrices and counts (i64), output
+// [rows, n]; integers: transposed (0: matrices are [experts, k, n], 1:
+// [experts, n, k]).
+// Only the rows that are there are computed; padding is set to 0.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/cpu/HostOps.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <dnnl.hpp>
+
+namespace pcc::runtime {
+
+static bool isIndexVector(const HostTensor &tensor, int64_t size) {
+  return tensor.type == ElementType::I64 &&
+         tensor.shape == std::vector<int64_t>{size};
+}
+
+//===----------------------------------------------------------------------===//
+// group_rows
+//===----------------------------------------------------------------------===//
+
+static const char *prepareGroupRows(HostOpCall &call) {
+  if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
+      call.integers.size() != 1)
+    return "needs one input, four outputs and one integer";
+  const HostTensor &gate = call.inputs[0], &weight = call.outputs[2];
+  const int64_t chosen = call.integers[0];
+  if (gate.shape.size() != 2 || !isFloat(gate.type) || chosen < 1)
+    return "has gates of another type or shape";
+  const int64_t tokens = gate.shape[0], experts = gate.shape[1];
+  const int64_t rows = tokens * std::min(chosen, experts);
+  if (!isIndexVector(call.outputs[0], rows) ||
+      !isIndexVector(call.outputs[1], rows) ||
+      !isIndexVector(call.outputs[3], experts) || weight.type != gate.type ||
+      weight.shape != std::vector<int64_t>{rows})
+    return "has outputs of another type or shape";
+  call.workspace.resize(size_t(tokens));
+  return nullptr;
+}
+
+template <typename T> static void groupRows(HostOpCall &call) {
+  const T *gate = static_cast<const T *>(call.inputs[0].data);
+  const int64_t tokens = call.inputs[0].shape[0];
+  const int64_t experts = call.inputs[0].shape[1];
+  auto *token = static_cast<int64_t *>(call.outputs[0].data);
+  auto *expert = static_cast<int64_t *>(call.outputs[1].data);
+  auto *weight = static_cast<T *>(call.outputs[2].data);
+  auto *counts = static_cast<int64_t *>(call.outputs[3].data);
+  std::vector<int64_t> &free = call.workspace;
+  std::fill(free.begin(), free.end(), call.integers[0]);
+  int64_t row = 0;
+  for (int64_t e = 0; e < experts; ++e) {
+    const int64_t first = row;
+    for (int64_t t = 0; t < tokens; ++t) {
+      const T value = gate[t * experts + e];
+      if (static_cast<Computed<T>>(value) == Computed<T>(0) ||
+          free[size_t(t)] == 0)
+        continue;
+      --free[size_t(t)];
+      token[row] = t;
+      expert[row] = e;
+      weight[row++] = value;
+    }
+    counts[e] = row - first;
+  }
+  const int64_t rows = call.outputs[0].shape[0];
+  std::fill(token + row, token + rows, 0);
+  std::fill(expert + row, expert + rows, 0);
+  std::memset(static_cast<void *>(weight + row), 0,
+              size_t(rows - row) * sizeof(T));
+}
+
+static void runGroupRows(HostOpCall &call) {
+  dispatch(call.inputs[0].type,
+           [&](auto element) { groupRows<decltype(element)>(call); });
+}
+
+//===----------------------------------------------------------------------===//
+// grouped_matmul
+//===----------------------------------------------------------------------===//
+
+static const char *prepareGroupedMatmul(HostOpCall &call) {
+  if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
+      call.integers.size() != 1)
+    return "needs rows, matrices, counts, one output and one integer";
+  const HostTensor &rows = call.inputs[0], &matrices = call.inputs[1],
+                   &out = call.outputs[0];
+  if (rows.shape.size() != 2 || matrices.shape.size() != 3 ||
+      !isFloat(rows.type) || matrices.type != rows.type ||
+      out.type != rows.type ||
+      !isIndexVector(call.inputs[2], matrices.shape[0]))
+    return "has operands of another type or shape";
+  const bool transposed = call.integers[0] != 0;
+  const int64_t k = matrices.shape[transposed ? 2 : 1],
+                n = matrices.shape[transposed ? 1 : 2];
+  return rows.shape[1] == k &&
+                 out.shape == std::vector<int64_t>{rows.shape[0], n}
+             ? nullptr
+             : "multiplies shapes that do not fit";
+}
+
+namespace {
+/// The product of one expert: rows of `a` times `b`, which is read with
+/// strides.
+template <typename T> struct Product {
+  int64_t m, n, k;
+  const T *a, *b;
+  bool transposed;
+  T *c;
+
+  void run() const {
+    if constexpr (std::is_same_v<T, float>)
+      if (m > 0 && n > 0 && k > 0) {
+        dnnl_sgemm('N', transposed ? 'T' : 'N', m, n, k, 1.0f, a, k, b,
+                   transposed ? k : n, 0.0f, c, n);
+        return;
+      }
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        c[i * n + j] = element(i, j);
+  }
+
+private:
+  T element(int64_t i, int64_t j) const {
+    using C = Computed<T>;
+    C sum(0);
+    for (int64_t p = 0; p < k; ++p)
+      sum += static_cast<C>(a[i * k + p]) *
+             static_cast<C>(b[transposed ? j * k + p : p * n + j]);
+    return static_cast<T>(sum);
+  }
+};
+} // namespace
+
+template <typename T> static void groupedMatmul(HostOpCall &call) {
+  const HostTensor &rows = call.inputs[0], &out = call.outputs[0];
+  const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);
+  const int64_t k = rows.shape[1], n = out.shape[1];
+  const T *a = static_cast<const T *>(rows.data);
+  const T *b = static_cast<const T *>(call.inputs[1].data);
+  T *c = static_cast<T *>(out.data);
+  int64_t left = rows.shape[0];
+  for (int64_t expert = 0; expert < call.inputs[1].shape[0]; ++expert) {
+    const int64_t m = std::clamp<int64_t>(counts[expert], 0, left);
+    Product<T>{m, n, k, a, b + expert * k * n, call.integers[0] != 0, c}.run();
+    a += m * k;
+    c += m * n;
+    left -= m;
+  }
+  std::memset(static_cast<void *>(c), 0, size_t(left * n) * sizeof(T));
+}
+
+static void runGroupedMatmul(HostOpCall &call) {
+  dispatch(call.inputs[0].type,
+           [&](auto element) { groupedMatmul<decltype(element)>(call); });
+}
+
+static constexpr HostOpRow rows[] = {
+    {"group_rows", prepareGroupRows, runGroupRows},
+    {"grouped_matmul", prepareGroupedMatmul, runGroupedMatmul}};
+
+std::span<const HostOpRow> expertOps() { return rows; }
+
+} // namespace pcc::runtime
