@@ -16,7 +16,7 @@ def SimplifyGraph : Pass<"simplify-graph", "::mlir::func::FuncOp"> {
 }
 
 def RecogniseComposites : Pass<"recognise-composites", "::mlir::func::FuncOp"> {
-  let summary = "finds layer_norm, rms_norm, gelu, softmax, rotary and attention in their decomposed forms";
+  let summary = "finds layer_norm, rms_norm, gelu, softmax, rotary, attention and sums of few experts in their decomposed forms";
   let description = [{
     One file per composite, Composite*.cpp; operands of commutative ops may have either order, constants may be scalars or splats. A
     composite replaces its parts only if it means exactly the same, whatever the inputs: attention gives zeros to a row without visible

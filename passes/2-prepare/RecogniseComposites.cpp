@@ -21,7 +21,8 @@ static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
     return isa<graph::GeluOp, graph::LayerNormOp, graph::RmsNormOp,
                graph::SoftmaxOp, graph::LogSoftmaxOp, graph::RotaryOp,
-               graph::AttentionOp>(op);
+               graph::AttentionOp>(op) ||
+           op.hasAttr(graph::chosenName);
   });
 }
 
@@ -39,7 +40,7 @@ struct RecogniseComposites
     : pcc::prepare::impl::RecogniseCompositesBase<RecogniseComposites> {
   LogicalResult initialize(MLIRContext *context) override {
     parts = freeze(context, {addGelu, addNorms, addSoftmax, addRotary});
-    attention = freeze(context, {addAttention});
+    last = freeze(context, {addAttention, addExperts});
     return success();
   }
 
@@ -48,7 +49,7 @@ struct RecogniseComposites
     Pins pins(function);
     int64_t before = countComposites(function);
     // Attention reads a softmax that may have been recognised just now.
-    for (const FrozenRewritePatternSet &patterns : {parts, attention})
+    for (const FrozenRewritePatternSet &patterns : {parts, last})
       if (failed(applyPatternsGreedily(
               function, patterns,
               GreedyRewriteConfig().enableFolding(false).setMaxIterations(
@@ -58,6 +59,6 @@ struct RecogniseComposites
     LDBG() << before << " composites became " << countComposites(function);
   }
 
-  FrozenRewritePatternSet parts, attention;
+  FrozenRewritePatternSet parts, last;
 };
 } // namespace

@@ -109,3 +109,43 @@ module attributes {dist.seeds = ["scores=[dp,tp,-,-]"]} {
     return %2 : tensor<2x4x3x8xf32>
   }
 }
+
+// -----
+
+// Every token goes to all experts.
+// CHECK-LABEL: @gates_of_a_softmax
+func.func @gates_of_a_softmax(%p: tensor<6x4xf32>, %y: tensor<4x6x3xf32>) -> tensor<6x3xf32> {
+  // CHECK-NOT: graph.chosen
+  %0 = graph.softmax %p over 1 : tensor<6x4xf32>
+  %1 = graph.einsum "te,etd->td" %0, %y : tensor<6x4xf32>, tensor<4x6x3xf32>
+  return %1 : tensor<6x3xf32>
+}
+
+// -----
+
+// What is scattered into is not 0.
+// CHECK-LABEL: @scattered_into_ones
+func.func @scattered_into_ones(%i: tensor<6x1xi64>, %w: tensor<6x1xf32>, %y: tensor<4x6x3xf32>)
+    -> tensor<6x3xf32> {
+  // CHECK-NOT: graph.chosen
+  %z = graph.constant dense<1.0> : tensor<6x4xf32>
+  %0 = graph.scatter_elements set %z, %i, %w along 1
+      : tensor<6x4xf32>, tensor<6x1xi64>, tensor<6x1xf32>
+  %1 = graph.einsum "te,etd->td" %0, %y : tensor<6x4xf32>, tensor<4x6x3xf32>
+  return %1 : tensor<6x3xf32>
+}
+
+// -----
+
+// Four choices are as many as there are experts.
+// CHECK-LABEL: @as_many_as_there_are
+func.func @as_many_as_there_are(%h: tensor<6x4xi64>, %y: tensor<4x6x3xf32>) -> tensor<6x3xf32> {
+  // CHECK-NOT: graph.chosen
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.one_hot %h, %one, %zero along 2
+      : tensor<6x4xi64>, tensor<f32>, tensor<f32> to tensor<6x4x4xf32>
+  %1 = graph.reduce sum %0 over [1] : tensor<6x4x4xf32>
+  %2 = graph.einsum "te,etd->td" %1, %y : tensor<6x4xf32>, tensor<4x6x3xf32>
+  return %2 : tensor<6x3xf32>
+}
