@@ -60,6 +60,9 @@ static void addLocalize(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
   // Masks and offsets of one dim are built once per use; one of each is enough.
   manager.addPass(createCSEPass());
+  // How many rows an expert has follows from what a rank owns; nothing behind
+  // this asks how they came about.
+  manager.addNestedPass<FuncOp>(localize::createGroupExperts());
   manager.addNestedPass<FuncOp>(localize::createVerifyLocal());
 }
 

@@ -24,6 +24,18 @@ def ReshardToCollectives : Pass<"reshard-to-collectives", "::mlir::func::FuncOp"
   let dependentDialects = ["::pcc::dist::DistDialect"];
 }
 
+def GroupExperts : Pass<"group-experts", "::mlir::func::FuncOp"> {
+  let summary = "lets experts compute the rows that chose them, instead of all tokens";
+  let description = [{
+    Where an einsum is marked `graph.chosen`, few of the values that it sums count. What makes them from the experts' matrices on runs on
+    rows instead, each for one token and one expert whose gate is not 0: none is dropped, whatever their number per expert, which only
+    the run knows. Relies on local shapes: rows are those of the rank's tokens and experts.
+    [example: test/passes/5-localize/group-experts.mlir @two_of_eight]
+  }];
+  let statistics = [Statistic<"numGrouped", "grouped", "sums of experts that are computed by rows">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
 def VerifyLocal : Pass<"verify-local", "::mlir::func::FuncOp"> {
   let summary = "gate: no reshard and no global shape is left";
   let description = [{[example: test/passes/5-localize/verify-local.mlir @local]}];

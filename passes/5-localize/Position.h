@@ -22,9 +22,10 @@ public:
   /// others have size 1.
   mlir::Value along(mlir::Value vector, int64_t dim, int64_t rank);
 
-private:
+protected:
   void finish(mlir::Operation *op) override;
 
+private:
   mlir::Attribute stage;
 };
 

@@ -1,7 +1,8 @@
 //===- Experts.cpp - com.microsoft's mixture of experts -------------------===//
 //
 // Expanded in its dense form: every expert computes every token, and gates of 0
-// drop what was not chosen. Which ranks compute what is decided in 4-shard.
+// drop what was not chosen. Which ranks compute what is decided in 4-shard, and
+// group-experts leaves out what gates of 0 would drop.
 //
 //===----------------------------------------------------------------------===//
 

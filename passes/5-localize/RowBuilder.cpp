@@ -1,0 +1,145 @@
+//===- RowBuilder.cpp - values by rows, each for one expert and token -----===//
+
+#include "passes/5-localize/RowBuilder.h"
+#include "dialects/graph/ops/Equation.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return graph::tensorType(value).getShape();
+}
+
+//===----------------------------------------------------------------------===//
+// The sum
+//===----------------------------------------------------------------------===//
+
+std::optional<ExpertSum> ExpertSum::read(graph::EinsumOp op) {
+  auto mark = op->getAttrOfType<IntegerAttr>(graph::chosenName);
+  if (!mark || op.getInputs().size() != 2)
+    return {};
+  ExpertSum sum;
+  sum.op = op;
+  sum.chosen = mark.getInt();
+  auto equation = graph::Equation::parse(op.getEquation());
+  auto sizes = equation->sizes(op.getInputs().getTypes());
+  StringRef gate = equation->operands[0], result = equation->result;
+  std::string tokens, features, experts;
+  for (char letter : equation->operands[1]) {
+    const Role role = !gate.contains(letter)    ? Role::Feature
+                      : result.contains(letter) ? Role::Token
+                                                : Role::Expert;
+    sum.outputs.push_back(role);
+    (role == Role::Feature ? features
+     : role == Role::Token ? tokens
+                           : experts)
+        .push_back(letter);
+  }
+  if (experts.size() != 1 || gate.size() != tokens.size() + 1 ||
+      result.size() != tokens.size() + features.size())
+    return {};
+  for (char letter : tokens + experts)
+    sum.gateOrder.push_back(static_cast<int64_t>(gate.find(letter)));
+  for (char letter : tokens + features)
+    sum.shape.push_back(sizes->lookup(letter));
+  for (char letter : result)
+    sum.order.push_back(static_cast<int64_t>((tokens + features).find(letter)));
+  for (char letter : tokens)
+    sum.numTokens *= sizes->lookup(letter);
+  sum.numExperts = sizes->lookup(experts[0]);
+  return sum.numTokens * sum.numExperts > 0 ? std::optional(sum) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+RowBuilder::RowBuilder(const ExpertSum &sum)
+    : PositionBuilder(sum.op), sum(sum) {
+  Value gate = arranged(sum.op->getOperand(0), sum.gateOrder,
+                        {sum.numTokens, sum.numExperts});
+  groups = makeOp<graph::GroupRowsOp>(gate, getI64IntegerAttr(sum.chosen));
+}
+
+int64_t RowBuilder::numRows() const {
+  return sum.numTokens * std::min(sum.chosen, sum.numExperts);
+}
+
+RankedTensorType RowBuilder::rowsType(Value value, const Roles &roles) const {
+  SmallVector<int64_t> shape{numRows()};
+  for (auto [size, role] : llvm::zip_equal(shapeOf(value), roles))
+    if (role == Role::Feature)
+      shape.push_back(size);
+  return graph::tensorType(value).clone(shape);
+}
+
+Value RowBuilder::arranged(Value value, ArrayRef<int64_t> order,
+                           ArrayRef<int64_t> shape) {
+  if (!llvm::is_sorted(order)) {
+    SmallVector<int64_t> all(order);
+    for (int64_t dim = 0; dim < graph::tensorType(value).getRank(); ++dim)
+      if (!llvm::is_contained(order, dim))
+        all.push_back(dim);
+    value = make<graph::TransposeOp>(value, all);
+  }
+  return reshape(value, shape);
+}
+
+Value RowBuilder::cloned(Operation *op, ValueRange operands,
+                         RankedTensorType type) {
+  Operation *made = clone(*op);
+  made->setOperands(operands);
+  made->getResult(0).setType(type);
+  made->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+  finish(made);
+  return made->getResult(0);
+}
+
+/// Experts and tokens come first, in this order, as one dim, of which each row
+/// picks its own.
+Value RowBuilder::rowsOf(Value value, const Roles &roles) {
+  if (Value rows = known.lookup(value))
+    return rows;
+  SmallVector<int64_t> order;
+  for (Role role : {Role::Expert, Role::Token, Role::Feature})
+    for (auto [dim, own] : llvm::enumerate(roles))
+      if (own == role)
+        order.push_back(static_cast<int64_t>(dim));
+  const bool ofExperts = hasRole(roles, Role::Expert),
+             ofTokens = hasRole(roles, Role::Token);
+  SmallVector<int64_t> shape(rowsType(value, roles).getShape());
+  if (!ofExperts && !ofTokens)
+    return arranged(value, order, ArrayRef(shape).drop_front());
+  shape[0] = (ofExperts ? sum.numExperts : 1) * (ofTokens ? sum.numTokens : 1);
+  Value index = ofTokens ? groups.getToken() : groups.getExpert();
+  if (ofExperts && ofTokens) {
+    Value count = scalar(getI64Type(), static_cast<double>(sum.numTokens));
+    index = make<graph::AddOp>(make<graph::MulOp>(groups.getExpert(), count),
+                               index);
+  }
+  return make<graph::GatherOp>(arranged(value, order, shape), index,
+                               getI64IntegerAttr(0));
+}
+
+Value RowBuilder::sumOf(Value rows) {
+  SmallVector<int64_t> spread(shapeOf(rows).size(), 1);
+  spread[0] = numRows();
+  Value weight = reshape(groups.getWeight(), spread);
+  Value zero = scalar(graph::tensorType(rows).getElementType(), 0);
+  // Padding may hold anything.
+  Value weighed =
+      make<graph::SelectOp>(compare(graph::Predicate::Equal, weight, zero),
+                            zero, make<graph::MulOp>(rows, weight));
+  SmallVector<int64_t> shape(shapeOf(rows));
+  shape[0] = sum.numTokens;
+  auto type = graph::tensorType(rows).clone(shape);
+  Value zeros = make<graph::BroadcastOp>(type, zero);
+  Value added = make<graph::ScatterNdOp>(
+      graph::ScatterKind::Add, zeros,
+      reshape(groups.getToken(), {numRows(), 1}), weighed);
+  added = reshape(added, sum.shape);
+  return llvm::is_sorted(sum.order)
+             ? added
+             : make<graph::TransposeOp>(added, sum.order);
+}

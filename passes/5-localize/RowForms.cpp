@@ -1,0 +1,288 @@
+//===- RowForms.cpp - how ops run on rows ---------------------------------===//
+
+#include "passes/5-localize/RowForms.h"
+#include "dialects/graph/ops/Equation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+
+using OperandRoles = std::optional<SmallVector<Roles>>;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return graph::tensorType(value).getShape();
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise ops
+//===----------------------------------------------------------------------===//
+
+/// Whether each element of the result depends on those at its own place only.
+static bool isElementWise(Operation *op) {
+  auto interface = dyn_cast<graph::ShardingRuleOpInterface>(op);
+  if (!interface || op->getNumResults() != 1 || op->getNumOperands() == 0)
+    return false;
+  const graph::ShardingRule rule = interface.getShardingRule();
+  const auto &result = rule.results[0];
+  if (!rule.windows.empty() || !rule.innerValues.empty() ||
+      llvm::any_of(rule.factors, [](const auto &factor) {
+        return factor.kind != graph::FactorKind::Parallel || factor.needsOffset;
+      }))
+    return false;
+  return llvm::all_of(llvm::enumerate(rule.operands), [&](auto entry) {
+    ArrayRef<int64_t> shape = shapeOf(op->getOperand(entry.index()));
+    const auto &dims = entry.value();
+    if (dims.size() > result.size())
+      return false;
+    for (auto [i, dim] : llvm::enumerate(dims))
+      if (shape[i] != 1 && dim != result[result.size() - dims.size() + i])
+        return false;
+    return true;
+  });
+}
+
+static OperandRoles rolesOfElementWise(Operation *op, const Roles &result) {
+  if (!isElementWise(op))
+    return {};
+  SmallVector<Roles> roles;
+  for (Value operand : op->getOperands()) {
+    ArrayRef<int64_t> shape = shapeOf(operand);
+    const size_t missing = result.size() - shape.size();
+    Roles &own = roles.emplace_back(result.begin() + missing, result.end());
+    for (auto [i, role] : llvm::enumerate(own))
+      if (role != Role::Feature && shape[i] == 1 &&
+          shapeOf(op->getResult(0))[missing + i] != 1)
+        role = Role::Repeated;
+  }
+  return roles;
+}
+
+static Value buildElementWise(Operation *op, ArrayRef<Roles> operands,
+                              const Roles &result, RowBuilder &builder) {
+  const size_t numFeatures = llvm::count(result, Role::Feature);
+  SmallVector<Value> rows;
+  for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
+    Value own = builder.rowsOf(operand, roles);
+    SmallVector<int64_t> shape(shapeOf(own));
+    // Features that the operand lacks are in front of those that it has.
+    if (hasRole(roles, Role::Expert) || hasRole(roles, Role::Token))
+      shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
+    rows.push_back(builder.reshape(own, shape));
+  }
+  return builder.cloned(op, rows, builder.rowsType(op->getResult(0), result));
+}
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+/// Behind the dims of experts and tokens anything may change; tokens may be
+/// cut in dims or joined.
+static OperandRoles rolesOfReshape(Operation *op, const Roles &result) {
+  ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
+                    to = shapeOf(op->getResult(0));
+  Roles roles;
+  size_t dim = 0;
+  for (size_t i = 0; i < to.size() && result[i] != Role::Feature;) {
+    const Role role = result[i];
+    int64_t wanted = 1, size = 1;
+    for (; i < to.size() && result[i] == role; ++i)
+      wanted *= to[i];
+    do {
+      if (dim == from.size())
+        return {};
+      size *= from[dim++];
+      roles.push_back(role);
+    } while (size < wanted);
+    if (size != wanted)
+      return {};
+  }
+  const size_t numRowDims =
+      llvm::count_if(result, [](Role role) { return role != Role::Feature; });
+  if (llvm::any_of(ArrayRef(result).drop_front(numRowDims),
+                   [](Role role) { return role != Role::Feature; }) ||
+      llvm::count(roles, Role::Expert) != 1)
+    return {};
+  roles.resize(from.size(), Role::Feature);
+  return SmallVector<Roles>{roles};
+}
+
+static Value buildReshape(Operation *op, ArrayRef<Roles> operands,
+                          const Roles &result, RowBuilder &builder) {
+  Value rows = builder.rowsOf(op->getOperand(0), operands[0]);
+  return builder.reshape(rows,
+                         builder.rowsType(op->getResult(0), result).getShape());
+}
+
+static OperandRoles rolesOfSlice(Operation *op, const Roles &result) {
+  auto slice = cast<graph::SliceOp>(op);
+  for (auto [dim, role] : llvm::enumerate(result))
+    if (role != Role::Feature &&
+        (slice.getStarts()[dim] != 0 || slice.getSteps()[dim] != 1 ||
+         slice.getSizes()[dim] != shapeOf(slice.getInput())[dim]))
+      return {};
+  return SmallVector<Roles>{result};
+}
+
+static Value buildSlice(Operation *op, ArrayRef<Roles> operands,
+                        const Roles &result, RowBuilder &builder) {
+  auto slice = cast<graph::SliceOp>(op);
+  SmallVector<int64_t> starts{0}, sizes{builder.numRows()}, steps{1};
+  for (auto [dim, role] : llvm::enumerate(result))
+    if (role == Role::Feature) {
+      starts.push_back(slice.getStarts()[dim]);
+      sizes.push_back(slice.getSizes()[dim]);
+      steps.push_back(slice.getSteps()[dim]);
+    }
+  return builder.make<graph::SliceOp>(
+      builder.rowsOf(slice.getInput(), operands[0]), starts, sizes, steps);
+}
+
+//===----------------------------------------------------------------------===//
+// Products with the matrices of experts
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A product of two operands with a letter per dim; '.' for one that repeats.
+struct Product {
+  std::string operands[2], result;
+
+  /// None for a sum of other than two terms.
+  static std::optional<Product> read(Operation *op);
+
+  std::string keep(StringRef letters, const Roles &roles, Role role) const {
+    std::string kept;
+    for (char letter : letters)
+      if (size_t at = result.find(letter);
+          at != std::string::npos && roles[at] == role)
+        kept.push_back(letter);
+    return kept;
+  }
+  /// The letters of an operand that are summed over.
+  std::string summed(int operand) const {
+    std::string kept;
+    for (char letter : operands[operand])
+      if (letter != '.' && result.find(letter) == std::string::npos)
+        kept.push_back(letter);
+    return kept;
+  }
+  Roles rolesOf(int operand, const Roles &roles) const {
+    Roles own;
+    for (char letter : operands[operand]) {
+      const size_t at = result.find(letter);
+      own.push_back(letter == '.'             ? Role::Repeated
+                    : at == std::string::npos ? Role::Feature
+                                              : roles[at]);
+    }
+    return own;
+  }
+};
+} // namespace
+
+/// a, b, … for batch dims, M, K and N for the others.
+static Product readMatmul(graph::MatmulOp op) {
+  Product product;
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  const size_t numBatch = shape.size() - 2;
+  for (size_t i = 0; i < numBatch; ++i)
+    product.result.push_back(static_cast<char>('a' + i));
+  for (int i : {0, 1}) {
+    ArrayRef<int64_t> own = shapeOf(op->getOperand(i)).drop_back(2);
+    const size_t missing = numBatch - own.size();
+    for (auto [dim, size] : llvm::enumerate(own))
+      product.operands[i].push_back(
+          size == shape[missing + dim] ? product.result[missing + dim] : '.');
+  }
+  product.operands[0] += op.getTransposeLhs() ? "KM" : "MK";
+  product.operands[1] += op.getTransposeRhs() ? "NK" : "KN";
+  product.result += "MN";
+  return product;
+}
+
+std::optional<Product> Product::read(Operation *op) {
+  if (auto matmul = dyn_cast<graph::MatmulOp>(op))
+    return readMatmul(matmul);
+  auto equation =
+      graph::Equation::parse(cast<graph::EinsumOp>(op).getEquation());
+  if (equation->operands.size() != 2)
+    return {};
+  return Product{{equation->operands[0].str(), equation->operands[1].str()},
+                 equation->result.str()};
+}
+
+/// Which operand holds the experts' matrices: it has experts, one dim that is
+/// summed over and one of features; the other one has the tokens. -1 if none.
+static int matricesOf(const Product &product, const Roles &result) {
+  const std::string tokens = product.keep(product.result, result, Role::Token);
+  for (int i : {0, 1}) {
+    auto lettersOf = [&](int operand, Role role) {
+      return product.keep(product.operands[operand], result, role);
+    };
+    if (lettersOf(i, Role::Expert).size() == 1 &&
+        lettersOf(i, Role::Token).empty() &&
+        lettersOf(i, Role::Feature).size() == 1 &&
+        product.summed(i).size() == 1 &&
+        product.summed(i) == product.summed(1 - i) &&
+        lettersOf(1 - i, Role::Token) == tokens &&
+        lettersOf(1 - i, Role::Feature).empty() &&
+        llvm::count(result, Role::Feature) == 1)
+      return i;
+  }
+  return -1;
+}
+
+static OperandRoles rolesOfProduct(Operation *op, const Roles &result) {
+  auto product = Product::read(op);
+  if (!product ||
+      !isa<FloatType>(graph::tensorType(op->getResult(0)).getElementType()) ||
+      matricesOf(*product, result) < 0)
+    return {};
+  return SmallVector<Roles>{product->rolesOf(0, result),
+                            product->rolesOf(1, result)};
+}
+
+static Value buildProduct(Operation *op, ArrayRef<Roles> operands,
+                          const Roles &result, RowBuilder &builder) {
+  const Product product = *Product::read(op);
+  const int matrices = matricesOf(product, result);
+  const std::string &letters = product.operands[matrices];
+  const char summed = product.summed(matrices)[0];
+  // Experts come first, the others stay in their order.
+  SmallVector<int64_t> order;
+  bool isTransposed = false;
+  for (bool wantsExpert : {true, false})
+    for (auto [dim, letter] : llvm::enumerate(letters))
+      if (letter != '.' &&
+          (operands[matrices][dim] == Role::Expert) == wantsExpert) {
+        order.push_back(static_cast<int64_t>(dim));
+        isTransposed = letter == summed;
+      }
+  Value weights = op->getOperand(matrices);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : order)
+    shape.push_back(shapeOf(weights)[dim]);
+  weights = builder.arranged(weights, order, shape);
+  Value rows =
+      builder.rowsOf(op->getOperand(1 - matrices), operands[1 - matrices]);
+  return builder.make<graph::GroupedMatmulOp>(rows, weights, builder.counts(),
+                                              isTransposed);
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+const RowForm &pcc::localize::rowFormOf(Operation *op) {
+  static constexpr RowForm elementWise = {rolesOfElementWise, buildElementWise};
+  static const llvm::StringMap<RowForm> table = {
+      {graph::ReshapeOp::getOperationName(), {rolesOfReshape, buildReshape}},
+      {graph::SliceOp::getOperationName(), {rolesOfSlice, buildSlice}},
+      {graph::MatmulOp::getOperationName(),
+       {rolesOfProduct, buildProduct, /*multiplies=*/true}},
+      {graph::EinsumOp::getOperationName(),
+       {rolesOfProduct, buildProduct, /*multiplies=*/true}}};
+  auto found = table.find(op->getName().getStringRef());
+  return found == table.end() ? elementWise : found->second;
+}

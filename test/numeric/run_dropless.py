@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Mixtures of experts without capacity: each token is computed by the experts that it chose and no others, none is dropped however
+many go to one expert, and the ranks give what ONNX Runtime gives, which computes every token by every expert.
+
+    run_dropless.py [--only GLOB] [--jobs N]
+
+Scores are an input, so that cases say who goes where. Products of a layer take 4·N·k·H·F operations instead of 4·N·E·H·F.
+"""
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
+import numpy as np
+import onnx
+import oracle
+import pcc
+from onnx import helper, numpy_helper
+
+CASES = {}
+SEQ, HIDDEN, INNER, EXPERTS, LAYERS = 5, 6, 10, 8, 2
+
+
+class Model:
+    """Layers of x + Σ_e gate_e · (gelu(x·up_e + b_e)·down_e + c_e), gates from the best `chosen` of the scores."""
+
+    def __init__(self, chosen, form, experts):
+        self.random, self.chosen, self.form, self.experts = np.random.RandomState(5), chosen, form, experts
+        self.nodes, self.weights = [], []
+        x = "x"
+        for layer in range(LAYERS):
+            x = self.layer(layer, x)
+        self.op("Identity", x, output="y")
+
+    def op(self, kind, *inputs, output=None, outputs=1, **attributes):
+        names = [output] if output else [f"v{len(self.nodes)}.{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(kind, inputs, names, name=f"n{len(self.nodes)}", **attributes))
+        return names[0] if outputs == 1 else names
+
+    def constant(self, value):
+        self.weights.append(numpy_helper.from_array(np.asarray(value), f"w{len(self.weights)}"))
+        return self.weights[-1].name
+
+    def weight(self, *shape):
+        return self.constant((self.random.standard_normal(shape) / np.sqrt(shape[-1])).astype("f4"))
+
+    def gate(self, layer):
+        """[batch, seq, experts]; scores of a layer are the input's, turned by as many experts as layers lie before."""
+        turned = self.op("Gather", "scores", self.constant(np.roll(np.arange(self.experts), layer)), axis=2)
+        chance = self.op("Softmax", turned, axis=-1)
+        best, index = self.op("TopK", chance, self.constant(np.array([self.chosen])), outputs=2, axis=-1)
+        best = self.op("Div", best, self.op("ReduceSum", best, self.constant(np.array([-1])), keepdims=1))
+        hot = self.op("Equal", self.op("Unsqueeze", index, self.constant(np.array([-1]))), self.constant(np.arange(self.experts)))
+        weighed = self.op("Mul", self.op("Cast", hot, to=1), self.op("Unsqueeze", best, self.constant(np.array([-1]))))
+        return self.op("ReduceSum", weighed, self.constant(np.array([2])), keepdims=0)
+
+    def layer(self, layer, x):
+        gate, e = self.gate(layer), self.experts
+        up, b = self.weight(e, HIDDEN, INNER), self.weight(e, 1, 1, INNER)
+        down, c = self.weight(e, INNER, HIDDEN), self.weight(e, 1, 1, HIDDEN)
+        h = self.op("Add", self.op("Einsum", x, up, equation="bsd,edh->ebsh"), b)
+        h = self.op("Mul", h, self.op("Sigmoid", h))
+        y = self.op("Add", self.op("Einsum", h, down, equation="ebsh,ehd->ebsd"), c)
+        if self.form == "einsum":
+            y = self.op("Einsum", gate, y, equation="bse,ebsd->bsd")
+        else:
+            turned = self.op("Transpose", gate, perm=[2, 0, 1])
+            y = self.op("Mul", y, self.op("Unsqueeze", turned, self.constant(np.array([-1]))))
+            y = self.op("ReduceSum", y, self.constant(np.array([0])), keepdims=0)
+        return self.op("Add", x, y)
+
+    def save(self, path):
+        info = lambda name, last: helper.make_tensor_value_info(name, 1, ["batch", SEQ, last])
+        graph = helper.make_graph(self.nodes, "g", [info("x", HIDDEN), info("scores", self.experts)], [info("y", HIDDEN)], self.weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
+
+
+def scores(routing, batch, experts):
+    """Who wants what: all the same expert, the first half of them, one more the later a token comes, or anyone."""
+    random = np.random.RandomState(9)
+    values = random.standard_normal((batch, SEQ, experts)).astype("f4")
+    if routing == "one":
+        values[..., 3] += 20
+    elif routing == "half":
+        values[..., : experts // 2] += 20
+    elif routing == "uneven":
+        values += 8 * (np.arange(experts) < np.linspace(0, experts, batch * SEQ).reshape(batch, SEQ, 1)).astype("f4")
+    return values
+
+
+def check_work(bundle, tokens, chosen, experts, parts):
+    """Experts' products of all layers, for what a rank has at most: k rows per token, or one per expert that it owns."""
+    own = -(-experts // parts["experts"])
+    rows = -(-tokens // parts["tokens"]) * min(chosen, own)
+    most = LAYERS * 4 * rows * HIDDEN * INNER * 1.5
+    got = sum(stage["flops"] for stage in bundle["stages"])
+    if got > most:
+        raise pcc.Failure(f"a rank computes {got:.0f}, {most:.0f} are enough")
+
+
+def check(options, routing, chosen, comm, form, batch, experts, parts):
+    with tempfile.TemporaryDirectory() as folder:
+        path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
+        Model(chosen, form, experts).save(path)
+        inputs = {"x": np.random.RandomState(7).standard_normal((batch, SEQ, HIDDEN)).astype("f4"), "scores": scores(routing, batch, experts)}
+        words = []
+        for name, value in inputs.items():
+            np.save(os.path.join(folder, name), value)
+            words += ["--input", f"{name}={folder}/{name}.npy"]
+        options = ["--dim", f"batch={batch}", *options]
+        report = pcc.report("verify", path, *options, *words)
+        if not report["equal"]:
+            raise pcc.Failure(f"differs: {report['first_difference']}")
+        pcc.succeed(path, "-o", bundle, *options)
+        if parts:
+            check_work(pcc.inspect(bundle), batch * SEQ, chosen, experts, parts)
+        pcc.succeed("run", bundle, *words, "--output", folder, "--comm", comm)
+        error = oracle.relative_error(np.load(os.path.join(folder, "y.npy")), oracle.run(path, inputs)["y"])
+        if not error <= 1e-5:
+            raise pcc.Failure(f"relative error {error:.2e}")
+
+
+def case(name, options=(), routing="any", chosen=2, comm="thread", form="einsum", batch=8, experts=EXPERTS, parts=None):
+    CASES[name] = lambda: check(list(options), routing, chosen, comm, form, batch, experts, parts)
+
+
+ROUTINGS = ("any", "one", "half", "uneven")
+for chosen in (1, 2):
+    for routing in ROUTINGS:
+        case(f"one-rank-{routing}-{chosen}", (), routing, chosen, parts=dict(tokens=1, experts=1))
+        case(f"ep-2-{routing}-{chosen}", ("--ep", "2"), routing, chosen, "mpi")
+        case(f"ep-4-{routing}-{chosen}", ("--ep", "4"), routing, chosen)
+for routing in ROUTINGS:
+    case(f"dp-4-ep-2-{routing}", ("--dp", "4", "--ep", "2"), routing)
+    case(f"microbatches-{routing}", ("--ep", "2", "--microbatches", "2"), routing)
+    case(f"products-{routing}", (), routing, form="product", parts=dict(tokens=1, experts=1))
+for plan in (("--dp", "2"), ("--tp", "2"), ("--pp", "2", "--microbatches", "2"), ("--ep", "2", "--tp", "2"), ("--ep", "2", "--pp", "2")):
+    name = "".join(w.strip("-") + "-" for w in plan)
+    case(f"{name}thread", plan, "uneven")
+    case(f"{name}mpi", plan, "one", comm="mpi")
+case("data-parallel-work", ("--dp", "2"), parts=dict(tokens=2, experts=1))
+case("all-experts-chosen", (), chosen=EXPERTS)
+case("uneven-tokens", ("--dp", "3"), "one", batch=7)
+case("uneven-tokens-and-experts", ("--ep", "3"), "uneven", batch=7)
+case("one-expert-per-rank", ("--ep", "4"), "half", experts=4)
+
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
