@@ -1,5 +1,6 @@
 //===- ExpertOpsTest.cpp - rows that go to some experts -------------------===//
 
+#include "runtime/program/ElementDispatch.h"
 #include "test/runtime/device/OneInstruction.h"
 
 #include <cmath>
@@ -58,21 +59,24 @@ Status multiply(ElementType type, const Ints &counts, bool transposed,
   op.integers = {transposed};
   OneInstruction run(builder);
   const Floats a{1, 2, 3, 4, 5, 6}, b{1, 0, 1, 0, 0, 2, 1, 0};
-  if (type == ElementType::F32) {
-    run.set(rows, a);
-    run.set(matrices, b);
-  } else {
-    run.set(rows, std::vector<double>(a.begin(), a.end()));
-    run.set(matrices, std::vector<double>(b.begin(), b.end()));
-  }
+  dispatch(type, [&](auto element) {
+    using T = decltype(element);
+    auto set = [&](int buffer, const Floats &values) {
+      std::vector<T> converted;
+      for (float value : values)
+        converted.push_back(T(value));
+      run.set(buffer, converted);
+    };
+    set(rows, a);
+    set(matrices, b);
+  });
   run.set(numbers, counts);
   const Status status = run.run();
-  if (type == ElementType::F32) {
-    result = run.get<float>(y);
-  } else {
-    const auto values = run.get<double>(y);
-    result.assign(values.begin(), values.end());
-  }
+  result.clear();
+  dispatch(type, [&](auto element) {
+    for (auto value : run.get<decltype(element)>(y))
+      result.push_back(static_cast<float>(value));
+  });
   return status;
 }
 } // namespace
@@ -102,13 +106,47 @@ TEST(GroupRows, NanIsNoMoreRows) {
 }
 
 TEST(GroupedMatmul, EachRowHasItsMatrix) {
-  for (ElementType type : {ElementType::F32, ElementType::F64}) {
+  for (ElementType type : {ElementType::F32, ElementType::F64,
+                           ElementType::BF16, ElementType::F16}) {
     Floats y;
     EXPECT_TRUE(multiply(type, {1, 2}, false, y).ok());
     EXPECT_EQ(y, (Floats{3, 0, 4, 6, 6, 10}));
     EXPECT_TRUE(multiply(type, {0, 3}, true, y).ok());
     EXPECT_EQ(y, (Floats{4, 1, 8, 3, 12, 5}));
   }
+}
+
+/// More columns than are widened at a time.
+TEST(GroupedMatmul, ManyColumns) {
+  const int64_t n = 600;
+  TestProgram builder({{"pp", 1}});
+  const int rows = builder.arena("rows", ElementType::BF16, {2, 3});
+  const int matrices = builder.arena("matrices", ElementType::BF16, {1, 3, n});
+  const int counts = builder.arena("counts", ElementType::I64, {1});
+  const int y = builder.arena("y", ElementType::BF16, {2, n});
+  auto &op = builder.instruction<program::HostOpT>("moe");
+  op.name = "grouped_matmul";
+  op.inputs = {rows, matrices, counts};
+  op.outputs = {y};
+  op.integers = {0};
+  OneInstruction run(builder);
+  std::vector<BFloat16> a, b;
+  for (int i = 0; i < 6; ++i)
+    a.push_back(BFloat16(float(i)));
+  for (int64_t i = 0; i < 3 * n; ++i)
+    b.push_back(BFloat16(float(i % 7)));
+  run.set(rows, a);
+  run.set(matrices, b);
+  run.set(counts, Ints{2});
+  EXPECT_TRUE(run.run().ok());
+  const std::vector<BFloat16> result = run.get<BFloat16>(y);
+  for (int64_t i = 0; i < 2; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int64_t p = 0; p < 3; ++p)
+        sum += float(a[size_t(i * 3 + p)]) * float(b[size_t(p * n + j)]);
+      EXPECT_EQ(float(result[size_t(i * n + j)]), sum);
+    }
 }
 
 TEST(GroupedMatmul, PaddingGivesZeros) {

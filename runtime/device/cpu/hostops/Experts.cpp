@@ -87,6 +87,14 @@ static void runGroupRows(HostOpCall &call) {
 // grouped_matmul
 //===----------------------------------------------------------------------===//
 
+/// Columns of a matrix that are widened at a time.
+static constexpr int64_t widenedColumns = 256;
+
+/// Floats that a product in a narrower type needs besides its operands.
+static int64_t widenedSize(int64_t rows, int64_t k) {
+  return rows * k + (k + rows) * widenedColumns;
+}
+
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -101,41 +109,67 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
   const bool transposed = call.integers[0] != 0;
   const int64_t k = matrices.shape[transposed ? 2 : 1],
                 n = matrices.shape[transposed ? 1 : 2];
-  return rows.shape[1] == k &&
-                 out.shape == std::vector<int64_t>{rows.shape[0], n}
-             ? nullptr
-             : "multiplies shapes that do not fit";
+  if (rows.shape[1] != k || out.shape != std::vector<int64_t>{rows.shape[0], n})
+    return "multiplies shapes that do not fit";
+  if (sizeOf(rows.type) < sizeof(float))
+    call.workspace.resize(size_t(widenedSize(rows.shape[0], k) + 1) / 2);
+  return nullptr;
 }
 
 namespace {
-/// The product of one expert: rows of `a` times `b`, which is read with
-/// strides.
+/// Rows times the matrix of one expert. Row p of the matrix is
+/// [rowStride * p, …), its columns are columnStride apart.
 template <typename T> struct Product {
   int64_t m, n, k;
   const T *a, *b;
-  bool transposed;
+  int64_t rowStride, columnStride;
   T *c;
+  float *scratch; ///< of widenedSize() elements, for narrow types
 
   void run() const {
     if constexpr (std::is_same_v<T, float>)
-      if (m > 0 && n > 0 && k > 0) {
-        dnnl_sgemm('N', transposed ? 'T' : 'N', m, n, k, 1.0f, a, k, b,
-                   transposed ? k : n, 0.0f, c, n);
-        return;
-      }
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j)
-        c[i * n + j] = element(i, j);
+      multiply(n, a, b, columnStride == 1 ? 'N' : 'T', n, c);
+    else if constexpr (std::is_same_v<Computed<T>, float>)
+      runWidened();
+    else
+      runPlain();
   }
 
 private:
-  T element(int64_t i, int64_t j) const {
-    using C = Computed<T>;
-    C sum(0);
-    for (int64_t p = 0; p < k; ++p)
-      sum += static_cast<C>(a[i * k + p]) *
-             static_cast<C>(b[transposed ? j * k + p : p * n + j]);
-    return static_cast<T>(sum);
+  /// c = a b for `columns` columns of b.
+  void multiply(int64_t columns, const float *rows, const float *matrix,
+                char transposed, int64_t stride, float *out) const {
+    dnnl_sgemm('N', transposed, m, columns, k, 1.0f, rows, k, matrix,
+               transposed == 'N' ? stride : k, 0.0f, out, columns);
+  }
+
+  /// Block by block in f32.
+  void runWidened() const {
+    float *rows = scratch, *matrix = rows + m * k,
+          *out = matrix + k * widenedColumns;
+    std::transform(a, a + m * k, rows,
+                   [](T x) { return static_cast<float>(x); });
+    for (int64_t first = 0; first < n; first += widenedColumns) {
+      const int64_t columns = std::min(widenedColumns, n - first);
+      for (int64_t p = 0; p < k; ++p)
+        for (int64_t j = 0; j < columns; ++j)
+          matrix[p * columns + j] =
+              static_cast<float>(b[p * rowStride + (first + j) * columnStride]);
+      multiply(columns, rows, matrix, 'N', columns, out);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          c[i * n + first + j] = static_cast<T>(out[i * columns + j]);
+    }
+  }
+
+  void runPlain() const {
+    std::fill(c, c + m * n, T());
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t p = 0; p < k; ++p)
+        for (int64_t j = 0; j < n; ++j)
+          c[i * n + j] = static_cast<T>(
+              c[i * n + j] +
+              a[i * k + p] * b[p * rowStride + j * columnStride]);
   }
 };
 } // namespace
@@ -144,23 +178,35 @@ template <typename T> static void groupedMatmul(HostOpCall &call) {
   const HostTensor &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);
   const int64_t k = rows.shape[1], n = out.shape[1];
-  const T *a = static_cast<const T *>(rows.data);
-  const T *b = static_cast<const T *>(call.inputs[1].data);
-  T *c = static_cast<T *>(out.data);
-  int64_t left = rows.shape[0];
+  const bool transposed = call.integers[0] != 0;
+  Product<T> product{0,
+                     n,
+                     k,
+                     static_cast<const T *>(rows.data),
+                     static_cast<const T *>(call.inputs[1].data),
+                     transposed ? 1 : n,
+                     transposed ? k : 1,
+                     static_cast<T *>(out.data),
+                     reinterpret_cast<float *>(call.workspace.data())};
+  int64_t left = k > 0 ? rows.shape[0] : 0;
   for (int64_t expert = 0; expert < call.inputs[1].shape[0]; ++expert) {
-    const int64_t m = std::clamp<int64_t>(counts[expert], 0, left);
-    Product<T>{m, n, k, a, b + expert * k * n, call.integers[0] != 0, c}.run();
-    a += m * k;
-    c += m * n;
-    left -= m;
+    product.m = std::clamp<int64_t>(counts[expert], 0, left);
+    if (product.m > 0 && n > 0)
+      product.run();
+    product.a += product.m * k;
+    product.b += k * n;
+    product.c += product.m * n;
+    left -= product.m;
   }
-  std::memset(static_cast<void *>(c), 0, size_t(left * n) * sizeof(T));
+  T *end = static_cast<T *>(out.data) + rows.shape[0] * n;
+  std::fill(product.c, end, T());
 }
 
 static void runGroupedMatmul(HostOpCall &call) {
-  dispatch(call.inputs[0].type,
-           [&](auto element) { groupedMatmul<decltype(element)>(call); });
+  dispatch(call.inputs[0].type, [&](auto element) {
+    if constexpr (std::is_floating_point_v<Computed<decltype(element)>>)
+      groupedMatmul<decltype(element)>(call);
+  });
 }
 
 static constexpr HostOpRow rows[] = {
