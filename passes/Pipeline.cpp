@@ -58,11 +58,12 @@ static void addLocalize(OpPassManager &manager) {
   // collectives needs.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
-  // Masks and offsets of one dim are built once per use; one of each is enough.
-  manager.addPass(createCSEPass());
-  // How many rows an expert has follows from what a rank owns; nothing behind
-  // this asks how they came about.
+  // Which rows an expert has follows from what a rank owns; nothing behind this
+  // asks how they came about.
   manager.addNestedPass<FuncOp>(localize::createGroupExperts());
+  // Masks and offsets of one dim are built once per use, as are rows; one of
+  // each is enough.
+  manager.addPass(createCSEPass());
   manager.addNestedPass<FuncOp>(localize::createVerifyLocal());
 }
 

@@ -123,22 +123,24 @@ Value RowBuilder::rowsOf(Value value, const Roles &roles) {
 }
 
 Value RowBuilder::sumOf(Value rows) {
-  SmallVector<int64_t> spread(shapeOf(rows).size(), 1);
+  Type type = graph::tensorType(rows).getElementType();
+  // Sums over narrower floats are made in f32.
+  Type sumType = type.getIntOrFloatBitWidth() < 32 ? getF32Type() : type;
+  SmallVector<int64_t> shape(shapeOf(rows)), spread(shape.size(), 1);
   spread[0] = numRows();
-  Value weight = reshape(groups.getWeight(), spread);
-  Value zero = scalar(graph::tensorType(rows).getElementType(), 0);
-  // Padding may hold anything.
-  Value weighed =
-      make<graph::SelectOp>(compare(graph::Predicate::Equal, weight, zero),
-                            zero, make<graph::MulOp>(rows, weight));
-  SmallVector<int64_t> shape(shapeOf(rows));
   shape[0] = sum.numTokens;
-  auto type = graph::tensorType(rows).clone(shape);
-  Value zeros = make<graph::BroadcastOp>(type, zero);
+  Value weight = cast(reshape(groups.getWeight(), spread), sumType);
+  Value zero = scalar(sumType, 0);
+  // Padding may hold anything.
+  Value weighed = make<graph::SelectOp>(
+      compare(graph::Predicate::Equal, weight, zero), zero,
+      make<graph::MulOp>(cast(rows, sumType), weight));
+  Value zeros =
+      make<graph::BroadcastOp>(RankedTensorType::get(shape, sumType), zero);
   Value added = make<graph::ScatterNdOp>(
       graph::ScatterKind::Add, zeros,
       reshape(groups.getToken(), {numRows(), 1}), weighed);
-  added = reshape(added, sum.shape);
+  added = reshape(cast(added, type), sum.shape);
   return llvm::is_sorted(sum.order)
              ? added
              : make<graph::TransposeOp>(added, sum.order);

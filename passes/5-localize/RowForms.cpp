@@ -55,6 +55,10 @@ static OperandRoles rolesOfElementWise(Operation *op, const Roles &result) {
       if (role != Role::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = Role::Repeated;
+    // What repeats along some dims of tokens only has no row for each.
+    if (hasRole(own, Role::Token) &&
+        llvm::count(own, Role::Token) != llvm::count(result, Role::Token))
+      return {};
   }
   return roles;
 }

@@ -91,3 +91,39 @@ func.func @one_expert_here(%gate: tensor<6x1xf32>, %x: tensor<6x4xf32>, %w: tens
       : tensor<6x1xf32>, tensor<1x6x4xf32>
   return %1 : tensor<6x4xf32>
 }
+
+// -----
+
+!gate = tensor<2x3x8xf32>
+!outputs = tensor<8x2x3x4xf32>
+
+// What repeats along one of two dims of tokens is added for all experts, behind it there are rows.
+// CHECK-LABEL: @repeated_for_some_tokens
+func.func @repeated_for_some_tokens(%gate: !gate, %x: tensor<2x3x4xf32>, %w: tensor<8x4x4xf32>,
+                                    %b: tensor<2x1x4xf32>) -> tensor<2x3x4xf32> {
+  // CHECK: %[[ALL:.*]] = graph.add %{{.*}}, %arg3 : tensor<8x2x3x4xf32>, tensor<2x1x4xf32>
+  // CHECK: %[[LONG:.*]] = graph.reshape %[[ALL]] : tensor<8x2x3x4xf32> to tensor<48x4xf32>
+  // CHECK: graph.gather %[[LONG]], %{{.*}} along 0 : tensor<48x4xf32>, tensor<12xi64>
+  // CHECK: graph.grouped_matmul
+  %0 = graph.einsum "bsd,edh->ebsh" %x, %w : tensor<2x3x4xf32>, tensor<8x4x4xf32>
+  %1 = graph.add %0, %b : !outputs, tensor<2x1x4xf32>
+  %2 = graph.einsum "ebsh,ehd->ebsd" %1, %w : !outputs, tensor<8x4x4xf32>
+  %3 = graph.einsum "bse,ebsd->bsd" %gate, %2 {graph.chosen = 2 : i64} : !gate, !outputs
+  return %3 : tensor<2x3x4xf32>
+}
+
+// -----
+
+!gate = tensor<6x8xbf16>
+
+// The rows of a token are added in f32, and rounded once.
+// CHECK-LABEL: @narrow_floats
+func.func @narrow_floats(%gate: !gate, %x: tensor<6x4xbf16>, %w: tensor<8x4x5xbf16>)
+    -> tensor<5x6xbf16> {
+  // CHECK: graph.scatter_nd add {{.*}} : tensor<6x5xf32>
+  // CHECK: graph.cast {{.*}} : tensor<6x5xf32> to tensor<6x5xbf16>
+  // CHECK: graph.transpose {{.*}} [1, 0] : tensor<6x5xbf16>
+  %0 = graph.einsum "td,edh->eth" %x, %w : tensor<6x4xbf16>, tensor<8x4x5xbf16>
+  %1 = graph.einsum "te,eth->ht" %gate, %0 {graph.chosen = 2 : i64} : !gate, tensor<8x6x5xbf16>
+  return %1 : tensor<5x6xbf16>
+}
