@@ -1,5 +1,4 @@
-//===- NonZeros.h - how many elements of a row can differ from 0 -*- C++
-//-*-===//
+//===- NonZeros.h - how many elements of a row can be other than 0 --------===//
 
 #ifndef PCC_PASSES_2_PREPARE_NONZEROS_H
 #define PCC_PASSES_2_PREPARE_NONZEROS_H

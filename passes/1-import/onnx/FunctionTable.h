@@ -1,5 +1,4 @@
-//===- FunctionTable.h - the functions of a model and their calls -*- C++
-//-*-===//
+//===- FunctionTable.h - the functions of a model and their calls ---------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_FUNCTIONTABLE_H
 #define PCC_PASSES_1_IMPORT_ONNX_FUNCTIONTABLE_H
