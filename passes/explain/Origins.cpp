@@ -191,10 +191,9 @@ private:
       origin.reason = "pinned by " + pinOf(best.value);
       return;
     case ByRole:
-      origin.reason =
-          shard::roleOf(axis.name) == AxisRole::Batch
-              ? axis.name + " splits the batch, and nothing else"
-              : axis.name + " splits the sequence";
+      origin.reason = shard::roleOf(axis.name) == AxisRole::Batch
+                          ? axis.name + " splits the batch, and nothing else"
+                          : axis.name + " splits the sequence";
       return;
     case Priced:
       if (auto reshard = dyn_cast<dist::ReshardOp>(best.op)) {
