@@ -1,6 +1,7 @@
 //===- BucketCollectives.cpp - one call for several small collectives -----===//
 
 #include "dialects/dist/Decision.h"
+#include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"
 #include "passes/plan/Buckets.h"
@@ -35,11 +36,6 @@ struct Part {
   int64_t numMembers() const { return dist::numParts(group); }
 };
 } // namespace
-
-static int64_t bytesOf(RankedTensorType type) {
-  return type.getNumElements() *
-         std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-}
 
 /// What `from` has and `to` lacks; nothing if they do not align.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
@@ -142,10 +138,9 @@ private:
   }
 
   bool isSmall(const Part &part) const {
-    return plan::isWorthPacking(static_cast<double>(bytesOf(part.operand())),
-                                static_cast<double>(bytesOf(part.result())),
-                                prices.seconds(part.group, 0),
-                                prices.cluster->memoryBytesPerSecond);
+    return plan::isWorthPacking(
+        graph::numBytes(part.operand()), graph::numBytes(part.result()),
+        prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
   /// Whether every rank receives what a bucket of even pieces would bring it.
@@ -161,7 +156,8 @@ private:
 
   static int64_t receivedTimesMembers(const Part &part) {
     const int64_t members = part.numMembers();
-    const int64_t bytes = bytesOf(part.operand());
+    const int64_t bytes =
+        part.operand().getNumElements() * graph::elementBytes(part.operand());
     return part.op.getKind() == CollectiveKind::AllReduce
                ? 2 * (members - 1) * bytes
                : (members - 1) * members * bytes;

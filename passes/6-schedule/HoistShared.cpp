@@ -1,5 +1,6 @@
 //===- HoistShared.cpp - run once what all microbatches share -------------===//
 
+#include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
@@ -20,8 +21,7 @@ static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
   for (Type type : types) {
     auto tensor = cast<RankedTensorType>(type);
-    bytes += tensor.getNumElements() *
-             std::max<int64_t>(1, tensor.getElementTypeBitWidth() / 8);
+    bytes += tensor.getNumElements() * graph::elementBytes(tensor);
   }
   return bytes;
 }
