@@ -148,7 +148,7 @@ def add(name, function, *arguments):
 
 models = {n: s for n, s in {**volumes.REAL, **volumes.FULL}.items() if os.path.isdir(os.path.join(pcc.REAL_MODELS, n))} or volumes.OWN
 for name, sizes in models.items():
-    for ranks in (2, 4, 8):
+    for ranks in (2, 4, 8) if name not in volumes.FULL else (4,):
         add(f"{name} tp={ranks}", tensor, name, sizes, ranks)
         if dict(sizes.dims)["batch"] % ranks == 0:
             add(f"{name} dp={ranks}", data, name, sizes, ranks)
