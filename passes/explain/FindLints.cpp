@@ -296,10 +296,13 @@ private:
       Operation *largest = nullptr;
       forEachOp([&](Operation *op) {
         auto cost = dyn_cast<graph::CostOpInterface>(op);
-        if (!cost || !op->hasAttr(dist::shardingsName))
+        if (!cost)
           return;
-        all += cost.getFlops();
-        if (isDividedBy(op, axis.name))
+        // Of what localization made, products of rows have their weights' axes.
+        const bool isDivided = isDividedBy(op, axis.name);
+        if (isDivided || op->hasAttr(dist::shardingsName))
+          all += cost.getFlops();
+        if (isDivided || !op->hasAttr(dist::shardingsName))
           return;
         repeated += cost.getFlops();
         if (cost.getFlops() > most) {
