@@ -52,16 +52,6 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// The cluster that was planned for; a dump records it.
-static plan::Cluster clusterOf(Compilation &compilation,
-                               const CompileOptions &options) {
-  const plan::Cluster defaults = *plan::defaultCluster(options.target);
-  llvm::StringRef text = dist::clusterOf(compilation.getModule());
-  return text.empty()
-             ? defaults
-             : plan::parseCluster({text.data(), text.size()}, defaults).cluster;
-}
-
 static Outcome explainPlan(Compilation &compilation,
                            const CompileOptions &options,
                            const ExplainOptions &explainOptions,
@@ -75,7 +65,9 @@ static Outcome explainPlan(Compilation &compilation,
   if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
     return outcome;
   return compilation.guarded([&]() -> Outcome {
-    const plan::Cluster cluster = clusterOf(compilation, options);
+    // The cluster that was planned for; a dump records it.
+    const plan::Cluster cluster = plan::clusterOf(
+        dist::clusterOf(compilation.getModule()), options.target);
     std::string missing;
     auto explanation =
         explain::explainModule(compilation.getModule(), cluster, missing);

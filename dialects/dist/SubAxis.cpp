@@ -88,6 +88,22 @@ SubAxes mergeNeighbours(const SubAxes &axes) {
   return result;
 }
 
+bool holdsAxis(const SubAxes &axes, std::string_view name) {
+  return std::any_of(axes.begin(), axes.end(),
+                     [&](const SubAxis &axis) { return axis.axis == name; });
+}
+
+std::string axisNames(const SubAxes &axes) {
+  std::string names;
+  SubAxes seen;
+  for (const SubAxis &axis : axes) {
+    if (!holdsAxis(seen, axis.axis))
+      names += (names.empty() ? "" : "+") + axis.axis;
+    seen.push_back(axis);
+  }
+  return names;
+}
+
 int64_t numParts(const SubAxes &axes) {
   int64_t product = 1;
   for (const SubAxis &axis : axes)

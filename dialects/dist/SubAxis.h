@@ -75,6 +75,12 @@ SubAxes without(const SubAxis &a, const SubAxis &b);
 /// {ab, x}.
 SubAxes mergeNeighbours(const SubAxes &axes);
 
+/// Whether one of `axes` is `name` or a part of it.
+bool holdsAxis(const SubAxes &axes, std::string_view name);
+
+/// The names of the axes that `axes` are of, each once: "dp+tp".
+std::string axisNames(const SubAxes &axes);
+
 /// Product of the sizes, saturated: unchecked input may hold any numbers.
 int64_t numParts(const SubAxes &axes);
 

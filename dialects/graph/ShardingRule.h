@@ -4,6 +4,7 @@
 #define PCC_DIALECTS_GRAPH_SHARDINGRULE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 
@@ -107,6 +108,13 @@ struct ShardingRule {
     return static_cast<int>(factors.size()) - 1;
   }
 };
+
+/// Whether some dim of `tensor` has `factor`.
+inline bool occursIn(const ShardingRule::TensorFactors &tensor, int factor) {
+  return llvm::any_of(tensor, [&](const ShardingRule::DimFactors &dim) {
+    return llvm::is_contained(dim, factor);
+  });
+}
 
 } // namespace pcc::graph
 

@@ -22,11 +22,6 @@ static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
   return part.axis == axis.name;
 }
 
-static bool isSplitBy(const dist::SubAxes &axes, const dist::Axis &axis) {
-  return llvm::any_of(
-      axes, [&](const dist::SubAxis &part) { return isOf(part, axis); });
-}
-
 /// `op` as it was before `axis` was handed out.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
@@ -49,7 +44,7 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
-    if (!isSplitBy(axes, axis))
+    if (!dist::holdsAxis(axes, axis.name))
       continue;
     llvm::sort(axes, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
       return std::pair(mesh.indexOf(a.axis), a.pre) <
@@ -64,12 +59,12 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
 /// anybody would take.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
-  if (!isSplitBy(candidate.through, axis))
+  if (!dist::holdsAxis(candidate.through, axis.name))
     return false;
   return llvm::none_of(graph.operands[index], [&](const auto &edge) {
-    return isSplitBy(
+    return dist::holdsAxis(
         dist::partialAxes(graph.ops[edge.producer].resultSharding(edge.result)),
-        axis);
+        axis.name);
   });
 }
 
@@ -224,12 +219,6 @@ static std::string nameOf(const ShardedGraph &graph, Value operand) {
   return name ? "'" + cast<StringAttr>(name).str() + "'" : "";
 }
 
-static bool occursIn(const graph::ShardingRule::TensorFactors &tensor,
-                     int factor) {
-  return llvm::any_of(
-      tensor, [&](const auto &dim) { return llvm::is_contained(dim, factor); });
-}
-
 static bool isMatrix(Value operand) {
   return operand.getDefiningOp<graph::GetParameterOp>() &&
          graph::tensorType(operand).getRank() > 1;
@@ -243,16 +232,17 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
     return name + " as " + listed(op.operandSharding(operand), mesh);
   };
   for (unsigned i = 0; i < op.rule->operands.size(); ++i)
-    if (occursIn(op.rule->operands[i], factor) &&
+    if (graph::occursIn(op.rule->operands[i], factor) &&
         isMatrix(op.op->getOperand(i)))
       return show(i, nameOf(graph, op.op->getOperand(i)));
-  if (!op.rule->results.empty() && occursIn(op.rule->results[0], factor)) {
+  if (!op.rule->results.empty() &&
+      graph::occursIn(op.rule->results[0], factor)) {
     dist::Sharding result = op.resultSharding(0);
     result.partials.clear();
     return "its result as " + listed(result, mesh);
   }
   for (unsigned i = 0; i < op.rule->operands.size(); ++i)
-    if (occursIn(op.rule->operands[i], factor)) {
+    if (graph::occursIn(op.rule->operands[i], factor)) {
       std::string name = nameOf(graph, op.op->getOperand(i));
       return show(i, name.empty() ? "operand " + std::to_string(i) : name);
     }
@@ -269,7 +259,7 @@ std::string Alternatives::describe(const ShardedOp &candidate,
                                    const dist::Axis &axis) const {
   SmallVector<std::string> parts;
   for (auto [i, axes] : llvm::enumerate(candidate.axes)) {
-    if (!isSplitBy(axes, axis) || isGuest(candidate, i))
+    if (!dist::holdsAxis(axes, axis.name) || isGuest(candidate, i))
       continue;
     const auto &factor = candidate.rule->factors[i];
     std::string part = showFactor(graph, candidate, i, planner.mesh());
@@ -284,7 +274,7 @@ std::string Alternatives::describe(const ShardedOp &candidate,
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
   }
-  if (parts.empty() && isSplitBy(candidate.through, axis))
+  if (parts.empty() && dist::holdsAxis(candidate.through, axis.name))
     return "pass the partial sum on";
   std::string text =
       parts.empty() ? "split nothing" : "split " + llvm::join(parts, " and ");
@@ -313,14 +303,12 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
                                   const dist::Axis &axis) const {
   const AxisRole role = roleOf(axis.name);
   if (role != AxisRole::Tensor && stored.contains(index) &&
-      llvm::none_of(candidate.axes, [&](const dist::SubAxes &axes) {
-        return isSplitBy(axes, axis);
-      }))
+      !candidate.isSplitBy(axis))
     return nameOf(graph, candidate.op->getResult(0)) +
            " would be stored whole on every rank of " + axis.name +
            ", which has to divide it";
   for (size_t i = 0; i < candidate.axes.size(); ++i)
-    if (isSplitBy(candidate.axes[i], axis) &&
+    if (dist::holdsAxis(candidate.axes[i], axis.name) &&
         !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
       return axis.name + (role == AxisRole::Tensor ? " never splits the batch"
                                                    : " splits nothing else");

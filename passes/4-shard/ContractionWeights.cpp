@@ -48,23 +48,18 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
       weight.bytes = 0;
 }
 
-static bool holdsAxis(const dist::SubAxes &axes, StringRef name) {
-  return llvm::any_of(
-      axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
-}
-
 bool ContractionWeights::mustSplit(const ShardedOp &op, unsigned index,
                                    const dist::SubAxis &axis) const {
   Weight weight = weights.lookup(index);
   if (weight.bytes == 0)
     return false;
   bool begun = llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
-    return holdsAxis(axes, axis.axis);
+    return dist::holdsAxis(axes, axis.axis);
   });
   for (const auto &dim : weight.dimsOf(*op.rule))
     for (int factor : dim) {
       const auto &f = op.rule->factors[factor];
-      if (begun && !holdsAxis(op.axes[factor], axis.axis))
+      if (begun && !dist::holdsAxis(op.axes[factor], axis.axis))
         continue;
       if (f.kind != graph::FactorKind::Whole &&
           dist::numParts(op.axes[factor]) * axis.size <= f.size)

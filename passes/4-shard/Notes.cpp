@@ -45,20 +45,12 @@ private:
 };
 } // namespace
 
-static std::string axisNames(const dist::SubAxes &axes) {
-  SmallVector<StringRef> names;
-  for (const dist::SubAxis &axis : axes)
-    if (!llvm::is_contained(names, axis.axis))
-      names.push_back(axis.axis);
-  return llvm::join(names, "+");
-}
-
 /// Factors of an op that its axes do not divide.
 static void countUneven(const ShardedOp &op, Counted &uneven) {
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
     if (int64_t parts = dist::numParts(axes); factor.size % parts != 0)
       uneven.add(llvm::formatv("{0} in {1} over {2}", factor.size, parts,
-                               axisNames(axes))
+                               dist::axisNames(axes))
                      .str(),
                  op.op);
 }
@@ -96,14 +88,6 @@ void pcc::shard::noteShardings(func::FuncOp function) {
                         << unruled.list() << unruled.place();
 }
 
-static bool isSplitBy(const ShardedOp &op, const dist::Axis &axis) {
-  return llvm::any_of(op.axes, [&](const dist::SubAxes &axes) {
-    return llvm::any_of(axes, [&](const dist::SubAxis &part) {
-      return part.axis == axis.name;
-    });
-  });
-}
-
 /// Most things that a remark names.
 static constexpr size_t mostNamed = 5;
 
@@ -122,7 +106,7 @@ void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
   SmallVector<std::string> whole;
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
-    if (!get || weights.bytes(i) == 0 || isSplitBy(graph.ops[i], axis))
+    if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
@@ -141,7 +125,7 @@ void pcc::shard::noteWholeWeights(const ShardedGraph &graph,
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];
-  return graph.seedOf(index) && !isSplitBy(op, axis) &&
+  return graph.seedOf(index) && !op.isSplitBy(axis) &&
          llvm::any_of(llvm::zip_equal(graph.tags[index], op.rule->factors),
                       [](const auto &factor) {
                         return std::get<0>(factor) == Tag::Sequence &&

@@ -152,12 +152,6 @@ void ShardedGraph::refine() {
   tagBatchAndSequence();
 }
 
-static bool isIn(const graph::ShardingRule::TensorFactors &tensor, int factor) {
-  return llvm::any_of(tensor, [&](const DimFactors &dim) {
-    return llvm::is_contained(dim, factor);
-  });
-}
-
 /// A product whose rows are tokens and whose columns are tokens, too: scores.
 static bool isScores(const ShardedOp &op, ArrayRef<Tag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
@@ -167,9 +161,9 @@ static bool isScores(const ShardedOp &op, ArrayRef<Tag> tags) {
     return llvm::any_of(llvm::enumerate(tags), [&](auto tag) {
       const int factor = static_cast<int>(tag.index());
       return tag.value() == Tag::Sequence &&
-             isIn(op.rule->operands[operand], factor) &&
-             !isIn(op.rule->operands[1 - operand], factor) &&
-             isIn(op.rule->results[0], factor);
+             graph::occursIn(op.rule->operands[operand], factor) &&
+             !graph::occursIn(op.rule->operands[1 - operand], factor) &&
+             graph::occursIn(op.rule->results[0], factor);
     });
   };
   return hasOwn(0) && hasOwn(1);
@@ -186,9 +180,9 @@ void ShardedGraph::tagHeads(unsigned index) {
     const int id = static_cast<int>(factor);
     const bool isHead = isAttention
                             ? llvm::is_contained(op.rule->operands[0][1], id)
-                            : isIn(op.rule->operands[0], id) &&
-                                  isIn(op.rule->operands[1], id) &&
-                                  isIn(op.rule->results[0], id);
+                            : graph::occursIn(op.rule->operands[0], id) &&
+                                  graph::occursIn(op.rule->operands[1], id) &&
+                                  graph::occursIn(op.rule->results[0], id);
     if (isHead && tag == Tag::None)
       tag = Tag::Head;
   }

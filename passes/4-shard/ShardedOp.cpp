@@ -152,6 +152,12 @@ dist::Sharding ShardedOp::split() const {
   return sharding;
 }
 
+bool ShardedOp::isSplitBy(const dist::Axis &axis) const {
+  return llvm::any_of(axes, [&](const dist::SubAxes &split) {
+    return dist::holdsAxis(split, axis.name);
+  });
+}
+
 dist::SubAxes ShardedOp::innerAxes() const {
   dist::SubAxes inner;
   for (auto [factor, split] : llvm::zip_equal(rule->factors, axes))

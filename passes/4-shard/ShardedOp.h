@@ -83,6 +83,9 @@ struct ShardedOp {
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
 
+  /// Whether some factor is split by `axis` or a part of it.
+  bool isSplitBy(const dist::Axis &axis) const;
+
   /// The axes along which parts talk, in order of the factors: those that split
   /// Inner factors, or, in a ring, Whole ones.
   dist::SubAxes innerAxes() const;

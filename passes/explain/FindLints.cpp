@@ -25,19 +25,6 @@ using dist::Lint;
 /// Most weights that one message names.
 static constexpr size_t mostNamed = 5;
 
-static bool holds(const dist::SubAxes &axes, StringRef name) {
-  return llvm::any_of(
-      axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
-}
-
-static std::string axisNames(const dist::SubAxes &axes) {
-  SmallVector<StringRef> names;
-  for (const dist::SubAxis &axis : axes)
-    if (!llvm::is_contained(names, axis.axis))
-      names.push_back(axis.axis);
-  return llvm::join(names, "+");
-}
-
 static std::string percent(double share) {
   return llvm::formatv("{0:F0} %", share * 100).str();
 }
@@ -142,7 +129,7 @@ private:
       if (!gather || !isGather(gather))
         return;
       const std::string axes =
-          axisNames(dist::splitAxes(gather.getFrom().getSharding()));
+          dist::axisNames(dist::splitAxes(gather.getFrom().getSharding()));
       auto [first, isNew] = gathered.insert(
           {{elementsOf(gather.getInput()).getAsOpaquePointer(), axes},
            graph::nodeName(op->getLoc()).str()});
@@ -215,7 +202,8 @@ private:
         if (!sharding || graph::tensorType(get).getRank() < 2 ||
             bytesOf(weight) <= large ||
             llvm::any_of(axes, [&](const dist::Axis &axis) {
-              return holds(dist::splitAxes(sharding.getSharding()), axis.name);
+              return dist::holdsAxis(dist::splitAxes(sharding.getSharding()),
+                                     axis.name);
             }))
           return;
         if (!whole.insert({get.getParameter().str(), bytesOf(weight)}).second)
@@ -273,7 +261,7 @@ private:
     if (parts > 1 && share >= dist::largePaddingShare)
       found.add(llvm::formatv("{0} in {1} over {2}: {3} of what ranks hold is "
                               "padding",
-                              factor.size, parts, axisNames(factor.axes),
+                              factor.size, parts, dist::axisNames(factor.axes),
                               percent(share))
                     .str(),
                 op);
@@ -282,7 +270,8 @@ private:
   static bool isDividedBy(Operation *op, StringRef axis) {
     auto divides = [&](Value value) {
       dist::ShardingAttr sharding = dist::shardingOf(value);
-      return sharding && holds(dist::axesUsed(sharding.getSharding()), axis);
+      return sharding &&
+             dist::holdsAxis(dist::axesUsed(sharding.getSharding()), axis);
     };
     return llvm::any_of(op->getOperands(), divides) ||
            llvm::any_of(op->getResults(), divides);

@@ -11,17 +11,12 @@ using namespace pcc;
 using namespace pcc::explain;
 using shard::AxisRole;
 
-static bool holds(const dist::SubAxes &axes, StringRef name) {
-  return llvm::any_of(
-      axes, [&](const dist::SubAxis &axis) { return axis.axis == name; });
-}
-
 /// The dim of `value` that `axis` splits; -1 if none.
 static int64_t dimOf(Value value, StringRef axis) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   if (sharding)
     for (auto [i, dim] : llvm::enumerate(sharding.getSharding().dims))
-      if (holds(dim.axes(), axis))
+      if (dist::holdsAxis(dim.axes(), axis))
         return static_cast<int64_t>(i);
   return -1;
 }
@@ -226,7 +221,8 @@ static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
     Operation *op = order[i].getDefiningOp();
     if (auto reshard = dyn_cast_or_null<dist::ReshardOp>(op);
         reshard &&
-        holds(dist::axesUsed(reshard.getFrom().getSharding()), axis.name)) {
+        dist::holdsAxis(dist::axesUsed(reshard.getFrom().getSharding()),
+                        axis.name)) {
       for (Value value = order[i]; value; value = cameFrom.lookup(value))
         if (!isForm(value.getDefiningOp()))
           origin.steps.push_back(textOf(value));
@@ -253,7 +249,7 @@ Origin explain::originOf(Value value, const dist::Axis &axis) {
     OriginSearch(axis).run(value, origin);
     return origin;
   }
-  if (holds(dist::partialAxes(sharding.getSharding()), axis.name)) {
+  if (dist::holdsAxis(dist::partialAxes(sharding.getSharding()), axis.name)) {
     origin.what = "partial";
     const Value maker = madeFrom(value);
     origin.steps.push_back(textOf(maker));

@@ -99,4 +99,8 @@ std::optional<Cluster> defaultCluster(std::string_view target) {
   return std::nullopt;
 }
 
+Cluster clusterOf(std::string_view text, std::string_view target) {
+  return parseCluster(text, *defaultCluster(target)).cluster;
+}
+
 } // namespace pcc::plan

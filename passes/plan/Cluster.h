@@ -89,6 +89,10 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     8 = [[65536, 28], [1048576, 41]]                 # bytes, microseconds
 ClusterOrError parseCluster(std::string_view text, const Cluster &defaults);
 
+/// The cluster of a file's text that has been checked; the fixed profile of
+/// `target` where there is none.
+Cluster clusterOf(std::string_view text, std::string_view target);
+
 } // namespace pcc::plan
 
 #endif // PCC_PASSES_PLAN_CLUSTER_H

@@ -22,8 +22,7 @@ Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh) {
 Prices pricesOf(std::string_view clusterText, const dist::Mesh &mesh) {
   if (clusterText.empty())
     return {};
-  return pricesOf(parseCluster(clusterText, *defaultCluster("cpu")).cluster,
-                  mesh);
+  return pricesOf(clusterOf(clusterText, "cpu"), mesh);
 }
 
 } // namespace pcc::plan
