@@ -4,6 +4,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/4-shard/StoredWeights.h"
@@ -209,7 +210,7 @@ private:
 Outcome pcc::fitMemory(ModuleOp module,
                        llvm::function_ref<bool(ModuleOp)> runRest,
                        const Listener &listener) {
-  auto limit = module->getAttrOfType<IntegerAttr>(emit::memoryLimitName);
+  auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
   if (!limit)
     return {};
   return MemoryFitter(module, runRest, limit.getInt()).run(listener);

@@ -3,9 +3,11 @@
 #include "passes/Record.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
+#include "passes/4-shard/Presets.h"
 #include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -226,7 +228,7 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.presets.empty())
-    module->setAttr("dist.presets", strings(builder, options.presets));
+    module->setAttr(shard::presetsName, strings(builder, options.presets));
   // A weight that were gathered once for all microbatches would not be divided.
   if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
     module->setAttr(pipe::maxHeldBytesName, builder.getI64IntegerAttr(0));
@@ -241,7 +243,7 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   if (!options.cpus.empty())
     module->setAttr("rank.cpus", strings(builder, options.cpus));
   if (options.memoryLimit)
-    module->setAttr("rank.memory_limit",
+    module->setAttr(rank::memoryLimitName,
                     builder.getI64IntegerAttr(*options.memoryLimit));
   if (options.randomWeights)
     module->setAttr("rank.random_weights",

@@ -18,4 +18,12 @@
 #define GET_OP_CLASSES
 #include "dialects/rank/RankOps.h.inc"
 
+namespace pcc::rank {
+
+/// On the module: bytes that the weights and the arena of a rank may take; none
+/// if --memory-limit was not given. What libraries take is not counted.
+inline constexpr llvm::StringLiteral memoryLimitName = "rank.memory_limit";
+
+} // namespace pcc::rank
+
 #endif // PCC_DIALECTS_RANK_RANKDIALECT_H

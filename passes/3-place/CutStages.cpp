@@ -1,6 +1,7 @@
 //===- CutStages.cpp - give every op a pipeline stage ---------------------===//
 
 #include "dialects/dist/DistDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/Chain.h"
 #include "passes/3-place/Passes.h"
@@ -86,7 +87,7 @@ private:
   /// part: along tp, and in all. Without a limit there is no bound.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
-    auto limit = module->getAttrOfType<IntegerAttr>("rank.memory_limit");
+    auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
     if (!limit)
       return {std::numeric_limits<double>::infinity()};
     const dist::Mesh mesh = dist::meshOf(module).spatial();

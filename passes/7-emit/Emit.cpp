@@ -54,25 +54,14 @@ private:
   Status read() {
     if (Status status = findSupportFolder(support); status.failed())
       return status;
-    if (Status status = instructionSetsOf(module, cpus); status.failed())
-      return status;
-    std::string missing;
-    facts = readFacts(module, missing);
-    return facts ? Status::success()
-                 : Status::error(runtime::CannotRead,
-                                 "the module cannot be emitted: " + missing);
+    return instructionSetsOf(module, cpus);
   }
 
   Status writePrograms() {
-    programs = std::vector<PositionProgram>(facts->numPositions());
-    std::vector<PositionMemory> memory;
-    for (int position = 0; position < facts->numPositions(); ++position) {
-      if (Status status = writeProgram(*facts, position, programs[position]);
-          status.failed())
-        return status;
-      memory.push_back(memoryOf(programs[position]));
-    }
-    return checkMemory(module, memory);
+    if (Status status = emit::writePrograms(module, facts, programs);
+        status.failed())
+      return status;
+    return checkMemory(module, memoryOf(programs));
   }
 
   Status createFolder() { return folder.create(options.bundle); }

@@ -1,7 +1,7 @@
 //===- MemoryUse.cpp - what every rank has to hold ------------------------===//
 
 #include "passes/7-emit/MemoryUse.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "dialects/rank/RankDialect.h"
 #include "runtime/program/InspectText.h"
 
 using namespace mlir;
@@ -24,24 +24,25 @@ PositionMemory emit::memoryOf(const PositionProgram &program) {
   return memory;
 }
 
-Status emit::memoryOf(ModuleOp module, std::vector<PositionMemory> &positions) {
-  std::string missing;
-  const std::optional<ModelFacts> facts = readFacts(module, missing);
-  if (!facts)
-    return Status::error(runtime::CannotRead,
-                         "the module cannot be emitted: " + missing);
-  for (int position = 0; position < facts->numPositions(); ++position) {
-    PositionProgram program;
-    if (Status status = writeProgram(*facts, position, program);
-        status.failed())
-      return status;
+std::vector<PositionMemory>
+emit::memoryOf(const std::vector<PositionProgram> &programs) {
+  std::vector<PositionMemory> positions;
+  for (const PositionProgram &program : programs)
     positions.push_back(memoryOf(program));
-  }
+  return positions;
+}
+
+Status emit::memoryOf(ModuleOp module, std::vector<PositionMemory> &positions) {
+  std::optional<ModelFacts> facts;
+  std::vector<PositionProgram> programs;
+  if (Status status = writePrograms(module, facts, programs); status.failed())
+    return status;
+  positions = memoryOf(programs);
   return Status::success();
 }
 
 Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
-  auto limit = module->getAttrOfType<IntegerAttr>(memoryLimitName);
+  auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
   if (!limit)
     return Status::success();
   for (auto [position, memory] : llvm::enumerate(positions))

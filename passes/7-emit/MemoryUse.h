@@ -12,10 +12,6 @@
 
 namespace pcc::emit {
 
-/// On the module: bytes that the weights and the arena of a rank may take; none
-/// if --memory-limit was not given. What libraries take is not counted.
-inline constexpr llvm::StringLiteral memoryLimitName = "rank.memory_limit";
-
 /// What each rank of one position holds, in bytes.
 struct PositionMemory {
   /// By name; a weight that is held in two placements counts twice.
@@ -27,9 +23,11 @@ struct PositionMemory {
 };
 
 PositionMemory memoryOf(const PositionProgram &program);
+std::vector<PositionMemory>
+memoryOf(const std::vector<PositionProgram> &programs);
 
-/// The same for every position of a module that phase 7-emit has passed, by
-/// planning its programs. Fails as `writeProgram` does.
+/// The same for a module that phase 7-emit has passed, by planning its
+/// programs. Fails as `writePrograms` does.
 runtime::Status memoryOf(mlir::ModuleOp module,
                          std::vector<PositionMemory> &positions);
 

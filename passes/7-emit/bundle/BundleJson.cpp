@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/bundle/BundleJson.h"
 #include "dialects/rank/RankDialect.h"
+#include "passes/7-emit/MemoryUse.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "runtime/program/Program.h"
 #include "llvm/ADT/StringMap.h"
@@ -229,9 +230,7 @@ private:
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {
       const program::ProgramT &program = programs[position].tables;
-      int64_t weights = 0, instructions = 0;
-      for (const auto &parameter : program.parameters)
-        weights += parameter->local_bytes;
+      int64_t instructions = 0;
       for (const auto &function : program.functions)
         instructions += static_cast<int64_t>(function->instructions.size());
       list.push_back(
@@ -239,7 +238,7 @@ private:
            {"stages", facts.stagesOf(position)},
            {"arena_bytes", program.arena_bytes},
            {"arena_lower_bound_bytes", program.arena_lower_bound_bytes},
-           {"weight_bytes", weights},
+           {"weight_bytes", memoryOf(programs[position]).weightBytes()},
            {"gradient_bytes", 0},
            {"state_bytes", 0},
            {"received_bytes", receivedBytes(facts, position)},

@@ -210,3 +210,20 @@ runtime::Status emit::writeProgram(const ModelFacts &facts, int position,
                                    PositionProgram &written) {
   return ProgramWriter(facts, position, written).run();
 }
+
+runtime::Status emit::writePrograms(ModuleOp module,
+                                    std::optional<ModelFacts> &facts,
+                                    std::vector<PositionProgram> &programs) {
+  std::string missing;
+  facts = readFacts(module, missing);
+  if (!facts)
+    return runtime::Status::error(runtime::CannotRead,
+                                  "the module cannot be emitted: " + missing);
+  programs = std::vector<PositionProgram>(facts->numPositions());
+  for (int position = 0; position < facts->numPositions(); ++position)
+    if (runtime::Status status =
+            writeProgram(*facts, position, programs[position]);
+        status.failed())
+      return status;
+  return runtime::Status::success();
+}

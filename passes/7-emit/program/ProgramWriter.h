@@ -22,6 +22,12 @@ struct PositionProgram {
 runtime::Status writeProgram(const ModelFacts &facts, int position,
                              PositionProgram &written);
 
+/// The programs of all positions of a module that phase 7-emit has passed, and
+/// the facts that they share. Fails as well where the module lacks any (3).
+runtime::Status writePrograms(mlir::ModuleOp module,
+                              std::optional<ModelFacts> &facts,
+                              std::vector<PositionProgram> &programs);
+
 } // namespace pcc::emit
 
 #endif // PCC_PASSES_7_EMIT_PROGRAM_PROGRAMWRITER_H
