@@ -7,10 +7,6 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return graph::tensorType(value).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // The sum
 //===----------------------------------------------------------------------===//

@@ -24,6 +24,10 @@ enum class Role : uint8_t {
 };
 using Roles = llvm::SmallVector<Role, 4>; ///< per dim
 
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return graph::tensorType(value).getShape();
+}
+
 inline bool hasRole(const Roles &roles, Role role) {
   return llvm::is_contained(roles, role);
 }

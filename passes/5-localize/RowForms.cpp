@@ -11,10 +11,6 @@ using namespace pcc::localize;
 
 using OperandRoles = std::optional<SmallVector<Roles>>;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return graph::tensorType(value).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // Element-wise ops
 //===----------------------------------------------------------------------===//
