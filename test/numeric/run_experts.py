@@ -18,18 +18,12 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
 import builder
-import numpy as np
+import executed
 import oracle
 import pcc
 
 CASES = {}
 HIDDEN, SEQ, EXPERTS, LAYERS = 16, 16, 8, 2
-
-
-def verify(path, inputs, options, folder):
-    report = pcc.report("verify", path, *options, *(w for n in inputs for w in ("--input", f"{n}={folder}/{n}.npy")))
-    if not report["equal"]:
-        raise pcc.Failure(f"differs: {report['first_difference']}")
 
 
 def check_weights(bundle, parts):
@@ -40,26 +34,17 @@ def check_weights(bundle, parts):
         raise pcc.Failure(f"a rank holds {largest[1]} of {largest[0]} experts, divided by {parts}")
 
 
-def check_outputs(path, bundle, inputs, folder):
-    """What the ranks compute is what ONNX Runtime computes, dropped tokens included."""
-    pcc.succeed("run", bundle, *(w for n in inputs for w in ("--input", f"{n}={folder}/{n}.npy")), "--output", folder, "--comm", "thread")
-    for name, want in oracle.run(path, inputs).items():
-        error = oracle.relative_error(np.load(os.path.join(folder, f"{name}.npy")), want)
-        if not error <= 1e-4:
-            raise pcc.Failure(f"{name}: relative error {error:.2e}")
-
-
 def check(options, parts, limit=None, exchanges=None, batch=8, model=None, kind="moe"):
     sizes = dict(layers=LAYERS, hidden=HIDDEN, inner=24, experts=EXPERTS) | ({"seq": SEQ} if kind == "moe" else {"heads": 4})
     with tempfile.TemporaryDirectory() as folder:
         path, dims = os.path.join(folder, "m.onnx"), {"batch": batch} | ({} if kind == "moe" else {"seq": SEQ})
         graph = builder.build(kind, path, **(sizes | (model or {})))
         options, inputs, bundle = [*pcc.dim_options(dims), *options], graph.draw_inputs(dims), os.path.join(folder, "b.pcc")
-        for name, value in inputs.items():
-            np.save(os.path.join(folder, name), value)
-        verify(path, inputs, options, folder)
+        feeds = executed.feed(folder, inputs)
+        executed.verify(path, *options, *feeds)
         pcc.succeed(path, "-o", bundle, *options)
-        check_outputs(path, bundle, inputs, folder)
+        # What ranks compute is what ONNX Runtime computes, dropped tokens included.
+        executed.compare(executed.outputs(bundle, feeds, folder), oracle.run(path, inputs))
         check_weights(pcc.inspect(bundle), parts)
         check_traffic(pcc.inspect(bundle), limit, exchanges)
 
@@ -147,9 +132,7 @@ def real(name, options, parts, limit):
     folder = os.path.join(pcc.REAL_MODELS, name)
     model, inputs = os.path.join(folder, "model.onnx"), os.path.join(folder, "inputs")
     options = ["--dim", "batch=8", *options]
-    report = pcc.report("verify", model, *options, *pcc.input_options(inputs))
-    if not report["equal"]:
-        raise pcc.Failure(f"differs: {report['first_difference']}")
+    executed.verify(model, *options, *pcc.input_options(inputs))
     with tempfile.TemporaryDirectory() as out:
         pcc.succeed(model, "-o", os.path.join(out, "b.pcc"), *options)
         bundle = pcc.inspect(os.path.join(out, "b.pcc"))

@@ -12,10 +12,11 @@ import re
 import tempfile
 
 import numpy as np
+import executed
 import liveness
 import pcc
 import received
-from run_numeric import check_outputs, check_verify, dims_of
+from run_numeric import check_verify, dims_of
 from sharded_graph import Graph
 import builder
 import oracle
@@ -83,11 +84,10 @@ def check(model, sizes, options, pins, pinned, ranks, microbatches):
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
         inputs = builder.build(model, path, **sizes).draw_inputs(DIMS)
-        oracle.save(os.path.join(folder, "inputs"), inputs)
         expected = oracle.run(path, inputs)
         options = [*pcc.dim_options(dims_of(path, inputs)), *options, "--microbatches", str(microbatches),
                    *(w for p in pins for w in ("--shard", p))]
-        given = pcc.input_options(os.path.join(folder, "inputs"))
+        given = executed.feed(folder, inputs)
         check_verify(pcc.report("verify", path, *options, *given, "--run"), expected)
         pcc.succeed(path, "-o", bundle, *options)
         inspection = pcc.inspect(bundle)
@@ -99,9 +99,7 @@ def check(model, sizes, options, pins, pinned, ranks, microbatches):
             if explanation["received_bytes"][rank["coordinates"].get("pp", 0)] != rank["received_bytes"]:
                 raise pcc.Failure(f"explain says {explanation['received_bytes']} of rank {rank['rank']}'s {rank['received_bytes']}")
         for comm in ("thread", "mpi"):
-            out = os.path.join(folder, comm)
-            pcc.succeed("run", bundle, *given, "--output", out, "--comm", comm)
-            check_outputs(oracle.load(out), expected)
+            executed.compare(executed.outputs(bundle, given, folder, comm), expected)
 
 
 def taken(bundle):
@@ -140,7 +138,8 @@ def small_graph(index):
 def check_small(index, code):
     """An index that microbatches share is checked, too; an output that they share is written once."""
     with tempfile.TemporaryDirectory() as folder:
-        path, given = small_graph(index).save(folder)
+        graph = small_graph(index)
+        path, given = graph.save(folder)
         bundle = os.path.join(folder, "b.pcc")
         pcc.succeed(path, "-o", bundle, "--microbatches", "2")
         done = actions_of(os.path.join(bundle, "rank-000"))
@@ -151,10 +150,9 @@ def check_small(index, code):
             raise pcc.Failure(f"exit code {got} for index {index}: {err}")
         if code:
             return
-        x, t = (np.load(os.path.join(folder, f"{n}.npy")) for n in "xt")
-        check_outputs({n: np.load(os.path.join(folder, f"{n}.npy")) for n in "yz"}, {"y": x[:, [0, 2, index]], "z": np.exp(t)})
-        if not pcc.report("verify", path, "--microbatches", "2", *given)["equal"]:
-            raise pcc.Failure("simulated ranks differ")
+        x, t = (graph.values[n] for n in "xt")
+        executed.compare({n: np.load(os.path.join(folder, f"{n}.npy")) for n in "yz"}, {"y": x[:, [0, 2, index]], "z": np.exp(t)})
+        executed.verify(path, "--microbatches", "2", *given)
 
 
 PLANS = {"one-stage": [], "two-stages": ["--pp", "2"], "two-stages-per-rank": ["--pp", "2", "--virtual-stages", "2"]}

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
+import executed
 import numpy as np
 import onnx
 import oracle
@@ -84,18 +85,10 @@ def check(plan, by_kernel, tolerance, form, attributes):
         at = lambda name: os.path.join(folder, name)
         values = draw(attributes.get("swiglu_fusion", 0), **form)
         save(values, at("m.onnx"), **attributes)
-        inputs = []
-        for name in ("x", "router"):
-            np.save(at(name), values[name])
-            inputs += ["--input", f"{name}={at(name)}.npy"]
-        report = pcc.report("verify", at("m.onnx"), *plan, *inputs)
-        if not report["equal"]:
-            raise pcc.Failure(f"differs: {report['first_difference']}")
+        feeds = executed.feed(folder, {name: values[name] for name in ("x", "router")})
+        executed.verify(at("m.onnx"), *plan, *feeds)
         pcc.succeed(at("m.onnx"), "-o", at("b.pcc"), *plan)
-        pcc.succeed("run", at("b.pcc"), *inputs, "--output", at("out"), "--comm", "thread")
-        error = oracle.relative_error(np.load(at("out/y.npy")), expectation(at("m.onnx"), values, by_kernel, attributes))
-        if not error <= tolerance:
-            raise pcc.Failure(f"relative error {error:.2e}")
+        executed.compare(executed.outputs(at("b.pcc"), feeds, folder), {"y": expectation(at("m.onnx"), values, by_kernel, attributes)}, tolerance)
 
 
 def case(name, by_kernel=True, form=None, plans=(("--ep", "1"), ("--ep", "2"), ("--ep", "4", "--tp", "2")), tolerance=1e-5, **attributes):

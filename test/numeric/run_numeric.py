@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 
+import executed
 import pcc
 
 sys.path.insert(0, os.path.join(pcc.ROOT, "test", "models"))
@@ -97,15 +98,6 @@ def check_verify(report, names):
         raise pcc.Failure(f"verify says nothing about {sorted(missing)}")
 
 
-def check_outputs(got, want):
-    for name, expected in want.items():
-        if name not in got:
-            raise pcc.Failure(f"run wrote no {name}.npy")
-        error = oracle.relative_error(got[name], expected)
-        if not error <= RUN_TOLERANCE:
-            raise pcc.Failure(f"{name}: {got[name].dtype}{got[name].shape}, relative error {error:.2e}")
-
-
 def check_division(inspection, plan):
     """A plan of several stages or tensor-parallel ranks really divides the weights."""
     sizes = dict(p.split("=") for p in plan.split(","))
@@ -134,7 +126,7 @@ def numeric(name, plan, comm):
         pcc.succeed(path, "-o", bundle, *options)
         check_division(pcc.inspect(bundle), plan)
         pcc.succeed("run", bundle, *inputs, "--output", out, "--comm", comm)
-        check_outputs(oracle.load(out), expected)
+        executed.compare(oracle.load(out), expected, RUN_TOLERANCE)
 
 
 def cases(arguments):

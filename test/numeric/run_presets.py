@@ -19,6 +19,7 @@ import tempfile
 
 import numpy as np
 
+import executed
 import pcc
 import run_volumes as volumes
 
@@ -120,26 +121,17 @@ def memory(name, sizes, plan):
             raise pcc.Failure(f"a limit of 1 KiB ends with {code}: {err}")
 
 
-def executed(kind, options, comm="thread"):
+def execute(kind, options, comm="thread"):
     with tempfile.TemporaryDirectory() as folder:
         path, bundle, dims = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc"), {"batch": 8}
         graph = builder.build(kind, path)
         if kind in ("gpt2", "llama"):
             dims["seq"] = 16
         inputs = graph.draw_inputs(dims)
-        for name, value in inputs.items():
-            np.save(os.path.join(folder, name), value)
-        given = [w for n in inputs for w in ("--input", f"{n}={folder}/{n}.npy")]
-        options = [*pcc.dim_options(dims), *options]
-        report = pcc.report("verify", path, *options, *given)
-        if not report["equal"]:
-            raise pcc.Failure(f"differs: {report['first_difference']}")
+        feeds, options = executed.feed(folder, inputs), [*pcc.dim_options(dims), *options]
+        executed.verify(path, *options, *feeds)
         pcc.succeed(path, "-o", bundle, *options)
-        pcc.succeed("run", bundle, *given, "--output", folder, "--comm", comm)
-        for name, want in oracle.run(path, inputs).items():
-            error = oracle.relative_error(np.load(os.path.join(folder, f"{name}.npy")), want)
-            if not error <= 1e-4:
-                raise pcc.Failure(f"{name}: relative error {error:.2e}")
+        executed.compare(executed.outputs(bundle, feeds, folder, comm), oracle.run(path, inputs))
 
 
 def add(name, function, *arguments):
@@ -156,13 +148,13 @@ for name, sizes in models.items():
         for plan in ("dp=4", "dp=2,tp=2", "dp=2,pp=2", "dp=2,microbatches=4"):
             add(f"{name} {plan} limit", memory, name, sizes, plan)
 for kind in ("gpt2", "llama", "mlp", "moe"):
-    add(f"{kind} fsdp", executed, kind, ["--dp", "4", "--preset", "fsdp"])
-    add(f"{kind} megatron", executed, kind, ["--tp", "2", "--dp", "2", "--preset", "megatron,zero3"], "mpi")
-    add(f"{kind} own mesh", executed, kind, ["--mesh", "a=2,b=3", "--preset", "zero3"])
+    add(f"{kind} fsdp", execute, kind, ["--dp", "4", "--preset", "fsdp"])
+    add(f"{kind} megatron", execute, kind, ["--tp", "2", "--dp", "2", "--preset", "megatron,zero3"], "mpi")
+    add(f"{kind} own mesh", execute, kind, ["--mesh", "a=2,b=3", "--preset", "zero3"])
 for kind in ("gpt2", "llama"):
-    add(f"{kind} sequence", executed, kind, ["--tp", "4", "--preset", "megatron,sequence"], "mpi")
-    add(f"{kind} all", executed, kind, ["--tp", "2", "--dp", "2", "--pp", "2", "--microbatches", "2", "--preset", "megatron,sequence,fsdp"])
-    add(f"{kind} cp", executed, kind, ["--cp", "3", "--preset", "fsdp"])
+    add(f"{kind} sequence", execute, kind, ["--tp", "4", "--preset", "megatron,sequence"], "mpi")
+    add(f"{kind} all", execute, kind, ["--tp", "2", "--dp", "2", "--pp", "2", "--microbatches", "2", "--preset", "megatron,sequence,fsdp"])
+    add(f"{kind} cp", execute, kind, ["--cp", "3", "--preset", "fsdp"])
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)
