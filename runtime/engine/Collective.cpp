@@ -1,6 +1,8 @@
 //===- Collective.cpp - collectives as operations -------------------------===//
 
 #include "runtime/engine/Collective.h"
+#include "runtime/engine/CollectiveOperation.h"
+#include "runtime/engine/RowCollective.h"
 #include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>
@@ -10,50 +12,6 @@
 namespace pcc::runtime {
 
 namespace {
-/// What all kinds share. `out` and `scratch` are arena buffers.
-class CollectiveOperation : public Operation {
-public:
-  CollectiveOperation(const LoadContext &context,
-                      const program::InstructionT &instruction, Group *group)
-      : context(context), collective(*instruction.body.AsCollective()),
-        group(group), in(*context.program.buffers[size_t(collective.in)]),
-        type(typeOf(in.type)), size(sizeOf(type)) {
-    action.value = collective.value;
-  }
-
-protected:
-  struct Addresses {
-    const char *in;
-    char *out;
-    char *scratch;
-  };
-
-  /// Also notes what the rank is doing, for messages.
-  Addresses begin(const RunContext &run) {
-    action.action = run.action;
-    const BufferTable &buffers = context.buffers;
-    const auto at = [&](int32_t buffer) {
-      return static_cast<char *>(buffers.at(buffer, run.microbatch));
-    };
-    return {at(collective.in), at(collective.out),
-            collective.scratch < 0 ? nullptr : at(collective.scratch)};
-  }
-
-  void copyAll(const std::vector<StridedCopy> &copies, const char *source,
-               char *target) const {
-    for (const StridedCopy &copy : copies)
-      runCopy(copy, source, target, size);
-  }
-
-  LoadContext context;
-  const program::CollectiveT &collective;
-  Group *group;
-  const program::BufferT &in;
-  ElementType type;
-  size_t size;
-  ActionId action;
-};
-
 class AllReduce : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -312,6 +270,23 @@ static constexpr Make makers[] = {
     plain<Broadcast>,        planned<Slice>};
 static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
 
+/// Exit code 11 if the program reserves less scratch than `elements` need.
+static Status checkScratch(const LoadContext &context,
+                           const program::CollectiveT &collective,
+                           int64_t elements) {
+  const auto &buffers = context.program.buffers;
+  const auto size =
+      int64_t(sizeOf(typeOf(buffers[size_t(collective.in)]->type)));
+  const int64_t reserved =
+      collective.scratch < 0 ? 0 : buffers[size_t(collective.scratch)]->bytes;
+  if (elements * size <= reserved)
+    return Status::success();
+  return Status::error(
+      DamagedBundle, "the program reserves " + std::to_string(reserved) +
+                         " bytes for the collective of \"" + collective.value +
+                         "\", which needs " + std::to_string(elements * size));
+}
+
 /// The collective as it is at `at`.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
@@ -319,17 +294,9 @@ static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         std::unique_ptr<Operation> &operation) {
   const program::CollectiveT &collective = *instruction.body.AsCollective();
   CollectivePlan plan = planCollective(spec, context.mesh, at);
-  const auto &buffers = context.program.buffers;
-  const auto size =
-      int64_t(sizeOf(typeOf(buffers[size_t(collective.in)]->type)));
-  const int64_t reserved =
-      collective.scratch < 0 ? 0 : buffers[size_t(collective.scratch)]->bytes;
-  if (plan.scratchElements * size > reserved)
-    return Status::error(DamagedBundle,
-                         "the program reserves " + std::to_string(reserved) +
-                             " bytes for the collective of \"" +
-                             collective.value + "\", which needs " +
-                             std::to_string(plan.scratchElements * size));
+  if (Status status = checkScratch(context, collective, plan.scratchElements);
+      status.failed())
+    return status;
   operation = makers[size_t(collective.kind)](context, instruction, group,
                                               std::move(plan));
   return Status::success();
@@ -340,6 +307,16 @@ Status prepareCollective(const LoadContext &context,
                          std::unique_ptr<Operation> &operation) {
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  if (collective.row_dims > 0) {
+    const auto rowDims = size_t(collective.row_dims);
+    if (Status status =
+            checkScratch(context, collective,
+                         rowScratchElements(spec, rowDims, context.mesh));
+        status.failed())
+      return status;
+    return prepareRowCollective(context, instruction, spec, group, operation);
+  }
   const int32_t axis = context.mesh.microbatchAxis();
   // Equal layouts move on with the microbatch together.
   if (spec.from == spec.to ||

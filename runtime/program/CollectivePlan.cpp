@@ -258,4 +258,86 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+static Layout firstDims(const Layout &layout, size_t count) {
+  return {{layout.dims.begin(), layout.dims.begin() + ptrdiff_t(count)}};
+}
+
+static const Layout &dividedSide(const CollectiveSpec &spec) {
+  return spec.kind == CollectiveKind::AllGather ? spec.from : spec.to;
+}
+static const Layout &wholeSide(const CollectiveSpec &spec) {
+  return spec.kind == CollectiveKind::AllGather ? spec.to : spec.from;
+}
+
+/// The offsets that `copies` have on one side, in their order.
+static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
+                                      Side side) {
+  std::vector<int64_t> offsets;
+  for (const StridedCopy &copy : copies) {
+    size_t first = offsets.size();
+    offsets.push_back(side == Side::Source ? copy.sourceOffset
+                                           : copy.targetOffset);
+    for (const CopyLoop &loop : copy.loops) {
+      const std::vector<int64_t> outer(offsets.begin() + ptrdiff_t(first),
+                                       offsets.end());
+      offsets.resize(first);
+      for (int64_t offset : outer)
+        for (int64_t i = 0; i < loop.extent; ++i)
+          offsets.push_back(offset + i * (side == Side::Source
+                                              ? loop.sourceStride
+                                              : loop.targetStride));
+    }
+  }
+  return offsets;
+}
+
+std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
+                                const Mesh &mesh, const Coordinates &at) {
+  const Layout divided = firstDims(dividedSide(spec), rowDims),
+               whole = firstDims(wholeSide(spec), rowDims);
+  RowPlan plan;
+  for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
+    const Placed own{&divided, &member};
+    const auto copies = intersect(own, {&whole, &at}, mesh);
+    plan.whole.push_back(offsetsOf(copies, Side::Target));
+    if (countElements(intersect(own, own, mesh)) !=
+        int64_t(plan.whole.back().size()))
+      return std::nullopt;
+    if (member == at)
+      plan.divided = offsetsOf(copies, Side::Source);
+  }
+  return plan;
+}
+
+int64_t rowElements(const CollectiveSpec &spec, size_t rowDims) {
+  const std::vector<int64_t> shape = localShape(spec.from);
+  return numElements(std::span(shape).subspan(rowDims));
+}
+
+bool areConsecutive(const RowPlan &plan) {
+  for (const std::vector<int64_t> &rows : plan.whole)
+    for (size_t i = 1; i < rows.size(); ++i)
+      if (rows[i] != rows[i - 1] + 1)
+        return false;
+  return true;
+}
+
+int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
+                           const Mesh &mesh) {
+  // The first rank has the largest pieces.
+  const auto plan =
+      planRows(spec, rowDims, mesh, Coordinates(mesh.sizes.size(), 0));
+  if (!plan)
+    return 0;
+  const bool isInPlace =
+      spec.kind == CollectiveKind::AllGather && areConsecutive(*plan);
+  const int64_t others = groupSize(spec.group) - 1;
+  return (isInPlace ? 1 : 2) * others * int64_t(plan->divided.size()) *
+         rowElements(spec, rowDims);
+}
+
 } // namespace pcc::runtime

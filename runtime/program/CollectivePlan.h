@@ -12,6 +12,7 @@
 #include "runtime/program/Layout.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace pcc::runtime {
@@ -87,6 +88,32 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 /// Largest number of scratch elements that any rank of the mesh needs: what the
 /// emitter reserves.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
+
+/// Where rows lie that travel one by one (`row_dims` in Program.fbs): on one
+/// side they are divided over the members of a group, on the other one every
+/// member has room for all of them.
+struct RowPlan {
+  /// Rows of the divided side, in the order in which they travel.
+  std::vector<int64_t> divided = {};
+  /// Per member, in the same order, where its rows are on the whole side.
+  std::vector<std::vector<int64_t>> whole = {};
+};
+
+/// The rows of an AllGather or a ReduceScatter that the first `rowDims` dims
+/// count. Nothing if a rank has no room for a row of another one.
+std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
+                                const Mesh &mesh, const Coordinates &at);
+
+/// Elements of one row.
+int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
+
+/// Scratch elements that every rank needs for rows: all that it can send, and
+/// all that it can receive unless they arrive where they belong.
+int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
+                           const Mesh &mesh);
+
+/// Whether the rows of each member follow one another on the whole side.
+bool areConsecutive(const RowPlan &plan);
 
 } // namespace pcc::runtime
 

@@ -17,7 +17,8 @@ static List listOf(const program::ConvT &conv) {
 }
 static List listOf(const program::PoolT &pool) { return {pool.x, pool.y}; }
 static List listOf(const program::CollectiveT &collective) {
-  return {collective.in, collective.out, collective.scratch};
+  return {collective.in, collective.out, collective.scratch,
+          collective.divided_rows, collective.whole_rows};
 }
 static List listOf(const program::CheckIndicesT &check) {
   return {check.buffer};

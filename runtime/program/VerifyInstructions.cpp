@@ -188,6 +188,46 @@ public:
         numElements(localShape(layoutOf(*collective.to))) !=
             numElements(out->shape))
       return "has layouts that do not fit its buffers";
+    return checkRows(collective);
+  }
+
+  std::string checkRows(const program::CollectiveT &collective) const {
+    if (collective.row_dims == 0)
+      return collective.divided_rows == -1 && collective.whole_rows == -1
+                 ? ""
+                 : "has rows that no dims count";
+    const bool gathers = collective.kind == program::CollectiveKind::AllGather;
+    if (!gathers &&
+        (collective.kind != program::CollectiveKind::ReduceScatter ||
+         collective.reduction != program::Reduction::Sum))
+      return "moves no rows";
+    const Layout from = layoutOf(*collective.from),
+                 to = layoutOf(*collective.to);
+    if (collective.row_dims < 0 ||
+        size_t(collective.row_dims) > from.dims.size())
+      return "has too few dims for its rows";
+    const auto behind = size_t(collective.row_dims);
+    if (!std::equal(from.dims.begin() + ptrdiff_t(behind), from.dims.end(),
+                    to.dims.begin() + ptrdiff_t(behind), to.dims.end()))
+      return "changes its rows";
+    const auto rowsOf = [&](const Layout &layout) {
+      const std::vector<int64_t> shape = localShape(layout);
+      return numElements(std::span(shape).first(behind));
+    };
+    const int64_t members =
+        groupSize(groupOf(*program.groups[size_t(collective.group)]));
+    const auto type = program::ElementType::Bool;
+    if (!find(collective.divided_rows) || !find(collective.whole_rows))
+      return noBuffer();
+    if (!holds(collective.divided_rows, type,
+               rowsOf(gathers ? from : to) * members) ||
+        !holds(collective.whole_rows, type, rowsOf(gathers ? to : from)) ||
+        overwrites(collective.out,
+                   {collective.divided_rows, collective.whole_rows}) ||
+        (collective.scratch >= 0 &&
+         overwrites(collective.scratch,
+                    {collective.divided_rows, collective.whole_rows})))
+      return "has masks that do not fit its rows";
     return {};
   }
 

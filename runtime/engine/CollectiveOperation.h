@@ -1,0 +1,58 @@
+//===- CollectiveOperation.h - what all collectives share -----------------===//
+
+#ifndef PCC_RUNTIME_ENGINE_COLLECTIVEOPERATION_H
+#define PCC_RUNTIME_ENGINE_COLLECTIVEOPERATION_H
+
+#include "runtime/engine/Collective.h"
+
+#include <vector>
+
+namespace pcc::runtime {
+
+/// What all kinds of collectives share. `out` and `scratch` are arena buffers.
+class CollectiveOperation : public Operation {
+public:
+  CollectiveOperation(const LoadContext &context,
+                      const program::InstructionT &instruction, Group *group)
+      : context(context), collective(*instruction.body.AsCollective()),
+        group(group), in(*context.program.buffers[size_t(collective.in)]),
+        type(typeOf(in.type)), size(sizeOf(type)) {
+    action.value = collective.value;
+  }
+
+protected:
+  struct Addresses {
+    const char *in;
+    char *out;
+    char *scratch;
+  };
+
+  /// Also notes what the rank is doing, for messages.
+  Addresses begin(const RunContext &run) {
+    action.action = run.action;
+    const BufferTable &buffers = context.buffers;
+    const auto at = [&](int32_t buffer) {
+      return static_cast<char *>(buffers.at(buffer, run.microbatch));
+    };
+    return {at(collective.in), at(collective.out),
+            collective.scratch < 0 ? nullptr : at(collective.scratch)};
+  }
+
+  void copyAll(const std::vector<StridedCopy> &copies, const char *source,
+               char *target) const {
+    for (const StridedCopy &copy : copies)
+      runCopy(copy, source, target, size);
+  }
+
+  LoadContext context;
+  const program::CollectiveT &collective;
+  Group *group;
+  const program::BufferT &in;
+  ElementType type;
+  size_t size;
+  ActionId action;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_ENGINE_COLLECTIVEOPERATION_H
