@@ -61,6 +61,7 @@ static void addLocalize(OpPassManager &manager) {
   // Which rows an expert has follows from what a rank owns; nothing behind this
   // asks how they came about.
   manager.addNestedPass<FuncOp>(localize::createGroupExperts());
+  manager.addNestedPass<FuncOp>(localize::createExchangeRows());
   // Masks and offsets of one dim are built once per use, as are rows; one of
   // each is enough.
   manager.addPass(createCSEPass());

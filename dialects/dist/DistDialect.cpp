@@ -193,6 +193,47 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
+/// Masks of rows: the dims that count rows on the divided side and one of
+/// members, and those of the whole side.
+static LogicalResult verifyRows(CollectiveOp op) {
+  const bool gathers = op.getKind() == CollectiveKind::AllGather;
+  if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)
+    return op.emitOpError("moves no rows");
+  for (const Partial &partial : op.getFrom().getSharding().partials)
+    if (partial.kind != ReductionKind::Sum)
+      return op.emitOpError("moves rows of a ")
+             << toString(partial.kind) << ", not of a sum";
+  if (op.getRows().size() != 2)
+    return op.emitOpError("needs two masks of rows, not ")
+           << op.getRows().size();
+  auto typeOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType());
+  };
+  const RankedTensorType divided = typeOf(op.getRows()[0]),
+                         whole = typeOf(op.getRows()[1]),
+                         in = typeOf(op.getInput()),
+                         out = typeOf(op.getResult());
+  const auto numDims = static_cast<size_t>(whole.getRank());
+  auto counts = [&](RankedTensorType mask, RankedTensorType tensor) {
+    return mask.getElementType().isInteger(1) &&
+           numDims <= static_cast<size_t>(tensor.getRank()) &&
+           mask.getShape().take_front(numDims) ==
+               tensor.getShape().take_front(numDims);
+  };
+  if (numDims == 0 || !counts(whole, gathers ? out : in))
+    return op.emitOpError("has ") << whole << " for the rows of its whole side";
+  if (divided.getRank() != whole.getRank() + 1 ||
+      !counts(divided, gathers ? in : out))
+    return op.emitOpError("has ")
+           << divided << " for the rows of its divided side";
+  const auto &from = op.getFrom().getSharding().dims,
+             &to = op.getTo().getSharding().dims;
+  for (size_t dim = numDims; dim < from.size(); ++dim)
+    if (!(canonical(from[dim]) == canonical(to[dim])))
+      return op.emitOpError("changes dim ") << dim << " of its rows";
+  return success();
+}
+
 LogicalResult CollectiveOp::verify() {
   if (failed(checkLocal(*this, "operand", getInput().getType(), getShape(),
                         getFrom())))
@@ -204,7 +245,7 @@ LogicalResult CollectiveOp::verify() {
                  getKind() == CollectiveKind::ReduceScatter;
   if (reduces && !isPartial(getFrom().getSharding()))
     return emitOpError("reduces a value that is not partial");
-  return success();
+  return getRows().empty() ? success() : verifyRows(*this);
 }
 
 LogicalResult GlobalIndexOp::verify() {

@@ -53,12 +53,20 @@ def Dist_CollectiveOp : Dist_Op<"collective"> {
     replicated value partial; both are local. All others communicate among the ranks that differ along the axes in
     which `from` and `to` differ.
     [example: test/passes/5-localize/reshard-to-collectives.mlir @partial_sum_needs_all_reduce]
+
+    An all_gather, and a reduce_scatter of a sum, may have `rows`, two masks that the run computes: then only rows that count travel. A
+    row is what all dims but the first few hold, which `from` and `to` divide alike. One side is divided over the group, the other one
+    is whole. The first mask has the first dims of the divided side and one for the members of the group: whether a row counts for that
+    member. The second has the first dims of the whole side: whether a row counts for this rank. They say the same of the same row and
+    rank. What an all_gather makes of other rows is undefined; a reduce_scatter takes them as 0. `received_bytes` is the most that
+    a rank can receive. [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
   }];
   let arguments = (ins Dist_CollectiveKind:$kind, Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to,
-                       DenseI64ArrayAttr:$shape, I64Attr:$received_bytes, StrAttr:$value);
+                       DenseI64ArrayAttr:$shape, I64Attr:$received_bytes, StrAttr:$value, Variadic<Dist_Tensor>:$rows);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = [{
-    $kind $input `from` $from `to` $to `shape` $shape `received` $received_bytes `value` $value attr-dict `:` type($input) `to` type($result)
+    $kind $input (`rows` `(` $rows^ `:` type($rows) `)`)? `from` $from `to` $to `shape` $shape `received` $received_bytes `value` $value
+    attr-dict `:` type($input) `to` type($result)
   }];
   let hasVerifier = 1;
 }

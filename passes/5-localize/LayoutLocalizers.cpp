@@ -32,7 +32,8 @@ static Value localizeConstant(LocalOp &local, PositionBuilder &builder) {
   return builder.make<dist::CollectiveOp>(
       dist::localType(type, to.getSharding()), kind, local.op->getResult(0),
       whole, to, builder.getDenseI64ArrayAttr(type.getShape()),
-      builder.getI64IntegerAttr(0), builder.getStringAttr("constant"));
+      builder.getI64IntegerAttr(0), builder.getStringAttr("constant"),
+      ValueRange());
 }
 
 void pcc::localize::addLayoutLocalizers(Localizers &localizers) {

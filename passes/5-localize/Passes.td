@@ -36,6 +36,17 @@ def GroupExperts : Pass<"group-experts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
 
+def ExchangeRows : Pass<"exchange-rows", "::mlir::func::FuncOp"> {
+  let summary = "lets tokens travel only to the ranks whose experts they chose, and back";
+  let description = [{
+    Where tokens are gathered only for the rows of `graph.group_rows`, and where the sums that experts add up to are scattered over the
+    ranks that the tokens came from, most rows do not count. The ranks tell one another which ones do, and the collectives move those
+    alone. [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
+  }];
+  let statistics = [Statistic<"numExchanges", "exchanges", "collectives that move only rows that count">];
+  let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];
+}
+
 def VerifyLocal : Pass<"verify-local", "::mlir::func::FuncOp"> {
   let summary = "gate: no reshard and no global shape is left";
   let description = [{[example: test/passes/5-localize/verify-local.mlir @local]}];

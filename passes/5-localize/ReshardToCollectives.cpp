@@ -3,6 +3,7 @@
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
+#include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/plan/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
@@ -16,10 +17,7 @@ namespace pcc::localize {
 
 using namespace mlir;
 using namespace pcc;
-
-static dist::CollectiveKind kindOf(plan::StepKind kind) {
-  return *dist::symbolizeCollectiveKind(plan::toString(kind));
-}
+using namespace pcc::localize;
 
 namespace {
 struct ReshardToCollectives
@@ -53,22 +51,12 @@ struct ReshardToCollectives
 
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
-    MLIRContext *context = builder.getContext();
-    auto global = RankedTensorType::get(
-        *reshard.getShape(),
-        cast<RankedTensorType>(value.getType()).getElementType());
-    auto op = dist::CollectiveOp::create(
-        builder, reshard.getLoc(), dist::localType(global, step.after),
-        kindOf(step.kind), value, dist::ShardingAttr::get(context, step.before),
-        dist::ShardingAttr::get(context, step.after), *reshard.getShape(),
-        step.receivedBytes, graph::nodeName(reshard.getLoc()));
-    if (Attribute stage = reshard->getAttr(pipe::stageName))
-      op->setAttr(pipe::stageName, stage);
-    dist::setSharding(op.getResult(), step.after);
     numCollectives +=
         step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask;
     receivedBytes += step.receivedBytes;
-    return op.getResult();
+    return makeCollective(
+        builder, reshard.getLoc(), value, step, *reshard.getShape(),
+        graph::nodeName(reshard.getLoc()), reshard->getAttr(pipe::stageName));
   }
 
   void runOnOperation() override {

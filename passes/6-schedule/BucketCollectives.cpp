@@ -88,7 +88,7 @@ static std::optional<Part> partOfGather(dist::CollectiveOp op,
 static std::optional<Part> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
-  if (dist::hasView(from) || dist::hasView(to))
+  if (dist::hasView(from) || dist::hasView(to) || !op.getRows().empty())
     return std::nullopt;
   if (op.getKind() == CollectiveKind::AllReduce)
     return partOfReduction(op, from, to);
@@ -208,7 +208,7 @@ private:
         bucket[0].op.getKind(), packed,
         dist::ShardingAttr::get(builder.getContext(), from),
         dist::ShardingAttr::get(builder.getContext(), to), shape, received,
-        llvm::join(names, ", "));
+        llvm::join(names, ", "), ValueRange());
     Value results = reshape(builder, call.getResult(), {members, length});
     int64_t begin = 0;
     for (const Part &part : bucket) {
@@ -310,18 +310,10 @@ private:
 
 struct BucketCollectives
     : pcc::schedule::impl::BucketCollectivesBase<BucketCollectives> {
-  plan::Cluster readCluster() {
-    const plan::Cluster defaults = *plan::defaultCluster("cpu");
-    StringRef text = dist::clusterOf(getOperation());
-    return text.empty()
-               ? defaults
-               : plan::parseCluster({text.data(), text.size()}, defaults)
-                     .cluster;
-  }
-
   void runOnOperation() override {
     const dist::Mesh mesh = dist::meshOf(getOperation());
-    const plan::Prices prices = plan::pricesOf(readCluster(), mesh);
+    const plan::Prices prices = plan::pricesOf(
+        plan::clusterOf(dist::clusterOf(getOperation()), "cpu"), mesh);
     for (auto function : getOperation().getOps<func::FuncOp>())
       savedCalls += Bucketing(function, mesh, prices).run();
     LDBG() << savedCalls << " calls are saved";

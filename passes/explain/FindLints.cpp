@@ -85,8 +85,10 @@ private:
   // Collectives
   //===--------------------------------------------------------------------===//
 
+  /// Of all there is, not only of rows that count.
   static bool isGather(dist::CollectiveOp op) {
-    return op.getKind() == dist::CollectiveKind::AllGather;
+    return op.getKind() == dist::CollectiveKind::AllGather &&
+           op.getRows().empty();
   }
 
   void findFullGathers() {

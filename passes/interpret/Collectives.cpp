@@ -52,14 +52,82 @@ template <typename T> static T neutral(ReductionKind kind) {
 }
 
 namespace {
+/// Which rows of a collective count, as both ends of each pair of ranks say.
+class RowTable {
+public:
+  RowTable(dist::CollectiveOp op, const Ranks &ranks, ArrayRef<RowMasks> masks)
+      : ranks(ranks), masks(masks) {
+    if (masks.empty())
+      return;
+    const bool gathers = op.getKind() == CollectiveKind::AllGather;
+    const auto from = dist::splitAxes(op.getFrom().getSharding()),
+               to = dist::splitAxes(op.getTo().getSharding());
+    group = onlyIn(gathers ? from : to, gathers ? to : from);
+    const auto first = static_cast<size_t>(
+        cast<RankedTensorType>(op.getRows()[1].getType()).getRank());
+    for (int64_t size : cast<RankedTensorType>(op.getInput().getType())
+                            .getShape()
+                            .drop_front(first))
+      elements *= size;
+  }
+
+  /// Whether the row of an element counts that `owner`, on the divided side,
+  /// and `other` have at these positions; noted if they do not agree.
+  bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
+              int64_t otherPlace) {
+    if (masks.empty() || owner == other)
+      return true;
+    const int64_t member =
+        dist::coordinateOf(group, ranks.mesh, ranks.at(other));
+    const bool asked =
+        masks[owner]
+            .divided
+            ->ints[ownerPlace / elements * dist::numParts(group) + member] != 0;
+    const bool wanted = masks[other].whole->ints[otherPlace / elements] != 0;
+    if (asked != wanted)
+      fault = "ranks " + std::to_string(owner) + " and " +
+              std::to_string(other) + " disagree about row " +
+              std::to_string(otherPlace / elements);
+    return wanted;
+  }
+
+  std::string fault; ///< empty where all agree
+
+private:
+  /// The parts of `axes` that `others` lack, in mesh order.
+  dist::SubAxes onlyIn(const dist::SubAxes &axes,
+                       const dist::SubAxes &others) const {
+    dist::SubAxes rest = axes;
+    for (const dist::SubAxis &other : others) {
+      dist::SubAxes next;
+      for (const dist::SubAxis &axis : rest)
+        llvm::append_range(next, overlaps(axis, other)
+                                     ? dist::without(axis, other)
+                                     : dist::SubAxes{axis});
+      rest = next;
+    }
+    llvm::sort(rest, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
+      return std::pair(ranks.mesh.indexOf(a.axis), a.pre) <
+             std::pair(ranks.mesh.indexOf(b.axis), b.pre);
+    });
+    return rest;
+  }
+
+  const Ranks &ranks;
+  ArrayRef<RowMasks> masks;
+  dist::SubAxes group;
+  int64_t elements = 1; ///< of a row
+};
+
 /// One collective on all ranks. Elements are matched by their position in the
 /// whole tensor, so that nothing depends on how a step would be carried out.
 class CollectiveRun {
 public:
   CollectiveRun(dist::CollectiveOp op, const Ranks &ranks,
-                ArrayRef<const HostTensor *> inputs)
-      : op(op), ranks(ranks), inputs(inputs), from(op.getFrom().getSharding()),
-        to(op.getTo().getSharding()), shape(op.getShape()) {
+                ArrayRef<const HostTensor *> inputs, ArrayRef<RowMasks> masks)
+      : op(op), ranks(ranks), inputs(inputs), rows(op, ranks, masks),
+        from(op.getFrom().getSharding()), to(op.getTo().getSharding()),
+        shape(op.getShape()) {
     for (int64_t rank = 0; rank < ranks.size(); ++rank) {
       held.push_back(localIndices(from, shape, ranks.mesh, ranks.at(rank)));
       wanted.push_back(localIndices(to, shape, ranks.mesh, ranks.at(rank)));
@@ -85,7 +153,8 @@ public:
         return failure();
       }
     }
-    return success();
+    error = rows.fault;
+    return success(error.empty());
   }
 
 private:
@@ -200,19 +269,17 @@ private:
       withStorage(result.kind, [&](auto zero) {
         using T = decltype(zero);
         forEachCommon(rank, source, [&](int64_t place, int64_t at) {
-          if (!filled[place])
-            fill(result.data<T>()[place], place, inputs[source]->data<T>()[at]);
+          if (filled[place])
+            return;
+          filled[place] = true;
+          --missing;
+          if (rows.counts(source, at, rank, place))
+            result.data<T>()[place] = inputs[source]->data<T>()[at];
         });
       });
     }
     if (op.getKind() == CollectiveKind::Mask)
       mask(rank, result);
-  }
-
-  template <typename T> void fill(T &to, int64_t place, T value) {
-    to = value;
-    filled[place] = true;
-    --missing;
   }
 
   /// Only coordinate 0 along the new partial axes keeps the value.
@@ -239,7 +306,9 @@ private:
       T *to = result.data<T>();
       for (int64_t source : group)
         forEachCommon(rank, source, [&](int64_t place, int64_t at) {
-          T part = inputs[source]->data<T>()[at];
+          T part = rows.counts(rank, place, source, at)
+                       ? inputs[source]->data<T>()[at]
+                       : T(0);
           to[place] = numParts[place]++
                           ? combineAs(gone.front().kind, to[place], part)
                           : part;
@@ -251,6 +320,7 @@ private:
   dist::CollectiveOp op;
   const Ranks &ranks;
   ArrayRef<const HostTensor *> inputs;
+  RowTable rows;
   dist::Sharding from, to;
   SmallVector<int64_t> shape;
   std::vector<LocalIndices> held, wanted;
@@ -262,9 +332,9 @@ private:
 FailureOr<std::vector<HostTensor>>
 interpret::evaluateCollective(dist::CollectiveOp op, const Ranks &ranks,
                               ArrayRef<const HostTensor *> inputs,
-                              std::string &error) {
+                              ArrayRef<RowMasks> masks, std::string &error) {
   std::vector<HostTensor> results;
-  if (failed(CollectiveRun(op, ranks, inputs).run(results, error)))
+  if (failed(CollectiveRun(op, ranks, inputs, masks).run(results, error)))
     return failure();
   return results;
 }

@@ -164,11 +164,19 @@ FunctionRun::Results FunctionRun::readWeight(Operation *op,
 }
 
 FunctionRun::Results FunctionRun::exchange(Operation *op, std::string &error) {
+  auto collective = cast<dist::CollectiveOp>(op);
+  auto onRank = [&](Value value, int64_t rank) {
+    return values[value][rank].get();
+  };
   SmallVector<const HostTensor *> inputs;
-  for (const TensorPointer &tensor : values[op->getOperand(0)])
-    inputs.push_back(tensor.get());
-  auto results =
-      evaluateCollective(cast<dist::CollectiveOp>(op), ranks, inputs, error);
+  SmallVector<RowMasks> masks;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank) {
+    inputs.push_back(onRank(collective.getInput(), rank));
+    if (!collective.getRows().empty())
+      masks.push_back({onRank(collective.getRows()[0], rank),
+                       onRank(collective.getRows()[1], rank)});
+  }
+  auto results = evaluateCollective(collective, ranks, inputs, masks, error);
   if (failed(results))
     return failure();
   if (numerics == graph::Numerics::Model)

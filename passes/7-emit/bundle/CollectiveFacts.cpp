@@ -22,7 +22,11 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
-  entry.kind = dist::stringifyCollectiveKind(collective.getKind()).str();
+  // Rows that count go from each rank to each.
+  const auto kind = collective.getRows().empty()
+                        ? collective.getKind()
+                        : dist::CollectiveKind::AllToAll;
+  entry.kind = dist::stringifyCollectiveKind(kind).str();
   for (const runtime::AxisPart &part : facts.groups[group].parts)
     if (entry.axes.empty() ||
         entry.axes.back() != facts.mesh.names()[part.axis])

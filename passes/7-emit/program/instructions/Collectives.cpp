@@ -149,10 +149,19 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
     for (const runtime::View &view : spec.views)
       made.views.push_back(
           std::make_unique<program::ViewT>(runtime::toProgram(view)));
+    if (!collective.getRows().empty()) {
+      made.row_dims = static_cast<int32_t>(
+          graph::tensorType(collective.getRows()[1]).getRank());
+      made.divided_rows = writer.bufferOf(collective.getRows()[0]);
+      made.whole_rows = writer.bufferOf(collective.getRows()[1]);
+    }
+    const int64_t scratch =
+        made.row_dims > 0
+            ? runtime::rowScratchElements(spec, made.row_dims, mesh.sizes())
+            : writer.scratchElements(keyOf(collective), spec);
     made.scratch = writer.buffers.scratch(
-        writer.scratchElements(keyOf(collective), spec) *
-        static_cast<int64_t>(runtime::sizeOf(
-            elementTypeOf(graph::tensorType(collective.getResult())))));
+        scratch * static_cast<int64_t>(runtime::sizeOf(elementTypeOf(
+                      graph::tensorType(collective.getResult())))));
   }
   writer.emit(op, std::move(made));
   return true;
