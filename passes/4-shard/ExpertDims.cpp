@@ -3,6 +3,7 @@
 #include "passes/4-shard/ExpertDims.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/ContractionWeights.h"
+#include "passes/plan/ExpertTraffic.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -55,12 +56,6 @@ static bool isSelection(Value value) {
   return false;
 }
 
-static bool isIn(const graph::ShardingRule::TensorFactors &tensor, int factor) {
-  return llvm::any_of(tensor, [&](const DimFactors &dim) {
-    return llvm::is_contained(dim, factor);
-  });
-}
-
 /// The factors of `op` that are routed: by itself, or by indices.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
@@ -91,7 +86,7 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
       if (isSelection(op.op->getOperand(indices)))
         for (const DimFactors &dim : rule.operands[numbers])
           for (int factor : dim)
-            if (!isIn(rule.operands[indices], factor))
+            if (!graph::occursIn(rule.operands[indices], factor))
               routed.push_back(factor);
   return routed;
 }
@@ -106,8 +101,8 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
       continue;
     for (const DimFactors &dim : op.rule->operands[weight])
       for (int factor : dim)
-        if (isIn(op.rule->operands[1 - weight], factor) &&
-            isIn(op.rule->results[0], factor))
+        if (graph::occursIn(op.rule->operands[1 - weight], factor) &&
+            graph::occursIn(op.rule->results[0], factor))
           batches.push_back(factor);
   }
   return batches;
@@ -195,6 +190,49 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
+/// The traffic of the tokens whose experts op `index` sums; none if it does
+/// not, or if all of them count.
+static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
+                                                    unsigned index) {
+  Operation *sum = graph.ops[index].op;
+  auto chosen =
+      sum ? sum->getAttrOfType<IntegerAttr>(graph::chosenName) : nullptr;
+  auto module = sum ? sum->getParentOfType<ModuleOp>() : nullptr;
+  auto parts =
+      module ? module->getAttrOfType<IntegerAttr>(expertsName) : nullptr;
+  if (!chosen || !parts)
+    return {};
+  plan::ExpertTraffic traffic{parts.getInt(), 1, chosen.getInt()};
+  for (auto [factor, tag] :
+       llvm::zip_equal(graph.ops[index].rule->factors, graph.tags[index]))
+    if (tag == Tag::Expert)
+      traffic.experts *= factor.size;
+  auto gate = graph::tensorType(sum->getOperand(0));
+  const double numGates = static_cast<double>(gate.getNumElements());
+  traffic.gateBytes = graph::numBytes(gate) / numGates;
+  traffic.tokenBytes = graph::numBytes(graph::tensorType(sum->getResult(0))) /
+                       (numGates / static_cast<double>(traffic.experts));
+  return traffic;
+}
+
+/// The gates of `sum` are made where tokens live, with all that they need.
+void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
+  SmallVector<unsigned> open;
+  for (const ShardedGraph::Edge &edge : graph.operands[sum])
+    if (edge.operand == 0)
+      open.push_back(edge.producer);
+  while (!open.empty()) {
+    const unsigned index = open.pop_back_val();
+    Operation *op = graph.ops[index].op;
+    // Experts before these are none of its needs.
+    if (!inside.test(index) || (op && op->hasAttr(graph::chosenName)))
+      continue;
+    inside.reset(index);
+    for (const ShardedGraph::Edge &edge : graph.operands[index])
+      open.push_back(edge.producer);
+  }
+}
+
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::Edge &edge) {
@@ -212,6 +250,10 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
         (isNeeded && !byOthers))
       inside.set(i);
   }
+  for (unsigned i = 0; i < graph.ops.size(); ++i)
+    if (auto traffic = trafficOf(graph, i);
+        traffic && plan::paysToRouteFirst(*traffic))
+      leaveGates(graph, i);
   addWeights(graph);
 }
 
@@ -228,6 +270,11 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
+    // Few of its addends count: they are not worth moving.
+    if (op.op->hasAttr(graph::chosenName))
+      if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
+        weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),
+                      factor};
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];

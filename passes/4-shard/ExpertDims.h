@@ -48,17 +48,21 @@ public:
   /// Ops that see experts, and those that only such ops need: routing,
   /// dispatch, experts and combination. Tokens may lie in any way there;
   /// everywhere else, inputs and outputs included, they lie as the batch and
-  /// the sequence do.
+  /// the sequence do. Routing is left out where it saves bytes that tokens
+  /// travel to the ranks whose experts they chose, and to no others
+  /// (exchange-rows): it has to be done before they do.
   bool contains(unsigned op) const { return inside.test(op); }
 
-  /// Bytes of the weight of experts that op `index` reads or contracts with,
-  /// if one more part of `axis` can divide its experts and does not do so from
-  /// `before` to `after`; 0 otherwise.
+  /// Bytes of the weight of experts that op `index` reads or contracts with, or
+  /// of what experts made and it sums if few of that counts; if one more part
+  /// of `axis` can divide its experts and does not do so from `before` to
+  /// `after`; 0 otherwise.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;
 
 private:
+  void leaveGates(const ShardedGraph &graph, unsigned sum);
   void addWeights(const ShardedGraph &graph);
 
   struct Weight {

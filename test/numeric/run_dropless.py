@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Mixtures of experts without capacity: each token is computed by the experts that it chose and no others, none is dropped however
-many go to one expert, and the ranks give what ONNX Runtime gives, which computes every token by every expert.
+many go to one expert, and the ranks give what ONNX Runtime gives, which computes every token by every expert. Over more than a few
+ranks a token travels only to those whose experts it chose.
 
     run_dropless.py [--only GLOB] [--jobs N]
 
@@ -11,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
+import executed
 import numpy as np
 import onnx
 import oracle
@@ -96,30 +98,33 @@ def check_work(bundle, tokens, chosen, copies):
         raise pcc.Failure(f"{got:.0f} operations, {most:.0f} are enough")
 
 
-def check(options, routing, chosen, comm, form, batch, experts, copies):
+def check_traffic(bundle, tokens, chosen, ranks):
+    """Per token of a rank: to each other rank its gates, whether it is wanted and, at most, itself; back from those that it chose."""
+    others, row = ranks - 1, 4 * HIDDEN
+    most = LAYERS * tokens // ranks * (others * (4 * EXPERTS // ranks + 1 + row) + min(chosen, others) * row)
+    kinds = {c["kind"] for c in bundle["collectives"]}
+    got = sum(c["received_bytes"] * c["count"] for c in bundle["collectives"])
+    if kinds != {"all_to_all"} or got != most:
+        raise pcc.Failure(f"{got} bytes by {sorted(kinds)}, {most} by all_to_all are enough")
+
+
+def check(options, routing, chosen, comm, form, batch, experts, copies, travels):
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
         Model(chosen, form, experts).save(path)
         inputs = {"x": np.random.RandomState(7).standard_normal((batch, SEQ, HIDDEN)).astype("f4"), "scores": scores(routing, batch, experts)}
-        words = []
-        for name, value in inputs.items():
-            np.save(os.path.join(folder, name), value)
-            words += ["--input", f"{name}={folder}/{name}.npy"]
-        options = ["--dim", f"batch={batch}", *options]
-        report = pcc.report("verify", path, *options, *words)
-        if not report["equal"]:
-            raise pcc.Failure(f"differs: {report['first_difference']}")
+        feeds, options = executed.feed(folder, inputs), ["--dim", f"batch={batch}", *options]
+        executed.verify(path, *options, *feeds)
         pcc.succeed(path, "-o", bundle, *options)
         if copies:
             check_work(pcc.inspect(bundle), batch * SEQ, chosen, copies)
-        pcc.succeed("run", bundle, *words, "--output", folder, "--comm", comm)
-        error = oracle.relative_error(np.load(os.path.join(folder, "y.npy")), oracle.run(path, inputs)["y"])
-        if not error <= 1e-5:
-            raise pcc.Failure(f"relative error {error:.2e}")
+        if travels:
+            check_traffic(pcc.inspect(bundle), batch * SEQ, chosen, travels)
+        executed.compare(executed.outputs(bundle, feeds, folder, comm), oracle.run(path, inputs), 1e-5)
 
 
-def case(name, options=(), routing="any", chosen=2, comm="thread", form="einsum", batch=8, experts=EXPERTS, copies=None):
-    CASES[name] = lambda: check(list(options), routing, chosen, comm, form, batch, experts, copies)
+def case(name, options=(), routing="any", chosen=2, comm="thread", form="einsum", batch=8, experts=EXPERTS, copies=None, travels=None):
+    CASES[name] = lambda: check(list(options), routing, chosen, comm, form, batch, experts, copies, travels)
 
 
 ROUTINGS = ("any", "one", "half", "uneven")
@@ -127,7 +132,8 @@ for chosen in (1, 2):
     for routing in ROUTINGS:
         case(f"one-rank-{routing}-{chosen}", (), routing, chosen, copies=1)
         case(f"ep-2-{routing}-{chosen}", ("--ep", "2"), routing, chosen, "mpi")
-        case(f"ep-4-{routing}-{chosen}", ("--ep", "4"), routing, chosen)
+        case(f"ep-4-{routing}-{chosen}", ("--ep", "4"), routing, chosen, travels=4)
+        case(f"ep-8-{routing}-{chosen}", ("--ep", "8"), routing, chosen, travels=8)
 for routing in ROUTINGS:
     case(f"dp-4-ep-2-{routing}", ("--dp", "4", "--ep", "2"), routing)
     case(f"microbatches-{routing}", ("--ep", "2", "--microbatches", "2"), routing)
@@ -141,6 +147,10 @@ case("expert-parallel-work", ("--ep", "2"), copies=2)  # a rank has room for all
 case("all-experts-chosen", (), chosen=EXPERTS)
 case("uneven-tokens", ("--dp", "3"), "one", batch=7)
 case("uneven-tokens-and-experts", ("--ep", "3"), "uneven", batch=7)
+case("tokens-travel-by-mpi", ("--ep", "4"), "uneven", 1, "mpi", travels=4)
+case("uneven-tokens-travel", ("--ep", "4"), "uneven", batch=7)
+case("experts-over-two-axes", ("--dp", "2", "--cp", "2", "--ep", "4"), "uneven")
+case("travel-within-stages", ("--ep", "4", "--pp", "2", "--microbatches", "2"), "half")
 case("one-expert-per-rank", ("--ep", "4"), "half", experts=4)
 
 
