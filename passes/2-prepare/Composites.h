@@ -16,6 +16,7 @@ void addNorms(mlir::RewritePatternSet &patterns);
 void addSoftmax(mlir::RewritePatternSet &patterns);
 void addRotary(mlir::RewritePatternSet &patterns);
 void addAttention(mlir::RewritePatternSet &patterns);
+void addCausal(mlir::RewritePatternSet &patterns);
 void addExperts(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

@@ -40,7 +40,7 @@ struct RecogniseComposites
     : pcc::prepare::impl::RecogniseCompositesBase<RecogniseComposites> {
   LogicalResult initialize(MLIRContext *context) override {
     parts = freeze(context, {addGelu, addNorms, addSoftmax, addRotary});
-    last = freeze(context, {addAttention, addExperts});
+    last = freeze(context, {addAttention, addCausal, addExperts});
     return success();
   }
 

@@ -43,10 +43,10 @@ func.func @masked(%q: !heads, %k: !heads, %v: !heads, %keep: tensor<2x1x1x3xi1>)
 }
 
 // A constant mask that keeps the diagonal hides no row: no test for NaN is needed.
-// CHECK-LABEL: @causal
-func.func @causal(%q: !heads, %k: !heads, %v: !heads) -> !heads {
+// CHECK-LABEL: @diagonal
+func.func @diagonal(%q: !heads, %k: !heads, %v: !heads) -> !heads {
   // CHECK: graph.attention %arg0, %arg1, %arg2 mask %{{.*}} : tensor<1x1x3x3xi1>,
-  %keep = graph.constant dense<[[[[true, false, false], [true, true, false], [true, true, true]]]]> : tensor<1x1x3x3xi1>
+  %keep = graph.constant dense<[[[[true, false, true], [true, true, false], [true, true, true]]]]> : tensor<1x1x3x3xi1>
   %hidden = graph.constant dense<0xFF800000> : tensor<f32>
   %0 = graph.matmul %q, %k {transpose_rhs} : !heads, !heads
   %1 = graph.select %keep, %0, %hidden : tensor<1x1x3x3xi1>, !scores, tensor<f32>
