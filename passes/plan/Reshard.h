@@ -33,7 +33,7 @@ enum class StepKind {
   Mask,
   AllGather,
   AllToAll,
-  /// Every rank takes over the whole shard of one rank.
+  /// Every rank takes over the whole shard of one rank, as in a ring.
   Permute,
   /// Pairwise sends of what is missing.
   Exchange,

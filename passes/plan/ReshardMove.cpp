@@ -290,12 +290,33 @@ bool Movement::isPermute() const {
   return true;
 }
 
+/// One dim is seen through a view that shows each position the whole part of
+/// one other position.
+bool Movement::isRotation() {
+  const auto isChanged = [](const Dim &dim) { return dim.changed; };
+  const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
+  if (std::count_if(dims.begin(), dims.end(), isChanged) != 1 ||
+      from.dims[dim - dims.begin()].axes() !=
+          to.dims[dim - dims.begin()].axes())
+    return false;
+  std::vector<bool> taken(dim->from.runs.size());
+  for (size_t t = 0; t < dim->to.runs.size(); ++t)
+    for (size_t f = 0; f < taken.size(); ++f)
+      if (int64_t shared = overlapOf(*dim, t, f); shared > 0) {
+        if (taken[f] || shared != count(dim->from.runs[f]) ||
+            shared != count(dim->to.runs[t]))
+          return false;
+        taken[f] = true;
+      }
+  return true;
+}
+
 StepKind Movement::classify(const std::vector<int> &group) {
   std::vector<bool> inGroup = membership(group);
   if (group.empty())
     return StepKind::Slice;
   if (hasView(to))
-    return StepKind::Exchange;
+    return isRotation() ? StepKind::Permute : StepKind::Exchange;
   if (isGather(inGroup))
     return StepKind::AllGather;
   if (isAllToAll(inGroup))

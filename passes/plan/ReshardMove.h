@@ -88,6 +88,7 @@ private:
   bool isGather(const std::vector<bool> &inGroup) const;
   bool isAllToAll(const std::vector<bool> &inGroup) const;
   bool isPermute() const;
+  bool isRotation();
   dist::Coordinates sourceOf(StepKind kind, const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;

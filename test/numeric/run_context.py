@@ -9,6 +9,8 @@ Bytes that a rank receives per layer on c ranks, for N bytes of [batch, seq, hid
     gather, ring  keys and values, at once or in c - 1 messages        2·K·(c-1)/c
     heads         all-to-all of queries, keys, values and results      2·(N/c + K/min(c, heads of keys))·(c-1)/c
 
+Causal attention lies in stripes of which each rank has a part (Stripes.h): all have as much to do, and less in all.
+
 Of equal bytes fewer calls count: a ring has c - 1, a gather two, heads four; then memory, of which a ring needs least.
 """
 import os
@@ -24,7 +26,7 @@ import pcc
 
 CASES = {}
 LAYERS, HIDDEN, HEADS = 2, 32, 8
-RING, GATHER, EXCHANGE = {"exchange"}, {"all_gather"}, {"all_to_all"}
+RING, GATHER, EXCHANGE = {"permute"}, {"all_gather"}, {"all_to_all"}
 SHAPES = {
     "gpt2": ("gpt2", dict(inner=64, vocabulary=61, attention="op", opset=23), HEADS),  # is_causal
     "gpt2-mask": ("gpt2", dict(inner=64, vocabulary=61), HEADS),  # a mask of [seq, seq]
@@ -65,12 +67,18 @@ def formulas(kv_heads, ranks, batch, seq):
     return LAYERS * 2 * keys * share, LAYERS * 2 * (whole / ranks + keys / min(ranks, kv_heads)) * share
 
 
-def check_tokens(bundle, ranks, seq):
-    """Ids and what comes out are divided in parts of ceil(seq / ranks)."""
-    part = -(-seq // ranks)
+def stripes_of(shape, ranks, seq):
+    """Causal attention lies in stripes of which every rank has the same."""
+    return next((n for n in (4, 2) if seq % (n * ranks) == 0 and shape != "bert"), 1)
+
+
+def check_tokens(bundle, ranks, seq, stripes):
+    """Ids and what comes out are divided in parts of ceil(length / ranks) of each stripe."""
+    length = seq // stripes
+    part = -(-length // ranks)
     for rank in bundle["ranks"]:
-        low = min(seq, part * rank["coordinates"]["cp"])
-        wanted = [[low, min(seq, low + part)]] if low < seq else []
+        low = min(length, part * rank["coordinates"]["cp"])
+        wanted = [[first + low, first + min(length, low + part)] for first in range(0, seq, length) if low < length]
         for value in [v for v in rank["inputs"] if v["name"] == "input_ids"] + rank["outputs"]:
             if value["runs"][1] != wanted:
                 raise pcc.Failure(f"rank {rank['rank']} has {value['runs'][1]} of {value['name']}, not {wanted}")
@@ -87,7 +95,7 @@ def check(shape, options, ranks=None, batch=4, seq=16, limit=None, kinds=None, c
         pcc.succeed(path, "-o", many, *options)
         bundle = pcc.inspect(many)
         if ranks and ranks <= seq:
-            check_tokens(bundle, ranks, seq)
+            check_tokens(bundle, ranks, seq, stripes_of(shape, ranks, seq))
         check_traffic(bundle, limit, kinds)
         want = executed.outputs(one, feeds, folder)
         if want.keys() != {o["name"] for o in bundle["outputs"]}:
@@ -140,6 +148,22 @@ for mask in (None, "rows", "keys", "heads", "visible"):
                  model=dict(kv_heads=kv_heads, mask=mask, causal=causal),
                  kinds={"ring": RING, "heads": EXCHANGE, "gather": GATHER}[way])
 case("ring-softcap", "attention", ["--cp", "2"], seq=8, kinds=RING, model=dict(softcap=0.5))
+
+def check_work(options, model):
+    """In stripes, 10 of 16 pairs of tokens are looked at; the rest of the model is small beside that."""
+    flops = []
+    with tempfile.TemporaryDirectory() as folder:
+        for causal in (0, 1):
+            path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, f"{causal}.pcc")
+            build("attention", path, model | dict(causal=causal))
+            pcc.succeed(path, "-o", bundle, *pcc.dim_options({"batch": 1, "seq": 1024}), *options)
+            flops.append(pcc.inspect(bundle)["stages"][0]["flops"])
+    if not flops[1] < 0.7 * flops[0]:
+        raise pcc.Failure(f"{flops[1]:.0f} operations where order counts, {flops[0]:.0f} where it does not")
+
+
+for way, ranks, kv_heads in (("ring", 2, 8), ("gather", 4, 1)):
+    CASES[f"work-{way}"] = lambda ranks=ranks, kv_heads=kv_heads: check_work(["--cp", str(ranks)], dict(kv_heads=kv_heads))
 
 # A pin wins.
 case("pinned-whole", "gpt2", ["--cp", "2", "--shard", "logits=[-,-,-]"])

@@ -75,6 +75,29 @@ TEST(ReshardToView, NeighboursSendTheirEdges) {
   check(from, to, 16);
 }
 
+/// 16 elements, the first `count` behind all others.
+static StepKind rolledBy(int64_t count) {
+  Sharding to = oneDim(viewed(
+      {1, 16, 0, 16, {{0, 16 - count, count, 1}, {16 - count, 16, 0, 1}}},
+      {{16, {t}}}));
+  check(oneDim(splitOver(16, {t})), to, 16);
+  return planReshard(oneDim(splitOver(16, {t})), to, {16}, 4, mesh)
+      .steps[0]
+      .kind;
+}
+
+TEST(ReshardToView, WholePartsGoRound) {
+  EXPECT_EQ(rolledBy(4), StepKind::Permute);
+  EXPECT_EQ(rolledBy(8), StepKind::Permute);
+  EXPECT_EQ(rolledBy(2), StepKind::Exchange);
+  // Both halves want the first one.
+  Sharding twice = oneDim(viewed({2, 8, 0, 16, {{0, 8, 0, 1}}}, {{16, {t}}}));
+  EXPECT_EQ(planReshard(oneDim(splitOver(16, {t})), twice, {16}, 4, mesh)
+                .steps[0]
+                .kind,
+            StepKind::Exchange);
+}
+
 TEST(ReshardToView, WhatAllHaveIsFree) {
   Sharding to = oneDim(viewed({1, 5, 0, 16, {{0, 5, 3, 1}}}, {{5, {t}}}));
   EXPECT_EQ(planReshard(Sharding::whole(1), to, {16}, 4, mesh).calls, 0);
