@@ -49,6 +49,9 @@ public:
     add(fields, "steps", choice.steps);
     fields.push_back(builder.getNamedAttr(
         "memory", builder.getI64IntegerAttr(choice.memoryBytes)));
+    if (choice.picoseconds)
+      fields.push_back(builder.getNamedAttr(
+          "picoseconds", builder.getI64IntegerAttr(choice.picoseconds)));
     add(fields, "refused", choice.refused);
     return builder.getDictionaryAttr(fields);
   }
@@ -158,6 +161,8 @@ static void read(Attribute attribute, Choice &choice) {
   readList(fields, "steps", choice.steps);
   if (auto memory = fields.getAs<IntegerAttr>("memory"))
     choice.memoryBytes = memory.getInt();
+  if (auto time = fields.getAs<IntegerAttr>("picoseconds"))
+    choice.picoseconds = time.getInt();
   choice.refused = textOf(fields, "refused");
 }
 

@@ -37,6 +37,9 @@ struct Choice {
   std::vector<PricedStep> steps;
   /// Local bytes of the op's results and of such weights.
   int64_t memoryBytes = 0;
+  /// Modelled picoseconds of the op and the steps, which come before bytes; 0
+  /// if no cluster was given.
+  int64_t picoseconds = 0;
   /// Why it may not be taken whatever it costs; empty if it may.
   std::string refused;
 

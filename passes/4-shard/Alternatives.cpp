@@ -96,6 +96,8 @@ bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
   for (const plan::ReshardStep &step : plan.steps)
     if (step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask)
       choice.steps.push_back(priced(step, planner.mesh(), isShared));
+  if (!isShared)
+    choice.picoseconds += static_cast<int64_t>(costOf(plan, planner).seconds);
   return plan.possible();
 }
 
@@ -182,6 +184,7 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
 std::optional<dist::Choice> Alternatives::price(unsigned index,
                                                 const ShardedOp &candidate) {
   dist::Choice choice;
+  choice.picoseconds = static_cast<int64_t>(computeSeconds(candidate, planner));
   for (const ShardedGraph::Edge &edge : graph.operands[index])
     if (!priceOperand(edge, candidate, choice))
       return std::nullopt;
@@ -328,8 +331,9 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 //===----------------------------------------------------------------------===//
 
 static auto rankOf(const dist::Choice &choice) {
-  return std::tuple(!choice.refused.empty(), choice.receivedBytes(),
-                    choice.calls(), choice.memoryBytes, StringRef(choice.what));
+  return std::tuple(!choice.refused.empty(), choice.picoseconds,
+                    choice.receivedBytes(), choice.calls(), choice.memoryBytes,
+                    StringRef(choice.what));
 }
 
 dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,

@@ -45,6 +45,8 @@ std::vector<DecidedAt> Communication::decisions() const {
 
 double explain::secondsOf(const dist::Choice &choice,
                           const plan::Cluster &cluster) {
+  if (choice.picoseconds > 0)
+    return static_cast<double>(choice.picoseconds) * 1e-12;
   double seconds = 0;
   for (const dist::PricedStep &step : choice.steps)
     if (!step.isShared)

@@ -63,7 +63,8 @@ std::optional<Explanation> explainModule(mlir::ModuleOp module,
                                          const plan::Cluster &cluster,
                                          std::string &error);
 
-/// Seconds of what a choice costs more.
+/// Seconds of what a choice communicates; with what it computes, if the plan
+/// was made for a cluster.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
 /// For people; for scripts, one object on one line.

@@ -70,6 +70,8 @@ static std::string verdictOn(const dist::Choice &loser,
   };
   if (!loser.refused.empty())
     return "refused";
+  if (loser.picoseconds != chosen.picoseconds)
+    return compare(loser.picoseconds, chosen.picoseconds, "time");
   if (loser.receivedBytes() != chosen.receivedBytes())
     return compare(loser.receivedBytes(), chosen.receivedBytes(), "bytes");
   if (loser.calls() != chosen.calls())
