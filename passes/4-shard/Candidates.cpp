@@ -27,7 +27,8 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
   const bool isRing = !ringAxes(op).empty();
   for (auto [i, factor] : llvm::enumerate(op.rule->factors))
     if (factor.kind != FactorKind::Whole && !mixesReductions(op, factor.kind) &&
-        !(isRing && static_cast<int>(i) == ring->queries))
+        !(isRing &&
+          llvm::is_contained(op.rule->operands[0][2], static_cast<int>(i))))
       strategies.push_back({Strategy::Split, static_cast<int>(i)});
   if (ring && !isRing && op.axes[ring->queries].empty() && op.through.empty())
     strategies.push_back({Strategy::Ring, ring->queries});
@@ -183,6 +184,25 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
+/// The factors of a dim, each with that of `split` which it is all or a part
+/// of: one that is not split may have been cut finer.
+static SmallVector<std::pair<int, dist::Factor>>
+factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
+            const dist::DimSharding &split) {
+  SmallVector<std::pair<int, dist::Factor>> pairs;
+  for (const dist::Factor &factor : split.factors) {
+    int64_t covered = 1;
+    do {
+      if (dim.empty())
+        return pairs;
+      pairs.push_back({dim.front(), factor});
+      covered *= rule.factors[dim.front()].size;
+      dim = dim.drop_front();
+    } while (covered < factor.size);
+  }
+  return pairs;
+}
+
 /// `op` with its factors split as far as `seed` has been handed out, and by
 /// what else splits them already: time in front, others behind.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
@@ -197,7 +217,7 @@ static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
     });
   };
   for (auto [dim, split] : llvm::zip_equal(dims, seed.dims))
-    for (auto [factor, as] : llvm::zip(dim, split.factors)) {
+    for (auto [factor, as] : factorsLike(*op.rule, dim, split)) {
       dist::SubAxes axes;
       for (const dist::SubAxis &axis : op.axes[factor])
         if (axis.axis == dist::timeAxis)

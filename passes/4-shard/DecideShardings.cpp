@@ -10,6 +10,9 @@
 #include "passes/4-shard/Places.h"
 #include "passes/4-shard/Recorded.h"
 #include "passes/plan/ClusterPrices.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "decide-shardings"
 
 namespace pcc::shard {
 #define GEN_PASS_DEF_DECIDESHARDINGS
@@ -100,6 +103,27 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
+/// The ops with their dims cut as they may be split. Tokens lie in stripes if
+/// causal attention asks for that, and if no op then lacks a dim of tokens.
+static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
+                                 const dist::Mesh &mesh) {
+  ShardedGraph graph(function, seeds);
+  graph.refine();
+  int64_t parts = 1;
+  for (const dist::Axis &axis : mesh.axes)
+    if (roleOf(axis.name) == AxisRole::Sequence)
+      parts *= axis.size;
+  if (parts > 1) {
+    ShardedGraph striped(function, seeds);
+    striped.refine(parts);
+    if (striped.numSequenceOps() >= graph.numSequenceOps())
+      return striped;
+    LDBG() << "not in stripes: " << striped.numSequenceOps() << " of "
+           << graph.numSequenceOps() << " ops have tokens";
+  }
+  return graph;
+}
+
 namespace {
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
@@ -108,8 +132,7 @@ struct DecideShardings
     auto seeds = Seeds::resolve(getOperation(), mesh);
     if (failed(seeds))
       return signalPassFailure();
-    ShardedGraph graph(getOperation(), *seeds);
-    graph.refine();
+    ShardedGraph graph = refinedGraph(getOperation(), *seeds, mesh);
     plan::ReshardPlanner planner(
         mesh, plan::pricesOf(
                   dist::clusterOf(getOperation()->getParentOfType<ModuleOp>()),

@@ -11,6 +11,10 @@
 // Rows keep the largest score so far, the sum of their powers and the sum of
 // values weighted by these; both sums shrink when a larger score comes:
 //
+// In stripes (Stripes.h) each part has a piece of each of n stripes, and there
+// are n products: stripe k of the queries meets stripes 0 to k of the keys,
+// c · (k + 1) · size of them in all steps.
+//
 //   top' = max(top, max scores)    power = exp(scores - top')
 //   sum' = sum · exp(top - top') + Σ power
 //   out' = out · exp(top - top') + power · value        result = out / sum
@@ -19,6 +23,7 @@
 
 #include "passes/4-shard/Expansions.h"
 #include "passes/4-shard/Ring.h"
+#include "passes/4-shard/Stripes.h"
 #include <cmath>
 
 using namespace mlir;
@@ -32,39 +37,123 @@ struct Rows {
   Value top, sum, out;
 };
 
-class RingExpansion {
+/// The tokens of a causal attention in stripes.
+class StripedAttention {
+public:
+  StripedAttention(const ShardedOp &op, ShardedBuilder &b)
+      : b(b), attention(cast<graph::AttentionOp>(op.op)),
+        stripes(stripesOf(op)),
+        length(graph::tensorType(attention.getQuery()).getDimSize(2) /
+               stripes) {}
+
+  /// Keys of which all ranks have all: each stripe of queries sees a longer
+  /// piece of them, and is an attention of its own.
+  Value expand() {
+    SmallVector<Value> results;
+    for (int64_t stripe = 0; stripe < stripes; ++stripe)
+      results.push_back(b.make<graph::AttentionOp>(
+          queriesOf(stripe), keysOf(attention.getKey(), stripe),
+          keysOf(attention.getValue(), stripe), maskOf(stripe),
+          attention.getScale(), /*causal=*/true, attention.getSoftcap()));
+    return joined(results);
+  }
+
+protected:
+  /// Stripe `stripe` of dim `dim` of `value`.
+  Value stripeOf(Value value, int64_t dim, int64_t stripe) {
+    if (stripes == 1)
+      return value;
+    SmallVector<int64_t> shape(graph::tensorType(value).getShape()), cut(shape);
+    cut[dim] = stripes;
+    cut.insert(cut.begin() + dim + 1, length);
+    shape[dim] = length;
+    return b.reshape(b.sliceDim(b.reshape(value, cut), dim, stripe, 1), shape);
+  }
+
+  Value queriesOf(int64_t stripe) {
+    return stripeOf(attention.getQuery(), 2, stripe);
+  }
+
+  /// [B, H, S, E] of what the queries of each stripe get, [B, H, length, E].
+  Value joined(ArrayRef<Value> results) {
+    if (results.size() == 1)
+      return results.front();
+    SmallVector<int64_t> shape(graph::tensorType(results.front()).getShape());
+    shape.insert(shape.begin() + 2, 1);
+    auto stacked = llvm::map_to_vector(
+        results, [&](Value result) { return b.reshape(result, shape); });
+    Value all =
+        b.make<graph::ConcatOp>(ValueRange(stacked), b.getI64IntegerAttr(2));
+    shape.erase(shape.begin() + 2);
+    shape[2] = stripes * length;
+    return b.reshape(all, shape);
+  }
+
+  ShardedBuilder &b;
+  graph::AttentionOp attention;
+  int64_t stripes, length;
+
+private:
+  Value keysOf(Value keys, int64_t stripe) {
+    return b.sliceDim(keys, 2, 0, (stripe + 1) * length);
+  }
+
+  Value maskOf(int64_t stripe) {
+    Value mask = attention.getMask();
+    if (!mask)
+      return {};
+    const int64_t rank = graph::tensorType(mask).getRank();
+    ArrayRef<int64_t> shape = graph::tensorType(mask).getShape();
+    const bool hasRows = rank > 1 && shape[rank - 2] > 1,
+               hasKeys = rank > 0 && shape[rank - 1] > 1;
+    if (hasRows)
+      mask = stripeOf(mask, rank - 2, stripe);
+    return hasKeys ? b.sliceDim(mask, rank - 1, 0, (stripe + 1) * length)
+                   : mask;
+  }
+};
+
+class RingExpansion : StripedAttention {
 public:
   RingExpansion(const ShardedOp &op, ShardedBuilder &b)
-      : b(b), ring(op), attention(cast<graph::AttentionOp>(op.op)),
-        axes(ringAxes(op)) {
+      : StripedAttention(op, b), ring(op), axes(ringAxes(op)) {
     auto query = graph::tensorType(attention.getQuery()).getShape(),
          key = graph::tensorType(attention.getKey()).getShape();
     batch = query[0];
     keyHeads = key[1];
     group = query[1] / key[1];
-    whole = query[2];
     count = dist::numParts(axes);
-    size = llvm::divideCeil(whole, count);
+    size = llvm::divideCeil(length, count);
     hides =
-        attention.getMask() || attention.getCausal() || count * size != whole;
+        attention.getMask() || attention.getCausal() || count * size != length;
   }
 
   Value expand() {
-    makeQuery();
+    SmallVector<Value> queries, masks, results;
     makeMask();
+    for (int64_t stripe = 0; stripe < stripes; ++stripe) {
+      queries.push_back(cutQueries(queriesOf(stripe)));
+      masks.push_back(maskOf(stripe));
+    }
     SmallVector<Value, 2> guests = makeGuests();
-    Rows rows;
+    SmallVector<Rows> rows(stripes);
     for (int64_t step = 0; step < count; ++step) {
       // What is next travels while these parts are looked at.
       SmallVector<Value, 2> next;
       if (step + 1 < count)
         for (Value guest : guests)
           next.push_back(moved(guest));
-      auto [key, value] = separate(guests);
-      rows = attend(rows, masked(scores(key), step), value);
+      auto [keys, values] = separate(guests);
+      for (int64_t stripe = 0; stripe < stripes; ++stripe) {
+        Value scores = scoresOf(queries[stripe], seenBy(stripe, keys));
+        scores = masked(scores, masks[stripe], step, stripe);
+        rows[stripe] = attend(rows[stripe], scores, seenBy(stripe, values));
+      }
       guests = next;
     }
-    return finish(rows);
+    for (const Rows &own : rows)
+      results.push_back(finish(own));
+    return joined(results);
   }
 
 private:
@@ -76,31 +165,32 @@ private:
     return b.make<graph::TransposeOp>(value, dims);
   }
 
-  /// `value` with dim 2, of all tokens, in whole parts.
-  Value padded(Value value) { return b.padDim(value, 2, count * size, 0); }
-
   //===--------------------------------------------------------------------===//
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// [B, K·R, S, D] to [B, K, c, R·size, D].
-  void makeQuery() {
-    Value whole = padded(attention.getQuery());
+  /// [B, K·R, length, D] to [B, K, c, R·size, D].
+  Value cutQueries(Value query) {
+    Value whole = b.padDim(query, 2, count * size, 0);
     const int64_t depth = dimOf(whole, 3);
     Value cut = b.reshape(whole, {batch, keyHeads, group, count, size, depth});
     if (group > 1)
       cut = transpose(cut, {0, 1, 3, 2, 4, 5});
-    query = b.reshape(cut, {batch, keyHeads, count, group * size, depth});
+    return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
   }
 
-  /// Keys and values as they travel, together where they can.
+  /// Keys and values as they travel, together where they can: [B, K, n,
+  /// c·size, …].
   SmallVector<Value, 2> makeGuests() {
     SmallVector<Value, 2> guests{attention.getKey(), attention.getValue()};
     if (ringPacks(ring))
       guests = {
           b.make<graph::ConcatOp>(ValueRange(guests), b.getI64IntegerAttr(3))};
-    for (Value &guest : guests)
-      guest = padded(guest);
+    for (Value &guest : guests) {
+      guest =
+          b.reshape(guest, {batch, keyHeads, stripes, length, dimOf(guest, 3)});
+      guest = b.padDim(guest, 3, count * size, 0);
+    }
     return guests;
   }
 
@@ -109,29 +199,36 @@ private:
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
       from.push_back((i + size) % (count * size));
-    return b.takeAlong(guest, 2, from);
+    return b.takeAlong(guest, 3, from);
   }
 
-  /// [B, K, c, size, D] of keys and of values.
+  /// Those of keys and of values.
   std::pair<Value, Value> separate(ArrayRef<Value> guests) {
+    if (guests.size() == 2)
+      return {guests[0], guests[1]};
     const int64_t depth = dimOf(attention.getKey(), 3),
                   width = dimOf(attention.getValue(), 3);
-    Value key = guests.front(), value = guests.back();
-    if (guests.size() == 1) {
-      key = b.sliceDim(guests[0], 3, 0, depth);
-      value = b.sliceDim(guests[0], 3, depth, width);
-    }
-    return {b.reshape(key, {batch, keyHeads, count, size, depth}),
-            b.reshape(value, {batch, keyHeads, count, size, width})};
+    return {b.sliceDim(guests[0], 4, 0, depth),
+            b.sliceDim(guests[0], 4, depth, width)};
+  }
+
+  /// Of `guest` the stripes up to `stripe`: [B, K, c, (stripe + 1)·size, D].
+  Value seenBy(int64_t stripe, Value guest) {
+    const int64_t seen = stripe + 1, depth = dimOf(guest, 4);
+    Value value = b.sliceDim(guest, 2, 0, seen);
+    if (seen > 1)
+      value = transpose(
+          b.reshape(value, {batch, keyHeads, seen, count, size, depth}),
+          {0, 1, 3, 2, 4, 5});
+    return b.reshape(value, {batch, keyHeads, count, seen * size, depth});
   }
 
   //===--------------------------------------------------------------------===//
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// The user's mask as [B, K, n, R, rows, keys] with size 1 where it
-  /// broadcasts; n are the pairs of parts if both are cut, else the parts of
-  /// keys, or those of rows.
+  /// The user's mask as [B, K, R, n, c, size, n, c, size], rows before keys,
+  /// with size 1 where it broadcasts.
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -141,30 +238,45 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
+    // Only the one stripe of an uneven sequence has padding.
     if (hasRows)
-      mask = padded(mask);
+      mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
-      mask = b.padDim(mask, 3, count * size, 0);
+      mask = b.padDim(mask, 3, stripes * count * size, 0);
     const bool hasHeads = shape[1] > 1;
-    mask = b.reshape(mask,
-                     {shape[0], hasHeads ? keyHeads : 1, hasHeads ? group : 1,
-                      hasRows ? count : 1, hasRows ? size : 1,
-                      hasKeys ? count : 1, hasKeys ? size : 1});
-    mask = transpose(mask, {0, 1, 3, 5, 2, 4, 6});
-    SmallVector<int64_t> pairs(graph::tensorType(mask).getShape());
-    pairs[2] *= pairs[3];
-    pairs.erase(pairs.begin() + 3);
-    mask = b.reshape(mask, pairs);
+    SmallVector<int64_t> cut{shape[0], hasHeads ? keyHeads : 1,
+                             hasHeads ? group : 1};
+    for (bool isThere : {hasRows, hasKeys})
+      for (int64_t length : {stripes, count, size})
+        cut.push_back(isThere ? length : 1);
+    mask = b.reshape(mask, cut);
   }
 
-  /// What part p of the queries needs of the mask in `step`.
-  Value maskOf(int64_t step) {
+  /// What the queries of one stripe need of it, [B, K, n, R, rows, keys]; n are
+  /// the pairs of parts if both are cut, else the parts of keys, or those of
+  /// rows.
+  Value maskOf(int64_t stripe) {
+    if (!mask)
+      return {};
+    Value own = mask;
+    if (hasRows)
+      own = b.sliceDim(own, 3, stripe, 1);
+    if (hasKeys)
+      own = b.sliceDim(own, 6, 0, stripe + 1);
+    own = transpose(own, {0, 1, 3, 4, 7, 2, 5, 6, 8});
+    auto size = [&](int64_t dim) { return dimOf(own, dim); };
+    return b.reshape(own, {size(0), size(1), size(3) * size(4), size(5),
+                           size(6), size(7) * size(8)});
+  }
+
+  /// What part p of the queries needs of `own` in `step`.
+  Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
-      return mask;
+      return own;
     SmallVector<int64_t> from;
     for (int64_t part = 0; part < count; ++part)
       from.push_back((hasRows ? part * count : 0) + (part + step) % count);
-    return b.takeAlong(mask, 2, from);
+    return b.takeAlong(own, 2, from);
   }
 
   /// 0, 1, … along one of the six dims of scores, of parts or within a part.
@@ -177,22 +289,32 @@ private:
 
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Which keys of `step` the queries see that come after them in the order of
-  /// tokens; null if all are seen.
-  Value seenInOrder(int64_t step) {
+  /// Which keys of `step` the queries of a stripe see, of those in it and
+  /// before it, in the order of tokens; null if all are seen.
+  Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
-    if (step == 0)
-      return b.compare(Predicate::LessOrEqual, index(size, 5), index(size, 4));
+    const int64_t before = stripe * size;
+    Value key = index(before + size, 5);
+    if (step == 0) {
+      Value last = index(size, 4);
+      if (before > 0)
+        last = b.make<graph::AddOp>(last, number(before));
+      return b.compare(Predicate::LessOrEqual, key, last);
+    }
     // Parts that have gone round come before the queries.
-    return b.compare(Predicate::GreaterOrEqual, index(count, 2),
-                     number(count - step));
+    Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
+                                 number(count - step));
+    return stripe == 0
+               ? hasWrapped
+               : b.make<graph::OrOp>(hasWrapped, b.compare(Predicate::Less, key,
+                                                           number(before)));
   }
 
   /// Which keys of `step` are no padding; null if all are. Where the order
   /// counts, padding comes after all queries.
   Value isKey(int64_t step) {
-    if (count * size == whole || attention.getCausal())
+    if (count * size == length || attention.getCausal())
       return {};
     Value part = index(count, 2);
     Value ahead = b.make<graph::AddOp>(part, number(step));
@@ -203,7 +325,7 @@ private:
     Value first = b.make<graph::MulOp>(part, number(size));
     return b.compare(Predicate::Less,
                      b.make<graph::AddOp>(first, index(size, 5)),
-                     number(whole));
+                     number(length));
   }
 
   Value hideUnless(Value visible, Value scores) {
@@ -212,12 +334,12 @@ private:
                    : scores;
   }
 
-  Value masked(Value scores, int64_t step) {
-    scores = hideUnless(seenInOrder(step), scores);
+  Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
+    scores = hideUnless(seenInOrder(step, stripe), scores);
     scores = hideUnless(isKey(step), scores);
     if (!mask)
       return scores;
-    Value own = maskOf(step);
+    Value own = maskIn(step, mask);
     Type element = graph::tensorType(own).getElementType();
     if (element.isInteger(1))
       return hideUnless(own, scores);
@@ -229,12 +351,12 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// [B, K, c, R, size, size]
-  Value scores(Value key) {
+  /// [B, K, c, R, size, keys]
+  Value scoresOf(Value query, Value key) {
     Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
                                             /*transpose_rhs=*/true);
     product = b.reshape(b.widen(product),
-                        {batch, keyHeads, count, group, size, size});
+                        {batch, keyHeads, count, group, size, dimOf(key, 3)});
     product = b.make<graph::MulOp>(
         product, b.scalarLike(product, attention.getScale().convertToDouble()));
     const double cap = attention.getSoftcap().convertToDouble();
@@ -273,15 +395,16 @@ private:
   /// Σ power · value, [B, K, c, R, size, E].
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
-    Value flat = b.reshape(b.cast(power, element),
-                           {batch, keyHeads, count, group * size, size});
+    Value flat =
+        b.reshape(b.cast(power, element),
+                  {batch, keyHeads, count, group * size, dimOf(value, 3)});
     Value sum = b.make<graph::MatmulOp>(flat, value, /*transpose_lhs=*/false,
                                         /*transpose_rhs=*/false);
     return b.reshape(b.widen(sum),
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// [B, K·R, S, E]
+  /// [B, K·R, length, E]
   Value finish(const Rows &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
@@ -294,23 +417,22 @@ private:
       result = transpose(result, {0, 1, 3, 2, 4, 5});
     result = b.reshape(
         result, {batch, keyHeads * group, count * size, dimOf(result, 5)});
-    return b.sliceDim(result, 2, 0, whole);
+    return b.sliceDim(result, 2, 0, length);
   }
 
-  ShardedBuilder &b;
   const ShardedOp &ring;
-  graph::AttentionOp attention;
   dist::SubAxes axes;
-  int64_t batch, keyHeads, group, whole, count, size;
+  int64_t batch, keyHeads, group, count, size;
   bool hides; ///< some row may see nothing in some step
-  Value query, mask;
+  Value mask;
   bool hasRows = false, hasKeys = false; ///< of the mask
 };
 } // namespace
 
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
-  return {RingExpansion(op, b).expand()};
+  return {ringAxes(op).empty() ? StripedAttention(op, b).expand()
+                               : RingExpansion(op, b).expand()};
 }
 
 void pcc::shard::addAttentionExpansions(Expansions &expansions) {

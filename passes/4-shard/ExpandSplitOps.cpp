@@ -3,6 +3,7 @@
 #include "dialects/dist/Decision.h"
 #include "passes/4-shard/Expansions.h"
 #include "passes/4-shard/Passes.h"
+#include "passes/4-shard/Stripes.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "expand-split-ops"
@@ -68,7 +69,8 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
     for (Operation &op : llvm::make_early_inc_range(
              getOperation().front().without_terminator()))
       if (auto recorded = recordedOp(&op);
-          recorded && !recorded->innerAxes().empty())
+          recorded &&
+          (!recorded->innerAxes().empty() || stripesOf(*recorded) > 1))
         if (failed(expand(*recorded)))
           return signalPassFailure();
   }

@@ -9,9 +9,9 @@
 namespace pcc::shard {
 
 /// Makes ops of the global view that compute what one op with a split Inner
-/// factor, or a ring, computes, and in which the inner values of its rule are
-/// the only values that have to be resharded. Returns a value per result; null
-/// for one without uses.
+/// factor, a ring or stripes computes, and in which the inner values of its
+/// rule are the only values that have to be resharded. Returns a value per
+/// result; null for one without uses.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 

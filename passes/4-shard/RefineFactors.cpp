@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/4-shard/ShardedGraph.h"
+#include "passes/4-shard/Stripes.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -125,10 +126,13 @@ static void takeSequence(const RefinedRule &producer, MutableArrayRef<Tag> tags,
         tags[factor] = Tag::Sequence;
 }
 
-void ShardedGraph::refine() {
+void ShardedGraph::refine(int64_t sequenceParts) {
   std::vector<std::shared_ptr<RefinedRule>> rules;
-  for (const ShardedOp &op : ops)
+  for (const ShardedOp &op : ops) {
     rules.push_back(std::make_shared<RefinedRule>(*op.rule));
+    if (sequenceParts > 1)
+      cutInStripes(op.op, *rules.back(), sequenceParts);
+  }
   auto visit = [&](unsigned user) {
     bool changed = false;
     for (const Edge &edge : operands[user])
@@ -149,7 +153,31 @@ void ShardedGraph::refine() {
     ops[i] = ShardedOp(ops[i].op, rules[i]);
     tags.emplace_back(rules[i]->factors.size(), Tag::None);
   }
-  tagBatchAndSequence();
+  tagBatchAndSequence(sequenceParts);
+}
+
+int64_t ShardedGraph::numSequenceOps() const {
+  int64_t count = 0;
+  llvm::BitVector isFed(ops.size());
+  for (unsigned i = 0; i < ops.size(); ++i) {
+    if (isArgument(i) || llvm::any_of(operands[i], [&](const Edge &edge) {
+          return isFed.test(edge.producer);
+        }))
+      isFed.set(i);
+    count += isFed.test(i) && llvm::is_contained(tags[i], Tag::Sequence);
+  }
+  return count;
+}
+
+/// The factor of a dim of tokens that ranks divide: all of it, or, where it
+/// lies in stripes, a stripe.
+static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
+                          int64_t numParts) {
+  if (dim.size() < 2 || numParts == 1)
+    return dim.front();
+  const int64_t stripes = stripesFor(boundariesOf(rule, dim).back(), numParts);
+  return stripes > 1 && rule.factors[dim.front()].size == stripes ? dim[1]
+                                                                  : dim.front();
 }
 
 /// A product whose rows are tokens and whose columns are tokens, too: scores.
@@ -200,15 +228,18 @@ bool ShardedGraph::endsAttention(unsigned index) const {
                       });
 }
 
-void ShardedGraph::tagBatchAndSequence() {
+void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
   for (unsigned i = 0; i < numArguments; ++i) {
-    auto tagDim = [&](StringRef name, Tag tag) {
-      auto dim = function.getArgAttrOfType<IntegerAttr>(i, name);
-      if (dim && !ops[i].rule->results[0][dim.getInt()].empty())
-        tags[i][ops[i].rule->results[0][dim.getInt()].front()] = tag;
+    auto tagDim = [&](StringRef name, Tag tag, int64_t numParts) {
+      auto index = function.getArgAttrOfType<IntegerAttr>(i, name);
+      if (!index)
+        return;
+      const auto &dim = ops[i].rule->results[0][index.getInt()];
+      if (!dim.empty())
+        tags[i][sequenceFactor(*ops[i].rule, dim, numParts)] = tag;
     };
-    tagDim("graph.sequence_dim", Tag::Sequence);
-    tagDim("graph.batch_dim", Tag::Batch);
+    tagDim("graph.sequence_dim", Tag::Sequence, sequenceParts);
+    tagDim("graph.batch_dim", Tag::Batch, 1);
   }
   for (unsigned user = numArguments; user < ops.size(); ++user) {
     for (const Edge &edge : operands[user]) {

@@ -29,8 +29,13 @@ public:
   /// Cuts factors finer until producers and users agree; then finds which are
   /// the batch and the sequence, from the arguments' `graph.batch_dim` and
   /// `graph.sequence_dim`, and the heads of attention. Once, before axes are
-  /// handed out.
-  void refine();
+  /// handed out. With more than one of `sequenceParts` causal attention begins
+  /// in stripes for so many ranks (Stripes.h), whose parts are the sequence.
+  void refine(int64_t sequenceParts = 1);
+
+  /// Ops that have a dim of the sequence; not those on weights and constants
+  /// alone, of which every rank has all.
+  int64_t numSequenceOps() const;
 
   /// Per op and factor.
   llvm::SmallVector<llvm::SmallVector<Tag, 8>, 0> tags;
@@ -67,7 +72,7 @@ private:
   void addPin(mlir::Value value, const Seed &seed);
   void addSink(mlir::Value value, const Seed *seed);
   void connect(unsigned user, mlir::ValueRange operands);
-  void tagBatchAndSequence();
+  void tagBatchAndSequence(int64_t sequenceParts);
   void tagHeads(unsigned index);
   bool endsAttention(unsigned index) const;
   void addVertex(mlir::Operation *op, RefinedRule rule, unsigned numResults,

@@ -204,8 +204,9 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
     %k = graph.exp %q : !h
     %v = graph.exp %k : !h
     // CHECK: %[[KV:.*]] = graph.concat %{{.*}}, %{{.*}} along 3 {{.*}}shardings = ["[-, -, 6@cp:2, -]"]
-    // CHECK: %[[NEXT:.*]] = dist.reshard %[[KV]] from "[-, -, 6@cp:2, -]" to "[-, -, 6@cp:2 view(1x6 by 0 of 6: 0..3 from 3, 3..6 from 0), -]"
-    // CHECK: graph.gather %[[NEXT]], {{.*}}shardings = ["[-, -, 6@cp:2, -]"]
+    // CHECK: %[[GUEST:.*]] = graph.reshape %[[KV]] {{.*}} to tensor<2x8x1x6x8xf32>
+    // CHECK: %[[NEXT:.*]] = dist.reshard %[[GUEST]] from "[-, -, -, 6@cp:2, -]" to "[-, -, -, 6@cp:2 view(1x6 by 0 of 6: 0..3 from 3, 3..6 from 0), -]"
+    // CHECK: graph.gather %[[NEXT]], {{.*}}shardings = ["[-, -, -, 6@cp:2, -]"]
     // CHECK: graph.matmul {{.*}}shardings = ["[-, -, 2@cp:2, -, -]"]{{.*}} : tensor<2x8x2x3x4xf32>, tensor<2x8x2x3x4xf32>
     // CHECK: %[[TOP:.*]] = graph.reduce max
     // CHECK: graph.matmul
@@ -232,9 +233,56 @@ module attributes {dist.mesh = #dist.mesh<cp = 3>} {
     %q = graph.matmul %x, %w : !h, tensor<4x4xf32>
     %k = graph.matmul %z, %w : !k, tensor<4x4xf32>
     %v = graph.exp %k : !k
-    // CHECK-COUNT-2: dist.reshard {{.*}} to "[-, -, 9@cp:3 view(1x9 by 0 of 9: 0..6 from 3, 6..9 from 0), -]"
+    // CHECK-COUNT-2: dist.reshard {{.*}} to "[-, -, -, 9@cp:3 view(1x9 by 0 of 9: 0..6 from 3, 6..9 from 0), -]"
     // CHECK: return
     %y = graph.attention %q, %k, %v mask %m : tensor<7x7xi1>, {scale = 0.25 : f64} : !h, !k, !k
+    return %y : !h
+  }
+}
+
+// -----
+
+!h = tensor<2x8x16x4xf32>
+
+// Each of four stripes of queries meets the stripes of keys up to its own: 2, 4, 6 and 8 keys of each part. The whole ring takes one
+// exchange.
+// CHECK-LABEL: @ring_in_stripes
+module attributes {dist.mesh = #dist.mesh<cp = 2>} {
+  graph.parameter @w : tensor<4x4xf32>
+  func.func @ring_in_stripes(%x: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}) -> !h {
+    %w = graph.get_parameter @w : tensor<4x4xf32>
+    %q = graph.matmul %x, %w : !h, tensor<4x4xf32>
+    %k = graph.exp %q : !h
+    %v = graph.exp %k : !h
+    // CHECK: dist.reshard {{.*}} from "[-, -, -, 4@cp:2, -]" to "[-, -, -, 4@cp:2 view(1x4 by 0 of 4: 0..2 from 2, 2..4 from 0), -]"
+    // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x2x4xf32>
+    // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x4x4xf32>
+    // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x6x4xf32>
+    // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x8x4xf32>
+    // CHECK-NOT: dist.reshard
+    // CHECK: %[[Y:.*]] = graph.concat {{.*}} along 2 {{.*}}shardings = ["[-, -, -, 4@cp:2, -]"]
+    // CHECK: graph.reshape %[[Y]] {{.*}}shardings = ["[-, -, 4|4@cp:2, -]"]
+    %y = graph.attention %q, %k, %v {causal, scale = 0.25 : f64} : !h, !h, !h
+    return %y : !h
+  }
+}
+
+// -----
+
+!h = tensor<2x8x32x8xf32>
+!k = tensor<2x1x32x8xf32>
+
+// Where all ranks have the keys, each stripe is an attention of its own, over those before it.
+// CHECK-LABEL: @gather_in_stripes
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  func.func @gather_in_stripes(%q: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %k: !k, %v: !k, %m: tensor<2x1x32x32xf32>) -> !h {
+    // CHECK: graph.slice %arg1 starts [0, 0, 0, 0] sizes [2, 1, 8, 8]
+    // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 8@cp:4, -]"]{{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x8x8xf32>, tensor<2x1x8x8xf32>
+    // CHECK: graph.attention {{.*}} mask {{.*}} : tensor<2x1x8x16xf32>, {causal{{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x16x8xf32>, tensor<2x1x16x8xf32>
+    // CHECK: graph.attention {{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x24x8xf32>, tensor<2x1x24x8xf32>
+    // CHECK: graph.attention {{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x32x8xf32>, tensor<2x1x32x8xf32>
+    // CHECK: graph.concat
+    %y = graph.attention %q, %k, %v mask %m : tensor<2x1x32x32xf32>, {causal, scale = 0.25 : f64} : !h, !k, !k
     return %y : !h
   }
 }

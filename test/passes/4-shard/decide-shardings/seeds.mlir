@@ -140,3 +140,21 @@ module attributes {dist.mesh = #dist.mesh<a = 2, b = 2>, dist.seeds = ["u=[a p1,
     return %z : tensor<2x64xf32>
   }
 }
+
+// -----
+
+// The slice cuts what the seed leaves whole in front of what it splits.
+// CHECK-LABEL: @cut_in_front
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["w=[8|8@x,-]"]} {
+  graph.parameter @w : tensor<64x4xf32>
+  func.func @cut_in_front(%x: tensor<32x4xf32>) -> tensor<32x4xf32> {
+    // CHECK: graph.get_parameter @w {{.*}}shardings = ["[8|8@x:2, -]"]
+    // CHECK-NOT: dist.reshard
+    // CHECK: graph.slice {{.*}}shardings = ["[4|8@x:2, -]"]
+    // CHECK: return
+    %w = graph.get_parameter @w : tensor<64x4xf32>
+    %0 = graph.slice %w starts [0, 0] sizes [32, 4] steps [1, 1] : tensor<64x4xf32>
+    %1 = graph.add %x, %0 : tensor<32x4xf32>, tensor<32x4xf32>
+    return %1 : tensor<32x4xf32>
+  }
+}

@@ -200,11 +200,43 @@ module attributes {dist.mesh = #dist.mesh<cp = 4, tp = 2>, dist.seeds = ["q=[-,t
 !h = tensor<2x8x32x8xf32>
 !k = tensor<2x1x32x8xf32>
 
-// Queries may be split although each sees only the keys before it.
+// Queries may be split although each sees only the keys before it; in four stripes, of which every rank has a part, all ranks have as
+// much to do.
 // CHECK-LABEL: @causal_queries_are_split
 module attributes {dist.mesh = #dist.mesh<cp = 4>} {
   func.func @causal_queries_are_split(%q: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %k: !k, %v: !k) -> !h {
+    // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 4|8@cp:4, -]"]
+    %y = graph.attention %q, %k, %v {causal, scale = 0.25 : f64} : !h, !k, !k
+    return %y : !h
+  }
+}
+
+// -----
+
+!h = tensor<2x8x24x8xf32>
+!k = tensor<2x1x24x8xf32>
+
+// 24 tokens make two stripes of 12, of which four ranks have 3 each; four stripes would leave parts of 2 and 1.
+// CHECK-LABEL: @two_stripes
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  func.func @two_stripes(%q: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %k: !k, %v: !k) -> !h {
+    // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 2|12@cp:4, -]"]
+    %y = graph.attention %q, %k, %v {causal, scale = 0.25 : f64} : !h, !k, !k
+    return %y : !h
+  }
+}
+
+// -----
+
+!h = tensor<2x8x32x8xf32>
+!k = tensor<2x1x32x8xf32>
+
+// A sum along the sequence has to know where each part begins: it takes no stripes, so that none are made.
+// CHECK-LABEL: @no_stripes
+module attributes {dist.mesh = #dist.mesh<cp = 4>} {
+  func.func @no_stripes(%x: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %k: !k, %v: !k) -> !h {
     // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 32@cp:4, -]"]
+    %q = graph.cumsum %x along 2 : !h
     %y = graph.attention %q, %k, %v {causal, scale = 0.25 : f64} : !h, !k, !k
     return %y : !h
   }
