@@ -147,6 +147,7 @@ static std::string headText(const Repeated &group, size_t numStages) {
   if (!facts.reduction.empty())
     text += " (" + facts.reduction + ")";
   text += " over " + llvm::join(facts.axes, "+") + ", " +
+          (facts.isMost ? "at most " : "") +
           bytesText(static_cast<double>(facts.receivedBytes)) + " and " +
           secondsText(first.seconds) + (group.count > 1 ? " each" : "");
   if (numStages > 1)

@@ -108,6 +108,12 @@ def check_traffic(bundle, tokens, chosen, ranks):
         raise pcc.Failure(f"{got} bytes by {sorted(kinds)}, {most} by all_to_all are enough")
 
 
+def check_explained(text):
+    """Tokens go out and come back once per layer; how many is known to the run only."""
+    if text.count(", at most ") != 2 * LAYERS:
+        raise pcc.Failure(f"explained as\n{text}")
+
+
 def check(options, routing, chosen, comm, form, batch, experts, copies, travels):
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
@@ -120,6 +126,7 @@ def check(options, routing, chosen, comm, form, batch, experts, copies, travels)
             check_work(pcc.inspect(bundle), batch * SEQ, chosen, copies)
         if travels:
             check_traffic(pcc.inspect(bundle), batch * SEQ, chosen, travels)
+            check_explained(pcc.succeed("explain", path, *options))
         executed.compare(executed.outputs(bundle, feeds, folder, comm), oracle.run(path, inputs), 1e-5)
 
 

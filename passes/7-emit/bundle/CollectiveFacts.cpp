@@ -13,7 +13,8 @@ using Json = nlohmann::ordered_json;
 bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   const auto fields = [](const CollectiveFacts &c) {
     return std::tie(c.kind, c.axes, c.ranksPerGroup, c.dtype, c.reduction,
-                    c.localBytes, c.receivedBytes, c.isShared, c.node, c.value);
+                    c.localBytes, c.receivedBytes, c.isShared, c.isMost, c.node,
+                    c.value);
   };
   return fields(*this) == fields(other);
 }
@@ -22,10 +23,10 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
+  entry.isMost = !collective.getRows().empty();
   // Rows that count go from each rank to each.
-  const auto kind = collective.getRows().empty()
-                        ? collective.getKind()
-                        : dist::CollectiveKind::AllToAll;
+  const auto kind =
+      entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::stringifyCollectiveKind(kind).str();
   for (const runtime::AxisPart &part : facts.groups[group].parts)
     if (entry.axes.empty() ||

@@ -21,6 +21,8 @@ struct CollectiveFacts {
   int64_t count = 1;
   /// Runs once per step, not in every microbatch.
   bool isShared = false;
+  /// What travels is known to the run only: `receivedBytes` is the most.
+  bool isMost = false;
   std::string node;
   std::string value;
   /// The ops that make up the entry, `count` of them.
