@@ -173,8 +173,11 @@ private:
          llvm::enumerate(local.rule.operands[operand.getOperandNumber()]))
       if (llvm::is_contained(factors, factor)) {
         PositionBuilder builder(local.op);
+        dist::ShardingAttr sharding = dist::shardingOf(operand.get());
         operand.set(
             masked(builder, local, operand.get(), dim, factors, factor));
+        if (sharding)
+          dist::setSharding(operand.get(), sharding.getSharding());
         ++numMasks;
       }
   }

@@ -1,5 +1,6 @@
 //===- VerifyLocal.cpp - the gate of phase 5-localize ---------------------===//
 
+#include "passes/5-localize/PartialTypes.h"
 #include "passes/5-localize/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -43,6 +44,8 @@ struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
         continue;
       return signalPassFailure();
     }
+    if (failed(localize::checkPartials(getOperation())))
+      return signalPassFailure();
     LDBG() << numOps.getValue() << " ops are local";
     markAllAnalysesPreserved();
   }

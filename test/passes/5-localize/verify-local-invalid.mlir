@@ -27,3 +27,134 @@ func.func @weight_without_sharding() -> tensor<8xf32> {
   %w = graph.get_parameter @w : tensor<8xf32>
   return %w : tensor<8xf32>
 }
+
+// -----
+
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @not_linear(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
+  // expected-error @below {{takes operand 0 while sum(tp:2) is still to be made of it}}
+  %0 = graph.relu %x {dist.shardings = [#sum]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#max = #dist.sharding<"[-] partial max(tp:2)">
+
+func.func @linear_but_no_sum(%x: tensor<8xf32> {dist.sharding = #max}) -> tensor<8xf32> {
+  // expected-error @below {{takes operand 0 while max(tp:2) is still to be made of it}}
+  %0 = graph.neg %x {dist.shardings = [#max]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+#whole = #dist.sharding<"[-]">
+
+func.func @added_on_every_rank(%x: tensor<8xf32> {dist.sharding = #sum}, %b: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
+  // expected-error @below {{adds what is whole to sum(tp:2), on every rank}}
+  %0 = graph.add %x, %b {dist.shardings = [#sum]} : tensor<8xf32>, tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#tp = #dist.sharding<"[-] partial sum(tp:2)">
+#dp = #dist.sharding<"[-] partial sum(dp:2)">
+
+func.func @of_two_axes(%x: tensor<8xf32> {dist.sharding = #tp}, %y: tensor<8xf32> {dist.sharding = #dp}) -> tensor<8xf32> {
+  // expected-error @below {{mixes sum(tp:2) and sum(dp:2)}}
+  %0 = graph.add %x, %y {dist.shardings = [#tp]} : tensor<8xf32>, tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @squared(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
+  // expected-error @below {{takes 2 operands of which sum(tp:2) is still to be made; it is linear in one}}
+  %0 = graph.mul %x, %x {dist.shardings = [#sum]} : tensor<8xf32>, tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+#whole = #dist.sharding<"[-]">
+
+func.func @forgotten(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
+  // expected-error @below {{loses that sum(tp:2) is still to be made of it}}
+  %0 = graph.neg %x {dist.shardings = [#whole]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#columns = #dist.sharding<"[-, 8@tp:2]">
+#rows = #dist.sharding<"[8@tp:2, -]">
+#whole = #dist.sharding<"[-, -]">
+
+func.func @never_reduced(%x: tensor<4x4xf32> {dist.sharding = #columns}, %w: tensor<4x6xf32> {dist.sharding = #rows}) -> tensor<4x6xf32> {
+  // expected-error @below {{reduces a dim that ranks divide, but its result does not say sum(tp:2)}}
+  %0 = graph.matmul %x, %w {dist.shardings = [#whole]} : tensor<4x4xf32>, tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+
+// -----
+
+#columns = #dist.sharding<"[-, 8@tp:2]">
+#max = #dist.sharding<"[-] partial max(tp:2)">
+
+func.func @of_another_kind(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> tensor<4xf32> {
+  // expected-error @below {{but its result does not say sum(tp:2)}}
+  %0 = graph.reduce sum %x over [1] {dist.shardings = [#max]} : tensor<4x4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+#whole = #dist.sharding<"[-]">
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @out_of_nothing(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
+  // expected-error @below {{is said to give sum(tp:2), which nothing begins}}
+  %0 = graph.neg %x {dist.shardings = [#sum]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+#whole = #dist.sharding<"[-]">
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @reduced_twice(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
+  %0 = dist.collective all_reduce %x from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
+      : tensor<8xf32> to tensor<8xf32>
+  // expected-error @below {{starts from sum(tp:2) to be made, but of its operand it is nothing}}
+  %1 = dist.collective all_reduce %0 from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
+      : tensor<8xf32> to tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @partial_result(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
+  // expected-error @below {{takes a value of which sum(tp:2) is still to be made}}
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+#columns = #dist.sharding<"[-, 8@tp:2]">
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @mean_of_a_part(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> tensor<4xf32> {
+  // expected-error @below {{divides by 4, but there are 8 elements on all ranks}}
+  %0 = graph.reduce mean %x over [1] {dist.shardings = [#sum]} : tensor<4x4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -10,3 +10,42 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>} {
     return %w : tensor<4x4xf32>
   }
 }
+
+#rows = #dist.sharding<"[8@tp:2, -]">
+#columns_of_x = #dist.sharding<"[-, 8@tp:2]">
+#whole = #dist.sharding<"[-, -]">
+#sum = #dist.sharding<"[-, -] partial sum(tp:2)">
+
+// A sum begins where ranks divide what is contracted, passes what is linear, padding that is hidden included, and ends where it is
+// reduced. A mean divides by all elements.
+// CHECK-LABEL: @partial_sums
+func.func @partial_sums(%x: tensor<4x4xf32> {dist.sharding = #columns_of_x}, %w: tensor<4x6xf32> {dist.sharding = #rows},
+                        %c: tensor<6x4xi1> {dist.sharding = #whole}) -> (tensor<6x4xf32>, tensor<4x1xf32>) {
+  %0 = graph.matmul %x, %w {dist.shardings = [#sum]} : tensor<4x4xf32>, tensor<4x6xf32>
+  %1 = graph.transpose %0 [1, 0] {dist.shardings = [#sum]} : tensor<4x6xf32>
+  %2 = graph.add %1, %1 {dist.shardings = [#sum]} : tensor<6x4xf32>, tensor<6x4xf32>
+  %3 = graph.constant {dist.shardings = [#dist.sharding<"[]">]} dense<0.0> : tensor<f32>
+  %4 = graph.select %c, %2, %3 {dist.shardings = [#sum]} : tensor<6x4xi1>, tensor<6x4xf32>, tensor<f32>
+  // CHECK: dist.collective all_reduce
+  %5 = dist.collective all_reduce %4 from #sum to #whole shape [6, 4] received 96 value "y" {dist.shardings = [#whole]}
+      : tensor<6x4xf32> to tensor<6x4xf32>
+  %6 = graph.relu %5 {dist.shardings = [#whole]} : tensor<6x4xf32>
+  %7 = graph.reduce mean %x over [1] keep divisor 8 {dist.shardings = [#sum]} : tensor<4x4xf32>
+  %8 = dist.collective all_reduce %7 from #sum to #whole shape [4, 1] received 16 value "m" {dist.shardings = [#whole]}
+      : tensor<4x1xf32> to tensor<4x1xf32>
+  return %6, %8 : tensor<6x4xf32>, tensor<4x1xf32>
+}
+
+#outer = #dist.sharding<"[-, 4@tp:(2)2] partial sum(tp:(1)2)">
+#inner = #dist.sharding<"[4@tp:(2)2, -]">
+#all = #dist.sharding<"[-, -] partial sum(tp:4)">
+
+// What is to be made of an operand and what begins here are parts of one axis.
+// CHECK-LABEL: @both_parts
+func.func @both_parts(%x: tensor<4x2xf32> {dist.sharding = #outer}, %w: tensor<2x6xf32> {dist.sharding = #inner}) -> tensor<4x6xf32> {
+  // CHECK: graph.matmul
+  %0 = graph.matmul %x, %w {dist.shardings = [#all]} : tensor<4x2xf32>, tensor<2x6xf32>
+  %1 = dist.collective all_reduce %0 from #all to #whole shape [4, 6] received 144 value "y" {dist.shardings = [#whole]}
+      : tensor<4x6xf32> to tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}
