@@ -1,15 +1,23 @@
 """Makers of reductions, scans and norms."""
+import math
+
 import numpy as np
 
 from model import FLOAT, INT
 
+
+def power(b, n):
+    """b ** n for b >= 1; infinity where that is more than a float holds."""
+    return b ** n if n * math.log2(b) < 1000 else math.inf
+
+
 #          op                bound of the result for n elements of a bound b, whether it is a sum
 FLOATS = {"ReduceSum": (lambda n, b: n * b, True), "ReduceMean": (lambda n, b: b, True), "ReduceMax": (lambda n, b: b, False),
-          "ReduceMin": (lambda n, b: b, False), "ReduceProd": (lambda n, b: max(1, b) ** n, True),
+          "ReduceMin": (lambda n, b: b, False), "ReduceProd": (lambda n, b: power(max(1, b), n), True),
           "ReduceL1": (lambda n, b: n * b, True), "ReduceL2": (lambda n, b: n * b, True),
           "ReduceSumSquare": (lambda n, b: n * b * b, True), "ReduceLogSumExp": (lambda n, b: b + np.log(n), True)}
 INTS = {"ReduceSum": lambda n, b: n * b, "ReduceMax": lambda n, b: b, "ReduceMin": lambda n, b: b,
-        "ReduceProd": lambda n, b: max(1, b) ** n, "ReduceL1": lambda n, b: n * b}
+        "ReduceProd": lambda n, b: power(max(1, b), n), "ReduceL1": lambda n, b: n * b}
 
 
 def reduced(m, x):
