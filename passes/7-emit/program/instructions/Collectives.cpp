@@ -1,6 +1,7 @@
 //===- Collectives.cpp - what moves or reduces shards ---------------------===//
 
 #include "passes/7-emit/program/InstructionTable.h"
+#include "passes/plan/ReshardMove.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -99,10 +100,11 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  dist::SubAxes added;
-  for (const dist::Partial &partial : after.partials)
-    if (!llvm::is_contained(before.partials, partial))
-      added.push_back(partial.axis);
+  // Canonical partials are merged: sum(a:2) becomes sum(a:4) by sum(a:(2)2).
+  const auto added =
+      plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
+  if (!added)
+    return false;
   program::FillT fill;
   fill.buffer = writer.bufferOf(op.getResult());
   fill.element = neutralElement(type, reductionOf(after));
@@ -111,7 +113,7 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   copy.target = writer.buffers.widened(op.getResult(), 2);
   copy.source_offset = std::make_unique<program::ScalarT>();
   copy.target_offset =
-      zeroOnFirst(added, type.getNumElements(), writer.facts.mesh);
+      zeroOnFirst(*added, type.getNumElements(), writer.facts.mesh);
   copy.loops.emplace_back(type.getNumElements(), 1, 1);
   writer.emit(op, std::move(fill));
   writer.emit(op, std::move(copy));

@@ -307,6 +307,34 @@ module attributes {
   EXPECT_EQ(copy->target_offset->high, 32);
 }
 
+/// Of what is partial over a part of an axis already only the other part is
+/// masked: ranks 0 and 2 keep what they have.
+TEST_F(ProgramTest, AMaskKeepsWhatWasPartialBefore) {
+  program::ProgramT &program = write(R"mlir(
+module attributes {
+  dist.mesh = #dist.mesh<dp = 4>,
+  graph.inputs = [{graph.name = "x", dist.global = tensor<4x8xf32>}],
+  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
+  func.func @stage_0(%x: tensor<4x8xf32> {graph.name = "x"})
+      -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
+    %m = dist.collective mask %x from <"[-, -] partial sum(dp:2)"> to <"[-, -] partial sum(dp:4)">
+        shape [4, 8] received 0 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
+    %y = dist.collective all_reduce %m from <"[-, -] partial sum(dp:4)"> to <"[-, -]">
+        shape [4, 8] received 192 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
+    return %y : tensor<4x8xf32>
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+})mlir");
+  const program::CopyT *copy = nullptr;
+  for (const auto &instruction : program.functions[0]->instructions)
+    if (const auto *found = instruction->body.AsCopy())
+      copy = found;
+  ASSERT_TRUE(copy);
+  ASSERT_EQ(copy->target_offset->terms.size(), 1u);
+  EXPECT_EQ(copy->target_offset->terms[0]->part->pre(), 2);
+  EXPECT_EQ(copy->target_offset->terms[0]->part->size(), 2);
+}
+
 TEST_F(ProgramTest, ADeviceThatCannotRunAnOpSaysWhich) {
   module = parseSourceString<ModuleOp>(
       oneRank("%y = graph.cumsum %x along 1 : tensor<4x8xf32>\n"
