@@ -8,12 +8,12 @@
 //   scores  [B, K, c, R·size, size] = query [B, K, c, R·size, D] · keyᵀ
 //   part p of the queries meets part (p + i) mod c of the keys
 //
-// Rows keep the largest score so far, the sum of their powers and the sum of
-// values weighted by these; both sums shrink when a larger score comes:
-//
 // In stripes (Stripes.h) each part has a piece of each of n stripes, and there
 // are n products: stripe k of the queries meets stripes 0 to k of the keys,
 // c · (k + 1) · size of them in all steps.
+//
+// Rows keep the largest score so far, the sum of their powers and the sum of
+// values weighted by these; both sums shrink when a larger score comes:
 //
 //   top' = max(top, max scores)    power = exp(scores - top')
 //   sum' = sum · exp(top - top') + Σ power
@@ -351,14 +351,24 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
+  /// `value` times `factor`. In f32 the factor is a sum of two: what is
+  /// executed in f64 to verify a plan must not see it rounded.
+  Value scaled(Value value, double factor) {
+    Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
+    const double rest = factor - static_cast<float>(factor);
+    if (rest == 0 || graph::tensorType(value).getElementType().isF64())
+      return product;
+    return b.make<graph::AddOp>(
+        product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
+  }
+
   /// [B, K, c, R, size, keys]
   Value scoresOf(Value query, Value key) {
     Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
                                             /*transpose_rhs=*/true);
     product = b.reshape(b.widen(product),
                         {batch, keyHeads, count, group, size, dimOf(key, 3)});
-    product = b.make<graph::MulOp>(
-        product, b.scalarLike(product, attention.getScale().convertToDouble()));
+    product = scaled(product, attention.getScale().convertToDouble());
     const double cap = attention.getSoftcap().convertToDouble();
     if (cap <= 0)
       return product;

@@ -147,6 +147,8 @@ for mask in (None, "rows", "keys", "heads", "visible"):
             case(f"{way}-{seq}-{mask}-{'causal' if causal else 'all'}", "attention", ["--cp", str(ranks)], seq=seq,
                  model=dict(kv_heads=kv_heads, mask=mask, causal=causal),
                  kinds={"ring": RING, "heads": EXCHANGE, "gather": GATHER}[way])
+for shape in ("gpt2", "gpt2-mask", "llama"):  # 1 / sqrt(6) is no f32
+    case(f"{shape}-inexact-scale", shape, ["--cp", "2"], 2, kinds=RING, model=dict(hidden=48))
 case("ring-softcap", "attention", ["--cp", "2"], seq=8, kinds=RING, model=dict(softcap=0.5))
 
 def check_work(options, model):
