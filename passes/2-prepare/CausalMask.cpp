@@ -5,12 +5,14 @@
 //   compare le [.., 1, S] of keys, [.., S, 1] of queries
 //   select of that, 0, lowest number
 //
-// The elements are looked at in two parts, t > s and t ≤ s.
+// The elements are looked at in two parts, t > s and t ≤ s. Constants are those
+// of the graph: nobody reads weights, which larger initializers are.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/CausalMask.h"
 #include "passes/2-prepare/Match.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -26,7 +28,7 @@ static constexpr double lowestHalf = -65504;
 
 namespace {
 enum class Part : uint8_t { Later, Others };
-enum class Is : uint8_t { False, True, Low, Zero };
+enum class Is : uint8_t { False, True, Infinite, Low, Zero };
 } // namespace
 
 static bool holds(double element, Is what) {
@@ -36,6 +38,8 @@ static bool holds(double element, Is what) {
     return element == 0;
   case Is::True:
     return element != 0;
+  case Is::Infinite:
+    return element == -HUGE_VAL;
   case Is::Low:
     return element <= lowestHalf;
   }
@@ -202,10 +206,8 @@ struct Search {
     if (isa<AndOp, OrOp>(op))
       return combined(op, (what == Is::False) == isa<AndOp>(op),
                       [&](Value operand) { return of(operand, what); });
-    // A sum with a number that hides is one as well.
-    if (isa<AddOp>(op) && (what == Is::Low || what == Is::Zero))
-      return combined(op, what == Is::Low,
-                      [&](Value operand) { return of(operand, what); });
+    if (isa<AddOp>(op))
+      return isSum(op, what, of);
     if (auto select = dyn_cast<SelectOp>(op)) {
       const bool isTrue = of(select.getCondition(), Is::True),
                  isFalse = !isTrue && of(select.getCondition(), Is::False);
@@ -216,6 +218,25 @@ struct Search {
   }
 
 private:
+  /// −∞ and anything is −∞; a low number only if nothing is added to it.
+  static bool isSum(Operation *op, Is what,
+                    llvm::function_ref<bool(Value, Is)> of) {
+    Value a = op->getOperand(0), b = op->getOperand(1);
+    auto isLowAnd = [&](Value low, Value other) {
+      return of(low, Is::Low) && (of(other, Is::Zero) || of(other, Is::Low));
+    };
+    switch (what) {
+    case Is::Infinite:
+      return of(a, what) || of(b, what);
+    case Is::Low:
+      return isLowAnd(a, b) || isLowAnd(b, a);
+    case Is::Zero:
+      return of(a, what) && of(b, what);
+    default:
+      return false;
+    }
+  }
+
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)
@@ -242,11 +263,11 @@ CausalMask pcc::prepare::readCausalMask(Value mask) {
   if (rows != columns || rows < 2)
     return {};
   const bool isBool = elementTypeOf(mask).isInteger(1);
+  const Search later{Part::Later, rows}, others{Part::Others, rows};
   CausalMask known;
-  known.hidesLater =
-      Search{Part::Later, rows}.all(mask, isBool ? Is::False : Is::Low);
-  known.keepsOthers =
-      known.hidesLater &&
-      Search{Part::Others, rows}.all(mask, isBool ? Is::True : Is::Zero);
+  known.keepsOthers = others.all(mask, isBool ? Is::True : Is::Zero);
+  known.hidesLater = later.all(mask, isBool              ? Is::False
+                                     : known.keepsOthers ? Is::Low
+                                                         : Is::Infinite);
   return known;
 }

@@ -14,8 +14,9 @@ struct CausalMask {
 };
 
 /// Of an additive float mask, or a mask of booleans that keep. An element hides
-/// a key if it is false or so low (at most the lowest f16) that the key's
-/// weight is 0 next to one that is kept.
+/// a key if it is false or −∞. Where all of t ≤ s is kept a number that is at
+/// most the lowest f16 does as well: the key's weight is 0 next to those that
+/// are kept.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare
