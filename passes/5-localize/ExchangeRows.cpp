@@ -12,7 +12,6 @@
 
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/5-localize/Position.h"
@@ -35,14 +34,17 @@ struct RowSides {
   SmallVector<int64_t> shape; ///< global
   dist::Sharding divided, whole;
   dist::SubAxes group; ///< over which they are divided, in mesh order
+  /// All other axes that do not divide tokens: experts, and what they want,
+  /// may differ along them.
+  dist::SubAxes others;
 
   /// None where one token of `numRows` is not what all other dims hold, or
   /// nothing is divided.
   static std::optional<RowSides> read(dist::CollectiveOp op, int64_t numRows,
                                       const dist::Mesh &mesh);
 
-  /// Masks are of the tokens and members, a byte each: what each rank wants
-  /// becomes what each rank is asked for.
+  /// Masks are of the tokens and members, and of the parts of the other axes, a
+  /// byte each: what each rank wants becomes what each rank is asked for.
   SmallVector<int64_t> maskShape() const;
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
@@ -88,12 +90,20 @@ std::optional<RowSides> RowSides::read(dist::CollectiveOp op, int64_t numRows,
   sides.group = plan::inMeshOrder(sides.group, mesh);
   if (!gathers && sides.group != reducedOver(from, to, mesh))
     return {};
+  dist::SubAxes all;
+  for (const dist::Axis &axis : mesh.spatial().axes)
+    all.push_back(dist::fullAxis(mesh, axis.name));
+  auto others = plan::subtract(all, dist::splitAxes(sides.divided));
+  if (!others)
+    return {};
+  sides.others = plan::inMeshOrder(*others, mesh);
   return sides.group.empty() ? std::nullopt : std::optional(sides);
 }
 
 SmallVector<int64_t> RowSides::maskShape() const {
   SmallVector<int64_t> all(shape);
   all.push_back(dist::numParts(group));
+  all.push_back(dist::numParts(others));
   return all;
 }
 
@@ -102,6 +112,8 @@ RowSides::planMasks(plan::ReshardPlanner &planner) const {
   dist::Sharding from = whole, to = divided;
   from.dims.push_back(dist::splitOver(dist::numParts(group), group));
   to.dims.emplace_back();
+  for (dist::Sharding *side : {&from, &to})
+    side->dims.push_back(dist::splitOver(dist::numParts(others), others));
   return planner.plan(from, to, dist::shapeOf(maskShape()), /*elementBytes=*/1);
 }
 
@@ -112,9 +124,11 @@ static Value unshaped(Value value) {
   return value;
 }
 
-/// Whether `value` is read only to pick the rows of `token`.
+/// Whether `value` is read, behind `token`, only to pick its rows.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
+      return false;
     if (auto reshape = dyn_cast<graph::ReshapeOp>(use.getOwner()))
       return givesOnlyRows(reshape.getResult(), token);
     auto gather = dyn_cast<graph::GatherOp>(use.getOwner());
@@ -137,12 +151,6 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
       found.push_back(op);
   }
   return found;
-}
-
-static bool isZero(Value value) {
-  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
-    return isZero(broadcast.getInput());
-  return matchPattern(value, m_AnyZeroFloat());
 }
 
 /// The reduce_scatter of what the rows of `groups` are added up to; none where
@@ -272,13 +280,14 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          PositionBuilder &builder) {
     SmallVector<int64_t> local(graph::tensorType(wanted).getShape());
-    local.push_back(1);
+    local.append(2, 1);
     Value value = builder.reshape(wanted, local);
     for (const plan::ReshardStep &step : asking.steps)
       value = makeCollective(builder, op.getLoc(), value, step,
                              sides.maskShape(), (op.getValue() + " rows").str(),
                              op->getAttr(pipe::stageName));
-    return value;
+    return builder.reshape(value,
+                           graph::tensorType(value).getShape().drop_back());
   }
 
   std::vector<std::pair<RowSides, Masks>> masks; ///< of one `group_rows`

@@ -4,7 +4,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
-#include "mlir/IR/Matchers.h"
+#include "passes/5-localize/Position.h"
 
 #include <map>
 #include <optional>
@@ -70,17 +70,11 @@ static dist::ReductionKind reductionOf(FactorKind kind) {
   }
 }
 
-static bool isZero(Value value) {
-  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
-    return isZero(broadcast.getInput());
-  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
-}
-
 /// Whether a sum may pass from this operand on. Padding of a sum is replaced by
 /// zeros, which are a sum of zeros.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
-    return operand > 0 && isZero(select->getOperand(3 - operand));
+    return operand > 0 && localize::isZero(select->getOperand(3 - operand));
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 

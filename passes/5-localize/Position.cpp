@@ -2,6 +2,7 @@
 
 #include "passes/5-localize/Position.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -30,4 +31,10 @@ Value PositionBuilder::along(Value vector, int64_t dim, int64_t rank) {
   SmallVector<int64_t> shape(rank, 1);
   shape[dim] = graph::tensorType(vector).getDimSize(0);
   return reshape(vector, shape);
+}
+
+bool pcc::localize::isZero(Value value) {
+  if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
+    return isZero(broadcast.getInput());
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }

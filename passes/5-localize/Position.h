@@ -29,6 +29,9 @@ private:
   mlir::Attribute stage;
 };
 
+/// Whether all elements of `value` are known to be 0.
+bool isZero(mlir::Value value);
+
 } // namespace pcc::localize
 
 #endif // PCC_PASSES_5_LOCALIZE_POSITION_H

@@ -51,6 +51,21 @@ template <typename T> static T neutral(ReductionKind kind) {
   }
 }
 
+/// The parts of `axes` that `others` lack.
+static dist::SubAxes lacking(const dist::SubAxes &axes,
+                             const dist::SubAxes &others) {
+  dist::SubAxes rest = axes;
+  for (const dist::SubAxis &other : others) {
+    dist::SubAxes next;
+    for (const dist::SubAxis &axis : rest)
+      llvm::append_range(next, overlaps(axis, other)
+                                   ? dist::without(axis, other)
+                                   : dist::SubAxes{axis});
+    rest = next;
+  }
+  return rest;
+}
+
 namespace {
 /// Which rows of a collective count, as both ends of each pair of ranks say.
 class RowTable {
@@ -62,13 +77,27 @@ public:
     const bool gathers = op.getKind() == CollectiveKind::AllGather;
     const auto from = dist::splitAxes(op.getFrom().getSharding()),
                to = dist::splitAxes(op.getTo().getSharding());
-    group = onlyIn(gathers ? from : to, gathers ? to : from);
+    group = lacking(gathers ? from : to, gathers ? to : from);
+    llvm::sort(group, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
+      return std::pair(ranks.mesh.indexOf(a.axis), a.pre) <
+             std::pair(ranks.mesh.indexOf(b.axis), b.pre);
+    });
     const auto first = static_cast<size_t>(
         cast<RankedTensorType>(op.getRows()[1].getType()).getRank());
     for (int64_t size : cast<RankedTensorType>(op.getInput().getType())
                             .getShape()
                             .drop_front(first))
       elements *= size;
+  }
+
+  /// Whether masks of `rank` speak of `other`; all do without masks.
+  bool areInOneGroup(int64_t rank, int64_t other) const {
+    return masks.empty() ||
+           llvm::any_of(dist::groupsOf(ranks.mesh.spatial(), group),
+                        [&](const auto &members) {
+                          return llvm::is_contained(members, rank) &&
+                                 llvm::is_contained(members, other);
+                        });
   }
 
   /// Whether the row of an element counts that `owner`, on the divided side,
@@ -94,25 +123,6 @@ public:
   std::string fault; ///< empty where all agree
 
 private:
-  /// The parts of `axes` that `others` lack, in mesh order.
-  dist::SubAxes onlyIn(const dist::SubAxes &axes,
-                       const dist::SubAxes &others) const {
-    dist::SubAxes rest = axes;
-    for (const dist::SubAxis &other : others) {
-      dist::SubAxes next;
-      for (const dist::SubAxis &axis : rest)
-        llvm::append_range(next, overlaps(axis, other)
-                                     ? dist::without(axis, other)
-                                     : dist::SubAxes{axis});
-      rest = next;
-    }
-    llvm::sort(rest, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
-      return std::pair(ranks.mesh.indexOf(a.axis), a.pre) <
-             std::pair(ranks.mesh.indexOf(b.axis), b.pre);
-    });
-    return rest;
-  }
-
   const Ranks &ranks;
   ArrayRef<RowMasks> masks;
   dist::SubAxes group;
@@ -166,24 +176,14 @@ private:
   }
 
   /// Partial axes of one sharding that the other lacks.
-  static std::vector<dist::Partial> partialsOnlyIn(const dist::Sharding &one,
-                                                   const dist::Sharding &other,
-                                                   const dist::Mesh &mesh) {
+  static std::vector<dist::Partial>
+  partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
-    for (const dist::Partial &partial : one.partials) {
-      dist::SubAxes rest{partial.axis};
-      for (const dist::Partial &kept : other.partials) {
-        dist::SubAxes next;
-        for (const dist::SubAxis &piece : rest)
-          llvm::append_range(next, overlaps(piece, kept.axis)
-                                       ? dist::without(piece, kept.axis)
-                                       : dist::SubAxes{piece});
-        rest = next;
-      }
-      for (const dist::SubAxis &piece : rest)
+    for (const dist::Partial &partial : one.partials)
+      for (const dist::SubAxis &piece :
+           lacking({partial.axis}, dist::partialAxes(other)))
         if (piece.axis != dist::timeAxis)
           result.push_back({piece, partial.kind});
-    }
     return result;
   }
 
@@ -248,7 +248,8 @@ private:
       for (size_t i = 0; i < own.size(); ++i)
         distance += own[i] != where[i];
       if (dist::coordinateOf(partial, ranks.mesh, own) ==
-          dist::coordinateOf(partial, ranks.mesh, where))
+              dist::coordinateOf(partial, ranks.mesh, where) &&
+          rows.areInOneGroup(rank, other))
         byDistance.push_back({distance, other});
     }
     llvm::sort(byDistance);
@@ -284,7 +285,7 @@ private:
 
   /// Only coordinate 0 along the new partial axes keeps the value.
   void mask(int64_t rank, HostTensor &result) {
-    auto added = partialsOnlyIn(to, from, ranks.mesh);
+    auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
         dist::coordinateOf(axesOf(added), ranks.mesh, ranks.at(rank)) == 0)
       return;
@@ -293,7 +294,7 @@ private:
   }
 
   void reduce(int64_t rank, HostTensor &result) {
-    auto gone = partialsOnlyIn(from, to, ranks.mesh);
+    auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
       return;
     auto groups = dist::groupsOf(ranks.mesh.spatial(), axesOf(gone));

@@ -308,6 +308,7 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
+  // The layouts of rows are those of one microbatch, the same in all.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     if (Status status =

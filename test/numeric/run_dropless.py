@@ -26,8 +26,9 @@ SEQ, HIDDEN, INNER, EXPERTS, LAYERS = 5, 6, 10, 8, 2
 class Model:
     """Layers of x + Σ_e gate_e · (gelu(x·up_e + b_e)·down_e + c_e), gates from the best `chosen` of the scores."""
 
-    def __init__(self, chosen, form, experts):
+    def __init__(self, chosen, form, experts, residual=True, seq=SEQ):
         self.random, self.chosen, self.form, self.experts = np.random.RandomState(5), chosen, form, experts
+        self.residual, self.seq = residual, seq
         self.nodes, self.weights = [], []
         x = "x"
         for layer in range(LAYERS):
@@ -69,24 +70,24 @@ class Model:
             turned = self.op("Transpose", gate, perm=[2, 0, 1])
             y = self.op("Mul", y, self.op("Unsqueeze", turned, self.constant(np.array([-1]))))
             y = self.op("ReduceSum", y, self.constant(np.array([0])), keepdims=0)
-        return self.op("Add", x, y)
+        return self.op("Add", x, y) if self.residual else y
 
     def save(self, path):
-        info = lambda name, last: helper.make_tensor_value_info(name, 1, ["batch", SEQ, last])
+        info = lambda name, last: helper.make_tensor_value_info(name, 1, ["batch", self.seq, last])
         graph = helper.make_graph(self.nodes, "g", [info("x", HIDDEN), info("scores", self.experts)], [info("y", HIDDEN)], self.weights)
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10), path)
 
 
-def scores(routing, batch, experts):
+def scores(routing, batch, experts, seq):
     """Who wants what: all the same expert, the first half of them, one more the later a token comes, or anyone."""
     random = np.random.RandomState(9)
-    values = random.standard_normal((batch, SEQ, experts)).astype("f4")
+    values = random.standard_normal((batch, seq, experts)).astype("f4")
     if routing == "one":
         values[..., 3] += 20
     elif routing == "half":
         values[..., : experts // 2] += 20
     elif routing == "uneven":
-        values += 8 * (np.arange(experts) < np.linspace(0, experts, batch * SEQ).reshape(batch, SEQ, 1)).astype("f4")
+        values += 8 * (np.arange(experts) < np.linspace(0, experts, batch * seq).reshape(batch, seq, 1)).astype("f4")
     return values
 
 
@@ -114,24 +115,25 @@ def check_explained(text):
         raise pcc.Failure(f"explained as\n{text}")
 
 
-def check(options, routing, chosen, comm, form, batch, experts, copies, travels):
+def check(options, routing, chosen, comm, form, batch, experts, copies, travels, residual, seq):
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
-        Model(chosen, form, experts).save(path)
-        inputs = {"x": np.random.RandomState(7).standard_normal((batch, SEQ, HIDDEN)).astype("f4"), "scores": scores(routing, batch, experts)}
+        Model(chosen, form, experts, residual, seq).save(path)
+        inputs = {"x": np.random.RandomState(7).standard_normal((batch, seq, HIDDEN)).astype("f4"),
+                  "scores": scores(routing, batch, experts, seq)}
         feeds, options = executed.feed(folder, inputs), ["--dim", f"batch={batch}", *options]
         executed.verify(path, *options, *feeds)
         pcc.succeed(path, "-o", bundle, *options)
         if copies:
-            check_work(pcc.inspect(bundle), batch * SEQ, chosen, copies)
+            check_work(pcc.inspect(bundle), batch * seq, chosen, copies)
         if travels:
-            check_traffic(pcc.inspect(bundle), batch * SEQ, chosen, travels)
+            check_traffic(pcc.inspect(bundle), batch * seq, chosen, travels)
             check_explained(pcc.succeed("explain", path, *options))
         executed.compare(executed.outputs(bundle, feeds, folder, comm), oracle.run(path, inputs), 1e-5)
 
 
-def case(name, options=(), routing="any", chosen=2, comm="thread", form="einsum", batch=8, experts=EXPERTS, copies=None, travels=None):
-    CASES[name] = lambda: check(list(options), routing, chosen, comm, form, batch, experts, copies, travels)
+def case(name, options=(), routing="any", chosen=2, comm="thread", form="einsum", batch=8, experts=EXPERTS, copies=None, travels=None, residual=True, seq=SEQ):
+    CASES[name] = lambda: check(list(options), routing, chosen, comm, form, batch, experts, copies, travels, residual, seq)
 
 
 ROUTINGS = ("any", "one", "half", "uneven")
@@ -158,6 +160,10 @@ case("tokens-travel-by-mpi", ("--ep", "4"), "uneven", 1, "mpi", travels=4)
 case("uneven-tokens-travel", ("--ep", "4"), "uneven", batch=7)
 case("experts-over-two-axes", ("--dp", "2", "--cp", "2", "--ep", "4"), "uneven")
 case("travel-within-stages", ("--ep", "4", "--pp", "2", "--microbatches", "2"), "half")
+case("fewer-tokens-than-ranks", ("--ep", "4"), "uneven", batch=3)
+case("experts-after-experts", ("--ep", "4"), "uneven", residual=False)
+for seq in (1, 3):  # where a partial sum of half of the ranks becomes one of all
+    case(f"fewer-experts-than-ranks-{seq}", ("--ep", "8"), "any", 1, batch=1, experts=4, residual=False, seq=seq)
 case("one-expert-per-rank", ("--ep", "4"), "half", experts=4)
 
 
