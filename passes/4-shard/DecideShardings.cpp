@@ -115,8 +115,8 @@ static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
       parts *= axis.size;
   if (parts > 1) {
     ShardedGraph striped(function, seeds);
-    striped.refine(parts);
-    if (striped.numSequenceOps() >= graph.numSequenceOps())
+    if (striped.refine(parts) &&
+        striped.numSequenceOps() >= graph.numSequenceOps())
       return striped;
     LDBG() << "not in stripes: " << striped.numSequenceOps() << " of "
            << graph.numSequenceOps() << " ops have tokens";

@@ -126,12 +126,13 @@ static void takeSequence(const RefinedRule &producer, MutableArrayRef<Tag> tags,
         tags[factor] = Tag::Sequence;
 }
 
-void ShardedGraph::refine(int64_t sequenceParts) {
+bool ShardedGraph::refine(int64_t sequenceParts) {
   std::vector<std::shared_ptr<RefinedRule>> rules;
+  bool hasStripes = false;
   for (const ShardedOp &op : ops) {
     rules.push_back(std::make_shared<RefinedRule>(*op.rule));
     if (sequenceParts > 1)
-      cutInStripes(op.op, *rules.back(), sequenceParts);
+      hasStripes |= cutInStripes(op.op, *rules.back(), sequenceParts);
   }
   auto visit = [&](unsigned user) {
     bool changed = false;
@@ -153,7 +154,8 @@ void ShardedGraph::refine(int64_t sequenceParts) {
     ops[i] = ShardedOp(ops[i].op, rules[i]);
     tags.emplace_back(rules[i]->factors.size(), Tag::None);
   }
-  tagBatchAndSequence(sequenceParts);
+  tagBatchAndSequence(hasStripes ? sequenceParts : 1);
+  return hasStripes;
 }
 
 int64_t ShardedGraph::numSequenceOps() const {

@@ -30,8 +30,9 @@ public:
   /// the batch and the sequence, from the arguments' `graph.batch_dim` and
   /// `graph.sequence_dim`, and the heads of attention. Once, before axes are
   /// handed out. With more than one of `sequenceParts` causal attention begins
-  /// in stripes for so many ranks (Stripes.h), whose parts are the sequence.
-  void refine(int64_t sequenceParts = 1);
+  /// in stripes for so many ranks (Stripes.h), whose parts are the sequence;
+  /// returns whether there is any.
+  bool refine(int64_t sequenceParts = 1);
 
   /// Ops that have a dim of the sequence; not those on weights and constants
   /// alone, of which every rank has all.
