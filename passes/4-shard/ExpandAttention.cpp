@@ -23,7 +23,7 @@
 
 #include "passes/4-shard/Expansions.h"
 #include "passes/4-shard/Ring.h"
-#include "passes/4-shard/Stripes.h"
+#include "passes/4-shard/StripedAttention.h"
 #include <cmath>
 
 using namespace mlir;
@@ -35,82 +35,6 @@ namespace {
 /// What rows know after some of the steps.
 struct Rows {
   Value top, sum, out;
-};
-
-/// The tokens of a causal attention in stripes.
-class StripedAttention {
-public:
-  StripedAttention(const ShardedOp &op, ShardedBuilder &b)
-      : b(b), attention(cast<graph::AttentionOp>(op.op)),
-        stripes(stripesOf(op)),
-        length(graph::tensorType(attention.getQuery()).getDimSize(2) /
-               stripes) {}
-
-  /// Keys of which all ranks have all: each stripe of queries sees a longer
-  /// piece of them, and is an attention of its own.
-  Value expand() {
-    SmallVector<Value> results;
-    for (int64_t stripe = 0; stripe < stripes; ++stripe)
-      results.push_back(b.make<graph::AttentionOp>(
-          queriesOf(stripe), keysOf(attention.getKey(), stripe),
-          keysOf(attention.getValue(), stripe), maskOf(stripe),
-          attention.getScale(), /*causal=*/true, attention.getSoftcap()));
-    return joined(results);
-  }
-
-protected:
-  /// Stripe `stripe` of dim `dim` of `value`.
-  Value stripeOf(Value value, int64_t dim, int64_t stripe) {
-    if (stripes == 1)
-      return value;
-    SmallVector<int64_t> shape(graph::tensorType(value).getShape()), cut(shape);
-    cut[dim] = stripes;
-    cut.insert(cut.begin() + dim + 1, length);
-    shape[dim] = length;
-    return b.reshape(b.sliceDim(b.reshape(value, cut), dim, stripe, 1), shape);
-  }
-
-  Value queriesOf(int64_t stripe) {
-    return stripeOf(attention.getQuery(), 2, stripe);
-  }
-
-  /// [B, H, S, E] of what the queries of each stripe get, [B, H, length, E].
-  Value joined(ArrayRef<Value> results) {
-    if (results.size() == 1)
-      return results.front();
-    SmallVector<int64_t> shape(graph::tensorType(results.front()).getShape());
-    shape.insert(shape.begin() + 2, 1);
-    auto stacked = llvm::map_to_vector(
-        results, [&](Value result) { return b.reshape(result, shape); });
-    Value all =
-        b.make<graph::ConcatOp>(ValueRange(stacked), b.getI64IntegerAttr(2));
-    shape.erase(shape.begin() + 2);
-    shape[2] = stripes * length;
-    return b.reshape(all, shape);
-  }
-
-  ShardedBuilder &b;
-  graph::AttentionOp attention;
-  int64_t stripes, length;
-
-private:
-  Value keysOf(Value keys, int64_t stripe) {
-    return b.sliceDim(keys, 2, 0, (stripe + 1) * length);
-  }
-
-  Value maskOf(int64_t stripe) {
-    Value mask = attention.getMask();
-    if (!mask)
-      return {};
-    const int64_t rank = graph::tensorType(mask).getRank();
-    ArrayRef<int64_t> shape = graph::tensorType(mask).getShape();
-    const bool hasRows = rank > 1 && shape[rank - 2] > 1,
-               hasKeys = rank > 0 && shape[rank - 1] > 1;
-    if (hasRows)
-      mask = stripeOf(mask, rank - 2, stripe);
-    return hasKeys ? b.sliceDim(mask, rank - 1, 0, (stripe + 1) * length)
-                   : mask;
-  }
 };
 
 class RingExpansion : StripedAttention {
