@@ -313,8 +313,10 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
   for (size_t i = 0; i < candidate.axes.size(); ++i)
     if (dist::holdsAxis(candidate.axes[i], axis.name) &&
         !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
-      return axis.name + (role == AxisRole::Tensor ? " never splits the batch"
-                                                   : " splits nothing else");
+      return axis.name + (role != AxisRole::Tensor ? " splits nothing else"
+                          : graph.tags[index][i] == Tag::Stripe
+                              ? " never splits stripes"
+                              : " never splits the batch");
   if (role != AxisRole::Tensor)
     return "";
   std::string weight = wholeWeight(index, base, candidate, axis);

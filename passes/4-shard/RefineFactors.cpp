@@ -237,8 +237,12 @@ void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
       if (!index)
         return;
       const auto &dim = ops[i].rule->results[0][index.getInt()];
-      if (!dim.empty())
-        tags[i][sequenceFactor(*ops[i].rule, dim, numParts)] = tag;
+      if (dim.empty())
+        return;
+      const int factor = sequenceFactor(*ops[i].rule, dim, numParts);
+      if (factor != dim.front())
+        tags[i][dim.front()] = Tag::Stripe;
+      tags[i][factor] = tag;
     };
     tagDim("graph.sequence_dim", Tag::Sequence, sequenceParts);
     tagDim("graph.batch_dim", Tag::Batch, 1);

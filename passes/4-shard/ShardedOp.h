@@ -12,9 +12,10 @@
 namespace pcc::shard {
 
 /// What the batch and the sequence of the model are: the dims that `dp` and
-/// `mb`, and `cp`, may split; the heads within attention, which `cp` may split
-/// instead; and the experts, if they are asked for.
-enum class Tag : uint8_t { None, Batch, Sequence, Head, Expert };
+/// `mb`, and `cp`, may split; the stripes that the sequence lies in, which only
+/// axes of the user's own may split; the heads within attention, which `cp` may
+/// split instead; and the experts, if they are asked for.
+enum class Tag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
 /// What one more sub-axis does to an op.
 struct Strategy {

@@ -273,7 +273,7 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   case AxisRole::Sequence:
     return isHome(tag, role);
   case AxisRole::Tensor:
-    return tag != Tag::Batch;
+    return tag != Tag::Batch && tag != Tag::Stripe;
   default:
     return true;
   }

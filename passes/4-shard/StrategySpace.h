@@ -22,7 +22,8 @@ namespace pcc::shard {
 enum class AxisRole : uint8_t {
   Batch,    ///< the batch, of every input that has one: `dp`, and `mb` in time
   Sequence, ///< the sequence, or heads within attention: `cp`
-  Tensor,   ///< anything but the batch, and every contraction weight: `tp`
+  Tensor,   ///< anything but the batch and stripes, and every contraction
+            ///< weight: `tp`
   Free,     ///< anything: axes of the user's own
   BatchAndExperts, ///< the batch, and the experts, whose weights must be split
   SequenceAndExperts,     ///< the same with the sequence
