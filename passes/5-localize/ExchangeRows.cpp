@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/Passes.h"

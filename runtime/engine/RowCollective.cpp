@@ -49,10 +49,27 @@ protected:
                : group->exchange(sends, receives, action);
   }
 
-  void addSend(int member, const char *packed, const char *end) {
-    if (packed != end)
-      sends.push_back(
-          {member, const_cast<char *>(packed), size_t(end - packed)});
+  /// Packs for each other member the rows `rowsFor(member)` of `in` of which
+  /// `travels(index, member)` is true, and fills `sends`. Returns where scratch
+  /// is free.
+  template <typename Rows, typename Travels>
+  char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
+    sends.clear();
+    char *free = at.scratch;
+    for (int member = 0; member < members; ++member) {
+      if (isMe(member))
+        continue;
+      char *packed = free;
+      const std::vector<int64_t> &rows = rowsFor(member);
+      for (size_t i = 0; i < rows.size(); ++i)
+        if (travels(i, member)) {
+          std::memcpy(free, at.in + size_t(rows[i]) * bytes, bytes);
+          free += bytes;
+        }
+      if (packed != free)
+        sends.push_back({member, packed, size_t(free - packed)});
+    }
+    return free;
   }
 
   void addReceive(int member, char *place, size_t count) {
@@ -81,7 +98,9 @@ public:
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
     const Masks masks = masksOf(run);
-    char *free = pack(at, masks);
+    char *free = pack(
+        at, [&](int) -> const auto & { return plan.divided; },
+        [&](size_t i, int member) { return counts(masks, i, member); });
     receives.clear();
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
@@ -102,23 +121,6 @@ public:
   }
 
 private:
-  char *pack(const Addresses &at, const Masks &masks) {
-    sends.clear();
-    char *free = at.scratch;
-    for (int member = 0; member < members; ++member) {
-      if (isMe(member))
-        continue;
-      char *packed = free;
-      for (size_t i = 0; i < plan.divided.size(); ++i)
-        if (counts(masks, i, member)) {
-          std::memcpy(free, at.in + size_t(plan.divided[i]) * bytes, bytes);
-          free += bytes;
-        }
-      addSend(member, packed, free);
-    }
-    return free;
-  }
-
   /// Rows lie no further behind than where they belong, so that the last one
   /// is moved first.
   void spread(const Addresses &at, const Masks &masks) {
@@ -145,7 +147,12 @@ public:
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
     const Masks masks = masksOf(run);
-    char *free = pack(at, masks);
+    char *free = pack(
+        at,
+        [&](int member) -> const auto & { return plan.whole[size_t(member)]; },
+        [&](size_t i, int member) {
+          return masks.whole[plan.whole[size_t(member)][i]] != 0;
+        });
     receives.clear();
     for (int member = 0; member < members; ++member) {
       if (isMe(member))
@@ -165,23 +172,6 @@ public:
   }
 
 private:
-  char *pack(const Addresses &at, const Masks &masks) {
-    sends.clear();
-    char *free = at.scratch;
-    for (int member = 0; member < members; ++member) {
-      if (isMe(member))
-        continue;
-      char *packed = free;
-      for (int64_t row : plan.whole[size_t(member)])
-        if (masks.whole[row] != 0) {
-          std::memcpy(free, at.in + size_t(row) * bytes, bytes);
-          free += bytes;
-        }
-      addSend(member, packed, free);
-    }
-    return free;
-  }
-
   void add(const Addresses &at, const Masks &masks, size_t i) {
     addends.clear();
     for (int member = 0; member < members; ++member) {
