@@ -171,8 +171,8 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// The factor of a dim of tokens that ranks divide: all of it, or, where it
-/// lies in stripes, a stripe.
+/// The factor of a dim of tokens that ranks divide: its first one, or, behind
+/// that of stripes, the tokens of each stripe.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

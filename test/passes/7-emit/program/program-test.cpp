@@ -282,23 +282,30 @@ module attributes {
   EXPECT_FALSE(program.functions[0]->instructions[0]->body.AsCheckIndices());
 }
 
-/// The value stays on the first rank; the others get zeros.
-TEST_F(ProgramTest, AMaskIsAFillAndACopy) {
-  program::ProgramT &program = write(R"mlir(
-module attributes {
-  dist.mesh = #dist.mesh<tp = 2>,
+/// x, masked from one sharding to another on `mesh`, then summed.
+static std::string maskOf(const std::string &mesh, const std::string &from,
+                          const std::string &to) {
+  return "module attributes {dist.mesh = #dist.mesh<" + mesh + R"mlir(>,
   graph.inputs = [{graph.name = "x", dist.global = tensor<4x8xf32>}],
   graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
   func.func @stage_0(%x: tensor<4x8xf32> {graph.name = "x"})
       -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
-    %m = dist.collective mask %x from <"[-, -]"> to <"[-, -] partial sum(tp:2)">
+    %m = dist.collective mask %x from <")mlir" +
+         from + "\"> to <\"" + to + R"mlir(">
         shape [4, 8] received 0 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
-    %y = dist.collective all_reduce %m from <"[-, -] partial sum(tp:2)"> to <"[-, -]">
+    %y = dist.collective all_reduce %m from <")mlir" +
+         to + R"mlir("> to <"[-, -]">
         shape [4, 8] received 128 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
     return %y : tensor<4x8xf32>
   }
   pipe.actions 0 stages [0] ["0F0"]
-})mlir");
+})mlir";
+}
+
+/// The value stays on the first rank; the others get zeros.
+TEST_F(ProgramTest, AMaskIsAFillAndACopy) {
+  program::ProgramT &program =
+      write(maskOf("tp = 2", "[-, -]", "[-, -] partial sum(tp:2)"));
   const auto &instructions = program.functions[0]->instructions;
   ASSERT_EQ(instructions.size(), 3u);
   ASSERT_TRUE(instructions[0]->body.AsFill());
@@ -310,21 +317,8 @@ module attributes {
 /// Of what is partial over a part of an axis already only the other part is
 /// masked: ranks 0 and 2 keep what they have.
 TEST_F(ProgramTest, AMaskKeepsWhatWasPartialBefore) {
-  program::ProgramT &program = write(R"mlir(
-module attributes {
-  dist.mesh = #dist.mesh<dp = 4>,
-  graph.inputs = [{graph.name = "x", dist.global = tensor<4x8xf32>}],
-  graph.outputs = [{graph.name = "y", dist.global = tensor<4x8xf32>}]} {
-  func.func @stage_0(%x: tensor<4x8xf32> {graph.name = "x"})
-      -> (tensor<4x8xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
-    %m = dist.collective mask %x from <"[-, -] partial sum(dp:2)"> to <"[-, -] partial sum(dp:4)">
-        shape [4, 8] received 0 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
-    %y = dist.collective all_reduce %m from <"[-, -] partial sum(dp:4)"> to <"[-, -]">
-        shape [4, 8] received 192 value "m" : tensor<4x8xf32> to tensor<4x8xf32>
-    return %y : tensor<4x8xf32>
-  }
-  pipe.actions 0 stages [0] ["0F0"]
-})mlir");
+  program::ProgramT &program = write(
+      maskOf("dp = 4", "[-, -] partial sum(dp:2)", "[-, -] partial sum(dp:4)"));
   const program::CopyT *copy = nullptr;
   for (const auto &instruction : program.functions[0]->instructions)
     if (const auto *found = instruction->body.AsCopy())
