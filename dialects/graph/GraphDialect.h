@@ -20,6 +20,8 @@
 
 namespace pcc::graph {
 
+class GradientBuilder;
+
 /// One operation per element of the largest result: the cost of an element-wise
 /// op.
 double elementWiseFlops(mlir::Operation *op);

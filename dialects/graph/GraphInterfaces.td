@@ -23,4 +23,23 @@ def Graph_CostInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def Graph_GradientInterface : OpInterface<"GradientOpInterface"> {
+  let cppNamespace = "::pcc::graph";
+  let description = [{
+    Reverse-mode differentiation of one op. An op without this interface has no gradient: where one were needed, training
+    is refused.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The gradients of the operands, from those of the results: one entry per operand, null where none flows to it (an
+      integer, an operand that `builder` does not want, a function that is flat almost everywhere). A gradient has the
+      type of its value. `gradients` has an entry per result, null where nothing depends on it.}],
+                    "::llvm::SmallVector<::mlir::Value>", "buildGradients",
+                    (ins "::pcc::graph::GradientBuilder &":$builder, "::mlir::ValueRange":$gradients)>
+  ];
+}
+
+/// Of ops that can be differentiated; `gradients/` says how, one family per file.
+def Graph_Differentiable : DeclareOpInterfaceMethods<Graph_GradientInterface>;
+
 #endif

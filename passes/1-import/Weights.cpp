@@ -154,8 +154,8 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
   OpBuilder builder(context);
   builder.setInsertionPoint(&module.getBody()->back());
   auto name = StringAttr::get(context, symbolFor(tensor));
-  auto parameter = ParameterOp::create(builder, emitter.getLoc(), name,
-                                       TypeAttr::get(type), weight, UnitAttr());
+  auto parameter =
+      ParameterOp::create(builder, emitter.getLoc(), name, type, weight);
   parameter.setBuffer(buffers.contains(asRef(tensor.name)));
   return emitter.makeTyped<GetParameterOp>(type, name.getValue());
 }

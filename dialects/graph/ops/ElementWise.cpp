@@ -70,6 +70,18 @@ LogicalResult PowOp::inferReturnTypes(MLIRContext *,
                         elementTypeOf(adaptor.getLhs()), results);
 }
 
+LogicalResult RandomOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  for (Value operand : adaptor.getOperands())
+    if (!elementTypeOf(operand).isSignlessInteger(64))
+      return emitOptionalError(loc, "counts in ", operand.getType(),
+                               ", not in i64");
+  return inferBroadcast(loc, adaptor.getOperands(), Float32Type::get(context),
+                        results);
+}
+
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
                                           std::optional<Location> loc,
                                           Adaptor adaptor,

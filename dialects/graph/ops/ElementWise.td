@@ -127,3 +127,15 @@ def Graph_GeluOp : Graph_UnaryOp<"gelu", "x times the normal distribution's shar
     build($_builder, $_state, result, input, tanh, ::mlir::FloatAttr(), ::mlir::FloatAttr());
   }]>];
 }
+
+def Graph_RandomOp : Graph_InferOp<"random"> {
+  let summary = "uniform numbers in [0, 1), f32, each from its counter";
+  let description = [{
+    Philox 4x32 with 10 rounds (Salmon et al. 2011): the counter is the element of `index` (i64) and `step` (an i64 that
+    broadcasts), the key `key`; the number is the upper 24 bits of the first word over 2^24. So a number depends on what it
+    is for alone, not on where or in which order it is made. [example: test/dialects/graph/element-wise.mlir @random]
+  }];
+  let arguments = (ins Graph_Tensor:$index, Graph_Tensor:$step, I64Attr:$key);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$index `,` $step `key` $key attr-dict `:` type($index) `,` type($step)";
+}

@@ -7,6 +7,8 @@ using namespace pcc::graph;
 
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
+  if (weight && getFill())
+    return emitOpError("has a weight and is filled as well");
   if (!weight)
     return success();
   RankedTensorType type = weight.getTransformedType();
@@ -24,6 +26,18 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
     return emitOpError("reads @")
            << getParameter() << ", which no graph.parameter declares";
+  return success();
+}
+
+LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto parameter =
+      symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());
+  if (!parameter)
+    return emitOpError("writes @")
+           << getParameter() << ", which no graph.parameter declares";
+  if (!parameter.getTrained() && !parameter.getFill())
+    return emitOpError("writes @")
+           << getParameter() << ", which is neither trained nor a state";
   return success();
 }
 

@@ -112,6 +112,7 @@ PCC_RULE(BitXorOp, broadcastRule(*this))
 PCC_RULE(CompareOp, broadcastRule(*this))
 PCC_RULE(SelectOp, broadcastRule(*this))
 PCC_RULE(GeluOp, broadcastRule(*this))
+PCC_RULE(RandomOp, broadcastRule(*this))
 #undef PCC_RULE
 
 /// A partial sum passes a cast to a float type that is at least as wide.

@@ -19,6 +19,25 @@ static ShardingRule leafRule(Operation *op) {
 ShardingRule GetParameterOp::getShardingRule() { return leafRule(*this); }
 ShardingRule ConstantOp::getShardingRule() { return leafRule(*this); }
 
+ShardingRule LossGradientOp::getShardingRule() { return leafRule(*this); }
+
+/// As a leaf with an operand: dims of one element may lie on one rank, too.
+ShardingRule AccumulateOp::getShardingRule() {
+  ShardingRule rule = leafRule(*this);
+  rule.operands.push_back(rule.results[0]);
+  rule.partialThrough = {0};
+  return rule;
+}
+
+ShardingRule SetParameterOp::getShardingRule() {
+  ShardingRule rule;
+  ShardingRule::TensorFactors &dims = rule.operands.emplace_back();
+  for (int64_t size : tensorType(getValue()).getShape())
+    dims.push_back(size > 0 ? ShardingRule::DimFactors{rule.add(size)}
+                            : ShardingRule::DimFactors{});
+  return rule;
+}
+
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule = leafRule(*this);
   for (int factor : rule.results[0][getDim()])

@@ -25,3 +25,26 @@ func.func @index_along_a_dim_that_is_not_there() -> tensor<4xi64> {
   %i = graph.iota 1 : tensor<4xi64>
   return %i : tensor<4xi64>
 }
+
+// -----
+
+// expected-error @below {{has a weight and is filled as well}}
+graph.parameter @weight_that_is_filled : tensor<4xf32>
+    = #graph.weight<"model.bin", 0, 16, tensor<4xf32>> fill 0.0
+
+// -----
+
+func.func @undeclared_state(%x: tensor<4xf32>) {
+  // expected-error @below {{writes @w, which no graph.parameter declares}}
+  graph.set_parameter @w, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+graph.parameter @w : tensor<4xf32>
+func.func @a_weight_that_does_not_train(%x: tensor<4xf32>) {
+  // expected-error @below {{writes @w, which is neither trained nor a state}}
+  graph.set_parameter @w, %x : tensor<4xf32>
+  return
+}

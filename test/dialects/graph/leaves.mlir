@@ -39,3 +39,23 @@ func.func @an_index() -> tensor<2x3xi64> {
   %i = graph.iota 1 : tensor<2x3xi64>
   return %i : tensor<2x3xi64>
 }
+
+// CHECK: graph.parameter @trained : tensor<4xf32> trained
+graph.parameter @trained : tensor<4xf32> trained
+// CHECK: graph.parameter @trained.momentum : tensor<4xf32> fill 0.000000e+00 of @trained
+graph.parameter @trained.momentum : tensor<4xf32> fill 0.0 of @trained
+// CHECK: graph.parameter @step : tensor<i64> fill 1.000000e+00
+graph.parameter @step : tensor<i64> fill 1.0
+
+// CHECK-LABEL: @a_step_of_training
+func.func @a_step_of_training(%x: tensor<8x4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[ONE:.*]] = graph.loss_gradient : tensor<f32>
+  %one = graph.loss_gradient : tensor<f32>
+  %each = graph.mul %x, %one : tensor<8x4xf32>, tensor<f32>
+  %part = graph.reduce sum %each over [0] : tensor<8x4xf32>
+  // CHECK: graph.accumulate %{{.*}} sums : tensor<4xf32>
+  %all = graph.accumulate %part sums : tensor<4xf32>
+  // CHECK: graph.set_parameter @trained, %{{.*}} : tensor<4xf32>
+  graph.set_parameter @trained, %all : tensor<4xf32>
+  return %all : tensor<4xf32>
+}
