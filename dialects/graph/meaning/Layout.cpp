@@ -2,6 +2,7 @@
 
 #include "dialects/graph/meaning/MeaningTable.h"
 #include "dialects/graph/meaning/Strides.h"
+#include "dialects/graph/ops/Padding.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -69,21 +70,6 @@ static LogicalResult concat(Evaluation &e) {
 //===----------------------------------------------------------------------===//
 // pad
 //===----------------------------------------------------------------------===//
-
-/// The index of a dim of `size` elements that stands at `index`, which may lie
-/// outside; -1 where padding is a constant.
-static int64_t paddedIndex(PadMode mode, int64_t index, int64_t size) {
-  if (index >= 0 && index < size)
-    return index;
-  if (mode == PadMode::Constant || size == 0)
-    return -1;
-  if (mode == PadMode::Edge)
-    return index < 0 ? 0 : size - 1;
-  int64_t period =
-      mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-  int64_t place = ((index % period) + period) % period;
-  return place < size ? place : period - place;
-}
 
 /// Per dim the element of the input that stands at each index of the result.
 static SmallVector<std::vector<int64_t>>

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/ElementTypes.h"
+#include "dialects/graph/ops/Padding.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
 
@@ -121,6 +122,19 @@ LogicalResult ConcatOp::verify() { return success(); }
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
   return getInputs().size() == 1 ? OpFoldResult(getInputs().front())
                                  : OpFoldResult();
+}
+
+int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
+  if (index >= 0 && index < size)
+    return index;
+  if (mode == PadMode::Constant || size == 0)
+    return -1;
+  if (mode == PadMode::Edge)
+    return index < 0 ? 0 : size - 1;
+  int64_t period =
+      mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
+  int64_t place = ((index % period) + period) % period;
+  return place < size ? place : period - place;
 }
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
