@@ -1,6 +1,7 @@
 //===- Contractions.td - sums of products --------------------*- tablegen -*-===//
 
-def Graph_MatmulOp : Graph_InferOp<"matmul", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_MatmulOp : Graph_InferOp<"matmul", [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "batched matrix product";
   let description = [{
     `result[…, m, n] = Σ_k lhs[…, m, k] · rhs[…, k, n]`; both operands have at least two dims, leading dims broadcast.
@@ -13,7 +14,8 @@ def Graph_MatmulOp : Graph_InferOp<"matmul", [DeclareOpInterfaceMethods<Graph_Co
   let hasVerifier = 1;
 }
 
-def Graph_EinsumOp : Graph_InferOp<"einsum", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_EinsumOp : Graph_InferOp<"einsum", [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "Einstein summation";
   let description = [{
     Letters name dims; a letter that the result lacks is summed over. No ellipsis and no repeated letter within one

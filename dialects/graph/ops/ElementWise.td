@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-class Graph_UnaryOp<string mnemonic, string what> : Graph_Op<mnemonic, [SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<Graph_CostInterface>]> {
+class Graph_UnaryOp<string mnemonic, string what, list<Trait> traits = [Graph_Differentiable]> :
+    Graph_Op<mnemonic, !listconcat([SameOperandsAndResultType, DeclareOpInterfaceMethods<Graph_CostInterface>], traits)> {
   let summary = what;
   let description = [{Element-wise. [example: test/dialects/graph/element-wise.mlir @unary]}];
   let arguments = (ins Graph_Tensor:$input);
@@ -24,7 +24,7 @@ class Graph_TestOp<string mnemonic, string what> : Graph_InferOp<mnemonic> {
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-class Graph_BinaryOp<string mnemonic, string what> : Graph_InferOp<mnemonic> {
+class Graph_BinaryOp<string mnemonic, string what, list<Trait> traits = []> : Graph_InferOp<mnemonic, traits> {
   let summary = what;
   let description = [{Element-wise with broadcasting. [example: test/dialects/graph/element-wise.mlir @broadcast]}];
   let arguments = (ins Graph_Tensor:$lhs, Graph_Tensor:$rhs);
@@ -59,20 +59,20 @@ def Graph_CeilOp : Graph_UnaryOp<"ceil", "the smallest integer not below x">;
 def Graph_RoundOp : Graph_UnaryOp<"round", "the nearest integer, halves to even">;
 def Graph_SignOp : Graph_UnaryOp<"sign", "-1, 0 or 1">;
 
-def Graph_NotOp : Graph_UnaryOp<"not", "logical negation of booleans, bits of integers">;
+def Graph_NotOp : Graph_UnaryOp<"not", "logical negation of booleans, bits of integers", []>;
 def Graph_IsNanOp : Graph_TestOp<"is_nan", "whether x is not a number">;
 def Graph_IsInfOp : Graph_TestOp<"is_inf", "whether x is infinite, of the asked sign"> {
   let arguments = (ins Graph_Tensor:$input, DefaultValuedAttr<BoolAttr, "true">:$negative,
                        DefaultValuedAttr<BoolAttr, "true">:$positive);
 }
 
-def Graph_AddOp : Graph_BinaryOp<"add", "lhs + rhs">;
-def Graph_SubOp : Graph_BinaryOp<"sub", "lhs - rhs">;
-def Graph_MulOp : Graph_BinaryOp<"mul", "lhs * rhs">;
-def Graph_DivOp : Graph_BinaryOp<"div", "lhs / rhs; integers round towards zero">;
-def Graph_PowOp : Graph_BinaryOp<"pow", "lhs to the rhs; the result has the type of lhs">;
-def Graph_MaxOp : Graph_BinaryOp<"max", "the larger one; NaN wins">;
-def Graph_MinOp : Graph_BinaryOp<"min", "the smaller one; NaN wins">;
+def Graph_AddOp : Graph_BinaryOp<"add", "lhs + rhs", [Graph_Differentiable]>;
+def Graph_SubOp : Graph_BinaryOp<"sub", "lhs - rhs", [Graph_Differentiable]>;
+def Graph_MulOp : Graph_BinaryOp<"mul", "lhs * rhs", [Graph_Differentiable]>;
+def Graph_DivOp : Graph_BinaryOp<"div", "lhs / rhs; integers round towards zero", [Graph_Differentiable]>;
+def Graph_PowOp : Graph_BinaryOp<"pow", "lhs to the rhs; the result has the type of lhs", [Graph_Differentiable]>;
+def Graph_MaxOp : Graph_BinaryOp<"max", "the larger one; NaN wins", [Graph_Differentiable]>;
+def Graph_MinOp : Graph_BinaryOp<"min", "the smaller one; NaN wins", [Graph_Differentiable]>;
 def Graph_AndOp : Graph_BinaryOp<"and", "both">;
 def Graph_OrOp : Graph_BinaryOp<"or", "at least one">;
 def Graph_XorOp : Graph_BinaryOp<"xor", "exactly one">;
@@ -80,7 +80,8 @@ def Graph_BitAndOp : Graph_BinaryOp<"bit_and", "bits in both">;
 def Graph_BitOrOp : Graph_BinaryOp<"bit_or", "bits in at least one">;
 def Graph_BitXorOp : Graph_BinaryOp<"bit_xor", "bits in exactly one">;
 
-def Graph_ModOp : Graph_BinaryOp<"mod", "the remainder; it has the sign of rhs, of lhs with `truncated` (C's fmod)"> {
+def Graph_ModOp : Graph_BinaryOp<"mod", "the remainder; it has the sign of rhs, of lhs with `truncated` (C's fmod)",
+                                [Graph_Differentiable]> {
   let arguments = (ins Graph_Tensor:$lhs, Graph_Tensor:$rhs, UnitAttr:$truncated);
 }
 
@@ -98,7 +99,7 @@ def Graph_CompareOp : Graph_InferOp<"compare"> {
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
-def Graph_SelectOp : Graph_InferOp<"select"> {
+def Graph_SelectOp : Graph_InferOp<"select", [Graph_Differentiable]> {
   let summary = "`on_true` where the condition holds, else `on_false`";
   let description = [{Element-wise with broadcasting. [example: test/dialects/graph/element-wise.mlir @select]}];
   let arguments = (ins Graph_Tensor:$condition, Graph_Tensor:$on_true, Graph_Tensor:$on_false);
@@ -106,7 +107,7 @@ def Graph_SelectOp : Graph_InferOp<"select"> {
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($on_true) `,` type($on_false)";
 }
 
-def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape]> {
+def Graph_CastOp : Graph_Op<"cast", [SameOperandsAndResultShape, Graph_Differentiable]> {
   let summary = "another element type; floats to integers truncate, anything to booleans tests for zero";
   let description = [{Element-wise. [example: test/dialects/graph/element-wise.mlir @cast]}];
   let arguments = (ins Graph_Tensor:$input);

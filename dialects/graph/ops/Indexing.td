@@ -1,6 +1,6 @@
 //===- Indexing.td - reads and writes at computed places -----*- tablegen -*-===//
 
-def Graph_GatherOp : Graph_InferOp<"gather"> {
+def Graph_GatherOp : Graph_InferOp<"gather", [Graph_Differentiable]> {
   let summary = "slices of `data` along `dim`, picked by indices";
   let description = [{
     result = data.shape[:dim] + indices.shape + data.shape[dim+1:]. Indices in [-n, n); others end a run with an error.
@@ -12,7 +12,7 @@ def Graph_GatherOp : Graph_InferOp<"gather"> {
   let hasVerifier = 1;
 }
 
-def Graph_GatherElementsOp : Graph_InferOp<"gather_elements"> {
+def Graph_GatherElementsOp : Graph_InferOp<"gather_elements", [Graph_Differentiable]> {
   let summary = "`result[i…] = data[i…]` with dim `dim` replaced by `indices[i…]`";
   let description = [{[example: test/dialects/graph/indexing.mlir @gather_elements]}];
   let arguments = (ins Graph_Tensor:$data, Graph_Tensor:$indices, I64Attr:$dim);
@@ -21,7 +21,7 @@ def Graph_GatherElementsOp : Graph_InferOp<"gather_elements"> {
   let hasVerifier = 1;
 }
 
-def Graph_GatherNdOp : Graph_InferOp<"gather_nd"> {
+def Graph_GatherNdOp : Graph_InferOp<"gather_nd", [Graph_Differentiable]> {
   let summary = "slices of `data` at index tuples, the last dim of `indices`, after `batch_dims` shared dims";
   let description = [{[example: test/dialects/graph/indexing.mlir @gather_nd]}];
   let arguments = (ins Graph_Tensor:$data, Graph_Tensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
@@ -36,7 +36,7 @@ def Graph_ScatterKind : I32EnumAttr<"ScatterKind", "what happens to the element 
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements"> {
+def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements", [Graph_Differentiable]> {
   let summary = "`data` with elements replaced or combined: the inverse of gather_elements";
   let description = [{[example: test/dialects/graph/indexing.mlir @scatter_elements]}];
   let arguments = (ins Graph_ScatterKind:$kind, Graph_Tensor:$data, Graph_Tensor:$indices, Graph_Tensor:$updates, I64Attr:$dim);
@@ -45,7 +45,7 @@ def Graph_ScatterElementsOp : Graph_InferOp<"scatter_elements"> {
   let hasVerifier = 1;
 }
 
-def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd"> {
+def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd", [Graph_Differentiable]> {
   let summary = "`data` with slices at index tuples replaced or combined: the inverse of gather_nd";
   let description = [{[example: test/dialects/graph/indexing.mlir @scatter_nd]}];
   let arguments = (ins Graph_ScatterKind:$kind, Graph_Tensor:$data, Graph_Tensor:$indices, Graph_Tensor:$updates);
@@ -54,7 +54,7 @@ def Graph_ScatterNdOp : Graph_InferOp<"scatter_nd"> {
   let hasVerifier = 1;
 }
 
-def Graph_OneHotOp : Graph_Op<"one_hot"> {
+def Graph_OneHotOp : Graph_Op<"one_hot", [Graph_Differentiable]> {
   let summary = "`on` where the position along the new dim equals the index, `off` elsewhere";
   let description = [{
     The result has a new dim `dim` of the depth; indices count from the end when negative, and an index outside gives

@@ -1,6 +1,6 @@
 //===- Layout.td - ops that only move elements ---------------*- tablegen -*-===//
 
-def Graph_TransposeOp : Graph_InferOp<"transpose"> {
+def Graph_TransposeOp : Graph_InferOp<"transpose", [Graph_Differentiable]> {
   let summary = "dim i of the result is dim perm[i] of the input";
   let description = [{[example: test/dialects/graph/layout.mlir @transpose]}];
   let arguments = (ins Graph_Tensor:$input, DenseI64ArrayAttr:$perm);
@@ -10,7 +10,7 @@ def Graph_TransposeOp : Graph_InferOp<"transpose"> {
   let hasFolder = 1;
 }
 
-def Graph_ReshapeOp : Graph_Op<"reshape"> {
+def Graph_ReshapeOp : Graph_Op<"reshape", [Graph_Differentiable]> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{[example: test/dialects/graph/layout.mlir @reshape]}];
   let arguments = (ins Graph_Tensor:$input);
@@ -20,7 +20,7 @@ def Graph_ReshapeOp : Graph_Op<"reshape"> {
   let hasFolder = 1;
 }
 
-def Graph_BroadcastOp : Graph_Op<"broadcast"> {
+def Graph_BroadcastOp : Graph_Op<"broadcast", [Graph_Differentiable]> {
   let summary = "repeats dims of size 1 and adds leading dims, as NumPy's broadcast_to";
   let description = [{[example: test/dialects/graph/layout.mlir @broadcast]}];
   let arguments = (ins Graph_Tensor:$input);
@@ -30,7 +30,7 @@ def Graph_BroadcastOp : Graph_Op<"broadcast"> {
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_InferOp<"slice"> {
+def Graph_SliceOp : Graph_InferOp<"slice", [Graph_Differentiable]> {
   let summary = "element i of a dim of the result is element start + i·step of the input's";
   let description = [{
     One entry per dim in `starts`, `sizes`, `steps`; a step may be negative. ONNX's Split becomes one slice per part.
@@ -43,7 +43,7 @@ def Graph_SliceOp : Graph_InferOp<"slice"> {
   let hasFolder = 1;
 }
 
-def Graph_ConcatOp : Graph_InferOp<"concat"> {
+def Graph_ConcatOp : Graph_InferOp<"concat", [Graph_Differentiable]> {
   let summary = "joins tensors along a dim";
   let description = [{[example: test/dialects/graph/layout.mlir @concat]}];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$dim);
@@ -59,7 +59,7 @@ def Graph_PadMode : I32EnumAttr<"PadMode", "what padding holds", [
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_PadOp : Graph_InferOp<"pad"> {
+def Graph_PadOp : Graph_InferOp<"pad", [Graph_Differentiable]> {
   let summary = "adds elements before (`low`) and after (`high`) each dim; negative counts cut";
   let description = [{
     `value` (a scalar tensor) fills in mode `constant`. [example: test/dialects/graph/layout.mlir @pad]
@@ -71,7 +71,7 @@ def Graph_PadOp : Graph_InferOp<"pad"> {
   let hasVerifier = 1;
 }
 
-def Graph_RotaryOp : Graph_InferOp<"rotary"> {
+def Graph_RotaryOp : Graph_InferOp<"rotary", [Graph_Differentiable]> {
   let summary = "rotary position embedding of the last dim";
   let description = [{
     `x·cos + rotate(x)·sin`, where rotate swaps the halves of the last dim and negates the new first one, or with

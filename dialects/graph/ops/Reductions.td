@@ -6,7 +6,8 @@ def Graph_ReduceKind : I32EnumAttr<"ReduceKind", "how elements are combined", [
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ReduceOp : Graph_InferOp<"reduce", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_ReduceOp : Graph_InferOp<"reduce", [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "combines the elements of some dims";
   let description = [{
     `dims` are sorted. With `keep` reduced dims stay with size 1. `divisor` of a mean is the number of elements that it
@@ -30,7 +31,7 @@ def Graph_ArgReduceOp : Graph_InferOp<"arg_reduce"> {
 }
 
 class Graph_SoftmaxLikeOp<string mnemonic, string what> : Graph_Op<mnemonic, [SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = what;
   let description = [{The maximum is subtracted first. [example: test/dialects/graph/reductions.mlir @softmax]}];
   let arguments = (ins Graph_Tensor:$input, I64Attr:$dim);
@@ -41,7 +42,8 @@ class Graph_SoftmaxLikeOp<string mnemonic, string what> : Graph_Op<mnemonic, [Sa
 def Graph_SoftmaxOp : Graph_SoftmaxLikeOp<"softmax", "exp(x) over its sum along a dim">;
 def Graph_LogSoftmaxOp : Graph_SoftmaxLikeOp<"log_softmax", "the logarithm of softmax along a dim">;
 
-class Graph_NormOp<string mnemonic> : Graph_InferOp<mnemonic, [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+class Graph_NormOp<string mnemonic> : Graph_InferOp<mnemonic, [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let results = (outs Graph_Tensor:$result);
   let hasVerifier = 1;
 }
@@ -63,7 +65,7 @@ def Graph_RmsNormOp : Graph_NormOp<"rms_norm"> {
   let assemblyFormat = "$input `,` $scale `from` $dim `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
 }
 
-def Graph_CumSumOp : Graph_Op<"cumsum", [SameOperandsAndResultType]> {
+def Graph_CumSumOp : Graph_Op<"cumsum", [SameOperandsAndResultType, Graph_Differentiable]> {
   let summary = "running sums along a dim";
   let description = [{[example: test/dialects/graph/reductions.mlir @cumsum]}];
   let arguments = (ins Graph_Tensor:$input, I64Attr:$dim, UnitAttr:$exclusive, UnitAttr:$reverse);
@@ -72,7 +74,7 @@ def Graph_CumSumOp : Graph_Op<"cumsum", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Graph_TopKOp : Graph_InferOp<"topk"> {
+def Graph_TopKOp : Graph_InferOp<"topk", [Graph_Differentiable]> {
   let summary = "the k largest or smallest elements along a dim, sorted, and their indices (i64)";
   let description = [{Equal elements: the lower index first. [example: test/dialects/graph/reductions.mlir @topk]}];
   let arguments = (ins Graph_Tensor:$input, I64Attr:$k, I64Attr:$dim, DefaultValuedAttr<BoolAttr, "true">:$largest);

@@ -1,0 +1,118 @@
+//===- Contractions.cpp - gradients of matmul and einsum ------------------===//
+
+#include "dialects/graph/gradients/GradientBuilder.h"
+#include "dialects/graph/ops/Equation.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace {
+/// A tensor whose dims have letters.
+struct Term {
+  Value value;
+  std::string letters;
+};
+} // namespace
+
+/// The product of `terms`, summed over all letters that `operand` lacks, in the
+/// type of `operand`, whose dims have `letters`. It repeats along a letter that
+/// no term has: there the forward op summed `operand` alone.
+static Value contract(GradientBuilder &b, ArrayRef<Term> terms, Value operand,
+                      StringRef letters) {
+  std::string all, equation, result;
+  SmallVector<Value> values;
+  for (const Term &term : terms) {
+    all += term.letters;
+    equation += (values.empty() ? "" : ",") + term.letters;
+    values.push_back(term.value);
+  }
+  SmallVector<int64_t> kept, shape(tensorType(operand).getShape());
+  for (auto [letter, size] : llvm::zip_equal(letters, shape)) {
+    bool has = StringRef(all).contains(letter);
+    kept.push_back(has ? size : 1);
+    if (has)
+      result += letter;
+  }
+  Value product = equation == result
+                      ? values.front()
+                      : b.make<EinsumOp>(equation + "->" + result, values);
+  return b.broadcast(b.reshape(product, kept), shape);
+}
+
+//===----------------------------------------------------------------------===//
+// matmul
+//===----------------------------------------------------------------------===//
+
+/// `value` without batch dims of size 1, its other ones named from the right
+/// and its matrix dims `matrix`.
+static Term named(GradientBuilder &b, Value value, StringRef matrix) {
+  SmallVector<int64_t> shape;
+  std::string letters;
+  ArrayRef<int64_t> own = tensorType(value).getShape();
+  for (auto [dim, size] : llvm::enumerate(own)) {
+    size_t fromRight = own.size() - dim;
+    if (fromRight > 2 && size == 1)
+      continue;
+    letters += fromRight > 2 ? static_cast<char>('A' + fromRight - 3)
+                             : matrix[2 - fromRight];
+    shape.push_back(size);
+  }
+  return {b.reshape(value, shape), letters};
+}
+
+static bool sameBatch(Value a, Value b) {
+  return tensorType(a).getShape().drop_back(2) ==
+         tensorType(b).getShape().drop_back(2);
+}
+
+static Value product(GradientBuilder &b, Value lhs, Value rhs,
+                     bool transposeLhs, bool transposeRhs) {
+  return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
+}
+
+/// Where an operand is repeated along the batch an einsum sums at once what
+/// would be a product for each repetition.
+Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
+  bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();
+  StringRef left = swapLhs ? "km" : "mk", right = swapRhs ? "nk" : "kn";
+  auto summed = [&](Value operand, StringRef own, Value other,
+                    StringRef others) {
+    Term target = named(b, operand, own);
+    Value sum = contract(b, {named(b, dy, "mn"), named(b, other, others)},
+                         target.value, target.letters);
+    return b.reshape(sum, tensorType(operand).getShape());
+  };
+  SmallVector<Value> operands(2);
+  if (b.wants(lhs) && !sameBatch(lhs, getResult()))
+    operands[0] = summed(lhs, left, rhs, right);
+  else if (b.wants(lhs))
+    operands[0] = swapLhs ? product(b, rhs, dy, swapRhs, true)
+                          : product(b, dy, rhs, false, !swapRhs);
+  if (b.wants(rhs) && !sameBatch(rhs, getResult()))
+    operands[1] = summed(rhs, right, lhs, left);
+  else if (b.wants(rhs))
+    operands[1] = swapRhs ? product(b, dy, lhs, true, swapLhs)
+                          : product(b, lhs, dy, !swapLhs, false);
+  return operands;
+}
+
+//===----------------------------------------------------------------------===//
+// einsum
+//===----------------------------------------------------------------------===//
+
+Gradients EinsumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  auto equation = *Equation::parse(getEquation());
+  SmallVector<Value> operands;
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
+    operands.emplace_back();
+    if (!b.wants(input))
+      continue;
+    SmallVector<Term> terms{{gradients.front(), equation.result.str()}};
+    for (auto [j, other] : llvm::enumerate(getInputs()))
+      if (j != i)
+        terms.push_back({other, equation.operands[j].str()});
+    operands.back() = contract(b, terms, input, equation.operands[i]);
+  }
+  return operands;
+}

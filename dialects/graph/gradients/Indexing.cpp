@@ -1,0 +1,177 @@
+//===- Indexing.cpp - gradients of gathers and scatters -------------------===//
+//
+// What was read somewhere flows back there: gathers become scatters that add
+// into zeros, and the other way round. A single place along a dim is compared
+// with the positions along it instead, which is element-wise.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/graph/gradients/Places.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+//===----------------------------------------------------------------------===//
+// Gathers
+//===----------------------------------------------------------------------===//
+
+/// The positions along dim `dim` of `data`, in the type of `indices`, with
+/// size 1 along the other dims.
+static Value positions(GradientBuilder &b, Value data, int64_t dim,
+                       Value indices) {
+  SmallVector<int64_t> shape(tensorType(data).getRank(), 1);
+  shape[dim] = tensorType(data).getDimSize(dim);
+  return b.make<IotaOp>(
+      RankedTensorType::get(shape, tensorType(indices).getElementType()),
+      static_cast<uint64_t>(dim));
+}
+
+/// `gradient`, of size 1 along `dim` and else of the shape of `data`, at the
+/// position that `index` names, and 0 elsewhere.
+static Value placeOne(GradientBuilder &b, Value gradient, Value index,
+                      Value data, int64_t dim) {
+  Value size =
+      b.like(index, static_cast<double>(tensorType(data).getDimSize(dim)));
+  Value isNegative = b.compare(Predicate::Less, index, b.like(index, 0));
+  Value place = b.select(isNegative, b.add(index, size), index);
+  return b.where(
+      b.compare(Predicate::Equal, positions(b, data, dim, index), place),
+      gradient);
+}
+
+Value pcc::graph::placeElements(GradientBuilder &b, ScatterKind kind,
+                                Value gradient, Value indices, Value data,
+                                int64_t dim) {
+  SmallVector<int64_t> single(tensorType(data).getShape());
+  single[dim] = 1;
+  if (tensorType(indices).getShape() == ArrayRef(single))
+    return placeOne(b, gradient, indices, data, dim);
+  return b.make<ScatterElementsOp>(kind, b.zeros(tensorType(data)), indices,
+                                   gradient, static_cast<uint64_t>(dim));
+}
+
+/// `indices` with a last dim of size 1: each is a tuple by itself.
+static Value tuples(GradientBuilder &b, Value indices) {
+  SmallVector<int64_t> shape(tensorType(indices).getShape());
+  shape.push_back(1);
+  return b.reshape(indices, shape);
+}
+
+/// [first, first + count) in front, then the others of `rank` dims.
+static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
+                                    int64_t count) {
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq(first, first + count));
+  llvm::append_range(perm, llvm::seq<int64_t>(0, first));
+  llvm::append_range(perm, llvm::seq(first + count, rank));
+  return perm;
+}
+
+/// The dims of the indices, then `dim`, come to the front and back.
+Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  RankedTensorType data = tensorType(getData());
+  int64_t dim = getDim();
+  Value dy = gradients.front();
+  if (tensorType(getIndices()).getNumElements() == 1) {
+    SmallVector<int64_t> single(data.getShape());
+    single[dim] = 1;
+    return onlyGradient(placeOne(b, b.reshape(dy, single),
+                                 b.reshape(getIndices(), {}), getData(), dim));
+  }
+  SmallVector<int64_t> dataPerm = inFront(data.getRank(), dim, 1);
+  Value rows = b.transpose(dy, inFront(tensorType(dy).getRank(), dim,
+                                       tensorType(getIndices()).getRank()));
+  SmallVector<int64_t> shape =
+      applyPermutation(data.getShape(), ArrayRef(dataPerm));
+  Value sum = b.make<ScatterNdOp>(ScatterKind::Add, b.zeros(data.clone(shape)),
+                                  tuples(b, getIndices()), rows);
+  return onlyGradient(b.transpose(sum, invertPermutationVector(dataPerm)));
+}
+
+Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
+                                           ValueRange gradients) {
+  return onlyGradient(placeElements(b, ScatterKind::Add, gradients.front(),
+                                    getIndices(), getData(), getDim()));
+}
+
+/// Index tuples that name the batch dims as well.
+static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
+  RankedTensorType indices = tensorType(op.getIndices());
+  SmallVector<int64_t> shape(indices.getShape());
+  shape.back() = 1;
+  SmallVector<Value> parts;
+  for (uint64_t dim = 0; dim < op.getBatchDims(); ++dim)
+    parts.push_back(b.make<IotaOp>(indices.clone(shape), dim));
+  parts.push_back(op.getIndices());
+  return b.make<ConcatOp>(parts, static_cast<uint64_t>(shape.size() - 1));
+}
+
+Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value indices = getBatchDims() ? wholeTuples(b, *this) : getIndices();
+  return onlyGradient(b.make<ScatterNdOp>(ScatterKind::Add,
+                                          b.zeros(tensorType(getData())),
+                                          indices, gradients.front()));
+}
+
+//===----------------------------------------------------------------------===//
+// Scatters
+//===----------------------------------------------------------------------===//
+
+/// The gradients of data and updates: what an update replaces has none. `read`
+/// reads a gradient where the updates were written, `clear` puts zeros there.
+template <typename Op, typename Read, typename Clear>
+static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
+                         Clear clear) {
+  if (op.getKind() != ScatterKind::Set && op.getKind() != ScatterKind::Add)
+    return op.emitOpError("has no gradient for kind ")
+           << stringifyScatterKind(op.getKind());
+  SmallVector<Value> operands(3);
+  if (b.wants(op.getData()))
+    operands[0] = op.getKind() == ScatterKind::Add
+                      ? dy
+                      : clear(b.zeros(tensorType(op.getUpdates())));
+  if (b.wants(op.getUpdates()))
+    operands[2] = read();
+  return operands;
+}
+
+Gradients ScatterElementsOp::buildGradients(GradientBuilder &b,
+                                            ValueRange gradients) {
+  Value dy = gradients.front();
+  return scatter(
+      b, *this, dy,
+      [&] { return b.make<GatherElementsOp>(dy, getIndices(), getDim()); },
+      [&](Value zeros) {
+        return b.make<ScatterElementsOp>(ScatterKind::Set, dy, getIndices(),
+                                         zeros, getDim());
+      });
+}
+
+Gradients ScatterNdOp::buildGradients(GradientBuilder &b,
+                                      ValueRange gradients) {
+  Value dy = gradients.front();
+  return scatter(
+      b, *this, dy,
+      [&] { return b.make<GatherNdOp>(dy, getIndices(), uint64_t(0)); },
+      [&](Value zeros) {
+        return b.make<ScatterNdOp>(ScatterKind::Set, dy, getIndices(), zeros);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// one_hot
+//===----------------------------------------------------------------------===//
+
+Gradients OneHotOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value dy = gradients.front();
+  Type boolean = b.getI1Type();
+  Value isOn =
+      b.make<OneHotOp>(tensorType(dy).clone(boolean), getIndices(),
+                       b.scalar(boolean, 1), b.scalar(boolean, 0), getDim());
+  SmallVector<Value> operands(3);
+  if (b.wants(getOn()))
+    operands[1] = b.sumTo(b.where(isOn, dy), getOn());
+  if (b.wants(getOff()))
+    operands[2] = b.sumTo(b.except(isOn, dy), getOff());
+  return operands;
+}

@@ -1,0 +1,109 @@
+//===- Norms.cpp - gradients of softmaxes and norms -----------------------===//
+//
+// Statistics are made again from the operand rather than kept: they are as
+// cheap as reading the row, which the gradient needs anyway. Narrower types are
+// computed in f32, as the ops themselves do.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/graph/gradients/GradientBuilder.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+//===----------------------------------------------------------------------===//
+// Softmaxes
+//===----------------------------------------------------------------------===//
+
+/// y (dy − Σ dy y)
+Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value y = b.widen(getResult()), dy = b.widen(gradients.front());
+  Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
+  return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
+}
+
+/// dy − e^y Σ dy
+Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
+                                       ValueRange gradients) {
+  Value y = b.widen(getResult()), dy = b.widen(gradients.front());
+  Value share =
+      b.mul(b.apply<ExpOp>(y), b.sum(dy, {static_cast<int64_t>(getDim())}));
+  return onlyGradient(b.castLike(b.sub(dy, share), getInput()));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// With h = (x − mean) / deviation, of which the result is a multiple:
+///   d x     = (g − mean(g) − h mean(g h)) / deviation,  g = dy scale
+///   d scale = Σ dy h
+/// over rows and over the other dims. An rms_norm lacks both means but the
+/// last.
+template <typename Op> class NormGradient {
+public:
+  static constexpr bool isCentred = std::is_same_v<Op, LayerNormOp>;
+
+  NormGradient(GradientBuilder &b, Op op, Value gradient)
+      : b(b), op(op), dy(b.widen(gradient)) {
+    int64_t rank = tensorType(op.getInput()).getRank();
+    for (int64_t dim = op.getDim(); dim < rank; ++dim)
+      row.push_back(dim);
+    normalise();
+  }
+
+  Value ofInput() {
+    Value g = b.mul(dy, b.widen(op.getScale()));
+    Value along = b.mul(normalised, mean(b.mul(g, normalised)));
+    Value rest = b.sub(isCentred ? b.sub(g, mean(g)) : g, along);
+    return b.castLike(b.mul(rest, factor), op.getInput());
+  }
+  Value ofScale() { return b.sumTo(b.mul(dy, normalised), op.getScale()); }
+
+private:
+  Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
+
+  void normalise() {
+    Value x = b.widen(op.getInput());
+    Value centred = isCentred ? b.sub(x, mean(x)) : x;
+    Value variance = mean(b.square(centred));
+    Value deviation =
+        b.apply<SqrtOp>(b.add(variance, op.getEpsilon().convertToDouble()));
+    factor = b.apply<ReciprocalOp>(deviation);
+    normalised = b.mul(centred, factor);
+  }
+
+  GradientBuilder &b;
+  Op op;
+  Value dy, factor, normalised;
+  SmallVector<int64_t> row;
+};
+} // namespace
+
+/// The gradients of input and scale.
+template <typename Op>
+static SmallVector<Value> normGradients(GradientBuilder &b, Op op, Value dy) {
+  SmallVector<Value> operands(op->getNumOperands());
+  if (!b.wants(op.getInput()) && !b.wants(op.getScale()))
+    return operands;
+  NormGradient<Op> gradient(b, op, dy);
+  if (b.wants(op.getInput()))
+    operands[0] = gradient.ofInput();
+  if (b.wants(op.getScale()))
+    operands[1] = gradient.ofScale();
+  return operands;
+}
+
+Gradients LayerNormOp::buildGradients(GradientBuilder &b,
+                                      ValueRange gradients) {
+  Value dy = gradients.front();
+  SmallVector<Value> operands = normGradients(b, *this, dy);
+  if (getBias() && b.wants(getBias()))
+    operands[2] = b.sumTo(b.widen(dy), getBias());
+  return operands;
+}
+
+Gradients RmsNormOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  return normGradients(b, *this, gradients.front());
+}

@@ -1,0 +1,78 @@
+//===- Reductions.cpp - gradients of reductions, scans and top-k ----------===//
+
+#include "dialects/graph/gradients/Places.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+/// `reduced` with the dims that `op` reduced, of size 1.
+static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
+  SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
+  for (int64_t dim : op.getDims())
+    shape[dim] = 1;
+  return b.reshape(reduced, shape);
+}
+
+static double divisorOf(ReduceOp op) {
+  if (auto given = op.getDivisor())
+    return static_cast<double>(*given);
+  double count = 1;
+  for (int64_t dim : op.getDims())
+    count *= static_cast<double>(tensorType(op.getInput()).getDimSize(dim));
+  return count;
+}
+
+/// Equal ones share what flows to the extreme element.
+static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
+  Value x = op.getInput();
+  Value wins = b.compare(Predicate::Equal, x, kept(b, op, op.getResult()));
+  Value count = b.sum(b.widen(b.castLike(wins, x)), op.getDims());
+  return b.where(wins, b.castLike(b.div(b.widen(dy), count), x));
+}
+
+/// The product of all others: without zeros, where no other one is 0.
+static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
+  Value x = op.getInput();
+  Value zero = b.isZero(x), own = b.castLike(zero, x);
+  Value nonzero = b.select(zero, b.like(x, 1), x);
+  Value product = b.reduce(ReduceKind::Prod, nonzero, op.getDims());
+  Value otherZeros = b.sub(b.sum(own, op.getDims()), own);
+  return b.where(b.isZero(otherZeros), b.div(product, nonzero));
+}
+
+Gradients ReduceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value x = getInput(), dy = kept(b, *this, gradients.front());
+  ArrayRef<int64_t> shape = tensorType(x).getShape();
+  switch (getKind()) {
+  case ReduceKind::Sum:
+    return onlyGradient(b.broadcast(dy, shape));
+  case ReduceKind::Mean:
+    return onlyGradient(b.broadcast(b.div(dy, divisorOf(*this)), shape));
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return onlyGradient(shared(b, *this, dy));
+  case ReduceKind::Prod:
+    return onlyGradient(b.mul(dy, productOfOthers(b, *this)));
+  }
+  return onlyGradient({});
+}
+
+//===----------------------------------------------------------------------===//
+// cumsum, topk
+//===----------------------------------------------------------------------===//
+
+Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value dy = gradients.front();
+  return onlyGradient(b.make<CumSumOp>(dy.getType(), dy, getDim(),
+                                       getExclusive(), !getReverse()));
+}
+
+/// No element is chosen twice.
+Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  return onlyGradient(placeElements(b, ScatterKind::Set, gradients.front(),
+                                    getIndices(), getInput(), getDim()));
+}
