@@ -15,6 +15,19 @@
 
 namespace pcc {
 
+/// --train and what goes with it. Values that were not given are empty: the
+/// optimizer's own hold.
+struct TrainingOptions {
+  bool train = false;
+  std::string loss;
+  std::string optimizer;
+  std::optional<double> lr, momentum, eps, weightDecay, clipNorm;
+  std::vector<double> betas;
+  std::string lrSchedule;
+  /// Globs of weights: those that decay, that do not train, that alone train.
+  std::vector<std::string> decay, freeze, trainOnly;
+};
+
 /// The options of compile, verify and explain, as typed: values that were not
 /// given are empty.
 struct CompileOptions {
@@ -37,6 +50,7 @@ struct CompileOptions {
   std::vector<std::string> shards;
   std::vector<std::string> stageAt;
   std::vector<std::string> presets;
+  TrainingOptions training;
   std::string target = "cpu";
   std::vector<std::string> cpus;
   /// --memory-limit: bytes of a rank's weights and arena.
@@ -70,6 +84,19 @@ struct CompileOptions {
     if (name == "ep" && !axes.count("ep") && hasPreset("expert"))
       return given("dp") * given("cp");
     return given(name);
+  }
+
+  /// What --microbatches, --schedule and --virtual-stages say, or their
+  /// defaults.
+  int64_t numMicrobatches() const {
+    return microbatches.value_or(training.train ? axis("pp") : 1);
+  }
+  std::string scheduleName() const {
+    return !training.train ? "forward" : schedule.empty() ? "1f1b" : schedule;
+  }
+  int64_t numVirtualStages() const {
+    const bool hasTwo = schedule == "interleaved" || schedule == "zb-v";
+    return virtualStages.value_or(training.train && hasTwo ? 2 : 1);
   }
 
   bool hasPreset(const std::string &name) const {

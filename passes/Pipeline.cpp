@@ -20,6 +20,8 @@ static void addImport(OpPassManager &manager) {
 }
 
 static void addPrepare(OpPassManager &manager) {
+  // Outputs that the loss does not need go, with what made them.
+  manager.addPass(prepare::createAddLoss());
   // Shape arithmetic goes first: everything behind costs time per op, and
   // composites are hidden by reshapes that cancel.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
@@ -28,6 +30,9 @@ static void addPrepare(OpPassManager &manager) {
   // other.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
+  // The backward pass is of what will run.
+  manager.addPass(prepare::createDifferentiate());
+  manager.addPass(prepare::createApplyOptimizer());
   // Inputs are what they will be: dims can be marked.
   manager.addPass(prepare::createMarkBatch());
   manager.addPass(prepare::createVerifyPrepared());
@@ -73,6 +78,7 @@ static void addSchedule(OpPassManager &manager) {
   // Only now is it known what a stage reads: what another stage sends counts as
   // different in every microbatch.
   manager.addPass(schedule::createHoistShared());
+  manager.addPass(schedule::createSplitActions());
   // One call must not tie what a stage shares to a microbatch, nor two stages.
   manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());

@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
 #include "passes/4-shard/Presets.h"
+#include "passes/RecordTraining.h"
 #include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -60,6 +61,8 @@ static Outcome checkCluster(const CompileOptions &options) {
 
 Outcome pcc::checkOptions(const CompileOptions &options) {
   if (Outcome outcome = checkCluster(options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkTraining(options); !outcome.ok())
     return outcome;
   constexpr uint64_t mostRanks = 65536;
   if (uint64_t world = worldOf(options); world > mostRanks)
@@ -125,6 +128,7 @@ asText(const CompileOptions &options) {
     text["--memory-limit"] = std::to_string(*options.memoryLimit);
   if (options.randomWeights)
     text["--random-weights"] = std::to_string(*options.randomWeights);
+  addTrainingText(options.training, text);
   return text;
 }
 
@@ -134,8 +138,8 @@ asText(const CompileOptions &options) {
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
-  if (options.microbatches.value_or(1) > 1)
-    mesh.axes.push_back({std::string(dist::timeAxis), *options.microbatches});
+  if (const int64_t count = options.numMicrobatches(); count > 1)
+    mesh.axes.push_back({std::string(dist::timeAxis), count});
   const bool isGiven = !options.mesh.empty() || options.axes.count("dp") ||
                        options.axes.count("cp") || options.axes.count("tp") ||
                        options.axes.count("ep");
@@ -209,7 +213,7 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     return outcome;
   module->setAttr(dist::meshName,
                   dist::MeshAttr::get(module.getContext(), mesh));
-  int64_t virtualStages = options.virtualStages.value_or(1);
+  const int64_t virtualStages = options.numVirtualStages();
   if (!module->hasAttr(stageOfNodesAttrName))
     module->setAttr("pipe.stages", builder.getI64IntegerAttr(
                                        options.axis("pp") * virtualStages));
@@ -221,10 +225,10 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   module->setAttr("pipe.virtual_stages",
                   builder.getI64IntegerAttr(virtualStages));
   module->setAttr("pipe.microbatches",
-                  builder.getI64IntegerAttr(options.microbatches.value_or(1)));
+                  builder.getI64IntegerAttr(options.numMicrobatches()));
   module->setAttr("pipe.schedule",
-                  builder.getStringAttr(
-                      options.schedule.empty() ? "forward" : options.schedule));
+                  builder.getStringAttr(options.scheduleName()));
+  recordTraining(module, options.training);
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.presets.empty())

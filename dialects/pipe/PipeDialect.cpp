@@ -23,3 +23,24 @@ LogicalResult TransferOp::verify() {
     return emitOpError("goes from stage ") << getFrom() << " to itself";
   return success();
 }
+
+std::optional<Held> pcc::pipe::heldOf(DictionaryAttr attributes) {
+  auto held = attributes ? attributes.getAs<DictionaryAttr>(heldName)
+                         : DictionaryAttr();
+  auto by = held ? held.getAs<FlatSymbolRefAttr>("by") : FlatSymbolRefAttr();
+  auto result = held ? held.getAs<IntegerAttr>("result") : IntegerAttr();
+  if (!by || !result)
+    return std::nullopt;
+  return Held{by.getValue(), static_cast<unsigned>(result.getInt())};
+}
+
+NamedAttribute pcc::pipe::heldAttr(MLIRContext *context, const Held &held) {
+  Builder builder(context);
+  return builder.getNamedAttr(
+      heldName,
+      builder.getDictionaryAttr(
+          {builder.getNamedAttr("by",
+                                FlatSymbolRefAttr::get(context, held.by)),
+           builder.getNamedAttr("result",
+                                builder.getI64IntegerAttr(held.result))}));
+}

@@ -21,10 +21,20 @@ namespace pcc::pipe {
 /// IntegerAttr (i64).
 inline constexpr llvm::StringLiteral stageName = "pipe.stage";
 
-/// On the function of what a stage computes once per step, `@stage_K_shared`:
-/// UnitAttr. On an argument of the stage's own function: IntegerAttr (i64), the
-/// result of that function that it stands for.
-inline constexpr llvm::StringLiteral sharedName = "pipe.shared";
+/// On the functions of a stage, after `6-schedule`: StringAttr, the kind of the
+/// actions that run it, as in PyTorch's schedule files; without it `F`. The
+/// update has parts, one after another on all stages: `U0`, `U1`, …
+inline constexpr llvm::StringLiteral actionName = "pipe.action";
+inline constexpr llvm::StringLiteral unshardAction = "UNSHARD";
+
+/// On an argument of such a function: DictionaryAttr {by = @function, result =
+/// N}, another function of the stage whose result it is. A function that takes
+/// its own result takes that of the microbatch before, and zeros at first.
+inline constexpr llvm::StringLiteral heldName = "pipe.held";
+
+/// On ops within `6-schedule`, when training: IntegerAttr (i64), which of a
+/// stage's functions they go to.
+inline constexpr llvm::StringLiteral partName = "pipe.part";
 
 /// On the module, if given: IntegerAttr (i64), the most bytes that a stage may
 /// hold through a step so as not to compute or receive them again.
@@ -35,6 +45,20 @@ inline int64_t stageOf(mlir::Operation *op) {
   auto stage = op->getAttrOfType<mlir::IntegerAttr>(stageName);
   return stage ? stage.getInt() : 0;
 }
+
+inline llvm::StringRef actionOf(mlir::Operation *function) {
+  auto action = function->getAttrOfType<mlir::StringAttr>(actionName);
+  return action ? action.getValue() : "F";
+}
+
+/// A result of another function of the stage.
+struct Held {
+  llvm::StringRef by;
+  unsigned result;
+};
+/// Of the attributes of an argument; nothing if it is another one.
+std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
+mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);
 
 } // namespace pcc::pipe
 

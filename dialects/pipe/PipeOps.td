@@ -15,8 +15,9 @@ def Pipe_Dialect : Dialect {
   let summary = "pipeline stages and their schedule";
   let description = [{
     `3-place` gives every op a `pipe.stage` and joins stages by `pipe.transfer`. `6-schedule` makes one function per
-    stage, whose transfers have become `pipe.send` and `pipe.receive`, and a `pipe.actions` per rank position. A function with
-    `pipe.shared` is what a stage computes once per step (`0UNSHARD`); arguments with it take its results.
+    stage, whose transfers have become `pipe.send` and `pipe.receive`, and a `pipe.actions` per rank position. What a stage
+    computes once per step (`0UNSHARD`), and when training its backward pass and its update, are functions of their own that
+    say so by `pipe.action`; arguments with `pipe.held` take results of these.
   }];
 }
 

@@ -19,6 +19,15 @@ namespace pcc::prepare {
 inline constexpr llvm::StringLiteral pinnedName = "graph.pinned";
 inline constexpr llvm::StringLiteral nameName = "graph.name";
 
+/// Attributes that are but one.
+inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
+                                     mlir::Attribute value) {
+  mlir::MLIRContext *context = value.getContext();
+  return mlir::DictionaryAttr::get(
+      context, mlir::NamedAttribute(mlir::StringAttr::get(context, name),
+                                    value));
+}
+
 /// The op of type Op that makes `value`; null if another one does or if the
 /// value is pinned.
 template <typename Op> Op definedBy(mlir::Value value) {

@@ -36,6 +36,39 @@ def JoinSlices : Pass<"join-slices", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
 
+def AddLoss : Pass<"add-loss", "::mlir::ModuleOp"> {
+  let summary = "makes the loss what the model returns";
+  let description = [{
+    If the module has `graph.training`, builds its `loss`, a function of an output and labels, or takes the output of that name. Labels
+    become an input unless the model has one of that name. The model's own outputs are not returned any more.
+    [example: test/passes/2-prepare/add-loss.mlir @cross_entropy]
+  }];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
+def Differentiate : Pass<"differentiate", "::mlir::ModuleOp"> {
+  let summary = "returns the gradient of the loss by every weight that trains";
+  let description = [{
+    If the module has `graph.training`: the first result of @main is the loss. Marks the weights that train and adds a result with
+    `graph.gradient_of` for each use of one. Ops of the backward pass say by `graph.mirrors` which op's gradient they are part of.
+    [example: test/passes/2-prepare/differentiate.mlir @product]
+  }];
+  let statistics = [Statistic<"numTrained", "trained", "weights that train">,
+                    Statistic<"numOps", "ops", "ops of the backward pass">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
+def ApplyOptimizer : Pass<"apply-optimizer", "::mlir::ModuleOp"> {
+  let summary = "makes new weights of their gradients";
+  let description = [{
+    If the module has `graph.training`: accumulates every gradient over the step, clips them by their global norm, and writes weights,
+    the state that the optimizer keeps, and the number of the step. Returns loss, norm of the gradients and learning rate. Ops that are
+    of one weight name it in `graph.updates`. [example: test/passes/2-prepare/apply-optimizer.mlir @momentum]
+  }];
+  let statistics = [Statistic<"numUpdated", "updated", "weights that are written">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
 def MarkBatch : Pass<"mark-batch", "::mlir::ModuleOp"> {
   let summary = "marks the batch dim and the sequence dim of every input";
   let description = [{

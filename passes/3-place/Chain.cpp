@@ -2,7 +2,7 @@
 
 #include "passes/3-place/Chain.h"
 #include "dialects/dist/DistDialect.h"
-#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/StepParts.h"
 #include "dialects/graph/TensorBytes.h"
 
 using namespace mlir;
@@ -48,14 +48,32 @@ static graph::GetParameterOp weightBehind(Operation *op) {
 
 Chain::Chain(func::FuncOp function) : function(function) {
   for (Operation &op : function.front().without_terminator())
-    if (carriesWork(&op)) {
+    if (follows(&op)) {
+      isFollower.insert(&op);
+      followerOps.push_back(&op);
+    } else if (carriesWork(&op)) {
       positions[&op] = linkOps.size();
       linkOps.push_back(&op);
     }
 }
 
+/// What says so, and what depends on it.
+bool Chain::follows(Operation *op) const {
+  return op->hasAttr(graph::mirrorsName) || op->hasAttr(graph::updatesName) ||
+         isa<graph::AccumulateOp, graph::SetParameterOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isFollower.contains(operand.getDefiningOp());
+         });
+}
+
+bool Chain::trains(graph::GetParameterOp weight) const {
+  auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
+      weight, weight.getParameterAttr());
+  return parameter && parameter.getTrained();
+}
+
 /// Contractions, and everything that depends on a link or on a weight that is
-/// not small. Operands were classified before.
+/// not small, or trains. Operands were classified before.
 bool Chain::carriesWork(Operation *op) const {
   if (isLeaf(op) || weightBehind(op))
     return false;
@@ -67,7 +85,9 @@ bool Chain::carriesWork(Operation *op) const {
     if (producer && positions.contains(producer))
       return true;
     if (graph::GetParameterOp weight = weightBehind(producer))
-      if (graph::tensorType(weight.getResult()).getNumElements() > smallWeight)
+      if (graph::tensorType(weight.getResult()).getNumElements() >
+              smallWeight ||
+          trains(weight))
         return true;
   }
   return false;

@@ -3,22 +3,30 @@
 #ifndef PCC_PASSES_3_PLACE_CHAIN_H
 #define PCC_PASSES_3_PLACE_CHAIN_H
 
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/plan/StageCut.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace pcc::place {
 
-/// The ops of a function in two classes: *links*, which carry work and lie on
-/// exactly one stage, in program order; and free ops, which are cheap to have
-/// on every stage that uses them: weights, constants, and what is computed from
-/// inputs, constants and small weights without contractions.
+/// The ops of a function in three classes: *links* of the forward pass, which
+/// carry work and lie on exactly one stage, in program order; *followers*, the
+/// backward pass and the update, whose stage follows from that of links; and
+/// free ops, which are cheap to have on every stage that uses them: weights,
+/// constants, and what is computed from inputs, constants and small weights
+/// that do not train, without contractions.
 class Chain {
 public:
   explicit Chain(mlir::func::FuncOp function);
 
   llvm::ArrayRef<mlir::Operation *> links() const { return linkOps; }
-  bool isFree(mlir::Operation *op) const { return !positions.contains(op); }
+  bool isFree(mlir::Operation *op) const {
+    return !positions.contains(op) && !isFollower.contains(op);
+  }
+  /// In program order.
+  llvm::ArrayRef<mlir::Operation *> followers() const { return followerOps; }
   /// The position of a link in the chain.
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
@@ -32,11 +40,15 @@ public:
 
 private:
   bool carriesWork(mlir::Operation *op) const;
+  bool follows(mlir::Operation *op) const;
+  bool trains(graph::GetParameterOp weight) const;
 
   mutable mlir::func::FuncOp
       function; ///< a handle: its accessors are not const
   llvm::SmallVector<mlir::Operation *> linkOps;
   llvm::DenseMap<mlir::Operation *, size_t> positions;
+  llvm::SmallVector<mlir::Operation *> followerOps;
+  llvm::DenseSet<mlir::Operation *> isFollower;
 };
 
 } // namespace pcc::place

@@ -1,9 +1,10 @@
 //===- CutStages.cpp - give every op a pipeline stage ---------------------===//
 
 #include "dialects/dist/DistDialect.h"
+#include "dialects/graph/StepParts.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
-#include "passes/3-place/Chain.h"
+#include "passes/3-place/Followers.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
@@ -27,9 +28,9 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Places the ops of one function. Links first, by the planner's cut; then free
-/// ops, users before producers, a clone per stage; then the transfers of what
-/// links give to later stages.
+/// Places the ops of one function. Links first, by the planner's cut; then what
+/// follows them; then free ops, users before producers, a clone per stage; then
+/// the transfers of what is read on other stages.
 class Placer {
 public:
   Placer(func::FuncOp function, int numStages)
@@ -39,6 +40,7 @@ public:
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
     // Nothing but cheap ops: one stage has them all.
     if (numStages == 1 && chain.links().empty()) {
+      placeFollowers(function, chain);
       placeFreeOps();
       return success();
     }
@@ -54,6 +56,7 @@ public:
     for (auto [op, stage] :
          llvm::zip_equal(chain.links(), cut.stageOfItems(chain.links().size())))
       setStage(op, stage);
+    placeFollowers(function, chain);
     placeFreeOps();
     insertTransfers();
     return success();
@@ -193,13 +196,27 @@ private:
   }
 
   void insertTransfers() {
-    for (Operation *op : chain.links())
-      for (Value result : op->getResults()) {
-        int64_t from = pipe::stageOf(op);
-        for (int64_t to : stagesOfUsers(op))
+    for (Operation &op :
+         llvm::make_early_inc_range(function.front().without_terminator())) {
+      if (isa<pipe::TransferOp>(op))
+        continue;
+      const int64_t from = pipe::stageOf(&op);
+      for (Value result : op.getResults())
+        for (int64_t to : stagesOfUsers(&op))
           if (to != from)
             transfer(result, from, to);
-      }
+    }
+    if (graph::isTraining(function.front()))
+      gatherResults();
+  }
+
+  /// Who trains wants to see loss and norm in one place.
+  void gatherResults() {
+    for (OpOperand &result : function.front().getTerminator()->getOpOperands()) {
+      Operation *maker = result.get().getDefiningOp();
+      if (maker && pipe::stageOf(maker) != 0)
+        result.set(send(result.get(), pipe::stageOf(maker), 0));
+    }
   }
 
   /// One transfer for all users on stage `to`.
@@ -211,13 +228,18 @@ private:
     };
     if (llvm::none_of(value.getUses(), readsThere))
       return;
+    Value sent = send(value, from, to);
+    value.replaceUsesWithIf(sent, readsThere);
+  }
+
+  Value send(Value value, int64_t from, int64_t to) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     auto sent =
         pipe::TransferOp::create(builder, value.getLoc(), value, from, to);
     setStage(sent, to);
-    value.replaceUsesWithIf(sent.getResult(), readsThere);
     ++numTransfers;
+    return sent.getResult();
   }
 
   func::FuncOp function;

@@ -1,5 +1,6 @@
 //===- VerifyPlaced.cpp - the gate of phase 3-place -----------------------===//
 
+#include "dialects/graph/StepParts.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -13,14 +14,16 @@ namespace pcc::place {
 using namespace mlir;
 using namespace pcc;
 
-static LogicalResult checkTransfer(pipe::TransferOp transfer,
-                                   int64_t numStages) {
+/// Only gradients and what comes of them go to earlier stages.
+static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
+                                   const graph::StepParts &parts) {
   Operation *producer = transfer.getInput().getDefiningOp();
   if (!producer ||
       pipe::stageOf(producer) != static_cast<int64_t>(transfer.getFrom()))
     return transfer.emitOpError("sends from stage ")
            << transfer.getFrom() << " what was not made there";
-  if (transfer.getFrom() > transfer.getTo() ||
+  const bool isBack = transfer.getFrom() > transfer.getTo();
+  if ((isBack && parts.of(producer) == graph::StepPart::Forward) ||
       static_cast<int64_t>(transfer.getTo()) >= numStages)
     return transfer.emitOpError("goes from stage ")
            << transfer.getFrom() << " to " << transfer.getTo() << " of "
@@ -28,12 +31,13 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer,
   return success();
 }
 
-static LogicalResult checkOp(Operation &op, int64_t numStages) {
+static LogicalResult checkOp(Operation &op, int64_t numStages,
+                             const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))
     return op.emitOpError(
         "has no stage after phase '3-place'; cut-stages must give it one");
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
-    return checkTransfer(transfer, numStages);
+    return checkTransfer(transfer, numStages, parts);
   for (Value operand : op.getOperands())
     if (Operation *producer = operand.getDefiningOp();
         producer && pipe::stageOf(producer) != pipe::stageOf(&op))
@@ -49,8 +53,9 @@ struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
     auto stages =
         getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(
             "pipe.stages");
+    const graph::StepParts parts(getOperation().front());
     for (Operation &op : getOperation().front().without_terminator())
-      if (++numOps; failed(checkOp(op, stages ? stages.getInt() : 1)))
+      if (++numOps; failed(checkOp(op, stages ? stages.getInt() : 1, parts)))
         return signalPassFailure();
     LDBG() << numOps.getValue() << " ops are placed";
     markAllAnalysesPreserved();

@@ -79,7 +79,8 @@ public:
 
   /// Reports the first op at which the choice breaks a rule.
   LogicalResult reportBrokenRule(const Hand &hand) {
-    if (hand.parts.front().axis == dist::timeAxis && failed(reportWholeBatch()))
+    if (hand.parts.front().axis == dist::timeAxis && !graph.isTraining() &&
+        failed(reportWholeBatch()))
       return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       for (const ShardedGraph::Edge &edge : graph.operands[i])
@@ -101,11 +102,24 @@ private:
     }
     for (const Value &value : values)
       plan::addSharedValue(costs, value.shared, bound, mostSets);
+    tieWrites(costs);
     plan::Assignment best = plan::minimise(costs, tableLimit, bound);
     LDBG() << best.cost.bytes << " bytes, " << best.cost.calls
            << " calls, exact " << best.exact << ", largest table "
            << best.largestTable;
     return best;
+  }
+
+  /// A weight is written as it is stored.
+  void tieWrites(plan::CostGraph &costs) const {
+    for (auto [read, write] : graph.writes())
+      costs.addPairs(read, write, [&, read = read, write = write](size_t i,
+                                                                  size_t j) {
+        return space.choicesOf(read)[i].results[0] ==
+                       space.choicesOf(write)[j].operands[0]
+                   ? plan::Cost()
+                   : plan::Cost::forbidden();
+      });
   }
 
   /// Index of `sharding` in `forms`, which it joins if it is new.
@@ -120,6 +134,8 @@ private:
   /// A value and all shardings that it may be made or wanted in.
   struct Value {
     RankedTensorType type;
+    /// How often it is made, as a share of the microbatches.
+    double frequency = 1;
     std::vector<dist::Sharding> forms;
     plan::SharedValue shared;
   };
@@ -128,6 +144,10 @@ private:
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
     value.shared.producer = producer;
+    if (graph.runsOncePerStep(producer))
+      value.frequency = 1.0 / std::max<int64_t>(
+                                  1, planner.mesh().sizeOf(
+                                         std::string(dist::timeAxis)));
     for (const Choice &choice : space.choicesOf(producer))
       value.shared.producedForm.push_back(
           formOf(value.forms, choice.results[result]));
@@ -162,6 +182,7 @@ private:
             from == to ? plan::Cost()
             : isWanted[to] && size[to] - size[from] <= mostBytes
                 ? priceOf(planner, value.type, forms[from], forms[to])
+                          .times(value.frequency)
                 : plan::Cost::forbidden());
   }
 
@@ -198,6 +219,11 @@ private:
             .penalty < brokenRule)
       return success();
     Operation *op = graph.ops[edge.user].op;
+    if (op && isPartialInTime(from) && !isPartialInTime(to))
+      return emitError(locationOf(edge.user))
+             << op->getName().stripDialect()
+             << " needs a sum over the whole batch, so the batch cannot be cut "
+                "into microbatches";
     const Seed *seed = graph.seedOf(edge.user);
     std::string name = op     ? op->getName().stripDialect().str()
                        : seed ? "sharding '" + seed->text.str() + "'"

@@ -9,6 +9,7 @@
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Places.h"
 #include "passes/4-shard/Recorded.h"
+#include "passes/4-shard/StepInputs.h"
 #include "passes/plan/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -132,6 +133,10 @@ struct DecideShardings
     auto seeds = Seeds::resolve(getOperation(), mesh);
     if (failed(seeds))
       return signalPassFailure();
+    if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
+      separateStepInputs(getOperation(), *seeds);
+      seeds = Seeds::resolve(getOperation(), mesh);
+    }
     ShardedGraph graph = refinedGraph(getOperation(), *seeds, mesh);
     plan::ReshardPlanner planner(
         mesh, plan::pricesOf(
@@ -155,6 +160,7 @@ struct DecideShardings
           op.axes, [](const dist::SubAxes &axes) { return !axes.empty(); });
     recordDecisions(graph, *seeds, planner);
     annotate(graph);
+    forgetStepInputs(getOperation());
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 //===- Notes.cpp - what a user should know about decided shardings --------===//
 
 #include "passes/4-shard/Notes.h"
+#include "dialects/graph/StepParts.h"
 #include "passes/4-shard/ContractionWeights.h"
 #include "passes/4-shard/Presets.h"
 #include "passes/4-shard/Recorded.h"
@@ -155,7 +156,7 @@ void pcc::shard::noteWholeSequence(const ShardedGraph &graph,
 
 void pcc::shard::noteIdlePresets(func::FuncOp function) {
   for (StringRef preset : {"zero1", "zero2"})
-    if (hasPreset(function, {preset}))
+    if (hasPreset(function, {preset}) && !graph::isTraining(function.front()))
       emitRemark(UnknownLoc::get(function.getContext()))
           << "--preset " << preset
           << " divides what training keeps besides weights, of which there is "

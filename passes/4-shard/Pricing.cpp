@@ -30,6 +30,12 @@ plan::Cost pcc::shard::costOf(const plan::ReshardPlan &plan,
   return cost;
 }
 
+bool pcc::shard::isPartialInTime(const dist::Sharding &sharding) {
+  return llvm::any_of(sharding.partials, [](const dist::Partial &partial) {
+    return partial.axis.axis == dist::timeAxis;
+  });
+}
+
 plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
                                RankedTensorType type,
                                const dist::Sharding &from,
@@ -37,7 +43,7 @@ plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
   const plan::ReshardPlan &plan = planner.plan(
       from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
   plan::Cost cost = costOf(plan, planner);
-  if (!plan.possible())
+  if (!plan.possible() || isPartialInTime(from) != isPartialInTime(to))
     cost.penalty = brokenRule;
   return cost;
 }

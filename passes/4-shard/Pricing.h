@@ -16,6 +16,10 @@ int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
+/// Whether microbatches give partial sums, which only `graph.accumulate` adds
+/// up.
+bool isPartialInTime(const dist::Sharding &sharding);
+
 /// What it costs to change the sharding of a tensor once. Where there is no way
 /// a rule is broken: out of reach, but still to be added up.
 plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,

@@ -68,6 +68,8 @@ void pcc::shard::record(const ShardedOp &op) {
   for (OpResult result : op.op->getResults())
     dist::setSharding(result, op.resultSharding(result.getResultNumber()));
   op.op->setAttr(dist::splitName, dist::ShardingAttr::get(context, op.split()));
+  if (auto accumulate = dyn_cast<graph::AccumulateOp>(op.op))
+    accumulate.setSums(dist::holdsAxis(op.through, dist::timeAxis));
   SmallVector<int64_t> windows = windowsOf(op);
   if (!windows.empty())
     op.op->setAttr(dist::windowsName, DenseI64ArrayAttr::get(context, windows));

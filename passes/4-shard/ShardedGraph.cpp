@@ -9,7 +9,8 @@ using namespace pcc;
 using namespace pcc::shard;
 
 ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
-    : function(function), seeds(&seeds) {
+    : function(function), seeds(&seeds), parts(function.front()),
+      trains(graph::isTraining(function.front())) {
   for (Value argument : function.getArguments())
     addSource(argument);
   numArguments = ops.size();
@@ -18,6 +19,18 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
     addSink(result, seeds.findOutput(i));
+  findWrites();
+}
+
+void ShardedGraph::findWrites() {
+  std::map<std::pair<StringRef, int64_t>, SmallVector<unsigned>> reads;
+  for (unsigned i = 0; i < ops.size(); ++i)
+    if (auto get = dyn_cast_or_null<graph::GetParameterOp>(ops[i].op))
+      reads[{get.getParameter(), pipe::stageOf(get)}].push_back(i);
+  for (unsigned i = 0; i < ops.size(); ++i)
+    if (auto set = dyn_cast_or_null<graph::SetParameterOp>(ops[i].op))
+      for (unsigned read : reads[{set.getParameter(), pipe::stageOf(set)}])
+        readsAndWrites.push_back({read, i});
 }
 
 Value ShardedGraph::valueOf(unsigned op, unsigned result) const {

@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_4_SHARD_SHARDEDGRAPH_H
 #define PCC_PASSES_4_SHARD_SHARDEDGRAPH_H
 
+#include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/4-shard/Seeds.h"
 #include "passes/4-shard/ShardedOp.h"
@@ -47,6 +48,20 @@ public:
   /// Per op and result, the edges that read it.
   llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<Edge, 2>, 1>> users;
 
+  /// The function trains: sums over microbatches are possible.
+  bool isTraining() const { return trains; }
+  /// The op, or what makes the value, runs once per step.
+  bool runsOncePerStep(unsigned op) const {
+    return trains && ops[op].op &&
+           parts.of(ops[op].op) == graph::StepPart::Update;
+  }
+
+  /// The reads of each parameter that is written on the same stage, with the
+  /// write.
+  llvm::ArrayRef<std::pair<unsigned, unsigned>> writes() const {
+    return readsAndWrites;
+  }
+
   mlir::Value valueOf(unsigned op, unsigned result) const;
   mlir::Value valueOf(const Edge &edge) const {
     return valueOf(edge.producer, edge.result);
@@ -73,6 +88,7 @@ private:
   void addPin(mlir::Value value, const Seed &seed);
   void addSink(mlir::Value value, const Seed *seed);
   void connect(unsigned user, mlir::ValueRange operands);
+  void findWrites();
   void tagBatchAndSequence(int64_t sequenceParts);
   void tagHeads(unsigned index);
   bool endsAttention(unsigned index) const;
@@ -80,11 +96,14 @@ private:
                  const Seed *seed = nullptr);
 
   const Seeds *seeds;
+  graph::StepParts parts;
+  bool trains;
   unsigned numArguments = 0, numSinks = 0;
   /// Per value the vertex and its result that users read.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
   llvm::DenseMap<unsigned, const Seed *> pins;
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
+  llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
 };
 
 } // namespace pcc::shard

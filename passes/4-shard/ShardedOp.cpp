@@ -139,8 +139,11 @@ dist::Sharding ShardedOp::resultSharding(unsigned result) const {
     if (isReduction(factor.kind))
       for (const dist::SubAxis &axis : split)
         sharding.partials.push_back({axis, reductionOf(factor.kind)});
+  // Sums over microbatches end where they accumulate.
+  const bool accumulates = isa_and_nonnull<graph::AccumulateOp>(op);
   for (const dist::SubAxis &axis : through)
-    sharding.partials.push_back({axis, dist::ReductionKind::Sum});
+    if (!accumulates || axis.axis != dist::timeAxis)
+      sharding.partials.push_back({axis, dist::ReductionKind::Sum});
   return canonical(sharding);
 }
 

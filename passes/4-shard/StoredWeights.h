@@ -4,6 +4,7 @@
 #define PCC_PASSES_4_SHARD_STOREDWEIGHTS_H
 
 #include "passes/4-shard/ShardedGraph.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <set>
 
@@ -13,10 +14,11 @@ namespace pcc::shard {
 /// all fits into memory; none if there is no need.
 inline constexpr llvm::StringLiteral dividedName = "dist.divided";
 
-/// Which weights are stored in as many parts as there are ranks that would hold
-/// the same otherwise, and gathered where they are used: those of
-/// `dist.divided` and, with the presets fsdp and zero3, all of two or more
-/// dims. Weights that the user has pinned stay as they are.
+/// What is stored in as many parts as there are ranks that would hold the same
+/// otherwise, and gathered where it is used: weights of `dist.divided`; and of
+/// tensors of two or more dims with the preset zero1 the state of the optimizer,
+/// with zero2 gradients as well, as soon as a microbatch has made them, with
+/// zero3 and fsdp also weights. What the user has pinned stays as it is.
 ///
 ///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
 class StoredWeights {
@@ -27,6 +29,10 @@ public:
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
+  bool isDivided(mlir::Operation *op) const;
+
+  bool weights, gradients, states;
+  llvm::StringSet<> names;
   std::set<unsigned> divided;
 };
 

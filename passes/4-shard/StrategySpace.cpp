@@ -2,6 +2,7 @@
 
 #include "passes/4-shard/StrategySpace.h"
 #include "passes/4-shard/InnerValues.h"
+#include "passes/4-shard/StepInputs.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
@@ -158,7 +159,7 @@ static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
 void StrategySpace::divideStored(unsigned index, const Hand &hand,
                                  States &states) const {
   if (!stored.contains(index))
-    return;
+    return followStored(index, hand, states);
   States next;
   for (State &state : states) {
     dist::SubAxes parts = hand.parts;
@@ -178,6 +179,25 @@ void StrategySpace::divideStored(unsigned index, const Hand &hand,
     for (ShardedOp &op : divided)
       add({std::move(op), state.penalty}, next);
   }
+  states = std::move(next);
+}
+
+/// An update may be of a part of what is stored in parts, which the gradients
+/// are reduced to.
+void StrategySpace::followStored(unsigned index, const Hand &hand,
+                                 States &states) const {
+  if (!graph.runsOncePerStep(index) || graph.seedOf(index))
+    return;
+  States next;
+  for (const State &state : states)
+    if (llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
+          return llvm::is_contained(axes, hand.parts.front());
+        }))
+      add(state, next);
+    else
+      for (ShardedOp &op : candidatesOf(state.op, hand.parts, seeds,
+                                        [](const Strategy &) { return true; }))
+        add({std::move(op), state.penalty}, next);
   states = std::move(next);
 }
 
@@ -251,18 +271,27 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
          mayTakeNearExperts(index, graph.tags[index][strategy.index], hand);
 }
 
+/// Whether microbatches may have parts of a factor. Sums of them are possible
+/// where they can accumulate.
+static bool mayCutInTime(const ShardedGraph &graph, const ShardedOp &op,
+                         int factor) {
+  const graph::FactorKind kind = op.rule->factors[factor].kind;
+  return !isOncePerStep(op.op) &&
+         (kind == graph::FactorKind::Parallel ||
+          (kind == graph::FactorKind::Sum && graph.isTraining()));
+}
+
 bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    return !inTime && !isTransfer(op);
+    return (!inTime || graph.isTraining()) && !isTransfer(op);
   if (strategy.kind == Strategy::Replicate)
     return true;
   if (strategy.kind == Strategy::Ring)
     return homeOf(role) == Tag::Sequence &&
            graph.tags[index][strategy.index] == Tag::Sequence;
-  graph::FactorKind kind = op.rule->factors[strategy.index].kind;
-  if (inTime && kind != graph::FactorKind::Parallel)
+  if (inTime && !mayCutInTime(graph, op, strategy.index))
     return false;
   Tag tag = graph.tags[index][strategy.index];
   switch (role) {
@@ -298,7 +327,8 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
 /// An input whose batch the axis does not split although it could.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
-  if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)))
+  if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||
+      (isInTime(part) && isReadOncePerStep(graph.function.getArgument(index))))
     return false;
   for (auto [tag, axes, factor] :
        llvm::zip_equal(graph.tags[index], op.axes, op.rule->factors))

@@ -98,6 +98,7 @@ private:
   void handOut(unsigned index, const Hand &hand, dist::SubAxes &decided,
                States &states) const;
   void divideStored(unsigned index, const Hand &hand, States &states) const;
+  void followStored(unsigned index, const Hand &hand, States &states) const;
   bool mayTake(unsigned index, const Strategy &strategy,
                const Hand &hand) const;
   bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;

@@ -4,6 +4,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/StageParts.h"
 #include "passes/plan/Hoist.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -16,6 +17,7 @@ namespace pcc::schedule {
 
 using namespace mlir;
 using namespace pcc;
+using namespace pcc::schedule;
 
 static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
@@ -90,7 +92,7 @@ private:
   /// What another stage sends may differ, whatever it is.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
-        usesTime(op->getAttrDictionary()))
+        usesTime(op->getAttrDictionary()) || isOfUpdate(op))
       return false;
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       if (Operation *maker = operand.getDefiningOp())
@@ -98,6 +100,12 @@ private:
       dist::ShardingAttr sharding = dist::shardingOf(operand);
       return !sharding || !usesTime(sharding);
     });
+  }
+
+  /// An update runs once anyway.
+  static bool isOfUpdate(Operation *op) {
+    auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
+    return part && part.getInt() >= updatePart;
   }
 
   bool runsEach(Operation *op) const {
@@ -126,7 +134,8 @@ private:
         builder, stage.getLoc(), (stage.getName() + "_shared").str(),
         builder.getFunctionType(inputs, ValueRange(held).getTypes()));
     once->setAttr(pipe::stageName, stage->getAttr(pipe::stageName));
-    once->setAttr(pipe::sharedName, builder.getUnitAttr());
+    once->setAttr(pipe::actionName,
+                  builder.getStringAttr(pipe::unshardAction));
     IRMapping map;
     builder.setInsertionPointToStart(once.addEntryBlock());
     for (auto [to, from] : llvm::enumerate(arguments)) {
@@ -135,7 +144,7 @@ private:
     }
     for (auto [op, runs] : llvm::zip_equal(ops, hoisting.runsOnce))
       if (runs)
-        builder.clone(*op, map);
+        builder.clone(*op, map)->removeAttr(pipe::partName);
     func::ReturnOp::create(builder, stage.getLoc(),
                            llvm::map_to_vector(held, [&](Value value) {
                              return map.lookup(value);
@@ -148,7 +157,10 @@ private:
     Builder builder(stage.getContext());
     for (auto [number, value] : llvm::enumerate(held)) {
       NamedAttrList attributes;
-      attributes.append(pipe::sharedName, builder.getI64IntegerAttr(number));
+      attributes.append(pipe::heldAttr(
+          stage.getContext(),
+          {builder.getStringAttr(stage.getName() + "_shared"),
+           static_cast<unsigned>(number)}));
       if (dist::ShardingAttr sharding = dist::shardingOf(value))
         attributes.append(dist::shardingName, sharding);
       const unsigned last = stage.getNumArguments();

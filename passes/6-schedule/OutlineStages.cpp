@@ -3,6 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/StageParts.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -15,13 +16,16 @@ namespace pcc::schedule {
 
 using namespace mlir;
 using namespace pcc;
+using namespace pcc::schedule;
 
 namespace {
-/// The part of the model that one stage runs.
+/// The part of the model that one stage runs. When training, each op says to
+/// which of the stage's functions it goes (StageParts.h).
 class StageOutliner {
 public:
-  StageOutliner(func::FuncOp model, int64_t stage)
-      : model(model), stage(stage) {}
+  StageOutliner(func::FuncOp model, int64_t stage,
+                const std::optional<StageParts> &parts)
+      : model(model), stage(stage), parts(parts) {}
 
   /// Builds the function in front of the model.
   func::FuncOp run(const DenseMap<Value, std::string> &names) {
@@ -83,19 +87,34 @@ private:
       auto transfer = dyn_cast<pipe::TransferOp>(op);
       if (transfer && static_cast<int64_t>(transfer.getFrom()) == stage)
         sends.push_back(transfer);
-      if (transfer && static_cast<int64_t>(transfer.getTo()) == stage)
-        map.map(transfer.getResult(), receive(builder, transfer, names));
-      else if (!transfer && pipe::stageOf(&op) == stage)
-        builder.clone(op, map)->removeAttr(pipe::stageName);
+      if (transfer && static_cast<int64_t>(transfer.getTo()) == stage) {
+        Value received = receive(builder, transfer, names);
+        map.map(transfer.getResult(), received);
+        markPart(received.getDefiningOp(), &op, /*arrives=*/true);
+      } else if (!transfer && pipe::stageOf(&op) == stage) {
+        Operation *clone = builder.clone(op, map);
+        clone->removeAttr(pipe::stageName);
+        markPart(clone, &op);
+      }
     }
     for (pipe::TransferOp transfer : sends)
-      pipe::SendOp::create(builder, transfer.getLoc(),
-                           map.lookup(transfer.getInput()), transfer.getTo(),
-                           names.lookup(transfer.getInput()));
+      markPart(pipe::SendOp::create(
+                   builder, transfer.getLoc(), map.lookup(transfer.getInput()),
+                   transfer.getTo(), names.lookup(transfer.getInput())),
+               transfer);
     SmallVector<Value> outputs;
     for (unsigned i : results)
       outputs.push_back(map.lookup(returned(i)));
     func::ReturnOp::create(builder, model.getLoc(), outputs);
+  }
+
+  /// `op` stands for `of` here; what arrives is of the next part of an update.
+  void markPart(Operation *op, Operation *of, bool arrives = false) const {
+    if (parts)
+      op->setAttr(pipe::partName, Builder(op->getContext())
+                                      .getI64IntegerAttr(
+                                          arrives ? parts->ofArrival(of)
+                                                  : parts->of(of)));
   }
 
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
@@ -107,6 +126,7 @@ private:
 
   func::FuncOp model;
   int64_t stage;
+  const std::optional<StageParts> &parts;
   llvm::SmallSetVector<unsigned, 8> arguments;
   SmallVector<unsigned, 0> order;
   SmallVector<unsigned> results;
@@ -136,9 +156,12 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
     }
     auto stages = getOperation()->getAttrOfType<IntegerAttr>("pipe.stages");
     DenseMap<Value, std::string> names = nameTransfers(model);
+    std::optional<StageParts> parts;
+    if (graph::isTraining(model.front()))
+      parts.emplace(model.front());
     for (int64_t stage = 0, end = stages ? stages.getInt() : 1; stage < end;
          ++stage) {
-      StageOutliner(model, stage).run(names);
+      StageOutliner(model, stage, parts).run(names);
       LDBG() << "outlined stage " << stage;
       ++numStages;
     }

@@ -23,6 +23,18 @@ def HoistShared : Pass<"hoist-shared", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"heldBytes", "bytes", "bytes that are held through a step, of all stages">];
 }
 
+def SplitActions : Pass<"split-actions", "::mlir::ModuleOp"> {
+  let summary = "makes a function per kind of action of what a stage does when training";
+  let description = [{
+    `@stage_K` keeps the forward pass; the backward pass becomes `@stage_K_backward`, or, if `pipe.schedule` splits it,
+    `@stage_K_input_gradient`, on which depends what the stage sends, and `@stage_K_weight_gradient`; the parts of the update
+    `@stage_K_update_0` and so on. What one of them computes for another is a result that the other takes by `pipe.held`. Sums over
+    microbatches (`graph.accumulate`) become an addition to what the microbatches before have given.
+    [example: test/passes/6-schedule/split-actions.mlir @stage_0]
+  }];
+  let dependentDialects = ["::pcc::pipe::PipeDialect", "::pcc::graph::GraphDialect"];
+}
+
 def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
   let summary = "makes one call of several small collectives of one kind";
   let description = [{

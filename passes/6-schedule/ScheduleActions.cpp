@@ -26,9 +26,20 @@ struct ScheduleActions
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function->hasAttr(pipe::sharedName))
+      if (pipe::actionOf(function) == pipe::unshardAction)
         stages.push_back(static_cast<int>(pipe::stageOf(function)));
     return stages;
+  }
+
+  std::vector<plan::StageUpdate> updates() {
+    std::vector<plan::StageUpdate> found;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      StringRef action = pipe::actionOf(function);
+      int part = 0;
+      if (action.consume_front("U") && !action.getAsInteger(10, part))
+        found.push_back({static_cast<int>(pipe::stageOf(function)), part});
+    }
+    return found;
   }
 
   FailureOr<plan::ActionTable> makeTable() {
@@ -50,6 +61,7 @@ struct ScheduleActions
     if (!made.error.empty())
       return getOperation().emitError() << made.error, failure();
     plan::insertUnshards(made.table, stagesThatShare());
+    plan::appendUpdates(made.table, updates());
     return made.table;
   }
 

@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DebugLog.h"
 
+#include <set>
+
 #define DEBUG_TYPE "verify-scheduled"
 
 namespace pcc::schedule {
@@ -50,6 +52,13 @@ struct VerifyScheduled
     return table;
   }
 
+  static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
+    const plan::WavePart wave =
+        plan::waveOfAction(pipe::actionOf(function).str());
+    return {static_cast<int>(pipe::stageOf(function)),
+            static_cast<int>(send.getTo()), wave.wave, wave.part};
+  }
+
   /// Every send has its receive, of the same type, on the stage that it names.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
@@ -60,9 +69,7 @@ struct VerifyScheduled
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (auto send : function.getOps<pipe::SendOp>()) {
         int64_t from = pipe::stageOf(function);
-        transfers.push_back({static_cast<int>(from),
-                             static_cast<int>(send.getTo()),
-                             plan::Wave::Forward});
+        transfers.push_back(transferOf(send, function));
         sent[key(send.getValue(), from, send.getTo())] =
             send.getInput().getType();
       }
@@ -84,44 +91,55 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// What a stage shares is computed once, and taken as it was made.
-  LogicalResult checkShared(const plan::ActionTable &table) {
-    llvm::SmallDenseMap<int64_t, func::FuncOp> sharedOf;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function->hasAttr(pipe::sharedName))
-        sharedOf[pipe::stageOf(function)] = function;
-    for (int stage = 0; stage < table.numStages; ++stage) {
-      const auto &row = table.positions[table.positionOfStage[stage]];
-      const auto count =
-          llvm::count(row, plan::Action{plan::ActionKind::Unshard, stage, -1});
-      if (count != static_cast<int64_t>(sharedOf.count(stage)))
-        return getOperation().emitError()
-               << "stage " << stage << " must run what its microbatches share "
-               << sharedOf.count(stage) << " times, got " << count;
-    }
-    for (auto function : getOperation().getOps<func::FuncOp>())
+  /// The functions that the table runs are there, each once, and no others.
+  LogicalResult checkFunctions(const plan::ActionTable &table) {
+    std::set<std::pair<int64_t, std::string>> run;
+    for (const auto &row : table.positions)
+      for (const plan::Action &action : row)
+        run.insert({action.stage, functionActionOf(action)});
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!run.erase({pipe::stageOf(function),
+                      pipe::actionOf(function).str()}))
+        return function.emitOpError("is what stage ")
+               << pipe::stageOf(function) << " runs as "
+               << pipe::actionOf(function)
+               << ", which the table does not have, or another function is";
       for (BlockArgument argument : function.getArguments())
-        if (failed(checkHeld(argument, sharedOf)))
+        if (failed(checkHeld(argument)))
           return failure();
+    }
+    if (!run.empty())
+      return getOperation().emitError()
+             << "stage " << run.begin()->first << " has no function for "
+             << run.begin()->second;
     return success();
   }
 
-  static LogicalResult
-  checkHeld(BlockArgument argument,
-            const llvm::SmallDenseMap<int64_t, func::FuncOp> &sharedOf) {
+  static std::string functionActionOf(const plan::Action &action) {
+    plan::Action any = action;
+    if (action.kind != plan::ActionKind::Update)
+      any.microbatch = -1;
+    any.stage = 0;
+    return plan::print(any).substr(1);
+  }
+
+  /// What a function takes of another one is what that one makes.
+  static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto number = function.getArgAttrOfType<IntegerAttr>(
-        argument.getArgNumber(), pipe::sharedName);
-    if (!number)
+    auto held =
+        pipe::heldOf(function.getArgAttrDict(argument.getArgNumber()));
+    if (!held)
       return success();
-    func::FuncOp shared = sharedOf.lookup(pipe::stageOf(function));
-    const auto result = static_cast<uint64_t>(number.getInt());
-    if (shared && result < shared.getNumResults() &&
-        shared.getResultTypes()[result] == argument.getType())
+    auto maker = function->getParentOfType<ModuleOp>()
+                     .lookupSymbol<func::FuncOp>(held->by);
+    if (maker && pipe::stageOf(maker) == pipe::stageOf(function) &&
+        held->result < maker.getNumResults() &&
+        maker.getResultTypes()[held->result] == argument.getType())
       return success();
-    return function.emitOpError("takes shared value ")
-           << number.getInt() << " of type " << argument.getType()
-           << ", which stage " << pipe::stageOf(function) << " does not make";
+    return function.emitOpError("takes result ")
+           << held->result << " of @" << held->by << " as "
+           << argument.getType() << ", which stage "
+           << pipe::stageOf(function) << " does not make";
   }
 
   LogicalResult check() {
@@ -134,7 +152,7 @@ struct VerifyScheduled
     for (const std::string &claim : plan::checkSchedule(*table))
       return getOperation().emitError()
              << "phase '6-schedule' made a wrong table: " << claim;
-    if (failed(checkShared(*table)))
+    if (failed(checkFunctions(*table)))
       return failure();
     auto lowered = plan::lowerExchanges(*table, *transfers);
     if (!lowered.error.empty())

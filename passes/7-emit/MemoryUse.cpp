@@ -19,7 +19,10 @@ int64_t PositionMemory::weightBytes() const {
 PositionMemory emit::memoryOf(const PositionProgram &program) {
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)
-    memory.weights[parameter->name] += parameter->local_bytes;
+    if (parameter->filled)
+      memory.state += parameter->local_bytes;
+    else
+      memory.weights[parameter->name] += parameter->local_bytes;
   memory.arena = program.tables.arena_bytes;
   return memory;
 }
@@ -54,7 +57,12 @@ Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
               std::to_string(position) + " holds " +
               std::to_string(memory.total()) + ", " +
               runtime::bytesText(static_cast<double>(memory.weightBytes())) +
-              " of weights and an arena of " +
+              (memory.state ? " of weights, " : " of weights ") +
+              (memory.state
+                   ? runtime::bytesText(static_cast<double>(memory.state)) +
+                         " of the optimizer's state "
+                   : std::string()) +
+              "and an arena of " +
               runtime::bytesText(static_cast<double>(memory.arena)));
   return Status::success();
 }

@@ -16,10 +16,12 @@ namespace pcc::emit {
 struct PositionMemory {
   /// By name; a weight that is held in two placements counts twice.
   std::map<std::string, int64_t> weights;
+  /// What the optimizer keeps of weights.
+  int64_t state = 0;
   int64_t arena = 0;
 
   int64_t weightBytes() const;
-  int64_t total() const { return weightBytes() + arena; }
+  int64_t total() const { return weightBytes() + state + arena; }
 };
 
 PositionMemory memoryOf(const PositionProgram &program);

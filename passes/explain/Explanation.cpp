@@ -65,7 +65,7 @@ public:
 
   Explanation run() {
     readHead();
-    for (int stage = 0; stage < static_cast<int>(facts.stages.size()); ++stage)
+    for (int stage = 0; stage < facts.numStages(); ++stage)
       for (const auto &entry : emit::collectivesOf(facts, stage))
         add(entry, stage);
     for (const emit::StageTransfer &transfer : facts.transfers)

@@ -84,6 +84,7 @@ FunctionRun::run(std::vector<RankTensors> arguments, std::string &error) {
 const llvm::StringMap<FunctionRun::Handler> &FunctionRun::handlers() {
   static const llvm::StringMap<Handler> table{
       {graph::GetParameterOp::getOperationName(), &FunctionRun::readWeight},
+      {graph::SetParameterOp::getOperationName(), &FunctionRun::writeWeight},
       {dist::CollectiveOp::getOperationName(), &FunctionRun::exchange},
       {dist::GlobalIndexOp::getOperationName(), &FunctionRun::globalIndex},
       {dist::PinOp::getOperationName(), &FunctionRun::handOn},
@@ -139,6 +140,10 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
 
 FunctionRun::Results FunctionRun::readWeight(Operation *op,
                                              std::string &error) {
+  if (mail.read)
+    if (RankTensors written = mail.read(cast<graph::GetParameterOp>(op));
+        !written.empty())
+      return Results({std::move(written)});
   HostTensor whole;
   if (runtime::Status status =
           weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole);
@@ -161,6 +166,12 @@ FunctionRun::Results FunctionRun::readWeight(Operation *op,
                                             ranks.mesh, ranks.at(rank)),
                                Padding::Zero));
   return Results({shareEqual(std::move(shards))});
+}
+
+FunctionRun::Results FunctionRun::writeWeight(Operation *op, std::string &) {
+  if (mail.write)
+    mail.write(cast<graph::SetParameterOp>(op), values[op->getOperand(0)]);
+  return SmallVector<RankTensors>();
 }
 
 FunctionRun::Results FunctionRun::exchange(Operation *op, std::string &error) {

@@ -18,6 +18,9 @@ struct Mail {
   std::function<void(pipe::SendOp, const RankTensors &)> send;
   /// Empty if the value is not there.
   std::function<RankTensors(pipe::ReceiveOp)> receive;
+  /// What an earlier step has written to a parameter; empty if none has.
+  std::function<RankTensors(graph::GetParameterOp)> read;
+  std::function<void(graph::SetParameterOp, const RankTensors &)> write;
 };
 
 /// Told of every result as soon as it is there.
@@ -45,6 +48,7 @@ private:
   graph::Numerics numericsOf(mlir::Operation *op);
   Results evaluateOp(mlir::Operation *op, std::string &error);
   Results readWeight(mlir::Operation *op, std::string &error);
+  Results writeWeight(mlir::Operation *op, std::string &error);
   Results exchange(mlir::Operation *op, std::string &error);
   Results globalIndex(mlir::Operation *op, std::string &error);
   Results send(mlir::Operation *op, std::string &error);

@@ -3,6 +3,8 @@
 #include "passes/interpret/PipelineRun.h"
 #include "passes/interpret/Shard.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
@@ -13,20 +15,26 @@ PipelineRun::PipelineRun(ModuleOp module, graph::Numerics numerics)
       weights(module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(pipe::stageName))
-      (function->hasAttr(pipe::sharedName) ? shared
-                                           : stages)[pipe::stageOf(function)] =
+      functions[{pipe::stageOf(function), pipe::actionOf(function).str()}] =
           function;
+}
+
+/// Once per step, not for every microbatch.
+static bool runsOnce(func::FuncOp function) {
+  return pipe::actionOf(function).starts_with("U");
 }
 
 /// Null if there is none.
 func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
-  if (action.kind == plan::ActionKind::Unshard)
-    return shared.lookup(action.stage);
-  return action.kind == plan::ActionKind::Forward ? stages.lookup(action.stage)
-                                                  : func::FuncOp();
+  plan::Action any{action.kind, 0, -1};
+  if (action.kind == plan::ActionKind::Update)
+    any.microbatch = action.microbatch;
+  auto it = functions.find({action.stage, plan::print(any).substr(1)});
+  return it == functions.end() ? func::FuncOp() : it->second;
 }
 
 LogicalResult PipelineRun::readTables(std::string &error) {
+  positions.clear();
   for (auto op : module.getOps<pipe::ActionsOp>()) {
     Position &position = positions.emplace_back();
     position.number = op.getPosition();
@@ -42,16 +50,22 @@ LogicalResult PipelineRun::readTables(std::string &error) {
   return success();
 }
 
+/// Whose values an action sends and receives.
+static int64_t microbatchOf(const plan::Action &action) {
+  return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
+}
+
 bool PipelineRun::isReady(const plan::Action &action) {
   return llvm::all_of(functionOf(action).getOps<pipe::ReceiveOp>(),
                       [&](pipe::ReceiveOp receive) {
                         return underway.contains(
                             {receive.getValue().str(), receive.getFrom(),
-                             action.stage, action.microbatch});
+                             action.stage, microbatchOf(action)});
                       });
 }
 
-Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
+Mail PipelineRun::mailOf(const Position &position, int64_t stage,
+                         int64_t microbatch) {
   Mail mail;
   mail.send = [=, this](pipe::SendOp send, const RankTensors &tensors) {
     underway[{send.getValue().str(), stage, send.getTo(), microbatch}] =
@@ -62,16 +76,61 @@ Mail PipelineRun::mailOf(int64_t stage, int64_t microbatch) {
                                          receive.getFrom(), stage, microbatch});
     return node.empty() ? RankTensors() : std::move(node.mapped());
   };
+  const int64_t number = position.number;
+  mail.read = [=, this](graph::GetParameterOp get) {
+    auto it = written.find({number, get.getParameter().str()});
+    return it == written.end() ? RankTensors() : it->second;
+  };
+  mail.write = [=, this](graph::SetParameterOp set,
+                         const RankTensors &tensors) {
+    pending[{number, set.getParameter().str()}] = tensors;
+  };
   return mail;
 }
 
-/// The rank's part of an input, or what its stage has computed for all
-/// microbatches.
+/// What another function of the stage gave; of its own, what microbatches before
+/// this one did, or zeros.
+RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
+                                  unsigned argument, const Ranks &ranks) {
+  auto maker = module.lookupSymbol<func::FuncOp>(from.by);
+  int64_t microbatch = runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1
+                                       : ranks.microbatch;
+  auto at = held.find({from.by.str(), from.result, -1});
+  if (at == held.end())
+    at = held.find({from.by.str(), from.result, std::max<int64_t>(
+                                                    microbatch, 0)});
+  if (at != held.end())
+    return at->second;
+  if (maker != taker)
+    return {};
+  auto type = graph::tensorType(taker.getArgument(argument));
+  return RankTensors(ranks.size(),
+                     std::make_shared<const HostTensor>(HostTensor::zeros(
+                         dist::shapeOf(type.getShape()),
+                         graph::kindOf(type.getElementType()))));
+}
+
+/// Sums over microbatches have no microbatch.
+void PipelineRun::keepResults(func::FuncOp function,
+                              const std::vector<RankTensors> &results,
+                              int64_t microbatch) {
+  std::set<unsigned> sums;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto from = pipe::heldOf(function.getArgAttrDict(i));
+        from && from->by == function.getName())
+      sums.insert(from->result);
+  for (auto [i, tensors] : llvm::enumerate(results)) {
+    const bool hasNone = runsOnce(function) || sums.contains(i);
+    held[{function.getName().str(), static_cast<unsigned>(i),
+          hasNone ? -1 : microbatch}] = tensors;
+  }
+}
+
+/// The rank's part of an input, or what its stage has computed before.
 RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
                                       const Ranks &ranks) {
-  if (auto number =
-          function.getArgAttrOfType<IntegerAttr>(argument, pipe::sharedName))
-    return held[pipe::stageOf(function)][number.getInt()];
+  if (auto from = pipe::heldOf(function.getArgAttrDict(argument)))
+    return takeHeld(function, *from, argument, ranks);
   const HostTensor &whole = inputs->find(inputName(function, argument))->second;
   dist::Sharding sharding =
       shardingOf(function.getArgument(argument), whole.rank());
@@ -87,7 +146,8 @@ LogicalResult PipelineRun::runAction(const Position &position,
                                      const plan::Action &action,
                                      std::string &error) {
   func::FuncOp function = functionOf(action);
-  Ranks ranks{mesh, std::max(action.microbatch, 0)};
+  const bool updates = action.kind == plan::ActionKind::Update;
+  Ranks ranks{mesh, updates ? 0 : std::max(action.microbatch, 0)};
   std::vector<RankTensors> arguments;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     arguments.push_back(takeArgument(function, i, ranks));
@@ -102,20 +162,18 @@ LogicalResult PipelineRun::runAction(const Position &position,
       listener.onResult(told(result, {}, tensors));
     };
   FunctionRun run(function, ranks, weights, numerics,
-                  mailOf(action.stage, action.microbatch), onResult);
+                  mailOf(position, action.stage, microbatchOf(action)),
+                  onResult);
   auto results = run.run(std::move(arguments), error);
   if (failed(results)) {
     error = "action " + plan::print(action) + ": " + error;
     return failure();
   }
-  if (action.kind == plan::ActionKind::Unshard) {
-    held[action.stage] = std::move(*results);
-    return success();
-  }
+  keepResults(function, *results, ranks.microbatch);
   Operation *terminator = function.front().getTerminator();
   for (auto [i, tensors] : llvm::enumerate(*results))
     if (auto name = function.getResultAttrOfType<StringAttr>(i, "graph.name");
-        listener.onOutput)
+        name && listener.onOutput)
       listener.onOutput(name.getValue(),
                         told(terminator->getOperand(i),
                              function.getResultAttrOfType<dist::ShardingAttr>(
@@ -130,6 +188,7 @@ LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
   listener = std::move(told);
   if (failed(readTables(error)))
     return failure();
+  held.clear();
   for (bool progress = true; progress;) {
     progress = false;
     for (Position &position : positions)
@@ -148,5 +207,8 @@ LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
               plan::print(position.actions[position.next]);
       return failure();
     }
+  for (auto &[parameter, tensors] : pending)
+    written[parameter] = std::move(tensors);
+  pending.clear();
   return success();
 }

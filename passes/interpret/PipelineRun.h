@@ -24,8 +24,9 @@ class PipelineRun {
 public:
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
-  /// Runs one step on whole inputs by name. Fails with an error if an action is
-  /// none that can be interpreted, or if positions wait for each other.
+  /// Runs one step on whole inputs by name, with the weights that the steps
+  /// before have written. Fails with an error if an action is none that can be
+  /// interpreted, or if positions wait for each other.
   mlir::LogicalResult run(const Inputs &inputs, PipelineListener listener,
                           std::string &error);
 
@@ -45,16 +46,25 @@ private:
                                 const plan::Action &action, std::string &error);
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const Ranks &ranks);
-  Mail mailOf(int64_t stage, int64_t microbatch);
+  RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
+                       unsigned argument, const Ranks &ranks);
+  void keepResults(mlir::func::FuncOp function,
+                   const std::vector<RankTensors> &results,
+                   int64_t microbatch);
+  Mail mailOf(const Position &position, int64_t stage, int64_t microbatch);
 
   mlir::ModuleOp module;
   graph::Numerics numerics;
   dist::Mesh mesh;
   WeightSource weights;
-  /// By stage: what runs for each microbatch, and once per step.
-  llvm::DenseMap<int64_t, mlir::func::FuncOp> stages, shared;
-  /// What the latter gave, for the rest of the step.
-  llvm::DenseMap<int64_t, std::vector<RankTensors>> held;
+  /// By stage and by what runs them.
+  std::map<std::pair<int64_t, std::string>, mlir::func::FuncOp> functions;
+  /// What functions gave to others of their stage in this step: by function,
+  /// result, and microbatch or -1.
+  std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
+  /// Parameters as steps have written them, by position; and in this step.
+  using Written = std::map<std::pair<int64_t, std::string>, RankTensors>;
+  Written written, pending;
   std::vector<Position> positions;
   std::map<MailKey, RankTensors> underway;
   const Inputs *inputs = nullptr;

@@ -37,7 +37,8 @@ enum class ActionKind : uint8_t {
 struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
-  /// -1 for actions that concern the whole step.
+  /// -1 for actions that concern the whole step. Of an update it is the part:
+  /// what one part sends, a later one receives.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;

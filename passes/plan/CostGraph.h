@@ -35,6 +35,11 @@ struct Cost {
     return penalty == 0 && seconds == 0 && bytes == 0 && calls == 0;
   }
 
+  /// Of what happens so often; a rule is broken once.
+  Cost times(double count) const {
+    return {penalty, bytes * count, calls * count, memory, seconds * count};
+  }
+
   Cost &operator+=(const Cost &other) {
     penalty += other.penalty;
     bytes += other.bytes;

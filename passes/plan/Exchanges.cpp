@@ -45,6 +45,7 @@ private:
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
+  size_t consumerOf(const Transfer &transfer, int microbatch);
   PipelineProgram receiveLate() const;
   PipelineProgram receiveEarly() const;
   PipelineProgram empty() const {
@@ -61,6 +62,8 @@ private:
   const std::vector<Transfer> &transfers;
   /// Place of every F, and of every B or I, in its row.
   std::vector<size_t> indices;
+  /// Place of every part of an update, by stage and part.
+  std::map<std::pair<int, int>, size_t> updates;
   std::vector<Step> order;
   /// In the order of the linearisation.
   std::vector<Route> routes;
@@ -82,6 +85,8 @@ void append(PositionProgram &program, const std::vector<Message> &sends,
 std::string ExchangeLowering::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
+    if (transfer.wave == Wave::Update)
+      continue;
     const bool forward = transfer.wave == Wave::Forward;
     const int low = forward ? transfer.fromStage : transfer.toStage;
     const int high = forward ? transfer.toStage : transfer.fromStage;
@@ -103,6 +108,8 @@ void ExchangeLowering::indexActions() {
         indexOf(Wave::Forward, action.stage, action.microbatch) = index;
       if (makesInputGradient(action.kind))
         indexOf(Wave::Backward, action.stage, action.microbatch) = index;
+      if (action.kind == ActionKind::Update)
+        updates[{action.stage, action.microbatch}] = index;
     }
 }
 
@@ -122,25 +129,28 @@ std::string ExchangeLowering::linearise() {
   return {};
 }
 
+size_t ExchangeLowering::consumerOf(const Transfer &transfer, int microbatch) {
+  if (transfer.wave != Wave::Update)
+    return indexOf(transfer.wave, transfer.toStage, microbatch);
+  auto it = updates.find({transfer.toStage, transfer.part + 1});
+  return it == updates.end() ? nowhere : it->second;
+}
+
 /// Routes of everything that an action sends to other positions.
 std::string ExchangeLowering::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
   for (size_t t = 0; t < transfers.size(); ++t) {
     const Transfer &transfer = transfers[t];
-    const bool sends = transfer.wave == Wave::Forward
-                           ? action.kind == ActionKind::Forward
-                           : makesInputGradient(action.kind);
     const int to = table.positionOfStage[transfer.toStage];
-    if (!sends || transfer.fromStage != action.stage || to == position)
+    if (!makes(action, transfer) || to == position)
       continue;
-    const size_t consumer =
-        indexOf(transfer.wave, transfer.toStage, action.microbatch);
+    const size_t consumer = consumerOf(transfer, action.microbatch);
     if (consumer == nowhere)
       return "stage " + std::to_string(transfer.toStage) +
              " has no action that uses transfer " + std::to_string(t) +
              " of microbatch " + std::to_string(action.microbatch);
-    routes.push_back({static_cast<int>(t), action.microbatch, position, to,
-                      index, consumer});
+    routes.push_back({static_cast<int>(t), microbatchOf(action, transfer),
+                      position, to, index, consumer});
   }
   return {};
 }
@@ -218,6 +228,42 @@ PipelineProgramOrError ExchangeLowering::run() {
 
 } // namespace
 
+WavePart waveOfAction(std::string_view action) {
+  const std::optional<Action> parsed = parseAction("0" + std::string(action));
+  if (!parsed || parsed->kind == ActionKind::Forward)
+    return {};
+  if (parsed->kind == ActionKind::Update)
+    return {Wave::Update, std::max(parsed->microbatch, 0)};
+  return {Wave::Backward, 0};
+}
+
+/// Update actions count their parts where others count microbatches.
+static bool isOf(const Action &action, Wave wave, int updatePart) {
+  switch (wave) {
+  case Wave::Forward:
+    return action.kind == ActionKind::Forward;
+  case Wave::Backward:
+    return makesInputGradient(action.kind);
+  case Wave::Update:
+    return action.kind == ActionKind::Update && action.microbatch == updatePart;
+  }
+  return false;
+}
+
+bool makes(const Action &action, const Transfer &transfer) {
+  return action.stage == transfer.fromStage &&
+         isOf(action, transfer.wave, transfer.part);
+}
+
+bool uses(const Action &action, const Transfer &transfer) {
+  return action.stage == transfer.toStage &&
+         isOf(action, transfer.wave, transfer.part + 1);
+}
+
+int microbatchOf(const Action &action, const Transfer &transfer) {
+  return transfer.wave == Wave::Update ? 0 : action.microbatch;
+}
+
 std::vector<Transfer> chainTransfers(int numStages, bool trains) {
   std::vector<Transfer> transfers;
   for (int stage = 0; stage + 1 < numStages; ++stage) {
@@ -251,6 +297,8 @@ PipelineProgram ungroup(const PipelineProgram &program) {
 
 std::string nameOf(const PipelineProgram &program, const Message &message) {
   const Transfer &transfer = program.transfers[message.transfer];
+  if (transfer.wave == Wave::Update)
+    return print({ActionKind::Update, transfer.fromStage, transfer.part});
   const bool forward = transfer.wave == Wave::Forward;
   return print({forward ? ActionKind::Forward : ActionKind::Backward,
                 transfer.fromStage, message.microbatch});

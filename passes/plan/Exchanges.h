@@ -7,8 +7,9 @@
 
 namespace pcc::plan {
 
-/// With activations (made and used by F) or gradients (by B or I).
-enum class Wave : uint8_t { Forward, Backward };
+/// With activations (made and used by F), gradients (by B or I), or what one
+/// part of the update gives to the next.
+enum class Wave : uint8_t { Forward, Backward, Update };
 
 /// A value that every microbatch takes from one stage to another, not
 /// necessarily the next one. Transfers between stages of one position need no
@@ -17,7 +18,22 @@ struct Transfer {
   int fromStage = 0;
   int toStage = 0;
   Wave wave = Wave::Forward;
+  /// Of an update: the part that sends.
+  int part = 0;
 };
+
+/// When a function that runs as `action` (F, B, I, W, U0, U1, …) sends.
+struct WavePart {
+  Wave wave = Wave::Forward;
+  int part = 0;
+};
+WavePart waveOfAction(std::string_view action);
+
+/// Whether an action makes, or needs, what a transfer takes.
+bool makes(const Action &action, const Transfer &transfer);
+bool uses(const Action &action, const Transfer &transfer);
+/// The microbatch whose value that is; 0 for what updates exchange.
+int microbatchOf(const Action &action, const Transfer &transfer);
 
 /// One value of one microbatch on its way to or from `peer` (a position).
 struct Message {

@@ -35,7 +35,6 @@ private:
   void compare(int from, int to);
   bool complete(int position) const;
   void checkAction(int position, const Action &action);
-  bool isUsedBy(const Transfer &transfer, const Action &action) const;
   void fail(std::string text) {
     if (result.error.empty())
       result.error = std::move(text);
@@ -57,23 +56,16 @@ private:
   Replay result;
 };
 
-bool Rendezvous::isUsedBy(const Transfer &transfer,
-                          const Action &action) const {
-  return transfer.toStage == action.stage &&
-         (transfer.wave == Wave::Forward ? action.kind == ActionKind::Forward
-                                         : makesInputGradient(action.kind));
-}
-
 /// Everything that comes from other positions must have arrived.
 void Rendezvous::checkAction(int position, const Action &action) {
   for (size_t t = 0; t < program.transfers.size(); ++t) {
     const Transfer &transfer = program.transfers[t];
     const bool remote = program.positionOfStage[transfer.fromStage] != position;
-    const Value value(static_cast<int>(t), action.microbatch);
-    if (remote && isUsedBy(transfer, action) && !arrived.contains(value))
+    const Value value(static_cast<int>(t), microbatchOf(action, transfer));
+    if (remote && uses(action, transfer) && !arrived.contains(value))
       fail(place(position) + " runs " + print(action) +
            " before it has received " +
-           nameOf(program, {static_cast<int>(t), action.microbatch, 0}));
+           nameOf(program, {static_cast<int>(t), std::get<1>(value), 0}));
   }
   done.insert(action);
 }
@@ -97,11 +89,13 @@ void Rendezvous::post(int position, std::vector<int> &awake) {
   for (const Message &message : step.sends) {
     const Transfer &transfer = program.transfers[message.transfer];
     bool computed = false;
-    for (ActionKind kind :
-         {ActionKind::Forward, ActionKind::Backward, ActionKind::InputGradient})
-      if ((kind == ActionKind::Forward) == (transfer.wave == Wave::Forward))
-        computed |=
-            done.contains({kind, transfer.fromStage, message.microbatch});
+    for (ActionKind kind : {ActionKind::Forward, ActionKind::Backward,
+                            ActionKind::InputGradient, ActionKind::Update}) {
+      const bool updates = kind == ActionKind::Update;
+      const Action action{kind, transfer.fromStage,
+                          updates ? transfer.part : message.microbatch};
+      computed |= makes(action, transfer) && done.contains(action);
+    }
     if (!computed)
       fail(place(position) + " sends " + nameOf(program, message) +
            " before it has computed it");

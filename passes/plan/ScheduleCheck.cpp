@@ -52,7 +52,8 @@ bool ScheduleChecker::checkPlaces() {
     for (const Action &action : table.positions[position]) {
       const bool inRange = action.stage >= 0 &&
                            action.stage < table.numStages &&
-                           action.microbatch < table.numMicrobatches &&
+                           (action.microbatch < table.numMicrobatches ||
+                            action.kind == ActionKind::Update) &&
                            (action.microbatch >= 0 || !isCompute(action.kind));
       if (!inRange)
         claim(print(action) + " is outside of " +
@@ -126,7 +127,7 @@ void ScheduleChecker::checkWholeStageActions() {
       Uses &uses = stages[action.stage];
       const bool gradient =
           isCompute(action.kind) && action.kind != ActionKind::Forward;
-      if (uses.updated)
+      if (uses.updated && action.kind != ActionKind::Update)
         claim(print(action) + " comes after the update of its stage");
       if (isCompute(action.kind) && uses.resharded)
         claim(print(action) + " comes after the last RESHARD of its stage");

@@ -235,6 +235,10 @@ std::optional<ScheduleKind> scheduleByName(std::string_view name) {
 
 std::string_view nameOf(ScheduleKind kind) { return generatorOf(kind).name; }
 
+bool splitsBackward(ScheduleKind kind) {
+  return kind == ScheduleKind::ZbH1 || kind == ScheduleKind::ZbV;
+}
+
 int defaultVirtualStages(ScheduleKind kind) {
   return generatorOf(kind).defaultVirtualStages;
 }
@@ -318,10 +322,14 @@ void insertUnshards(ActionTable &table, const std::vector<int> &stages) {
   }
 }
 
-void appendUpdates(ActionTable &table) {
-  for (int stage = 0; stage < table.numStages; ++stage)
-    table.positions[table.positionOfStage[stage]].push_back(
-        {ActionKind::Update, stage, -1});
+void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates) {
+  std::sort(updates.begin(), updates.end(),
+            [](const StageUpdate &a, const StageUpdate &b) {
+              return std::pair(a.part, a.stage) < std::pair(b.part, b.stage);
+            });
+  for (const StageUpdate &update : updates)
+    table.positions[table.positionOfStage[update.stage]].push_back(
+        {ActionKind::Update, update.stage, update.part});
 }
 
 } // namespace pcc::plan

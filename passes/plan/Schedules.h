@@ -35,6 +35,8 @@ enum class ScheduleKind : uint8_t {
 /// The kind that `--schedule` calls so; forward only has no name.
 std::optional<ScheduleKind> scheduleByName(std::string_view name);
 std::string_view nameOf(ScheduleKind kind);
+/// Whether the backward pass is I and W, not B.
+bool splitsBackward(ScheduleKind kind);
 /// Stages per position unless `--virtual-stages` says otherwise.
 int defaultVirtualStages(ScheduleKind kind);
 
@@ -64,8 +66,14 @@ int inFlightBound(const ScheduleRequest &request, int position);
 /// late as it may, so that the others of its position need not wait.
 void insertUnshards(ActionTable &table, const std::vector<int> &stages);
 
-/// Appends the update of every stage to the end of its position.
-void appendUpdates(ActionTable &table);
+/// Part `part` of the update of a stage.
+struct StageUpdate {
+  int stage;
+  int part;
+};
+
+/// Appends the updates to the ends of their positions, part after part.
+void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 
 } // namespace pcc::plan
 

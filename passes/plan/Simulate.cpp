@@ -45,6 +45,7 @@ private:
   double secondsOf(const Action &action) const;
   double arrival(double end, int from, int to) const;
   double ready(const Action &action);
+  double readyToUpdate(int part);
   bool advance(int position);
   std::string missing(const Action &action);
 
@@ -88,9 +89,26 @@ double Simulation::ready(const Action &action) {
                     arrival(ends.ofGradient(stage + 1, mb), stage + 1, stage));
   case ActionKind::WeightGradient:
     return ends.ofGradient(stage, mb);
+  case ActionKind::Update:
+    return readyToUpdate(mb);
   default:
     return 0;
   }
+}
+
+/// A part of an update may need what the part before it sends, on any stage.
+double Simulation::readyToUpdate(int part) {
+  double latest = 0;
+  for (int position = 0; position < table.numPositions(); ++position) {
+    const std::vector<Action> &row = table.positions[position];
+    for (size_t i = next[position]; i < row.size(); ++i)
+      if (row[i].kind == ActionKind::Update && row[i].microbatch < part)
+        return never;
+    for (size_t i = 0; i < next[position]; ++i)
+      if (row[i].kind == ActionKind::Update && row[i].microbatch < part)
+        latest = std::max(latest, timeline.positions[position][i].end);
+  }
+  return latest;
 }
 
 /// Runs the actions of a position until one has to wait.
@@ -118,6 +136,8 @@ std::string Simulation::missing(const Action &action) {
   const int stage = action.stage, mb = action.microbatch;
   if (action.kind == ActionKind::Forward)
     return print({ActionKind::Forward, stage - 1, mb});
+  if (action.kind == ActionKind::Update)
+    return "the parts of updates before it";
   if (ends.ofForward(stage, mb) == never)
     return print({ActionKind::Forward, stage, mb});
   const bool own = action.kind == ActionKind::WeightGradient;

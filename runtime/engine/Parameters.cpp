@@ -2,12 +2,14 @@
 
 #include "runtime/engine/Parameters.h"
 #include "runtime/engine/WeightView.h"
+#include "runtime/program/ElementDispatch.h"
 #include "runtime/program/Operands.h"
 #include "runtime/program/WeightFile.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace pcc::runtime {
 
@@ -79,7 +81,8 @@ Status Parameters::openFiles(const RunOptions &options) {
 }
 
 bool Parameters::isExclusive(int32_t parameter) const {
-  return pieces[size_t(parameter)].uses == 1;
+  return pieces[size_t(parameter)].uses == 1 &&
+         !program.parameters[size_t(parameter)]->trainable;
 }
 
 Status Parameters::allocate(const program::ParameterT &parameter,
@@ -111,10 +114,24 @@ Status Parameters::readFile(const program::ParameterT &parameter,
   return Status::success();
 }
 
+/// `number` in every element of `target`.
+static void fillElements(double number, ElementType type, void *target,
+                         int64_t bytes) {
+  char element[8];
+  convertElements(ElementType::F64, &number, 1, type, element);
+  for (int64_t at = 0; at < bytes; at += int64_t(sizeOf(type)))
+    std::memcpy(static_cast<char *>(target) + at, element, sizeOf(type));
+}
+
 Status Parameters::acquire(int32_t index, const void *&data) {
   Piece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
-  if (!piece.data && parameter.file >= 0) {
+  if (!piece.data && parameter.filled) {
+    if (Status status = allocate(parameter, piece); status.failed())
+      return status;
+    fillElements(parameter.fill, typeOf(parameter.type), piece.copy.get(),
+                 parameter.local_bytes);
+  } else if (!piece.data && parameter.file >= 0) {
     if (Status status = readFile(parameter, piece); status.failed())
       return status;
   } else if (!piece.data) {

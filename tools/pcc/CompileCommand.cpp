@@ -5,6 +5,7 @@
 #include "tools/pcc/ByteSize.h"
 #include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"
+#include "tools/pcc/TrainingOptionsCli.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -142,20 +143,15 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
       ->allow_extra_args(false)
       ->group("Parallelism");
   app.add_option("--microbatches", options.microbatches,
-                 "cut the batch in M (default 1)")
+                 "cut the batch in M (default 1, or pp when training)")
       ->check(CLI::PositiveNumber)
       ->group("Parallelism");
-  app.add_option_function<std::string>(
-         "--schedule",
-         [](const std::string &name) {
-           throw CLI::ValidationError(
-               "--schedule", "'" + name +
-                                 "' orders forwards and backwards, and needs "
-                                 "--train; without it there are only forwards");
-         },
-         "order of forwards and backwards when training")
+  app.add_option("--schedule", options.schedule,
+                 "order of forwards and backwards when training: gpipe, 1f1b, "
+                 "interleaved, zb-h1, zb-v, naive (default 1f1b)")
       ->group("Parallelism");
-  app.add_option("--virtual-stages", options.virtualStages, "stages per rank")
+  app.add_option("--virtual-stages", options.virtualStages, "stages per rank (default 1, or 2 for interleaved and "
+                 "zb-v)")
       ->check(CLI::PositiveNumber)
       ->group("Parallelism");
   app.add_option("--shard", options.shards,
@@ -239,6 +235,7 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   addModel(app, options);
   addParallelism(app, options);
   addPresets(app, options);
+  addTrainingOptions(app, options.training);
   app.add_option_function<std::string>(
          "--target",
          [&options](const std::string &target) {

@@ -19,8 +19,6 @@ struct LaterOption {
 } // namespace
 
 static constexpr char group[] = "Not in this build";
-static constexpr char anything[] = ".+";
-static constexpr char number[] = R"([+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
 
 static constexpr LaterOption laterOptions[] = {
     // The planner.
@@ -31,20 +29,6 @@ static constexpr LaterOption laterOptions[] = {
     {"--emit", "onnx", VerifyOnly},
     // Further ways to verify.
     {"--blocks", nullptr, VerifyOnly},
-    // Training.
-    {"--train", nullptr},
-    {"--loss", anything},
-    {"--optimizer", "sgd|adam|adamw"},
-    {"--lr", number},
-    {"--momentum", number},
-    {"--betas", anything},
-    {"--eps", number},
-    {"--weight-decay", number},
-    {"--clip-norm", number},
-    {"--decay", anything},
-    {"--lr-schedule", anything},
-    {"--freeze", anything},
-    {"--train-only", anything},
 };
 
 static void refuse(const std::string &name) {

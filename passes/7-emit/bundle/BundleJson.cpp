@@ -129,7 +129,7 @@ private:
     Json list = Json::array();
     const int64_t perPosition =
         facts.mesh.sizes().numRanks() / facts.numPositions();
-    for (size_t stage = 0; stage < facts.stages.size(); ++stage) {
+    for (int stage = 0; stage < facts.numStages(); ++stage) {
       const int position = facts.positionOfStage[stage];
       std::vector<int64_t> ranks(perPosition);
       std::iota(ranks.begin(), ranks.end(), position * perPosition);
@@ -146,9 +146,9 @@ private:
   /// In one step, on one rank.
   int64_t flopsOf(int stage) const {
     int64_t sum = 0;
-    for (func::FuncOp function : facts.functionsOf(stage))
+    for (func::FuncOp function : facts.functions[stage])
       sum += static_cast<int64_t>(flops.count(function.front())) *
-             (function == facts.shared[stage] ? 1 : facts.microbatches);
+             (ModelFacts::runsOnce(function) ? 1 : facts.microbatches);
     return sum;
   }
 
@@ -157,7 +157,7 @@ private:
     llvm::StringMap<int64_t> bytes;
     const auto &parameters =
         programs[facts.positionOfStage[stage]].tables.parameters;
-    for (func::FuncOp function : facts.functionsOf(stage))
+    for (func::FuncOp function : facts.functions[stage])
       for (auto get : function.getOps<graph::GetParameterOp>())
         for (const auto &parameter : parameters)
           if (parameter->name == get.getParameter())
@@ -187,6 +187,8 @@ private:
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
+      if (parameter->filled)
+        continue;
       const runtime::Layout layout = runtime::layoutOf(*parameter->layout);
       Json shape = Json::array(), dims = Json::array();
       for (size_t dim : StoredView(*parameter).order) {
@@ -221,7 +223,8 @@ private:
   std::vector<std::string> actionsOfMicrobatches(int position) const {
     std::vector<std::string> actions = facts.actionsOfPosition[position];
     llvm::erase_if(actions, [](llvm::StringRef action) {
-      return action.ends_with("UNSHARD");
+      auto parsed = plan::parseAction(action.str());
+      return !parsed || !plan::isCompute(parsed->kind);
     });
     return actions;
   }
@@ -239,8 +242,8 @@ private:
            {"arena_bytes", program.arena_bytes},
            {"arena_lower_bound_bytes", program.arena_lower_bound_bytes},
            {"weight_bytes", memoryOf(programs[position]).weightBytes()},
-           {"gradient_bytes", 0},
-           {"state_bytes", 0},
+           {"gradient_bytes", programs[position].gradientBytes},
+           {"state_bytes", memoryOf(programs[position]).state},
            {"received_bytes", receivedBytes(facts, position)},
            {"instructions", instructions},
            {"actions", actionsOfMicrobatches(position)},
@@ -253,7 +256,7 @@ private:
 
   Json collectivesJson() const {
     Json list = Json::array();
-    for (size_t stage = 0; stage < facts.stages.size(); ++stage)
+    for (int stage = 0; stage < facts.numStages(); ++stage)
       for (const CollectiveFacts &collective :
            collectivesOf(facts, static_cast<int>(stage)))
         list.push_back(toJson(collective, static_cast<int64_t>(stage)));

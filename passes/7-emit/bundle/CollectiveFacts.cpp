@@ -60,13 +60,13 @@ static void addEntry(std::vector<CollectiveFacts> &entries,
 std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
                                                  int stage) {
   std::vector<CollectiveFacts> entries;
-  for (func::FuncOp function : facts.functionsOf(stage))
+  for (func::FuncOp function : facts.functions[stage])
     for (auto collective : function.getOps<dist::CollectiveOp>()) {
       const int group = facts.groupOf(collective);
       if (group < 0)
         continue;
       CollectiveFacts entry = factsOf(facts, collective, group);
-      entry.isShared = function == facts.shared[stage];
+      entry.isShared = ModelFacts::runsOnce(function);
       addEntry(entries, std::move(entry), collective);
     }
   return entries;
@@ -95,7 +95,7 @@ Json emit::toJson(const StageTransfer &transfer) {
           {"dtype", std::string(runtime::nameOf(elementTypeOf(transfer.type)))},
           {"shape", transfer.type.getShape().vec()},
           {"bytes", bytesOf(transfer.type)},
-          {"per", "microbatch"}};
+          {"per", transfer.isPerStep() ? "step" : "microbatch"}};
 }
 
 int64_t emit::receivedBytes(const ModelFacts &facts, int position) {
@@ -106,6 +106,7 @@ int64_t emit::receivedBytes(const ModelFacts &facts, int position) {
   for (const StageTransfer &transfer : facts.transfers)
     if (facts.positionOfStage[transfer.toStage] == position &&
         facts.positionOfStage[transfer.fromStage] != position)
-      bytes += bytesOf(transfer.type) * facts.microbatches;
+      bytes += bytesOf(transfer.type) *
+               (transfer.isPerStep() ? 1 : facts.microbatches);
   return bytes;
 }

@@ -69,8 +69,10 @@ bool BufferPlan::mayReuse(Value value) const {
   }
 }
 
-int BufferPlan::storageFor(Value value, int stage) {
+int BufferPlan::storageFor(Value value, func::FuncOp function) {
   Operation *op = value.getDefiningOp();
+  if (auto sum = accumulators.find(value); sum != accumulators.end())
+    return sum->second;
   if (auto get = dyn_cast<graph::GetParameterOp>(op)) {
     const int storage = newStorage(value);
     storages[storage].memory = program::Memory::Parameter;
@@ -85,16 +87,24 @@ int BufferPlan::storageFor(Value value, int stage) {
       collective && collective.getKind() == dist::CollectiveKind::AllReduce &&
       mayReuse(collective.getInput()))
     return storageOf.at(collective.getInput());
-  auto receive = dyn_cast<pipe::ReceiveOp>(op);
-  if (!receive)
-    return newStorage(value);
+  if (auto receive = dyn_cast<pipe::ReceiveOp>(op))
+    return storageForReceived(receive, function);
+  return newStorage(value);
+}
+
+int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
+                                   func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
-  const int transfer = facts.findTransfer(receive.getValue(), from, stage);
+  const int transfer =
+      facts.findTransfer(receive.getValue(), from,
+                         static_cast<int>(pipe::stageOf(function)));
   const bool isFromHere = facts.positionOfStage[from] == position;
-  const int storage = isFromHere ? sent[transfer] : newStorage(value);
+  const int storage =
+      isFromHere ? sent[transfer] : newStorage(receive.getResult());
   received[transfer] = storage;
-  held(storage).addReceives(transfer);
-  held(storage).addActions(stage);
+  TransferSlots &slots = held(storage, ModelFacts::runsOnce(function));
+  slots.addReceives(transfer);
+  slots.addRuns(function);
   return storage;
 }
 
@@ -115,9 +125,29 @@ static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
                            mesh.sizes().microbatchAxis());
 }
 
+/// Held through the whole step, like what it becomes the sum of.
+int BufferPlan::accumulatorFor(BlockArgument argument) {
+  const int storage = newStorage(argument);
+  storages[storage].isWhole = true;
+  heldForUpdate.insert(storage);
+  return accumulators[heldBy(argument)] = storage;
+}
+
 int BufferPlan::storageForArgument(BlockArgument argument) {
-  if (Value made = heldBy(argument))
-    return storageOf.at(made);
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (accumulates(argument))
+    return accumulatorFor(argument);
+  if (Value made = heldBy(argument)) {
+    const int storage = storageOf.at(made);
+    auto maker = made.getParentBlock()->getParentOp();
+    const bool isShared = ModelFacts::runsOnce(cast<func::FuncOp>(maker));
+    TransferSlots &slots = held(storage, isShared);
+    slots.addRuns(cast<func::FuncOp>(maker));
+    slots.addRuns(function);
+    if (!isShared && ModelFacts::runsOnce(function))
+      heldForUpdate.insert(storage);
+    return storage;
+  }
   const int input = facts.findInput(argument);
   if (input >= 0 && inputs[input] >= 0)
     return inputs[input];
@@ -133,36 +163,32 @@ int BufferPlan::storageForArgument(BlockArgument argument) {
   return storage;
 }
 
-void BufferPlan::addStage(int stage) {
-  for (func::FuncOp function : facts.functionsOf(stage)) {
-    for (BlockArgument argument : function.getArguments())
-      storageOf[argument] = storageForArgument(argument);
-    for (Operation &op : function.front().without_terminator())
-      for (Value result : op.getResults())
-        storageOf[result] = storageFor(result, stage);
-  }
-  if (func::FuncOp shared = facts.shared[stage])
-    for (Value value : shared.front().getTerminator()->getOperands())
-      held(storageOf.at(value), /*isShared=*/true).addActions(stage);
-  addSends(stage);
-  addOutputs(stage);
+void BufferPlan::addFunction(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments())
+    storageOf[argument] = storageForArgument(argument);
+  for (Operation &op : function.front().without_terminator())
+    for (Value result : op.getResults())
+      storageOf[result] = storageFor(result, function);
+  addSends(function);
+  addOutputs(function);
 }
 
-void BufferPlan::addSends(int stage) {
-  func::FuncOp function = facts.stages[stage];
+void BufferPlan::addSends(func::FuncOp function) {
   for (auto send : function.getOps<pipe::SendOp>()) {
     const auto to = static_cast<int>(send.getTo());
-    const int transfer = facts.findTransfer(send.getValue(), stage, to);
+    const int transfer =
+        facts.findTransfer(send.getValue(),
+                           static_cast<int>(pipe::stageOf(function)), to);
     if (transfer < 0)
       continue;
     const int storage = sent[transfer] = storageOf.at(send.getInput());
-    held(storage).addActions(stage);
-    held(storage).addSends(transfer);
+    TransferSlots &slots = held(storage, ModelFacts::runsOnce(function));
+    slots.addRuns(function);
+    slots.addSends(transfer);
   }
 }
 
-void BufferPlan::addOutputs(int stage) {
-  func::FuncOp function = facts.stages[stage];
+void BufferPlan::addOutputs(func::FuncOp function) {
   for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
     const int output = ModelFacts::findPort(
         facts.outputs, function.getResultAttrDict(operand.getOperandNumber()));
@@ -176,14 +202,43 @@ void BufferPlan::addOutputs(int stage) {
       storages[outputs[output]].isWhole = true;
       continue;
     }
-    held(outputs[output]).addActions(stage);
-    held(outputs[output]).addEnd();
+    TransferSlots &slots =
+        held(outputs[output], ModelFacts::runsOnce(function));
+    slots.addRuns(function);
+    slots.addEnd();
   }
 }
 
-void BufferPlan::addStages() {
+/// Forward passes from the first stage to the last, backward passes the other
+/// way, updates by their parts.
+static std::pair<int, int> orderOf(func::FuncOp function) {
+  const auto stage = static_cast<int>(pipe::stageOf(function));
+  const plan::WavePart wave =
+      plan::waveOfAction(pipe::actionOf(function).str());
+  switch (wave.wave) {
+  case plan::Wave::Forward:
+    return {0, stage};
+  case plan::Wave::Backward:
+    return {1, -stage};
+  case plan::Wave::Update:
+    return {2 + wave.part, stage};
+  }
+  return {};
+}
+
+std::vector<func::FuncOp> BufferPlan::functions() const {
+  std::vector<func::FuncOp> list;
   for (int stage : facts.stagesOf(position))
-    addStage(stage);
+    llvm::append_range(list, facts.functions[stage]);
+  llvm::stable_sort(list, [](func::FuncOp a, func::FuncOp b) {
+    return orderOf(a) < orderOf(b);
+  });
+  return list;
+}
+
+void BufferPlan::addStages() {
+  for (func::FuncOp function : functions())
+    addFunction(function);
   setSlots();
 }
 
@@ -236,6 +291,29 @@ int32_t BufferPlan::widened(Value value, int64_t copies) {
   return bufferIn(storage, wide);
 }
 
+int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
+  const int32_t parameter = parameterList.find(set);
+  for (auto [index, storage] : llvm::enumerate(storages))
+    if (storage.memory == program::Memory::Parameter &&
+        storage.parameter == parameter)
+      return bufferIn(static_cast<int>(index), tensorOf(set.getValue()));
+  storages.emplace_back();
+  storages.back().memory = program::Memory::Parameter;
+  storages.back().parameter = parameter;
+  storages.back().bytes = bytesOf(tensorOf(set.getValue()));
+  storages.back().name = set.getParameter().str();
+  return bufferIn(static_cast<int>(storages.size()) - 1,
+                  tensorOf(set.getValue()));
+}
+
+int64_t BufferPlan::gradientBytes() const {
+  int64_t bytes = 0;
+  for (int storage : heldForUpdate)
+    if (storages[storage].memory == program::Memory::Arena)
+      bytes += storages[storage].bytes;
+  return bytes;
+}
+
 int32_t BufferPlan::inputBuffer(int input) {
   return inputs[input] < 0 ? -1 : bufferIn(inputs[input], inputTypes[input]);
 }
@@ -282,6 +360,9 @@ plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
 }
 
 std::string BufferPlan::place() {
+  for (const auto &[value, storage] : accumulators)
+    program.accumulators.push_back(bufferIn(storage, tensorOf(value)));
+  llvm::sort(program.accumulators);
   std::vector<plan::ArenaBuffer> wanted;
   std::vector<Storage *> placed;
   for (size_t i = 0; i < storages.size(); ++i) {

@@ -29,7 +29,10 @@
 #include "passes/7-emit/program/ParameterList.h"
 #include "passes/7-emit/program/TransferSlots.h"
 #include "llvm/ADT/DenseMap.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <set>
 
 namespace pcc::emit {
 
@@ -39,6 +42,9 @@ public:
 
   /// Gives every value of the position's stages a storage.
   void addStages();
+  /// The functions of the position's stages, in the order in which values go
+  /// from one to another.
+  std::vector<mlir::func::FuncOp> functions() const;
 
   /// All instructions until the next call are of this function of a stage.
   void beginFunction(mlir::func::FuncOp function) {
@@ -64,6 +70,12 @@ public:
   int32_t sentBuffer(int transfer);
   int32_t receivedBuffer(int transfer);
 
+  /// The buffer of the position's own copy of a parameter that is written.
+  int32_t parameterBuffer(graph::SetParameterOp set);
+  /// Bytes of the sums over microbatches, and of gradients that wait for the
+  /// update.
+  int64_t gradientBytes() const;
+
   /// After the last instruction: places everything, sets the arena's size and
   /// its lower bound in the program. Empty, or what is wrong.
   std::string place();
@@ -87,12 +99,14 @@ private:
   };
 
   int newStorage(mlir::Value value);
-  int storageFor(mlir::Value value, int stage);
+  int storageFor(mlir::Value value, mlir::func::FuncOp function);
+  int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
   int constantStorage(graph::ConstantOp constant);
-  void addStage(int stage);
+  int accumulatorFor(mlir::BlockArgument argument);
+  void addFunction(mlir::func::FuncOp function);
   int storageForArgument(mlir::BlockArgument argument);
-  void addSends(int stage);
-  void addOutputs(int stage);
+  void addSends(mlir::func::FuncOp function);
+  void addOutputs(mlir::func::FuncOp function);
   bool mayReuse(mlir::Value value) const;
   int bufferIn(int storage, mlir::RankedTensorType type);
   void touch(Storage &storage);
@@ -111,6 +125,10 @@ private:
   llvm::StringMap<int64_t> constantOffsets;
   std::vector<Storage> storages;
   std::map<int, TransferSlots> outliving; ///< by storage
+  /// Values that are added to what is there, and storages of these.
+  llvm::DenseMap<mlir::Value, int> accumulators;
+  /// What is held for the update.
+  std::set<int> heldForUpdate;
   llvm::DenseMap<mlir::Value, int> storageOf;
   /// Buffers of a storage with their types.
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;

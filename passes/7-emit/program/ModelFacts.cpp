@@ -18,14 +18,24 @@ std::vector<int> ModelFacts::stagesOf(int position) const {
   return result;
 }
 
-std::vector<func::FuncOp> ModelFacts::functionsOf(int stage) const {
-  return shared[stage] ? std::vector{shared[stage], stages[stage]}
-                       : std::vector{stages[stage]};
+bool ModelFacts::runsOnce(func::FuncOp function) {
+  return pipe::actionOf(function).starts_with("U");
+}
+
+/// The name of the actions that run a function: F, B, U0, UNSHARD.
+static std::string functionActionOf(const plan::Action &action) {
+  plan::Action any{action.kind, 0, -1};
+  if (action.kind == plan::ActionKind::Update)
+    any.microbatch = action.microbatch;
+  return plan::print(any).substr(1);
 }
 
 func::FuncOp ModelFacts::functionOf(const plan::Action &action) const {
-  return (action.kind == plan::ActionKind::Unshard ? shared
-                                                   : stages)[action.stage];
+  const std::string name = functionActionOf(action);
+  for (func::FuncOp function : functions[action.stage])
+    if (pipe::actionOf(function) == name)
+      return function;
+  return {};
 }
 
 int ModelFacts::findTransfer(StringRef value, int from, int to) const {
@@ -56,15 +66,19 @@ int ModelFacts::findInput(BlockArgument argument) const {
 
 Value emit::heldBy(BlockArgument argument) {
   func::FuncOp taker = ownerOf(argument);
-  auto number = taker.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                    pipe::sharedName);
-  if (!number)
+  auto held = pipe::heldOf(taker.getArgAttrDict(argument.getArgNumber()));
+  if (!held)
     return {};
-  for (auto maker : taker->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
-    if (maker->hasAttr(pipe::sharedName) &&
-        pipe::stageOf(maker) == pipe::stageOf(taker))
-      return maker.front().getTerminator()->getOperand(number.getInt());
-  return {};
+  auto maker =
+      taker->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(held->by);
+  return maker ? maker.front().getTerminator()->getOperand(held->result)
+               : Value();
+}
+
+bool emit::accumulates(BlockArgument argument) {
+  func::FuncOp taker = ownerOf(argument);
+  auto held = pipe::heldOf(taker.getArgAttrDict(argument.getArgNumber()));
+  return held && held->by == taker.getName();
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,21 +211,23 @@ private:
 
   std::string readStages() {
     const int64_t count = integer(facts.module, "pipe.stages");
-    facts.stages.resize(count);
-    facts.shared.resize(count);
+    facts.functions.resize(count);
     facts.positionOfStage.resize(count);
     for (auto function : facts.module.getOps<func::FuncOp>()) {
       const int64_t stage = pipe::stageOf(function);
-      auto &functions =
-          function->hasAttr(pipe::sharedName) ? facts.shared : facts.stages;
-      if (stage < 0 || stage >= count || functions[stage])
+      if (stage < 0 || stage >= count ||
+          llvm::any_of(facts.functions[stage], [&](func::FuncOp other) {
+            return pipe::actionOf(other) == pipe::actionOf(function);
+          }))
         return "stage " + std::to_string(stage) +
                " is there twice, or one of " + std::to_string(count) +
                " that do not exist";
-      functions[stage] = function;
+      facts.functions[stage].push_back(function);
     }
     for (int64_t stage = 0; stage < count; ++stage)
-      if (!facts.stages[stage])
+      if (llvm::none_of(facts.functions[stage], [](func::FuncOp function) {
+            return pipe::actionOf(function) == "F";
+          }))
         return "stage " + std::to_string(stage) + " has no function";
     return {};
   }
@@ -223,7 +239,7 @@ private:
         return "the actions of position " + std::to_string(position) +
                " are missing";
       for (int64_t stage : op.getStages())
-        if (stage >= 0 && stage < static_cast<int64_t>(facts.stages.size()))
+        if (stage >= 0 && stage < facts.numStages())
           facts.positionOfStage[stage] = position;
       auto &actions = facts.actionsOfPosition.emplace_back();
       for (auto action : op.getTable().getAsRange<StringAttr>())
@@ -233,18 +249,20 @@ private:
   }
 
   std::string readTransfers() {
-    for (auto [stage, function] : llvm::enumerate(facts.stages))
-      for (auto send : function.getOps<pipe::SendOp>())
-        facts.transfers.push_back(
-            {send.getValue().str(), static_cast<int>(stage),
-             static_cast<int>(send.getTo()),
-             cast<RankedTensorType>(send.getInput().getType())});
-    for (auto [stage, function] : llvm::enumerate(facts.stages))
+    for (const auto &functions : facts.functions)
+      for (func::FuncOp function : functions)
+        for (auto send : function.getOps<pipe::SendOp>())
+          facts.transfers.push_back(
+              {send.getValue().str(),
+               static_cast<int>(pipe::stageOf(function)),
+               static_cast<int>(send.getTo()),
+               cast<RankedTensorType>(send.getInput().getType()),
+               plan::waveOfAction(pipe::actionOf(function).str())});
+    for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto receive : function.getOps<pipe::ReceiveOp>())
-        if (receive.getFrom() >= facts.stages.size() ||
-            facts.findTransfer(receive.getValue(),
+        if (facts.findTransfer(receive.getValue(),
                                static_cast<int>(receive.getFrom()),
-                               static_cast<int>(stage)) < 0)
+                               static_cast<int>(pipe::stageOf(function))) < 0)
           return "'" + receive.getValue().str() + "' is received but not sent";
     return {};
   }
@@ -252,7 +270,7 @@ private:
   /// The same messages in the same order as phase 6-schedule has replayed.
   std::string orderExchanges() {
     plan::ActionTable table;
-    table.numStages = static_cast<int>(facts.stages.size());
+    table.numStages = facts.numStages();
     table.numMicrobatches = static_cast<int>(facts.microbatches);
     table.positionOfStage = facts.positionOfStage;
     for (const auto &texts : facts.actionsOfPosition) {
@@ -266,8 +284,8 @@ private:
     }
     std::vector<plan::Transfer> transfers;
     for (const StageTransfer &transfer : facts.transfers)
-      transfers.push_back(
-          {transfer.fromStage, transfer.toStage, plan::Wave::Forward});
+      transfers.push_back({transfer.fromStage, transfer.toStage,
+                           transfer.wave.wave, transfer.wave.part});
     auto lowered = plan::lowerExchanges(table, transfers);
     facts.pipeline = std::move(lowered.program);
     return lowered.error;

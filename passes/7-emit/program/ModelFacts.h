@@ -25,6 +25,8 @@ struct StageTransfer {
   std::string value;
   int fromStage = 0, toStage = 0;
   mlir::RankedTensorType type; ///< local
+  plan::WavePart wave = {};    ///< what sends it
+  bool isPerStep() const { return wave.wave == plan::Wave::Update; }
 };
 
 /// What the module says about the whole bundle. All programs list groups,
@@ -40,9 +42,9 @@ struct ModelFacts {
   std::string weightsRoot;
   /// Stand-ins for weights without bytes.
   uint64_t randomSeed = 0;
-  /// By stage: what runs for every microbatch, and what once per step before
-  /// that; null where there is nothing of the kind.
-  std::vector<mlir::func::FuncOp> stages, shared;
+  /// By stage, in the order in which a step first runs them: what all
+  /// microbatches share, forward, backward, update.
+  std::vector<std::vector<mlir::func::FuncOp>> functions;
   std::vector<int> positionOfStage;
   std::vector<std::vector<std::string>> actionsOfPosition;
   std::vector<Port> inputs, outputs;
@@ -56,8 +58,9 @@ struct ModelFacts {
     return static_cast<int>(actionsOfPosition.size());
   }
   std::vector<int> stagesOf(int position) const;
-  /// What a stage runs: what it shares, if anything, then the stage itself.
-  std::vector<mlir::func::FuncOp> functionsOf(int stage) const;
+  int numStages() const { return static_cast<int>(functions.size()); }
+  /// Whether a function runs once per step, not for every microbatch.
+  static bool runsOnce(mlir::func::FuncOp function);
   /// What an action runs.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Index of a transfer; -1 if there is none.
@@ -71,9 +74,11 @@ struct ModelFacts {
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// The result of `@stage_K_shared` that an argument of `@stage_K` takes; null
-/// if it is none that does.
+/// The result of another function of its stage, or of its own, that an argument
+/// takes; null if it is none that does.
 mlir::Value heldBy(mlir::BlockArgument argument);
+/// Whether it is its own function's result of the microbatch before.
+bool accumulates(mlir::BlockArgument argument);
 
 /// Kind, shardings and shape of a collective as one unique pointer.
 const void *keyOf(dist::CollectiveOp collective);

@@ -75,6 +75,13 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
 
   auto parameter = std::make_unique<program::ParameterT>();
   parameter->name = get.getParameter().str();
+  parameter->trainable = declaration.getTrained() || declaration.getFill();
+  if (auto fill = declaration.getFill()) {
+    parameter->filled = true;
+    parameter->fill = fill->convertToDouble();
+  }
+  if (auto weight = declaration.getStateOf())
+    parameter->state_of = weight->str();
   parameter->type = runtime::toProgram(elementTypeOf(global));
   parameter->shape = toVector(global.getShape());
   RankedTensorType stored = global;
@@ -102,4 +109,11 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
       static_cast<int64_t>(runtime::sizeOf(elementTypeOf(global)));
   program.parameters.push_back(std::move(parameter));
   return entry->second;
+}
+
+int32_t ParameterList::find(graph::SetParameterOp set) const {
+  for (auto [index, parameter] : llvm::enumerate(program.parameters))
+    if (parameter->name == set.getParameter())
+      return static_cast<int32_t>(index);
+  return -1;
 }

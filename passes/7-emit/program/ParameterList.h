@@ -18,6 +18,9 @@ public:
 
   /// Index of the parameter that `get` reads.
   int32_t add(graph::GetParameterOp get);
+  /// Index of the parameter that `set` writes, which some op of the position
+  /// reads.
+  int32_t find(graph::SetParameterOp set) const;
 
 private:
   int32_t fileIndex(llvm::StringRef file);

@@ -3,6 +3,7 @@
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -26,12 +27,8 @@ public:
   runtime::Status run() {
     writeHead();
     buffers.addStages();
-    for (int stage : facts.stagesOf(position)) {
-      if (func::FuncOp shared = facts.shared[stage])
-        writeFunction(shared, "unshard of stage " + std::to_string(stage));
-      writeFunction(facts.stages[stage],
-                    "forward of stage " + std::to_string(stage));
-    }
+    for (func::FuncOp function : buffers.functions())
+      writeFunction(function, nameOf(function));
     if (!unsupported.empty())
       return runtime::Status::error(runtime::Unsupported,
                                     "the cpu device cannot run " +
@@ -46,6 +43,7 @@ public:
         static_cast<int32_t>(instructions.usedKernels().size());
     written.kernels = instructions.usedKernels();
     written.constants = buffers.constants();
+    written.gradientBytes = buffers.gradientBytes();
     return runtime::Status::success();
   }
 
@@ -66,6 +64,30 @@ private:
       program.stage_positions.push_back(stagePosition);
     for (const runtime::GroupSpec &group : facts.groups)
       append(program.groups) = runtime::toProgram(group);
+  }
+
+  static std::string nameOf(func::FuncOp function) {
+    const auto action =
+        plan::parseAction("0" + pipe::actionOf(function).str());
+    return std::string(program::EnumNameActionKind(kindOf(*action))) +
+           " of stage " + std::to_string(pipe::stageOf(function));
+  }
+
+  static program::ActionKind kindOf(const plan::Action &action) {
+    switch (action.kind) {
+    case plan::ActionKind::Backward:
+      return program::ActionKind::Backward;
+    case plan::ActionKind::InputGradient:
+      return program::ActionKind::InputGradient;
+    case plan::ActionKind::WeightGradient:
+      return program::ActionKind::WeightGradient;
+    case plan::ActionKind::Update:
+      return program::ActionKind::Update;
+    case plan::ActionKind::Unshard:
+      return program::ActionKind::Unshard;
+    default:
+      return program::ActionKind::Forward;
+    }
   }
 
   void writeFunction(func::FuncOp body, const std::string &name) {
@@ -174,11 +196,13 @@ private:
         nameExchange(*action);
         continue;
       }
-      const bool isShared = step.action.kind == plan::ActionKind::Unshard;
-      action->kind = isShared ? program::ActionKind::Unshard
-                              : program::ActionKind::Forward;
+      const bool isUpdate = step.action.kind == plan::ActionKind::Update;
+      action->kind = kindOf(step.action);
       action->stage = step.action.stage;
-      action->microbatch = std::max(step.action.microbatch, 0);
+      // What an update reads of a microbatch is the last one's.
+      action->microbatch =
+          isUpdate ? static_cast<int32_t>(facts.microbatches) - 1
+                   : std::max(step.action.microbatch, 0);
       action->function = numberOf.lookup(facts.functionOf(step.action));
     }
   }

@@ -14,6 +14,9 @@ struct PositionProgram {
   std::vector<std::byte> constants;
   /// Kernels by their numbers in the module, in the order of the program's.
   std::vector<int> kernels;
+  /// Of the arena: sums over microbatches, and gradients that wait for the
+  /// update.
+  int64_t gradientBytes = 0;
 };
 
 /// Writes the program of a position, apart from what describes weight files and

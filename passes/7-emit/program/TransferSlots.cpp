@@ -1,6 +1,7 @@
 //===- TransferSlots.cpp - when values that outlive their action are held -===//
 
 #include "passes/7-emit/program/TransferSlots.h"
+#include "dialects/pipe/PipeDialect.h"
 
 using namespace pcc;
 using namespace pcc::emit;
@@ -24,11 +25,16 @@ TransferSlots::TransferSlots(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       isShared(isShared), spans(isShared ? 1 : facts.microbatches) {}
 
-void TransferSlots::addActions(int stage) {
+/// What runs once per step reads what the last microbatch has made, or what all
+/// of them share.
+void TransferSlots::addRuns(mlir::func::FuncOp function) {
+  const bool runsOnce = ModelFacts::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
-    if (!step.isExchange && step.action.stage == stage &&
-        (isShared || step.action.microbatch >= 0))
-      spanOf(std::max(step.action.microbatch, 0)).add(index);
+    if (!step.isExchange && step.action.stage == pipe::stageOf(function) &&
+        facts->functionOf(step.action) == function)
+      spanOf(runsOnce ? static_cast<int>(spans.size()) - 1
+                      : step.action.microbatch)
+          .add(index);
 }
 
 void TransferSlots::addMessages(

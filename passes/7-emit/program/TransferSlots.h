@@ -29,8 +29,8 @@ public:
   /// `isShared`: there is one value for all microbatches.
   TransferSlots(const ModelFacts &facts, int position, bool isShared);
 
-  /// The stage's actions make or read the value.
-  void addActions(int stage);
+  /// The actions that run a function make or read the value.
+  void addRuns(mlir::func::FuncOp function);
   /// It arrives, or leaves.
   void addReceives(int transfer);
   void addSends(int transfer);

@@ -6,12 +6,12 @@
 
 // A weight is gathered once; what the stage computes with it takes it as an argument.
 // CHECK-LABEL: func.func @gathered_weight_shared() -> tensor<8x4xf32>
-// CHECK-SAME:    attributes {pipe.shared}
+// CHECK-SAME:    attributes {pipe.action = "UNSHARD"
 // CHECK-NEXT:    %[[W:.*]] = graph.get_parameter @w
 // CHECK-NEXT:    %[[G:.*]] = dist.collective all_gather %[[W]]
 // CHECK-NEXT:    return %[[G]]
 // CHECK-LABEL: func.func @gathered_weight(
-// CHECK-SAME:    %[[X:.*]]: tensor<2x8xf32> {{.*}}, %[[G:.*]]: tensor<8x4xf32> {{.*}}pipe.shared = 0 : i64})
+// CHECK-SAME:    %[[X:.*]]: tensor<2x8xf32> {{.*}}, %[[G:.*]]: tensor<8x4xf32> {{.*}}pipe.held = {by = @{{.*}}_shared, result = 0 : i64}})
 // CHECK-NEXT:    %[[Y:.*]] = graph.matmul %[[X]], %[[G]]
 // CHECK-NEXT:    return %[[Y]]
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, pipe.microbatches = 2 : i64} {
@@ -29,7 +29,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, pipe.microbatches = 2
 // -----
 
 // With one microbatch there is nothing to share.
-// CHECK-NOT: pipe.shared
+// CHECK-NOT: UNSHARD
 module attributes {pipe.microbatches = 1 : i64} {
   // CHECK-LABEL: func.func @one_microbatch
   func.func @one_microbatch(%t: tensor<8xf32>, %x: tensor<8xf32>) -> tensor<8xf32>
@@ -66,7 +66,7 @@ module attributes {pipe.microbatches = 2 : i64} {
 #cut = #dist.sharding<"[16@mb:2, -]">
 
 // What is larger than what it is made of is made again, and so is a mere view.
-// CHECK-NOT: pipe.shared
+// CHECK-NOT: UNSHARD
 module attributes {pipe.microbatches = 2 : i64} {
   // CHECK-LABEL: func.func @cheaper_to_make_than_to_keep
   func.func @cheaper_to_make_than_to_keep(%r: tensor<8x1xf32>, %c: tensor<1x8xf32>, %w: tensor<8x8xf32>,
@@ -87,7 +87,7 @@ module attributes {pipe.microbatches = 2 : i64} {
 #cut = #dist.sharding<"[16@mb:2]">
 
 // Behind a message everything counts as different, and a slice that microbatches take in turn is.
-// CHECK-NOT: pipe.shared
+// CHECK-NOT: UNSHARD
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, pipe.microbatches = 2 : i64} {
   // CHECK-LABEL: func.func @differs
   func.func @differs(%t: tensor<16xf32>) -> (tensor<8xf32>, tensor<8xf32>) attributes {pipe.stage = 1 : i64} {

@@ -50,7 +50,7 @@ module attributes {pipe.stages = 1 : i64} {
 
 // expected-error @below {{stage 0 must run what its microbatches share 1 times, got 2}}
 module attributes {pipe.stages = 1 : i64} {
-  func.func @stage_0_shared() attributes {pipe.stage = 0 : i64, pipe.shared} { return }
+  func.func @stage_0_shared() attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0UNSHARD", "0F0"]
 }
 
@@ -58,17 +58,17 @@ module attributes {pipe.stages = 1 : i64} {
 
 // expected-error @below {{0UNSHARD comes after the first use of its stage}}
 module attributes {pipe.stages = 1 : i64} {
-  func.func @stage_0_shared() attributes {pipe.stage = 0 : i64, pipe.shared} { return }
+  func.func @stage_0_shared() attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} { return }
   pipe.actions 0 stages [0] ["0F0", "0UNSHARD"]
 }
 
 // -----
 
 module attributes {pipe.stages = 1 : i64} {
-  func.func @stage_0_shared(%t: tensor<8xf32>) -> tensor<8xf32> attributes {pipe.stage = 0 : i64, pipe.shared} {
+  func.func @stage_0_shared(%t: tensor<8xf32>) -> tensor<8xf32> attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} {
     return %t : tensor<8xf32>
   }
   // expected-error @below {{takes shared value 0 of type 'tensor<4xf32>', which stage 0 does not make}}
-  func.func @stage_0(%t: tensor<4xf32> {pipe.shared = 0 : i64}) attributes {pipe.stage = 0 : i64} { return }
+  func.func @stage_0(%t: tensor<4xf32> {pipe.held = {by = @stage_0_shared, result = 0 : i64}}) attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0F0"]
 }

@@ -298,9 +298,9 @@ TEST(ScheduleCheck, ActionsOfAWholeStageKeepTheirPlace) {
             "0B0 comes after REDUCE_GRAD of its stage");
   EXPECT_EQ(claimOf("0F0,0U,0B0\n"), "0B0 comes after the update of its stage");
   ActionTable table = make(ScheduleKind::ZbV, 2, 4);
-  appendUpdates(table);
+  appendUpdates(table, {{3, 1}, {0, 0}, {1, 0}, {2, 0}, {3, 0}});
   EXPECT_TRUE(checkSchedule(table).empty());
-  EXPECT_EQ(print(table.positions[0].back()), "3U");
+  EXPECT_EQ(print(table.positions[0].back()), "3U1");
 }
 
 } // namespace

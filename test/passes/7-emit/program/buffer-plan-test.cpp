@@ -66,13 +66,13 @@ module attributes {
   graph.outputs = [{graph.name = "y", dist.global = tensor<8x4xf32>,
                     dist.sharding = #dist.sharding<"[8@mb:2, -]">}]} {
   func.func @stage_0_shared(%t: tensor<4x8xf32> {graph.name = "t"})
-      -> tensor<4x4xf32> attributes {pipe.stage = 0 : i64, pipe.shared} {
+      -> tensor<4x4xf32> attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} {
     %a = graph.matmul %t, %t {transpose_rhs} : tensor<4x8xf32>, tensor<4x8xf32>
     %s = graph.matmul %a, %a : tensor<4x4xf32>, tensor<4x4xf32>
     return %s : tensor<4x4xf32>
   }
   func.func @stage_0(%x: tensor<4x4xf32> {graph.name = "x"},
-                     %s: tensor<4x4xf32> {pipe.shared = 0 : i64})
+                     %s: tensor<4x4xf32> {pipe.held = {by = @stage_0_shared, result = 0 : i64}})
       -> (tensor<4x4xf32> {graph.name = "y"}) attributes {pipe.stage = 0 : i64} {
     %y = graph.matmul %x, %s : tensor<4x4xf32>, tensor<4x4xf32>
     return %y : tensor<4x4xf32>

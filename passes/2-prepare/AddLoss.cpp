@@ -1,0 +1,170 @@
+//===- AddLoss.cpp - make the loss what the model returns -----------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/2-prepare/Losses.h"
+#include "passes/2-prepare/Match.h"
+#include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/Training.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "add-loss"
+
+namespace pcc::prepare {
+#define GEN_PASS_DEF_ADDLOSS
+#include "passes/2-prepare/Passes.h.inc"
+} // namespace pcc::prepare
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::prepare;
+
+namespace {
+/// Finds what the loss speaks of and builds it in front of the terminator.
+class LossAdder {
+public:
+  LossAdder(func::FuncOp model, StringRef text)
+      : model(model), terminator(model.front().getTerminator()), text(text),
+        builder(terminator, model.getLoc()) {}
+
+  /// Null after an error.
+  Value build() {
+    std::string error;
+    auto expression = parseLoss(text, error);
+    if (!expression)
+      return refuse(error);
+    if (expression->values.empty())
+      return ownLoss(*expression);
+    const Loss *loss = findLoss(expression->name);
+    if (!loss)
+      return refuse("no loss is called '" + expression->name +
+                    "'; there are: " + lossNames());
+    if (expression->values.size() != 2)
+      return refuse("'" + expression->name + "' is of an output and labels, " +
+                    "got " + Twine(expression->values.size()) + " values");
+    for (auto &[name, value] : expression->settings)
+      if (!llvm::is_contained(loss->settings, name))
+        return refuse("'" + expression->name + "' has no setting '" + name +
+                      "'");
+    return build(*loss, *expression);
+  }
+
+private:
+  /// An output that is the loss already.
+  Value ownLoss(const LossExpression &expression) {
+    Value value = outputNamed(expression.name);
+    if (!value)
+      return {};
+    auto type = graph::tensorType(value);
+    if (!isa<FloatType>(type.getElementType()) || type.getNumElements() != 1)
+      return refuse("output '" + expression.name + "' is " + textOf(type) +
+                    ", not one number");
+    return builder.reshape(value, {});
+  }
+
+  Value build(const Loss &loss, const LossExpression &expression) {
+    Value output = outputNamed(expression.values[0]);
+    if (!output)
+      return {};
+    RankedTensorType wanted = loss.labelsOf(graph::tensorType(output));
+    if (!wanted)
+      return refuse("output '" + expression.values[0] + "' is " +
+                    textOf(output.getType()) + ", of which there is no '" +
+                    loss.name + "'");
+    Value labels = labelsNamed(expression.values[1], wanted);
+    return labels ? loss.build(builder, output, labels, expression) : Value();
+  }
+
+  Value outputNamed(StringRef name) {
+    std::string known;
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+      auto own = model.getResultAttrOfType<StringAttr>(i, nameName);
+      if (own && own.getValue() == name)
+        return value;
+      if (own)
+        known += (known.empty() ? "" : ", ") + own.str();
+    }
+    return refuse("no output is called '" + name + "'; there are: " + known);
+  }
+
+  /// An input of that name, which is added unless the model has it.
+  Value labelsNamed(StringRef name, RankedTensorType wanted) {
+    for (BlockArgument argument : model.getArguments()) {
+      auto own =
+          model.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameName);
+      if (!own || own.getValue() != name)
+        continue;
+      if (argument.getType() != wanted)
+        return refuse("input '" + name + "' is " + textOf(argument.getType()) +
+                      ", labels of this loss are " + textOf(wanted));
+      return argument;
+    }
+    const unsigned last = model.getNumArguments();
+    NamedAttrList attributes;
+    attributes.append(nameName, builder.getStringAttr(name));
+    if (ArrayAttr symbols = symbolsOf(wanted))
+      attributes.append("graph.dims", symbols);
+    (void)model.insertArgument(last, wanted,
+                               attributes.getDictionary(model.getContext()),
+                               model.getLoc());
+    return model.getArgument(last);
+  }
+
+  /// Labels are of the same rows as the first input: dims of the same place and
+  /// size have its symbols.
+  ArrayAttr symbolsOf(RankedTensorType labels) {
+    auto known = model.getNumArguments() == 0
+                     ? ArrayAttr()
+                     : model.getArgAttrOfType<ArrayAttr>(0, "graph.dims");
+    if (!known)
+      return {};
+    auto first = graph::tensorType(model.getArgument(0));
+    SmallVector<Attribute> symbols(labels.getRank(), builder.getStringAttr(""));
+    for (size_t dim = 0; dim < symbols.size() && dim < known.size(); ++dim)
+      if (labels.getDimSize(dim) == first.getDimSize(dim))
+        symbols[dim] = known[dim];
+    return builder.getArrayAttr(symbols);
+  }
+
+  static std::string textOf(Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  }
+
+  Value refuse(const Twine &claim) {
+    emitError(UnknownLoc::get(model.getContext()))
+        << "cannot train on --loss '" << text << "': " << claim;
+    return {};
+  }
+
+  func::FuncOp model;
+  Operation *terminator;
+  StringRef text;
+  StepBuilder builder;
+};
+
+struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
+  void runOnOperation() override {
+    auto request = TrainingRequest::of(getOperation());
+    auto model = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!request || !model)
+      return;
+    Value loss = LossAdder(model, request->text("loss")).build();
+    if (!loss)
+      return signalPassFailure();
+    returnOnly(model, loss);
+    LDBG() << "trains on " << loss;
+  }
+
+  /// Nobody sees the model's own outputs while it is trained.
+  static void returnOnly(func::FuncOp model, Value loss) {
+    model.front().getTerminator()->setOperands(loss);
+    model.setType(FunctionType::get(model.getContext(),
+                                    model.front().getArgumentTypes(),
+                                    loss.getType()));
+    DictionaryAttr named = onlyAttr(
+        nameName, StringAttr::get(model.getContext(), "loss"));
+    model.setAllResultAttrs(ArrayRef(named));
+  }
+};
+} // namespace

@@ -1,0 +1,182 @@
+//===- Differentiate.cpp - the gradient of the loss by the weights --------===//
+
+#include "dialects/graph/StepParts.h"
+#include "dialects/graph/gradients/Differentiate.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/2-prepare/Match.h"
+#include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/StepBuilder.h"
+#include "passes/2-prepare/Training.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "differentiate"
+
+namespace pcc::prepare {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "passes/2-prepare/Passes.h.inc"
+} // namespace pcc::prepare
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::prepare;
+using graph::GetParameterOp;
+
+/// Whether a weight trains where the user says nothing.
+static bool trainsByDefault(graph::ParameterOp parameter) {
+  auto type = cast<RankedTensorType>(parameter.getType());
+  return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&
+         type.getNumElements() > 1 && !parameter.getBuffer();
+}
+
+static bool trains(graph::ParameterOp parameter,
+                   const TrainingRequest &request) {
+  StringRef name = parameter.getSymName();
+  const bool isAsked = request.list("train_only").empty()
+                           ? trainsByDefault(parameter)
+                           : request.matches("train_only", name);
+  return isAsked && !request.matches("freeze", name);
+}
+
+/// Ops that only lay a weight out differently.
+static bool isView(Operation *op) {
+  return isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
+             graph::SliceOp>(op);
+}
+
+/// Gives every use of a weight views of its own, so that its gradient is a sum
+/// over uses, which may be on different stages.
+static void separateUses(Operation *maker) {
+  for (Operation *user : llvm::to_vector(maker->getUsers())) {
+    if (!isView(user))
+      continue;
+    auto uses = llvm::map_to_vector(user->getUses(),
+                                    [](OpOperand &use) { return &use; });
+    for (OpOperand *use : llvm::drop_begin(uses)) {
+      OpBuilder builder(user);
+      builder.setInsertionPointAfter(user);
+      use->set(builder.clone(*user)->getResult(0));
+    }
+  }
+  for (Operation *user : llvm::to_vector(maker->getUsers()))
+    if (isView(user))
+      separateUses(user);
+}
+
+namespace {
+/// The reads of weights that train, one op per use.
+class TrainedReads {
+public:
+  TrainedReads(ModuleOp module, func::FuncOp model,
+               const TrainingRequest &request)
+      : module(module), model(model) {
+    for (auto parameter : module.getOps<graph::ParameterOp>())
+      if (trains(parameter, request))
+        trained[parameter.getSymName()] = parameter;
+    for (auto get : llvm::to_vector(model.getOps<GetParameterOp>()))
+      if (trained.contains(get.getParameter()))
+        separate(get);
+  }
+
+  ArrayRef<Value> values() const { return reads; }
+
+private:
+  void separate(GetParameterOp get) {
+    separateUses(get);
+    auto uses =
+        llvm::map_to_vector(get->getUses(), [](OpOperand &u) { return &u; });
+    for (auto [i, use] : llvm::enumerate(llvm::reverse(uses))) {
+      Operation *own = get;
+      if (i > 0) {
+        OpBuilder builder(get);
+        builder.setInsertionPointAfter(get);
+        own = builder.clone(*get);
+        use->set(own->getResult(0));
+      }
+      reads.push_back(own->getResult(0));
+    }
+  }
+
+  ModuleOp module;
+  func::FuncOp model;
+  llvm::StringMap<graph::ParameterOp> trained;
+  SmallVector<Value> reads;
+};
+
+struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
+  void runOnOperation() override {
+    auto request = TrainingRequest::of(getOperation());
+    auto model = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!request || !model)
+      return;
+    TrainedReads reads(getOperation(), model, *request);
+    Operation *terminator = model.front().getTerminator();
+    StepBuilder builder(terminator, model.getLoc());
+    Value loss = terminator->getOperand(0);
+    Value seed = builder.make<graph::LossGradientOp>(loss.getType());
+    auto gradients = graph::differentiate(
+        loss, seed, reads.values(), terminator,
+        [&](Operation *op, Operation *made) { note(op, made); });
+    if (failed(gradients))
+      return signalPassFailure();
+    if (failed(addResults(model, reads.values(), *gradients)))
+      return signalPassFailure();
+  }
+
+  /// `made` mirrors `op`, which gets a number.
+  void note(Operation *op, Operation *made) {
+    Attribute number = op->getAttr(graph::numberName);
+    if (!number) {
+      number = Builder(op->getContext()).getI64IntegerAttr(numNumbered++);
+      op->setAttr(graph::numberName, number);
+    }
+    made->setAttr(graph::mirrorsName, number);
+    ++numOps;
+  }
+
+  /// Marks the weights of which there is a gradient, and says which they are.
+  LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
+                           ArrayRef<Value> gradients) {
+    SymbolTable symbols(getOperation());
+    SmallVector<Value> results{model.front().getTerminator()->getOperand(0)};
+    SmallVector<DictionaryAttr> attributes{
+        DictionaryAttr::get(&getContext(), model.getResultAttrs(0))};
+    for (auto [read, gradient] : llvm::zip_equal(reads, gradients)) {
+      if (!gradient)
+        continue;
+      auto name = read.getDefiningOp<GetParameterOp>().getParameterAttr();
+      auto parameter = symbols.lookup<graph::ParameterOp>(name.getAttr());
+      numTrained += !parameter.getTrained();
+      parameter.setTrained(true);
+      results.push_back(gradient);
+      attributes.push_back(onlyAttr(gradientOfName, name));
+    }
+    if (results.size() == 1)
+      return emitError(UnknownLoc::get(&getContext()))
+                 << "the loss does not depend on any weight that trains",
+             failure();
+    model.front().getTerminator()->setOperands(results);
+    model.setType(FunctionType::get(&getContext(),
+                                    model.front().getArgumentTypes(),
+                                    ValueRange(results).getTypes()));
+    model.setAllResultAttrs(attributes);
+    noteTrained();
+    return success();
+  }
+
+  void noteTrained() {
+    std::string names;
+    int64_t count = 0, elements = 0;
+    for (auto parameter : getOperation().getOps<graph::ParameterOp>()) {
+      if (!parameter.getTrained())
+        continue;
+      names += (count++ ? ", " : "") + parameter.getSymName().str();
+      elements += cast<RankedTensorType>(parameter.getType()).getNumElements();
+    }
+    emitRemark(UnknownLoc::get(&getContext()))
+        << "trains " << count << (count == 1 ? " weight" : " weights") << " of "
+        << elements << " elements: " << names;
+  }
+
+  int64_t numNumbered = 0;
+};
+} // namespace

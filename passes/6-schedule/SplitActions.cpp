@@ -1,0 +1,316 @@
+//===- SplitActions.cpp - a function per kind of action -------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/StageParts.h"
+#include "passes/plan/Schedules.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <map>
+#include <set>
+
+#define DEBUG_TYPE "split-actions"
+
+namespace pcc::schedule {
+#define GEN_PASS_DEF_SPLITACTIONS
+#include "passes/6-schedule/Passes.h.inc"
+} // namespace pcc::schedule
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::schedule;
+
+static int64_t partOf(Operation *op) {
+  auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
+  return part ? part.getInt() : static_cast<int64_t>(forwardPart);
+}
+
+static void setPart(Operation *op, int64_t part) {
+  op->setAttr(pipe::partName,
+              Builder(op->getContext()).getI64IntegerAttr(part));
+}
+
+/// Everybody has an own one of these.
+static bool isLeaf(Operation *op) {
+  return op->getNumOperands() == 0 && isPure(op) &&
+         !isa<pipe::ReceiveOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// I and W
+//===----------------------------------------------------------------------===//
+
+/// The ops of the backward pass that what the stage sends depends on.
+static DenseSet<Operation *> opsBehindSends(Block &body) {
+  DenseSet<Operation *> behind;
+  for (Operation &op : llvm::reverse(body)) {
+    const bool isSent = isa<pipe::SendOp>(op) && partOf(&op) == backwardPart;
+    if (isSent || llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return behind.contains(user);
+        }))
+      behind.insert(&op);
+  }
+  return behind;
+}
+
+/// Where nothing is sent: those that gradients of several weights depend on.
+static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
+  DenseSet<Operation *> several;
+  DenseMap<Operation *, std::set<Operation *>> reached;
+  for (Operation &op : llvm::reverse(body)) {
+    std::set<Operation *> &own = reached[&op];
+    if (isa<graph::AccumulateOp>(op))
+      own.insert(&op);
+    else if (partOf(&op) <= backwardPart)
+      for (Operation *user : op.getUsers())
+        for (Operation *gradient : reached[user])
+          if (own.size() < 2)
+            own.insert(gradient);
+    if (own.size() > 1)
+      several.insert(&op);
+  }
+  return several;
+}
+
+/// Gives what only gradients of weights need a part of its own.
+static void splitBackward(Block &body) {
+  DenseSet<Operation *> inputs = opsBehindSends(body);
+  if (inputs.empty())
+    inputs = opsOfSeveralGradients(body);
+  for (Operation &op : body.without_terminator())
+    if (partOf(&op) == backwardPart && !inputs.contains(&op))
+      setPart(&op, weightGradientPart);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Takes a stage's function apart.
+class StageSplitter {
+public:
+  StageSplitter(func::FuncOp stage, bool splitsBackward)
+      : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {}
+
+  void run() {
+    if (splitsBackward)
+      splitBackward(body);
+    for (Operation &op : body.without_terminator())
+      if (!isLeaf(&op))
+        functions.try_emplace(partOf(&op));
+    functions.try_emplace(forwardPart);
+    if (functions.size() == 1)
+      return forgetParts();
+    for (auto &[part, function] : functions)
+      begin(part, function);
+    for (Operation &op : body.without_terminator())
+      if (!isLeaf(&op))
+        copy(&op);
+    returnOutputs();
+    for (auto &[part, function] : functions)
+      finish(function);
+    stage.erase();
+  }
+
+private:
+  struct Function {
+    func::FuncOp op;
+    IRMapping map;
+    /// What it gives: outputs of the model, then what others take.
+    SmallVector<Value> results;
+    SmallVector<DictionaryAttr> resultAttributes;
+    DenseMap<Value, unsigned> resultOf;
+  };
+
+  void forgetParts() {
+    for (Operation &op : body)
+      op.removeAttr(pipe::partName);
+  }
+
+  std::string nameOf(int64_t part) {
+    std::string name = stage.getName().str();
+    if (part == backwardPart)
+      return name + (splitsBackward ? "_input_gradient" : "_backward");
+    if (part == weightGradientPart)
+      return name + "_weight_gradient";
+    if (part < updatePart)
+      return name;
+    return name + "_update_" + std::to_string(part - updatePart);
+  }
+
+  std::string actionOf(int64_t part) const {
+    if (part == backwardPart)
+      return splitsBackward ? "I" : "B";
+    return part == weightGradientPart
+               ? "W"
+               : "U" + std::to_string(part - updatePart);
+  }
+
+  void begin(int64_t part, Function &function) {
+    OpBuilder builder(stage);
+    function.op = func::FuncOp::create(builder, stage.getLoc(), nameOf(part),
+                                       builder.getFunctionType({}, {}));
+    function.op->setAttr(pipe::stageName, stage->getAttr(pipe::stageName));
+    if (part != forwardPart)
+      function.op->setAttr(pipe::actionName,
+                           builder.getStringAttr(actionOf(part)));
+    function.op.addEntryBlock();
+  }
+
+  Function &functionOf(int64_t part) { return functions.at(part); }
+
+  void copy(Operation *op) {
+    const int64_t part = partOf(op);
+    Function &function = functionOf(part);
+    if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
+      return function.map.map(accumulate.getResult(),
+                              accumulated(accumulate, part));
+    for (Value operand : op->getOperands())
+      (void)valueIn(part, operand);
+    auto builder = OpBuilder::atBlockEnd(&function.op.front());
+    builder.clone(*op, function.map)->removeAttr(pipe::partName);
+  }
+
+  /// `value` as ops of a part see it.
+  Value valueIn(int64_t part, Value value) {
+    Function &function = functionOf(part);
+    if (Value known = function.map.lookupOrNull(value))
+      return known;
+    auto builder = OpBuilder::atBlockEnd(&function.op.front());
+    Operation *maker = value.getDefiningOp();
+    if (maker && isLeaf(maker)) {
+      copyLeaf(maker, function, builder);
+      return function.map.lookup(value);
+    }
+    Value made =
+        maker ? held(function, value, partOf(maker))
+              : addArgument(function, value.getType(),
+                            stage.getArgAttrDict(
+                                cast<BlockArgument>(value).getArgNumber()),
+                            value.getLoc());
+    function.map.map(value, made);
+    return made;
+  }
+
+  /// Where the backward pass begins is clear by now.
+  static void copyLeaf(Operation *leaf, Function &function,
+                       OpBuilder &builder) {
+    if (auto one = dyn_cast<graph::LossGradientOp>(leaf)) {
+      auto constant = graph::ConstantOp::create(
+          builder, one.getLoc(),
+          DenseElementsAttr::get(
+              graph::tensorType(one),
+              builder.getFloatAttr(graph::tensorType(one).getElementType(),
+                                   1)));
+      if (dist::ShardingAttr sharding = dist::shardingOf(one.getResult()))
+        dist::setSharding(constant, sharding.getSharding());
+      return function.map.map(one.getResult(), constant.getResult());
+    }
+    builder.clone(*leaf, function.map)->removeAttr(pipe::partName);
+  }
+
+  static Value addArgument(Function &function, Type type,
+                           DictionaryAttr attributes, Location loc) {
+    const unsigned last = function.op.getNumArguments();
+    (void)function.op.insertArgument(last, type, attributes, loc);
+    return function.op.getArgument(last);
+  }
+
+  /// A value that `maker` gives, in another function.
+  Value held(Function &taker, Value value, int64_t maker) {
+    return addArgument(taker, value.getType(),
+                       heldAttributes(value, maker, resultFor(value, maker)),
+                       value.getLoc());
+  }
+
+  DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
+    NamedAttrList attributes;
+    attributes.append(pipe::heldAttr(
+        stage.getContext(), {functionOf(maker).op.getName(), result}));
+    if (dist::ShardingAttr sharding = dist::shardingOf(value))
+      attributes.append(dist::shardingName, sharding);
+    return attributes.getDictionary(stage.getContext());
+  }
+
+  /// The number of the result by which `maker` gives a value.
+  unsigned resultFor(Value value, int64_t maker) {
+    Function &function = functionOf(maker);
+    auto [entry, isNew] = function.resultOf.insert(
+        {value, static_cast<unsigned>(function.results.size())});
+    if (isNew)
+      addResult(function, function.map.lookup(value), {});
+    return entry->second;
+  }
+
+  void addResult(Function &function, Value value, DictionaryAttr attributes) {
+    function.results.push_back(value);
+    function.resultAttributes.push_back(
+        attributes ? attributes
+                   : DictionaryAttr::get(stage.getContext(), {}));
+  }
+
+  /// Each microbatch adds its part to what those before it have given.
+  Value accumulated(graph::AccumulateOp op, int64_t part) {
+    Value value = op.getInput();
+    Operation *producer = value.getDefiningOp();
+    const int64_t maker = producer ? partOf(producer) : part;
+    if (!op.getSums() || maker == part)
+      return valueIn(part, value);
+    Function &function = functionOf(maker);
+    const auto number = static_cast<unsigned>(function.results.size());
+    DictionaryAttr attributes = heldAttributes(op.getResult(), maker, number);
+    Value before =
+        addArgument(function, value.getType(), attributes, op.getLoc());
+    auto builder = OpBuilder::atBlockEnd(&function.op.front());
+    auto sum = graph::AddOp::create(builder, op.getLoc(), before,
+                                    function.map.lookup(value));
+    if (dist::ShardingAttr sharding = dist::shardingOf(op.getResult()))
+      dist::setSharding(sum, sharding.getSharding());
+    addResult(function, sum, {});
+    return addArgument(functionOf(part), value.getType(), attributes,
+                       op.getLoc());
+  }
+
+  /// What the model returns comes from the function that makes it.
+  void returnOutputs() {
+    for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
+      Operation *maker = operand.get().getDefiningOp();
+      const int64_t part = maker && !isLeaf(maker) ? partOf(maker)
+                           : functions.rbegin()->first;
+      outputs.push_back({part, operand.getOperandNumber()});
+    }
+    for (auto [part, number] : outputs)
+      addResult(functionOf(part),
+                valueIn(part, body.getTerminator()->getOperand(number)),
+                stage.getResultAttrDict(number));
+  }
+
+  static void finish(Function &function) {
+    auto builder = OpBuilder::atBlockEnd(&function.op.front());
+    func::ReturnOp::create(builder, function.op.getLoc(), function.results);
+    function.op.setType(builder.getFunctionType(
+        function.op.front().getArgumentTypes(),
+        ValueRange(function.results).getTypes()));
+    function.op.setAllResultAttrs(function.resultAttributes);
+  }
+
+  func::FuncOp stage;
+  Block &body;
+  bool splitsBackward;
+  std::map<int64_t, Function> functions;
+  SmallVector<std::pair<int64_t, unsigned>> outputs;
+};
+
+struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
+  void runOnOperation() override {
+    auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");
+    auto kind = name ? plan::scheduleByName(name.getValue().str())
+                     : std::optional<plan::ScheduleKind>();
+    for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (stage->hasAttr(pipe::stageName) && pipe::actionOf(stage) == "F")
+        StageSplitter(stage, kind && plan::splitsBackward(*kind)).run();
+  }
+};
+} // namespace

@@ -1,0 +1,74 @@
+//===- StageParts.cpp - which function of its stage an op goes to ---------===//
+
+#include "passes/6-schedule/StageParts.h"
+#include "dialects/pipe/PipeDialect.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::schedule;
+using graph::StepPart;
+
+/// A value goes on to later stages as soon as it is there.
+static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
+
+StageParts::StageParts(Block &block) : step(block, mayWait) {
+  findEarliest(block);
+  delay(block);
+  writeLast(block);
+}
+
+int64_t StageParts::of(Operation *op) const {
+  if (step.of(op) == StepPart::Update)
+    return updatePart + levels.lookup(op);
+  return step.of(op) == StepPart::Backward ? backwardPart : forwardPart;
+}
+
+int64_t StageParts::ofArrival(Operation *transfer) const {
+  return step.of(transfer) == StepPart::Update ? of(transfer) + 1
+                                               : of(transfer);
+}
+
+/// As many transfers lie behind an op.
+void StageParts::findEarliest(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (step.of(&op) != StepPart::Update)
+      continue;
+    int64_t level = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *maker = operand.getDefiningOp();
+          maker && step.of(maker) == StepPart::Update)
+        level = std::max(level, levels.lookup(maker) +
+                                    isa<pipe::TransferOp>(maker));
+    levels[&op] = level;
+  }
+}
+
+void StageParts::delay(Block &block) {
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (step.of(&op) != StepPart::Update || op.use_empty() ||
+        isa<pipe::TransferOp>(op) ||
+        llvm::is_contained(op.getUsers(), block.getTerminator()))
+      continue;
+    int64_t level = INT64_MAX;
+    for (Operation *user : op.getUsers())
+      level = std::min(level, levels.lookup(user));
+    levels[&op] = level;
+  }
+}
+
+void StageParts::writeLast(Block &block) {
+  std::map<std::pair<StringRef, int64_t>, int64_t> lastRead;
+  for (auto get : block.getOps<graph::GetParameterOp>())
+    for (Operation *user : get->getUsers())
+      if (step.of(user) == StepPart::Update) {
+        int64_t &last = lastRead[{get.getParameter(), pipe::stageOf(get)}];
+        last = std::max(last, levels.lookup(user));
+      }
+  for (auto set : block.getOps<graph::SetParameterOp>()) {
+    auto last = lastRead.find({set.getParameter(), pipe::stageOf(set)});
+    if (last != lastRead.end())
+      levels[set] = std::max(levels[set], last->second);
+  }
+}

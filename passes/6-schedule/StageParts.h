@@ -1,0 +1,46 @@
+//===- StageParts.h - which function of its stage an op goes to -----------===//
+
+#ifndef PCC_PASSES_6_SCHEDULE_STAGEPARTS_H
+#define PCC_PASSES_6_SCHEDULE_STAGEPARTS_H
+
+#include "dialects/graph/StepParts.h"
+
+namespace pcc::schedule {
+
+/// The functions of a stage, in the order in which they run. The update has
+/// parts: what one of them sends, the next one receives.
+enum Part : int64_t {
+  forwardPart = 0,
+  /// All of the backward pass; I, where it is split.
+  backwardPart = 1,
+  /// W.
+  weightGradientPart = 2,
+  /// Part k of the update is updatePart + k.
+  updatePart = 3,
+};
+
+/// The parts of the ops of a training model whose stages are joined by
+/// transfers. An op of the update is in the last part in which it can be, so
+/// that little is held between parts; a weight is written when nobody reads it
+/// any more.
+class StageParts {
+public:
+  explicit StageParts(mlir::Block &block);
+
+  int64_t of(mlir::Operation *op) const;
+  /// When a transfer's value is there.
+  int64_t ofArrival(mlir::Operation *transfer) const;
+
+private:
+  void findEarliest(mlir::Block &block);
+  void delay(mlir::Block &block);
+  void writeLast(mlir::Block &block);
+
+  graph::StepParts step;
+  /// Of ops of the update, from 0.
+  llvm::DenseMap<mlir::Operation *, int64_t> levels;
+};
+
+} // namespace pcc::schedule
+
+#endif // PCC_PASSES_6_SCHEDULE_STAGEPARTS_H

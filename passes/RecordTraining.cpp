@@ -1,0 +1,122 @@
+//===- RecordTraining.cpp - how to train, as attributes of the module -----===//
+
+#include "passes/RecordTraining.h"
+#include "mlir/IR/Builders.h"
+#include "passes/2-prepare/Training.h"
+#include "passes/plan/Schedules.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace pcc;
+
+namespace {
+/// An option that is a number, and its entry in `graph.training`.
+struct Number {
+  const char *option, *entry;
+  std::optional<double> TrainingOptions::*value;
+};
+/// An option that is a text.
+struct Text {
+  const char *option, *entry;
+  std::string TrainingOptions::*value;
+};
+/// An option that is a list of globs.
+struct List {
+  const char *option, *entry;
+  std::vector<std::string> TrainingOptions::*value;
+};
+} // namespace
+
+static constexpr Number numbers[] = {
+    {"--lr", "lr", &TrainingOptions::lr},
+    {"--momentum", "momentum", &TrainingOptions::momentum},
+    {"--eps", "eps", &TrainingOptions::eps},
+    {"--weight-decay", "weight_decay", &TrainingOptions::weightDecay},
+    {"--clip-norm", "clip_norm", &TrainingOptions::clipNorm},
+};
+static constexpr Text texts[] = {
+    {"--loss", "loss", &TrainingOptions::loss},
+    {"--optimizer", "optimizer", &TrainingOptions::optimizer},
+    {"--lr-schedule", "lr_schedule", &TrainingOptions::lrSchedule},
+};
+static constexpr List lists[] = {
+    {"--decay", "decay", &TrainingOptions::decay},
+    {"--freeze", "freeze", &TrainingOptions::freeze},
+    {"--train-only", "train_only", &TrainingOptions::trainOnly},
+};
+
+/// As short as it can be read back.
+static std::string textOf(double number) {
+  return llvm::formatv("{0}", number).str();
+}
+
+void pcc::addTrainingText(const TrainingOptions &options,
+                          std::map<std::string, std::string> &text) {
+  if (options.train)
+    text["--train"] = "true";
+  for (const Number &number : numbers)
+    if (auto value = options.*number.value)
+      text[number.option] = textOf(*value);
+  for (const Text &entry : texts)
+    if (!(options.*entry.value).empty())
+      text[entry.option] = options.*entry.value;
+  for (const List &list : lists)
+    if (!(options.*list.value).empty())
+      text[list.option] = llvm::join(options.*list.value, " ");
+  if (!options.betas.empty())
+    text["--betas"] =
+        textOf(options.betas[0]) + "," + textOf(options.betas[1]);
+}
+
+Outcome pcc::checkTraining(const CompileOptions &options) {
+  const TrainingOptions &training = options.training;
+  std::map<std::string, std::string> given;
+  addTrainingText(training, given);
+  if (!options.schedule.empty())
+    given["--schedule"] = options.schedule;
+  if (!training.train && !given.empty())
+    return {2, "option " + given.begin()->first + " needs --train", {}};
+  if (!training.train)
+    return {};
+  if (training.loss.empty())
+    return {2,
+            "--train needs a --loss",
+            {"for instance --loss 'cross_entropy(logits, labels)', or the name "
+             "of an output of one number"}};
+  if (options.schedule.empty())
+    return {};
+  auto kind = plan::scheduleByName(options.schedule);
+  if (!kind)
+    return {2, "no schedule is called '" + options.schedule + "'", {}};
+  std::string error = plan::scheduleError(
+      {*kind, static_cast<int>(options.axis("pp")),
+       static_cast<int>(options.numVirtualStages()),
+       static_cast<int>(options.numMicrobatches())});
+  return error.empty() ? Outcome() : Outcome{6, error, {}};
+}
+
+void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {
+  if (!options.train)
+    return;
+  Builder builder(module.getContext());
+  NamedAttrList entries;
+  for (const Number &number : numbers)
+    if (auto value = options.*number.value)
+      entries.append(number.entry, builder.getF64FloatAttr(*value));
+  for (const Text &entry : texts)
+    if (!(options.*entry.value).empty())
+      entries.append(entry.entry, builder.getStringAttr(options.*entry.value));
+  for (const List &list : lists)
+    if (!(options.*list.value).empty())
+      entries.append(list.entry,
+                     builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(
+                         options.*list.value)));
+  if (options.optimizer.empty())
+    entries.append("optimizer", builder.getStringAttr("sgd"));
+  for (auto [entry, beta] : llvm::zip(ArrayRef({"beta1", "beta2"}),
+                                      options.betas))
+    entries.append(entry, builder.getF64FloatAttr(beta));
+  module->setAttr(prepare::trainingName,
+                  entries.getDictionary(module.getContext()));
+}

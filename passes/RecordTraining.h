@@ -1,0 +1,25 @@
+//===- RecordTraining.h - how to train, as attributes of the module -------===//
+
+#ifndef PCC_PASSES_RECORDTRAINING_H
+#define PCC_PASSES_RECORDTRAINING_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Compile.h"
+
+#include <map>
+
+namespace pcc {
+
+/// Refuses settings without --train, and --train without a loss.
+Outcome checkTraining(const CompileOptions &options);
+
+/// Writes `graph.training`, which the passes of 2-prepare read.
+void recordTraining(mlir::ModuleOp module, const TrainingOptions &options);
+
+/// The options by their names, as typed.
+void addTrainingText(const TrainingOptions &options,
+                     std::map<std::string, std::string> &text);
+
+} // namespace pcc
+
+#endif // PCC_PASSES_RECORDTRAINING_H
