@@ -1,0 +1,44 @@
+//===- TrainingState.h - what a training run has to remember --------------===//
+
+#ifndef PCC_RUNTIME_CHECKPOINT_TRAININGSTATE_H
+#define PCC_RUNTIME_CHECKPOINT_TRAININGSTATE_H
+
+#include "runtime/checkpoint/WeightOrigin.h"
+#include "runtime/program/ElementType.h"
+#include "runtime/program/Layout.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pcc::runtime {
+
+/// A rank's piece of one tensor of the training state.
+struct StateTensor {
+  std::string name; ///< logical: the same whatever the plan, and unique
+  ElementType type = ElementType::F32;
+  std::vector<int64_t> shape = {}; ///< global
+  Layout layout = {};              ///< of `shape`; never along "mb"
+  /// The local piece: dense, row-major, padding included. Borrowed.
+  void *data = nullptr;
+  /// A parameter that the optimizer changes.
+  bool trained = false;
+  /// Kept by the optimizer, and no parameter.
+  bool isState = false;
+  /// The parameter whose state it is; empty: of the training as a whole.
+  std::string stateOf = {};
+  /// Of a parameter; what `pcc checkpoint export` needs.
+  WeightOrigin origin = {};
+};
+
+/// Where a run stands between two steps.
+struct TrainingPosition {
+  int64_t step = 0;    ///< steps that are done
+  int64_t samples = 0; ///< logical index of the next sample
+  uint64_t randomCounter = 0;
+  bool operator==(const TrainingPosition &) const = default;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_CHECKPOINT_TRAININGSTATE_H
