@@ -193,15 +193,6 @@ const char *findViewFault(const View &view, int64_t size) {
 // What a coordinate holds
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// `length` elements of a dim that lie densely in both numberings.
-struct Segment {
-  int64_t local;
-  int64_t global;
-  int64_t length;
-};
-} // namespace
-
 static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
                        const Coordinates &at) {
   int64_t piece = 0;
@@ -401,14 +392,16 @@ static std::vector<Stretch> intersectSeen(const std::vector<Segment> &source,
   return common;
 }
 
-static std::vector<int64_t> stridesOf(const Placed &side) {
-  if (!side.strides.empty())
-    return side.strides;
-  const std::vector<int64_t> shape = localShape(*side.layout);
+static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
     strides[dim - 1] = strides[dim] * shape[dim];
   return strides;
+}
+
+static std::vector<int64_t> stridesOf(const Placed &side) {
+  return side.strides.empty() ? denseStrides(localShape(*side.layout))
+                              : side.strides;
 }
 
 /// Extends each copy by each stretch of the next dim.
@@ -444,6 +437,42 @@ std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
                              : intersect(held, wanted),
                       sourceStrides[dim], targetStrides[dim]);
   }
+  for (StridedCopy &copy : copies)
+    simplify(copy);
+  return copies;
+}
+
+LocalPart localPart(const Layout &layout, const Mesh &mesh,
+                    const Coordinates &at) {
+  LocalPart part;
+  part.shape = localShape(layout);
+  for (const DimLayout &dim : layout.dims)
+    part.dims.push_back(segmentsOf(dim, mesh, at));
+  return part;
+}
+
+LocalPart packedPart(std::span<const std::vector<Run>> runs) {
+  LocalPart part;
+  for (const std::vector<Run> &dim : runs) {
+    int64_t held = 0;
+    part.dims.emplace_back();
+    for (const Run &run : dim) {
+      part.dims.back().push_back({held, run.begin, run.end - run.begin});
+      held += run.end - run.begin;
+    }
+    part.shape.push_back(held);
+  }
+  return part;
+}
+
+std::vector<StridedCopy> intersect(const LocalPart &source,
+                                   const LocalPart &target) {
+  const std::vector<int64_t> sourceStrides = denseStrides(source.shape);
+  const std::vector<int64_t> targetStrides = denseStrides(target.shape);
+  std::vector<StridedCopy> copies(1);
+  for (size_t dim = 0; dim < source.dims.size(); ++dim)
+    copies = multiply(copies, intersect(source.dims[dim], target.dims[dim]),
+                      sourceStrides[dim], targetStrides[dim]);
   for (StridedCopy &copy : copies)
     simplify(copy);
   return copies;

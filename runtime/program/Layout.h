@@ -137,6 +137,32 @@ struct Placed {
 std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
                                    const Mesh &mesh);
 
+/// `length` indices of a dim, from `global` on, that lie densely from `local`
+/// on.
+struct Segment {
+  int64_t local;
+  int64_t global;
+  int64_t length;
+};
+
+/// What is held of a tensor: per dim ascending segments of a dense row-major
+/// memory of `shape`.
+struct LocalPart {
+  std::vector<std::vector<Segment>> dims;
+  std::vector<int64_t> shape;
+};
+
+/// What a coordinate holds, padding included.
+LocalPart localPart(const Layout &layout, const Mesh &mesh,
+                    const Coordinates &at);
+
+/// What `runs` hold per dim, one behind the other.
+LocalPart packedPart(std::span<const std::vector<Run>> runs);
+
+/// Copies that move what both hold.
+std::vector<StridedCopy> intersect(const LocalPart &source,
+                                   const LocalPart &target);
+
 /// Number of the piece that is held at a coordinate: equal numbers hold equal
 /// parts of the tensor.
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
