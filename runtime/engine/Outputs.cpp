@@ -1,6 +1,7 @@
 //===- Outputs.cpp - writes the outputs, each rank its parts --------------===//
 
 #include "runtime/engine/Outputs.h"
+#include "runtime/comm/Agree.h"
 #include "runtime/program/ElementDispatch.h"
 #include "runtime/program/Npy.h"
 #include "runtime/program/OutputNames.h"
@@ -130,17 +131,9 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
-  /// Success on all ranks, or an error on all.
   Status agree(Status mine) {
-    int32_t code = mine.code();
-    Status status = world.all().allReduce(&code, &code, 1, ElementType::I32,
-                                          Reduction::Max, action);
-    if (mine.failed() || status.failed())
-      return mine.failed() ? mine : status;
-    if (code == Done)
-      return Status::success();
-    return Status::error(ExitCode(code), "another rank cannot write its part "
-                                         "of the outputs");
+    return runtime::agree(world, std::move(mine), action,
+                          "another rank cannot write its part of the outputs");
   }
 
   Status anyOf(bool &flag) {
