@@ -26,14 +26,16 @@ struct WeightOrigin {
 
 WeightOrigin originOf(const program::ParameterT &parameter);
 
+/// What is wrong with the origin of a parameter of this type and shape, or
+/// null.
+const char *findOriginFault(const WeightOrigin &origin, ElementType type,
+                            std::span<const int64_t> shape);
+
 /// Writes the elements of a parameter, dense and whole, to where they came from
 /// in `stored`, the bytes of the initializer. Elements that a slice left out
-/// stay as they are.
+/// stay as they are. The origin has no fault.
 void putBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
              std::span<std::byte> stored);
-
-/// Whether the parameter holds all elements of the initializer.
-bool isWholeWeight(const WeightOrigin &origin);
 
 } // namespace pcc::runtime
 

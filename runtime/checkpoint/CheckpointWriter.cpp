@@ -1,0 +1,215 @@
+//===- CheckpointWriter.cpp - saves the state of a training run -----------===//
+
+#include "runtime/checkpoint/CheckpointWriter.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/checkpoint/FileChanges.h"
+#include "runtime/checkpoint/OwnedPieces.h"
+#include "runtime/checkpoint/PublishCheckpoint.h"
+#include "runtime/checkpoint/RankFile.h"
+#include "runtime/comm/Agree.h"
+#include "runtime/program/UnfinishedFolder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <random>
+#include <set>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+static const ActionId action{"checkpoint", "folder"};
+
+class CheckpointWriter::Implementation {
+public:
+  ~Implementation() {
+    if (writer.joinable())
+      writer.join();
+    if (lock >= 0)
+      close(lock);
+  }
+
+  Status open(const CheckpointOptions &wanted,
+              std::span<const StateTensor> held, const Mesh &mesh,
+              const Coordinates &at, World &world) {
+    options = wanted;
+    changes = FileChanges(options.onChange);
+    tensors.assign(held.begin(), held.end());
+    rank = world.rank();
+    numRanks = world.size();
+    LowestPositions lowest;
+    Status status = checkTensors(mesh);
+    if (status.ok())
+      status = findLowestPositions(tensors, mesh, world, lowest);
+    if (status.failed())
+      return status;
+    pieces = ownedPieces(tensors, mesh, at, lowest);
+    return meet(world);
+  }
+
+  Status save(const TrainingPosition &position) {
+    if (Status status = finish(); status.failed())
+      return status;
+    if (!options.inBackground)
+      return write(position);
+    if (Status status = takeSnapshot(); status.failed())
+      return status;
+    writer = std::thread([this, position] { last = write(position); });
+    return Status::success();
+  }
+
+  Status finish() {
+    if (writer.joinable())
+      writer.join();
+    return std::exchange(last, Status::success());
+  }
+
+private:
+  Status checkTensors(const Mesh &mesh) const {
+    std::set<std::string> names;
+    for (const StateTensor &tensor : tensors) {
+      const char *fault = findLayoutFault(tensor.layout, mesh, tensor.shape);
+      if (!fault && !names.insert(tensor.name).second)
+        fault = "is listed twice";
+      if (fault)
+        return Status::error(Defect, "the state of training has tensor \"" +
+                                         tensor.name + "\", which " + fault);
+    }
+    return Status::success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Meeting in the folder
+  //===--------------------------------------------------------------------===//
+
+  std::string path(const std::string &name) const {
+    return options.directory + "/" + name;
+  }
+
+  /// Rank 0 makes the folder and leaves a mark in it, which all must see.
+  Status meet(World &world) {
+    std::random_device random;
+    uint64_t number = uint64_t(random()) << 32 | random();
+    if (Status status =
+            world.all().broadcast(&number, sizeof number, 0, action);
+        status.failed())
+      return status;
+    job = std::to_string(number);
+    const std::string mark = path(unfinishedName(stepName(0), job));
+    Status status = rank == 0 ? makeDirectory(mark) : Status::success();
+    status = agree(world, std::move(status), action,
+                   "rank 0 cannot save checkpoints to \"" + options.directory +
+                       "\"");
+    if (status.failed())
+      return status;
+    if (access(mark.c_str(), F_OK) != 0)
+      status = Status::error(
+          InputOutput,
+          "rank " + std::to_string(rank) + " does not see what rank 0 writes " +
+              "to \"" + options.directory +
+              "\"; checkpoints need a folder that all ranks share");
+    status =
+        agree(world, std::move(status), action,
+              "not all ranks share the folder \"" + options.directory + "\"");
+    Status removed = rank == 0 ? changes.remove(mark) : Status::success();
+    return status.failed() ? status : removed;
+  }
+
+  Status makeDirectory(const std::string &mark) {
+    std::error_code error;
+    std::filesystem::create_directories(options.directory, error);
+    if (error)
+      return Status::error(InputOutput, "cannot create directory \"" +
+                                            options.directory +
+                                            "\": " + error.message());
+    lock =
+        ::open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // Where folders cannot be locked, two runs in one are not noticed.
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      return Status::error(InputOutput, "another run saves checkpoints to \"" +
+                                            options.directory + "\"");
+    return changes.replaceFile(mark, "");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Saving
+  //===--------------------------------------------------------------------===//
+
+  Status takeSnapshot() {
+    snapshot.clear();
+    for (const OwnedPiece &piece : pieces) {
+      snapshot.emplace_back(new (std::nothrow) std::byte[piece.bytes]);
+      if (!snapshot.back())
+        return Status::error(
+            NoDevice, "out of memory: no " + std::to_string(piece.bytes) +
+                          " bytes to save \"" + piece.tensor->name +
+                          "\" in the background");
+      pack(piece, snapshot.back().get());
+    }
+    return Status::success();
+  }
+
+  /// This rank's part; on rank 0 the rest as well.
+  Status write(const TrainingPosition &position) {
+    const std::string name = stepName(position.step);
+    const std::string folder =
+        path(unfinishedName(name, job + "-" + std::to_string(numSaves++)));
+    UnfinishedFolder guard;
+    if (Status status = changes.makeFolder(folder); status.failed())
+      return status;
+    if (rank == 0)
+      guard.take(folder);
+    Status status = writeRankFile(changes, folder, rank, pieces, snapshot);
+    snapshot.clear();
+    if (status.failed())
+      tellFailure(folder, rank, status);
+    if (rank != 0)
+      return status;
+    // After a failure, too, the others must have left before the folder goes.
+    Manifest manifest{position, numRanks, options.model, options.weightsRoot,
+                      options.planHash};
+    Status collected = collectRanks(changes, folder, options.timeout, manifest);
+    if (status.failed() || collected.failed())
+      return status.failed() ? status : collected;
+    status = publish(changes, options.directory, folder, name, manifest);
+    if (status.ok()) {
+      guard.keep();
+      removeOld(changes, options.directory, name, job, options.keep);
+    }
+    return status;
+  }
+
+  CheckpointOptions options;
+  FileChanges changes;
+  std::vector<StateTensor> tensors;
+  std::vector<OwnedPiece> pieces;
+  std::vector<std::unique_ptr<std::byte[]>> snapshot; ///< of the pieces
+  int rank = 0, numRanks = 1;
+  std::string job;
+  int numSaves = 0;
+  int lock = -1;
+  std::thread writer;
+  Status last = Status::success();
+};
+
+CheckpointWriter::CheckpointWriter()
+    : implementation(std::make_unique<Implementation>()) {}
+CheckpointWriter::~CheckpointWriter() = default;
+
+Status CheckpointWriter::open(const CheckpointOptions &options,
+                              std::span<const StateTensor> tensors,
+                              const Mesh &mesh, const Coordinates &at,
+                              World &world) {
+  return implementation->open(options, tensors, mesh, at, world);
+}
+
+Status CheckpointWriter::save(const TrainingPosition &position) {
+  return implementation->save(position);
+}
+
+Status CheckpointWriter::finish() { return implementation->finish(); }
+
+} // namespace pcc::runtime

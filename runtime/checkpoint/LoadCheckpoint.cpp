@@ -1,0 +1,160 @@
+//===- LoadCheckpoint.cpp - resumes a training run, on any plan -----------===//
+
+#include "runtime/checkpoint/LoadCheckpoint.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/checkpoint/SavedCheckpoint.h"
+#include "runtime/checkpoint/TensorNames.h"
+#include "runtime/comm/Agree.h"
+#include "runtime/program/Npy.h"
+
+namespace pcc::runtime {
+
+static const ActionId action{"checkpoint", "load"};
+
+namespace {
+class Loader {
+public:
+  Loader(const std::string &directory, std::span<const StateTensor> tensors,
+         const Mesh &mesh, const Coordinates &at, World &world,
+         LoadedCheckpoint &loaded)
+      : directory(directory), tensors(tensors), mesh(mesh), at(at),
+        world(world), loaded(loaded) {}
+
+  Status run() {
+    if (Status status = findLowestPositions(tensors, mesh, world, known);
+        status.failed())
+      return status;
+    std::vector<std::string> folders;
+    if (Status status = findFolders(folders); status.failed())
+      return status;
+    std::vector<std::string> damages;
+    for (const std::string &folder : folders) {
+      Status status = load(folder);
+      int32_t worst = status.code();
+      if (Status met = world.all().allReduce(
+              &worst, &worst, 1, ElementType::I32, Reduction::Max, action);
+          met.failed())
+        return met;
+      if (status.ok() && worst != Done)
+        status = Status::error(ExitCode(worst),
+                               "another rank cannot load its part of \"" +
+                                   folder + "\"");
+      const bool isDamaged = worst == DamagedBundle || worst == InputOutput;
+      if (!isDamaged || folders.size() == 1)
+        return end(std::move(status), damages);
+      damages.push_back("checkpoint passed over: " + status.message());
+    }
+    return Status::error(DamagedBundle,
+                         "no checkpoint in \"" + directory + "\" is sound",
+                         damages);
+  }
+
+private:
+  /// Those that rank 0 sees, as it sees them.
+  Status findFolders(std::vector<std::string> &folders) {
+    std::string text;
+    Status status = world.rank() == 0 ? listFolders(text) : Status::success();
+    if (status = agree(world, std::move(status), action,
+                       "rank 0 finds no checkpoint in \"" + directory + "\"");
+        status.failed())
+      return status;
+    auto length = int64_t(text.size());
+    status = world.all().broadcast(&length, sizeof length, 0, action);
+    text.resize(size_t(length));
+    if (status.ok())
+      status = world.all().broadcast(text.data(), text.size(), 0, action);
+    for (size_t begin = 0; status.ok() && begin < text.size();) {
+      const size_t end = text.find('\n', begin);
+      folders.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return status;
+  }
+
+  Status listFolders(std::string &text) const {
+    std::vector<std::string> found;
+    if (Status status = findCheckpoints(directory, found); status.failed())
+      return status;
+    for (const std::string &folder : found)
+      text += folder + "\n";
+    return Status::success();
+  }
+
+  Status end(Status status, const std::vector<std::string> &damages) {
+    loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
+    return status;
+  }
+
+  Status load(const std::string &folder) {
+    loaded.folder = folder;
+    loaded.notes.clear();
+    SavedCheckpoint saved;
+    Status status = SavedCheckpoint::open(folder, saved);
+    if (status.ok())
+      status = checkExtra(saved.manifest());
+    for (const StateTensor &tensor : tensors)
+      if (status.ok())
+        status = readTensor(saved, tensor);
+    loaded.position = saved.manifest().position;
+    return status;
+  }
+
+  /// What the checkpoint has and no rank wants.
+  Status checkExtra(const Manifest &manifest) {
+    std::vector<std::string> unused;
+    for (const SavedTensor &tensor : manifest.tensors) {
+      if (known.count(tensor.name))
+        continue;
+      if (tensor.trained && !tensor.isState)
+        return unfit("has trained parameter \"" + tensor.name +
+                     "\", which is none of this run's");
+      unused.push_back(tensor.name);
+    }
+    if (!unused.empty())
+      loaded.notes.push_back(
+          "this run has no use for tensor \"" + unused[0] + "\"" +
+          (unused.size() == 1
+               ? ""
+               : " and " + std::to_string(unused.size() - 1) + " more") +
+          " of checkpoint \"" + loaded.folder + "\"");
+    return Status::success();
+  }
+
+  Status readTensor(SavedCheckpoint &saved, const StateTensor &tensor) const {
+    const SavedTensor *found = saved.manifest().find(tensor.name);
+    if (!found)
+      return unfit("has no tensor \"" + tensor.name + "\"");
+    if (found->shape != tensor.shape)
+      return unfit("has tensor \"" + tensor.name + "\" of shape " +
+                   toString(found->shape) + ", this run needs " +
+                   toString(tensor.shape));
+    if (found->type != tensor.type)
+      return unfit("has tensor \"" + tensor.name + "\" of type " +
+                   std::string(nameOf(found->type)) + ", this run needs " +
+                   std::string(nameOf(tensor.type)));
+    return saved.read(*found, localPart(tensor.layout, mesh, at), tensor.data);
+  }
+
+  Status unfit(const std::string &why) const {
+    return Status::error(CannotMeet,
+                         "checkpoint \"" + loaded.folder + "\" " + why);
+  }
+
+  const std::string &directory;
+  const std::span<const StateTensor> tensors;
+  const Mesh &mesh;
+  const Coordinates &at;
+  World &world;
+  LoadedCheckpoint &loaded;
+  LowestPositions known; ///< all names of all ranks
+};
+} // namespace
+
+Status loadCheckpoint(const std::string &directory,
+                      std::span<const StateTensor> tensors, const Mesh &mesh,
+                      const Coordinates &at, World &world,
+                      LoadedCheckpoint &loaded) {
+  return Loader(directory, tensors, mesh, at, world, loaded).run();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,172 @@
+//===- Manifest.cpp - what a checkpoint holds -----------------------------===//
+
+#include "runtime/checkpoint/Manifest.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pcc::runtime {
+
+const SavedTensor *Manifest::find(const std::string &name) const {
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(),
+                   [&](const SavedTensor &t) { return t.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+//===----------------------------------------------------------------------===//
+// Merging
+//===----------------------------------------------------------------------===//
+
+static bool sameTensor(const SavedTensor &a, const SavedTensor &b) {
+  return a.type == b.type && a.shape == b.shape && a.trained == b.trained &&
+         a.isState == b.isState && a.stateOf == b.stateOf;
+}
+
+Status merge(Manifest &manifest, Manifest other) {
+  std::map<std::string, SavedTensor *> known;
+  for (SavedTensor &tensor : manifest.tensors)
+    known[tensor.name] = &tensor;
+  std::vector<SavedTensor> added;
+  for (SavedTensor &tensor : other.tensors) {
+    const auto found = known.find(tensor.name);
+    if (found == known.end()) {
+      added.push_back(std::move(tensor));
+      continue;
+    }
+    if (!sameTensor(*found->second, tensor))
+      return Status::error(DamagedBundle, "ranks disagree about tensor \"" +
+                                              tensor.name + "\"");
+    std::move(tensor.pieces.begin(), tensor.pieces.end(),
+              std::back_inserter(found->second->pieces));
+  }
+  std::move(added.begin(), added.end(), std::back_inserter(manifest.tensors));
+  std::move(other.files.begin(), other.files.end(),
+            std::back_inserter(manifest.files));
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+/// Elements that the runs of one dim hold; -1 if they do not ascend within it.
+static int64_t numHeld(const std::vector<Run> &runs, int64_t size) {
+  int64_t held = 0, end = 0;
+  for (const Run &run : runs) {
+    if (run.begin < end || run.end <= run.begin || run.end > size)
+      return -1;
+    held += run.end - run.begin;
+    end = run.end;
+  }
+  return held;
+}
+
+static std::string findPieceFault(const SavedTensor &tensor,
+                                  const SavedPiece &piece) {
+  if (piece.runs.size() != tensor.shape.size())
+    return "has a piece of another number of dims";
+  int64_t elements = 1;
+  for (size_t dim = 0; dim < piece.runs.size(); ++dim) {
+    const int64_t held = numHeld(piece.runs[dim], tensor.shape[dim]);
+    if (held < 0)
+      return "has a piece with runs outside dim " + std::to_string(dim) +
+             " of size " + std::to_string(tensor.shape[dim]);
+    elements *= held;
+  }
+  const uint64_t bytes = uint64_t(elements) * sizeOf(tensor.type);
+  if (piece.bytes == bytes)
+    return {};
+  return "has a piece of " + std::to_string(piece.bytes) +
+         " bytes, its runs have " + std::to_string(bytes);
+}
+
+std::string findFault(const SavedTensor &tensor) {
+  int64_t bytes = int64_t(sizeOf(tensor.type));
+  for (int64_t size : tensor.shape)
+    if (size < 0 ||
+        __builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes))
+      return "has an impossible shape";
+  for (const SavedPiece &piece : tensor.pieces)
+    if (std::string fault = findPieceFault(tensor, piece); !fault.empty())
+      return fault;
+  if (tensor.origin.initializer.empty())
+    return {};
+  const char *fault = findOriginFault(tensor.origin, tensor.type, tensor.shape);
+  return fault ? fault : "";
+}
+
+namespace {
+using Runs = std::vector<std::vector<Run>>;
+
+bool isBefore(const std::vector<Run> &a, const std::vector<Run> &b) {
+  return std::lexicographical_compare(
+      a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {
+        return x.begin != y.begin ? x.begin < y.begin : x.end < y.end;
+      });
+}
+
+struct RunsBefore {
+  bool operator()(const std::vector<Run> &a, const std::vector<Run> &b) const {
+    return isBefore(a, b);
+  }
+};
+} // namespace
+
+/// Whether the lists of runs hold each index of the dim once.
+static bool divideDim(const std::set<std::vector<Run>, RunsBefore> &parts,
+                      int64_t size) {
+  std::vector<Run> all;
+  for (const std::vector<Run> &part : parts)
+    all.insert(all.end(), part.begin(), part.end());
+  std::sort(all.begin(), all.end(),
+            [](const Run &a, const Run &b) { return a.begin < b.begin; });
+  int64_t end = 0;
+  for (const Run &run : all) {
+    if (run.begin != end)
+      return false;
+    end = run.end;
+  }
+  return end == size;
+}
+
+/// Pieces come from one layout, in which each dim is divided on its own: so
+/// they are all combinations of the dims' parts.
+static bool isGrid(const SavedTensor &tensor) {
+  const size_t numDims = tensor.shape.size();
+  std::vector<std::set<std::vector<Run>, RunsBefore>> parts(numDims);
+  for (const SavedPiece &piece : tensor.pieces)
+    for (size_t dim = 0; dim < numDims; ++dim)
+      parts[dim].insert(piece.runs[dim]);
+  size_t combinations = 1;
+  for (size_t dim = 0; dim < numDims; ++dim) {
+    if (!divideDim(parts[dim], tensor.shape[dim]))
+      return false;
+    combinations *= parts[dim].size();
+  }
+  std::set<std::vector<int64_t>> distinct;
+  for (const SavedPiece &piece : tensor.pieces) {
+    std::vector<int64_t> corner;
+    for (const std::vector<Run> &dim : piece.runs)
+      corner.push_back(dim.front().begin);
+    distinct.insert(corner);
+  }
+  return tensor.pieces.size() == combinations &&
+         distinct.size() == combinations;
+}
+
+std::string findPiecesFault(const Manifest &manifest) {
+  std::set<std::string> names;
+  for (const SavedTensor &tensor : manifest.tensors) {
+    if (!names.insert(tensor.name).second)
+      return "tensor \"" + tensor.name + "\" is listed twice";
+    const bool isEmpty = numElements(tensor.shape) == 0;
+    if (isEmpty ? !tensor.pieces.empty() : !isGrid(tensor))
+      return "the pieces of tensor \"" + tensor.name +
+             "\" do not hold each element once";
+  }
+  return {};
+}
+
+} // namespace pcc::runtime

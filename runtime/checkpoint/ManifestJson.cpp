@@ -1,0 +1,306 @@
+//===- ManifestJson.cpp - manifests as JSON -------------------------------===//
+
+#include "runtime/checkpoint/Manifest.h"
+#include "runtime/program/MappedFile.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace pcc::runtime {
+
+using nlohmann::ordered_json;
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Numbers of 64 bits lose bits in many readers of JSON.
+static std::string toHex(uint64_t value) {
+  std::array<char, 17> text;
+  std::snprintf(text.data(), text.size(), "%016llx",
+                static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+static ordered_json toJson(const std::vector<std::vector<Run>> &runs) {
+  ordered_json dims = ordered_json::array();
+  for (const std::vector<Run> &dim : runs) {
+    ordered_json list = ordered_json::array();
+    for (const Run &run : dim)
+      list.push_back({run.begin, run.end});
+    dims.push_back(std::move(list));
+  }
+  return dims;
+}
+
+static ordered_json toJson(const WeightStep &step) {
+  if (const auto *transpose = std::get_if<program::TransposeT>(&step))
+    return {{"transpose", transpose->permutation}};
+  if (const auto *slice = std::get_if<program::SliceT>(&step))
+    return {{"slice", {slice->dim, slice->start, slice->size, slice->step}}};
+  if (const auto *reshape = std::get_if<program::ReshapeT>(&step))
+    return {{"reshape", reshape->shape}};
+  return {{"cast", nameOf(typeOf(std::get<program::CastT>(step).type))}};
+}
+
+static ordered_json toJson(const WeightOrigin &origin) {
+  ordered_json steps = ordered_json::array();
+  for (const WeightStep &step : origin.steps)
+    steps.push_back(toJson(step));
+  return {{"initializer", origin.initializer},
+          {"dtype", nameOf(origin.type)},
+          {"shape", origin.shape},
+          {"steps", steps}};
+}
+
+static ordered_json toJson(const SavedPiece &piece) {
+  return {{"file", piece.file},
+          {"offset", piece.offset},
+          {"bytes", piece.bytes},
+          {"xxh3", toHex(piece.checksum)},
+          {"runs", toJson(piece.runs)}};
+}
+
+static ordered_json toJson(const SavedTensor &tensor) {
+  ordered_json json = {{"name", tensor.name},
+                       {"dtype", nameOf(tensor.type)},
+                       {"shape", tensor.shape},
+                       {"kind", tensor.isState ? "state" : "parameter"},
+                       {"trained", tensor.trained}};
+  if (!tensor.stateOf.empty())
+    json["state_of"] = tensor.stateOf;
+  if (!tensor.origin.initializer.empty())
+    json["origin"] = toJson(tensor.origin);
+  json["pieces"] = ordered_json::array();
+  for (const SavedPiece &piece : tensor.pieces)
+    json["pieces"].push_back(toJson(piece));
+  return json;
+}
+
+static std::string textOf(const ordered_json &json) {
+  return json.dump(1, ' ', /*ensure_ascii=*/false,
+                   ordered_json::error_handler_t::replace);
+}
+
+static std::string checksumOf(const ordered_json &content) {
+  const std::string text = textOf(content);
+  return toHex(XXH3_64bits(text.data(), text.size()));
+}
+
+std::string toJson(const Manifest &manifest) {
+  ordered_json json = {{"format", kCheckpointFormat},
+                       {"step", manifest.position.step},
+                       {"samples", manifest.position.samples},
+                       {"random_counter", manifest.position.randomCounter},
+                       {"world", manifest.world},
+                       {"model", manifest.model},
+                       {"weights_root", manifest.weightsRoot},
+                       {"plan_hash", toHex(manifest.planHash)},
+                       {"files", ordered_json::array()},
+                       {"tensors", ordered_json::array()}};
+  for (const SavedFile &file : manifest.files)
+    json["files"].push_back({{"name", file.name},
+                             {"size", file.size},
+                             {"xxh3", toHex(file.checksum)}});
+  for (const SavedTensor &tensor : manifest.tensors)
+    json["tensors"].push_back(toJson(tensor));
+  json["xxh3"] = checksumOf(json);
+  return textOf(json) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Does not leave readManifest. The JSON library throws its own for members
+/// that are absent or of another kind.
+struct Malformed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+} // namespace
+
+static uint64_t fromHex(const std::string &text) {
+  uint64_t value = 0;
+  const char *end = text.data() + text.size();
+  if (text.size() != 16 ||
+      std::from_chars(text.data(), end, value, 16).ptr != end)
+    throw Malformed("'" + text + "' is no checksum");
+  return value;
+}
+
+static uint64_t sizeFrom(const ordered_json &json) {
+  if (!json.is_number_unsigned())
+    throw Malformed("'" + json.dump() + "' is no size");
+  return json.get<uint64_t>();
+}
+
+static int64_t integerFrom(const ordered_json &json) {
+  const bool fits = json.is_number_unsigned()
+                        ? json.get<uint64_t>() <= uint64_t(INT64_MAX)
+                        : json.is_number_integer();
+  if (!fits)
+    throw Malformed("'" + json.dump() + "' is no integer");
+  return json.get<int64_t>();
+}
+
+static std::vector<int64_t> integersFrom(const ordered_json &json) {
+  std::vector<int64_t> values;
+  for (const ordered_json &value : json)
+    values.push_back(integerFrom(value));
+  return values;
+}
+
+static ElementType typeFrom(const ordered_json &json) {
+  const auto type = parseElementType(json.get<std::string>());
+  if (!type)
+    throw Malformed("there is no type '" + json.get<std::string>() + "'");
+  return *type;
+}
+
+static std::vector<std::vector<Run>> runsFrom(const ordered_json &json) {
+  std::vector<std::vector<Run>> dims;
+  for (const ordered_json &dim : json) {
+    dims.emplace_back();
+    for (const ordered_json &run : dim)
+      dims.back().push_back({integerFrom(run.at(0)), integerFrom(run.at(1))});
+  }
+  return dims;
+}
+
+static WeightStep stepFrom(const ordered_json &json) {
+  if (json.contains("transpose")) {
+    program::TransposeT step;
+    for (int64_t dim : integersFrom(json["transpose"]))
+      step.permutation.push_back(int32_t(dim));
+    return step;
+  }
+  if (json.contains("slice")) {
+    program::SliceT step;
+    const std::vector<int64_t> values = integersFrom(json["slice"]);
+    if (values.size() != 4)
+      throw Malformed("a slice has 4 numbers");
+    step.dim = int32_t(values[0]);
+    step.start = values[1];
+    step.size = values[2];
+    step.step = values[3];
+    return step;
+  }
+  if (json.contains("reshape")) {
+    program::ReshapeT step;
+    step.shape = integersFrom(json["reshape"]);
+    return step;
+  }
+  program::CastT step;
+  step.type = toProgram(typeFrom(json.at("cast")));
+  return step;
+}
+
+static WeightOrigin originFrom(const ordered_json &json) {
+  WeightOrigin origin;
+  origin.initializer = json.at("initializer").get<std::string>();
+  origin.type = typeFrom(json.at("dtype"));
+  origin.shape = integersFrom(json.at("shape"));
+  for (const ordered_json &step : json.at("steps"))
+    origin.steps.push_back(stepFrom(step));
+  return origin;
+}
+
+static SavedPiece pieceFrom(const ordered_json &json) {
+  return {json.at("file").get<std::string>(), sizeFrom(json.at("offset")),
+          sizeFrom(json.at("bytes")),
+          fromHex(json.at("xxh3").get<std::string>()),
+          runsFrom(json.at("runs"))};
+}
+
+static SavedTensor tensorFrom(const ordered_json &json) {
+  SavedTensor tensor;
+  tensor.name = json.at("name").get<std::string>();
+  tensor.type = typeFrom(json.at("dtype"));
+  tensor.shape = integersFrom(json.at("shape"));
+  tensor.isState = json.at("kind").get<std::string>() == "state";
+  tensor.trained = json.at("trained").get<bool>();
+  tensor.stateOf = json.value("state_of", std::string());
+  if (json.contains("origin"))
+    tensor.origin = originFrom(json["origin"]);
+  for (const ordered_json &piece : json.at("pieces"))
+    tensor.pieces.push_back(pieceFrom(piece));
+  return tensor;
+}
+
+static void checkContent(ordered_json json) {
+  const int64_t format = integerFrom(json.at("format"));
+  if (format != kCheckpointFormat)
+    throw Malformed("it is of format " + std::to_string(format) +
+                    ", this build reads format " +
+                    std::to_string(kCheckpointFormat));
+  const std::string expected = json.at("xxh3").get<std::string>();
+  json.erase("xxh3");
+  if (checksumOf(json) != expected)
+    throw Malformed("its content has changed");
+}
+
+static Manifest manifestFrom(const ordered_json &json) {
+  checkContent(json);
+  Manifest manifest;
+  manifest.position = {integerFrom(json.at("step")),
+                       integerFrom(json.at("samples")),
+                       sizeFrom(json.at("random_counter"))};
+  manifest.world = integerFrom(json.at("world"));
+  manifest.model = json.at("model").get<std::string>();
+  manifest.weightsRoot = json.at("weights_root").get<std::string>();
+  manifest.planHash = fromHex(json.at("plan_hash").get<std::string>());
+  for (const ordered_json &file : json.at("files"))
+    manifest.files.push_back({file.at("name").get<std::string>(),
+                              sizeFrom(file.at("size")),
+                              fromHex(file.at("xxh3").get<std::string>())});
+  for (const ordered_json &tensor : json.at("tensors")) {
+    manifest.tensors.push_back(tensorFrom(tensor));
+    if (std::string fault = findFault(manifest.tensors.back()); !fault.empty())
+      throw Malformed("tensor \"" + manifest.tensors.back().name + "\" " +
+                      fault);
+  }
+  return manifest;
+}
+
+/// Bounds the recursion of what walks over the document.
+static constexpr int kDeepest = 16;
+
+static ordered_json parse(std::span<const std::byte> bytes) {
+  const auto *text = reinterpret_cast<const char *>(bytes.data());
+  return ordered_json::parse(
+      text, text + bytes.size(),
+      [](int depth, ordered_json::parse_event_t, ordered_json &) {
+        if (depth > kDeepest)
+          throw Malformed("it is nested too deeply");
+        return true;
+      });
+}
+
+Status readManifest(const std::string &path, Manifest &manifest) {
+  MappedFile file;
+  if (Status status = MappedFile::open(path, file); status.failed())
+    return status;
+  const auto unusable = [&](const std::string &why) {
+    return Status::error(DamagedBundle,
+                         "\"" + path + "\" is no usable manifest: " + why);
+  };
+  try {
+    manifest = manifestFrom(parse(file.bytes()));
+    return Status::success();
+  } catch (const Malformed &error) {
+    return unusable(error.what());
+  } catch (const ordered_json::parse_error &) {
+    return unusable("it is no JSON, or cut off");
+  } catch (const ordered_json::exception &) {
+    return unusable("a member is absent or of another kind");
+  }
+}
+
+} // namespace pcc::runtime

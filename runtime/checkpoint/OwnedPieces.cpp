@@ -1,0 +1,35 @@
+//===- OwnedPieces.cpp - what a rank writes -------------------------------===//
+
+#include "runtime/checkpoint/OwnedPieces.h"
+
+namespace pcc::runtime {
+
+static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
+                          const Coordinates &at) {
+  OwnedPiece piece{&tensor};
+  piece.runs = indexRuns(tensor.layout, mesh, at);
+  const LocalPart packed = packedPart(piece.runs);
+  piece.shape = packed.shape;
+  piece.bytes = uint64_t(numElements(piece.shape)) * sizeOf(tensor.type);
+  if (piece.bytes > 0)
+    piece.copies = intersect(localPart(tensor.layout, mesh, at), packed);
+  return piece;
+}
+
+std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
+                                    const Mesh &mesh, const Coordinates &at,
+                                    const LowestPositions &lowest) {
+  std::vector<OwnedPiece> pieces;
+  for (const StateTensor &tensor : tensors)
+    if (lowest.at(tensor.name) == at[0] &&
+        isLowestHolder(tensor.layout, mesh, at))
+      pieces.push_back(pieceOf(tensor, mesh, at));
+  return pieces;
+}
+
+void pack(const OwnedPiece &piece, std::byte *target) {
+  for (const StridedCopy &copy : piece.copies)
+    runCopy(copy, piece.tensor->data, target, sizeOf(piece.tensor->type));
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,173 @@
+//===- PublishCheckpoint.cpp - rank 0 makes parts a checkpoint ------------===//
+
+#include "runtime/checkpoint/PublishCheckpoint.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+//===----------------------------------------------------------------------===//
+// Waiting for the ranks
+//===----------------------------------------------------------------------===//
+
+static bool exists(const std::string &path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+namespace {
+/// Polls for what each rank leaves last: its report, or that it failed.
+class Reports {
+public:
+  Reports(const std::string &folder, int64_t numRanks, double timeout)
+      : folder(folder), timeout(timeout) {
+    for (int rank = 0; rank < numRanks; ++rank)
+      missing.push_back(rank);
+  }
+
+  Status wait() {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto limit = std::chrono::duration<double>(timeout);
+    auto pause = std::chrono::milliseconds(1);
+    for (;;) {
+      std::erase_if(missing, [&](int rank) { return hasEnded(rank); });
+      if (missing.empty())
+        return failure;
+      if (std::chrono::steady_clock::now() - begin > limit)
+        return failure.failed() ? failure : tooLate();
+      std::this_thread::sleep_for(pause);
+      pause = std::min(pause * 2, std::chrono::milliseconds(50));
+    }
+  }
+
+private:
+  bool hasEnded(int rank) {
+    const std::string failed = folder + "/" + rankFileName(rank, "failed");
+    if (!exists(failed))
+      return exists(folder + "/" + rankFileName(rank, "json"));
+    if (failure.ok())
+      failure = failureOf(rank, failed);
+    return true;
+  }
+
+  static Status failureOf(int rank, const std::string &path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    const std::string why = text.str();
+    return Status::error(InputOutput,
+                         "rank " + std::to_string(rank) +
+                             " cannot save its part of the checkpoint" +
+                             (why.empty() ? "" : ": " + why));
+  }
+
+  Status tooLate() const {
+    constexpr size_t most = 8;
+    std::string ranks;
+    for (size_t i = 0; i < std::min(most, missing.size()); ++i)
+      ranks += (i > 0 ? ", " : "") + std::to_string(missing[i]);
+    if (missing.size() > most)
+      ranks += " and " + std::to_string(missing.size() - most) + " more";
+    std::ostringstream seconds;
+    seconds << timeout;
+    return Status::error(PeerLost,
+                         "rank 0: the checkpoint waited " + seconds.str() +
+                             " s for the parts of " +
+                             (missing.size() > 1 ? "ranks " : "rank ") + ranks +
+                             " in \"" + folder + "\"");
+  }
+
+  const std::string &folder;
+  const double timeout;
+  std::vector<int> missing;
+  Status failure = Status::success();
+};
+} // namespace
+
+Status collectRanks(const FileChanges &changes, const std::string &folder,
+                    double timeout, Manifest &manifest) {
+  if (Status status = Reports(folder, manifest.world, timeout).wait();
+      status.failed())
+    return status;
+  for (int rank = 0; rank < manifest.world; ++rank) {
+    const std::string path = folder + "/" + rankFileName(rank, "json");
+    Manifest report;
+    Status status = readManifest(path, report);
+    if (status.ok())
+      status = merge(manifest, std::move(report));
+    if (status.ok())
+      status = changes.remove(path);
+    if (status.failed())
+      return status;
+  }
+  const std::string fault = findPiecesFault(manifest);
+  return fault.empty() ? Status::success() : Status::error(Defect, fault);
+}
+
+//===----------------------------------------------------------------------===//
+// Naming
+//===----------------------------------------------------------------------===//
+
+/// A checkpoint of that name goes on being one under another name.
+static Status makeRoom(const FileChanges &changes, const std::string &path) {
+  if (!exists(path))
+    return Status::success();
+  if (Status status = changes.remove(replacedName(path)); status.failed())
+    return status;
+  return changes.rename(path, replacedName(path));
+}
+
+Status publish(const FileChanges &changes, const std::string &directory,
+               const std::string &folder, const std::string &step,
+               const Manifest &manifest) {
+  const std::string path = directory + "/" + step;
+  Status status =
+      changes.replaceFile(folder + "/" + kManifestName, toJson(manifest));
+  if (status.ok())
+    status = changes.syncFolder(folder);
+  if (status.ok())
+    status = makeRoom(changes, path);
+  if (status.ok())
+    status = changes.rename(folder, path);
+  if (status.ok())
+    status = changes.syncFolder(directory);
+  if (status.ok())
+    status = changes.replaceFile(directory + "/" + kLatestName, step + "\n");
+  if (status.ok())
+    status = changes.syncFolder(directory);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Tidying
+//===----------------------------------------------------------------------===//
+
+void removeOld(const FileChanges &changes, const std::string &directory,
+               const std::string &step, const std::string &job, int keep) {
+  // The others may be in this job's next save already.
+  for (const std::string &name : listUnfinished(directory))
+    if (name.find(unfinishedName("", job)) == name.npos)
+      (void)changes.remove(directory + "/" + name);
+  std::vector<std::string> names;
+  if (listCheckpoints(directory, names).failed())
+    return;
+  for (const std::string &name : std::vector(names))
+    if (std::erase(names, replacedName(name)) > 0)
+      (void)changes.remove(directory + "/" + replacedName(name));
+  if (keep == 0)
+    return;
+  std::erase(names, step);
+  for (size_t i = size_t(std::max(keep, 2)) - 1; i < names.size(); ++i) {
+    // Half of a checkpoint must not have the name of one.
+    const std::string doomed =
+        directory + "/" + unfinishedName(names[i], "removed");
+    if (changes.rename(directory + "/" + names[i], doomed).ok())
+      (void)changes.remove(doomed);
+  }
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,122 @@
+//===- RankFile.cpp - one rank's part of a checkpoint ---------------------===//
+
+#include "runtime/checkpoint/RankFile.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/checkpoint/Manifest.h"
+#include "runtime/program/Safetensors.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace pcc::runtime {
+
+namespace {
+/// Writes one rank's pieces, and notes what it writes as a manifest.
+class RankFileWriter {
+public:
+  RankFileWriter(const FileChanges &changes, const std::string &folder,
+                 int rank, const std::vector<OwnedPiece> &pieces,
+                 const Snapshot &snapshot)
+      : changes(changes), folder(folder), rank(rank), pieces(pieces),
+        snapshot(snapshot), file(changes) {
+    XXH3_64bits_reset(hash.get());
+  }
+
+  Status run() {
+    const std::string header = describe();
+    if (end > 0)
+      if (Status status = writeFile(header); status.failed())
+        return status;
+    // The report must not outlive what it reports.
+    if (Status status = changes.syncFolder(folder); status.failed())
+      return status;
+    return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
+                               toJson(report));
+  }
+
+private:
+  /// Fills the report but for checksums; returns the file's header.
+  std::string describe() {
+    std::vector<SafetensorsEntry> entries;
+    for (const OwnedPiece &piece : pieces) {
+      const StateTensor &tensor = *piece.tensor;
+      report.tensors.push_back({tensor.name, tensor.type, tensor.shape,
+                                tensor.trained, tensor.isState, tensor.stateOf,
+                                tensor.origin});
+      if (piece.bytes == 0)
+        continue;
+      entries.push_back(
+          {tensor.name, tensor.type, piece.shape, end, end + piece.bytes});
+      end += piece.bytes;
+    }
+    return safetensorsHeader(entries);
+  }
+
+  Status writeFile(const std::string &header) {
+    const std::string name = rankFileName(rank, "safetensors");
+    Status status = file.create(folder + "/" + name);
+    if (status.ok())
+      status = write(std::as_bytes(std::span(header)));
+    for (size_t i = 0; i < pieces.size() && status.ok(); ++i)
+      if (pieces[i].bytes > 0)
+        status = writePiece(i, name);
+    if (status.ok())
+      status = file.finish();
+    report.files.push_back({name, written, XXH3_64bits_digest(hash.get())});
+    return status;
+  }
+
+  Status writePiece(size_t index, const std::string &name) {
+    const OwnedPiece &piece = pieces[index];
+    const std::byte *data = buffer.data();
+    if (!snapshot.empty()) {
+      data = snapshot[index].get();
+    } else {
+      buffer.resize(std::max<size_t>(buffer.size(), piece.bytes));
+      pack(piece, buffer.data());
+      data = buffer.data();
+    }
+    report.tensors[index].pieces.push_back({name, written, piece.bytes,
+                                            XXH3_64bits(data, piece.bytes),
+                                            piece.runs});
+    return write({data, piece.bytes});
+  }
+
+  Status write(std::span<const std::byte> bytes) {
+    XXH3_64bits_update(hash.get(), bytes.data(), bytes.size());
+    written += bytes.size();
+    return file.write(bytes);
+  }
+
+  const FileChanges &changes;
+  const std::string &folder;
+  const int rank;
+  const std::vector<OwnedPiece> &pieces;
+  const Snapshot &snapshot;
+  NewFile file;
+  Manifest report;
+  std::vector<std::byte> buffer;
+  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> hash{
+      XXH3_createState(), &XXH3_freeState};
+  uint64_t end = 0;     ///< of the tensors, behind the header
+  uint64_t written = 0; ///< bytes of the file
+};
+} // namespace
+
+Status writeRankFile(const FileChanges &changes, const std::string &folder,
+                     int rank, const std::vector<OwnedPiece> &pieces,
+                     const Snapshot &snapshot) {
+  return RankFileWriter(changes, folder, rank, pieces, snapshot).run();
+}
+
+void tellFailure(const std::string &folder, int rank, const Status &status) {
+  // On a full disk the file stays empty; that it is there says enough.
+  const std::string path = folder + "/" + rankFileName(rank, "failed");
+  std::ofstream(path + ".part") << status.message();
+  std::rename((path + ".part").c_str(), path.c_str());
+}
+
+} // namespace pcc::runtime

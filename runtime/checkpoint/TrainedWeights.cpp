@@ -1,0 +1,132 @@
+//===- TrainedWeights.cpp - the weights of a checkpoint as the model's ----===//
+
+#include "runtime/checkpoint/TrainedWeights.h"
+#include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/checkpoint/FileChanges.h"
+#include "runtime/program/UnfinishedFolder.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+Status TrainedWeights::open(const std::string &directory,
+                            TrainedWeights &weights) {
+  std::vector<std::string> folders;
+  if (Status status = findCheckpoints(directory, folders); status.failed())
+    return status;
+  for (const std::string &folder : folders) {
+    weights.path = folder;
+    Status status = SavedCheckpoint::open(folder, weights.checkpoint);
+    if (status.ok())
+      return weights.listWeights();
+    if (folders.size() == 1)
+      return status;
+    weights.passedOver.push_back("checkpoint passed over: " + status.message());
+  }
+  return Status::error(DamagedBundle,
+                       "no checkpoint in \"" + directory + "\" is sound",
+                       weights.passedOver);
+}
+
+Status TrainedWeights::listWeights() {
+  for (const SavedTensor &tensor : checkpoint.manifest().tensors) {
+    if (!tensor.trained || tensor.isState)
+      continue;
+    const WeightOrigin &origin = tensor.origin;
+    const bool isOwn = origin.initializer.empty();
+    const std::string &name = isOwn ? tensor.name : origin.initializer;
+    auto weight = std::find_if(weights.begin(), weights.end(),
+                               [&](const auto &w) { return w.name == name; });
+    if (weight == weights.end()) {
+      weights.push_back({name, isOwn ? tensor.type : origin.type,
+                         isOwn ? tensor.shape : origin.shape});
+      weight = weights.end() - 1;
+    } else if (isOwn || weight->type != origin.type ||
+               weight->shape != origin.shape) {
+      return Status::error(DamagedBundle, "checkpoint \"" + path +
+                                              "\" has weight \"" + name +
+                                              "\" in two forms");
+    }
+    weight->parameters.push_back(&tensor);
+  }
+  return Status::success();
+}
+
+Status TrainedWeights::change(const TrainedWeight &weight,
+                              std::span<std::byte> stored) {
+  for (const SavedTensor *tensor : weight.parameters) {
+    const Mesh mesh{{1}};
+    const LocalPart whole = localPart(wholeLayout(tensor->shape), mesh, {0});
+    std::vector<std::byte> value(size_t(numElements(tensor->shape)) *
+                                 sizeOf(tensor->type));
+    Status status = checkpoint.read(*tensor, whole, value.data());
+    if (status.failed())
+      return status.addNote(
+          "an older checkpoint can be exported by its folder");
+    if (tensor->origin.steps.empty())
+      std::copy(value.begin(), value.end(), stored.begin());
+    else
+      putBack(tensor->origin, value, stored);
+  }
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Safetensors
+//===----------------------------------------------------------------------===//
+
+static uint64_t bytesOf(const TrainedWeight &weight) {
+  return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
+}
+
+/// Slices of one weight never overlap.
+static bool isWhole(const TrainedWeight &weight) {
+  int64_t trained = 0;
+  for (const SavedTensor *tensor : weight.parameters)
+    trained += numElements(tensor->shape);
+  return trained == numElements(weight.shape);
+}
+
+Status TrainedWeights::writeAll(const std::string &name) {
+  std::vector<SafetensorsEntry> entries;
+  uint64_t end = 0;
+  for (const TrainedWeight &weight : weights) {
+    entries.push_back(
+        {weight.name, weight.type, weight.shape, end, end + bytesOf(weight)});
+    end += bytesOf(weight);
+  }
+  const std::string header = safetensorsHeader(entries);
+  const FileChanges changes;
+  NewFile file(changes);
+  Status status = file.create(name);
+  if (status.ok())
+    status = file.write(std::as_bytes(std::span(header)));
+  for (const TrainedWeight &weight : weights) {
+    std::vector<std::byte> bytes(bytesOf(weight));
+    if (status.ok())
+      status = change(weight, bytes);
+    if (status.ok())
+      status = file.write(bytes);
+  }
+  return status.ok() ? file.finish() : status;
+}
+
+Status TrainedWeights::writeSafetensors(const std::string &name) {
+  for (const TrainedWeight &weight : weights)
+    if (!isWhole(weight))
+      return Status::error(CannotMeet,
+                           "only a part of weight \"" + weight.name +
+                               "\" was trained; the rest is in the model",
+                           {"export to an .onnx file"});
+  UnfinishedFolder guard;
+  guard.take(name + ".part-" + std::to_string(getpid()));
+  Status status = writeAll(guard.path());
+  if (status.ok())
+    status = FileChanges().rename(guard.path(), name);
+  if (status.ok())
+    guard.keep();
+  return status;
+}
+
+} // namespace pcc::runtime

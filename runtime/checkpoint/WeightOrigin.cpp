@@ -1,0 +1,223 @@
+//===- WeightOrigin.cpp - which weight of the model a tensor was ----------===//
+
+#include "runtime/checkpoint/WeightOrigin.h"
+#include "runtime/program/ElementDispatch.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pcc::runtime {
+
+WeightOrigin originOf(const program::ParameterT &parameter) {
+  WeightOrigin origin;
+  origin.initializer = parameter.name;
+  origin.type = typeOf(parameter.stored_type);
+  origin.shape = parameter.stored_shape;
+  for (const auto &step : parameter.transforms) {
+    if (const auto *transpose = step->step.AsTranspose())
+      origin.steps.emplace_back(*transpose);
+    else if (const auto *slice = step->step.AsSlice())
+      origin.steps.emplace_back(*slice);
+    else if (const auto *reshape = step->step.AsReshape())
+      origin.steps.emplace_back(*reshape);
+    else
+      origin.steps.emplace_back(*step->step.AsCast());
+  }
+  return origin;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms: what the weight is after each step
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Form {
+  ElementType type;
+  std::vector<int64_t> shape;
+
+  size_t bytes() const { return size_t(numElements(shape)) * sizeOf(type); }
+};
+} // namespace
+
+static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
+  std::vector<int32_t> sorted = dims;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    if (sorted[i] != int32_t(i))
+      return false;
+  return sorted.size() == rank;
+}
+
+static bool fits(const program::SliceT &slice,
+                 const std::vector<int64_t> &shape) {
+  if (slice.dim < 0 || slice.dim >= int64_t(shape.size()) || slice.size < 0 ||
+      slice.step == 0)
+    return false;
+  const int64_t size = shape[size_t(slice.dim)];
+  const __int128 last =
+      __int128(slice.start) + __int128(slice.size - 1) * slice.step;
+  return slice.size == 0 ||
+         (slice.start >= 0 && slice.start < size && last >= 0 && last < size);
+}
+
+/// The number of elements, or -1.
+static int64_t countOf(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (size < 0 ||
+        __builtin_mul_overflow(count, std::max<int64_t>(size, 1), &count))
+      return -1;
+  return count > INT64_MAX / 8 ? -1 : numElements(shape);
+}
+
+/// What is wrong with the step, or null; then `form` is what it leads to.
+static const char *advance(const WeightStep &step, Form &form) {
+  if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
+    if (!isPermutation(transpose->permutation, form.shape.size()))
+      return "was transposed by what is no permutation";
+    const std::vector<int64_t> before = form.shape;
+    for (size_t dim = 0; dim < before.size(); ++dim)
+      form.shape[dim] = before[size_t(transpose->permutation[dim])];
+  } else if (const auto *slice = std::get_if<program::SliceT>(&step)) {
+    if (!fits(*slice, form.shape))
+      return "was sliced outside of its tensor";
+    form.shape[size_t(slice->dim)] = slice->size;
+  } else if (const auto *reshape = std::get_if<program::ReshapeT>(&step)) {
+    if (countOf(reshape->shape) != countOf(form.shape))
+      return "was reshaped to another number of elements";
+    form.shape = reshape->shape;
+  } else {
+    form.type = typeOf(std::get<program::CastT>(step).type);
+  }
+  return nullptr;
+}
+
+const char *findOriginFault(const WeightOrigin &origin, ElementType type,
+                            std::span<const int64_t> shape) {
+  Form form{origin.type, origin.shape};
+  if (countOf(form.shape) < 0)
+    return "came from an initializer of impossible shape";
+  for (const WeightStep &step : origin.steps)
+    if (const char *fault = advance(step, form))
+      return fault;
+  const bool ends =
+      form.type == type && std::equal(form.shape.begin(), form.shape.end(),
+                                      shape.begin(), shape.end());
+  return ends ? nullptr : "came by steps that end in another type or shape";
+}
+
+//===----------------------------------------------------------------------===//
+// Steps, there and back
+//===----------------------------------------------------------------------===//
+
+static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  return strides;
+}
+
+/// The elements of `after`, densely, out of those of `before`.
+static StridedCopy copyOf(const WeightStep &step, const Form &before,
+                          const Form &after) {
+  StridedCopy copy;
+  std::vector<int64_t> from = denseStrides(before.shape);
+  const std::vector<int64_t> to = denseStrides(after.shape);
+  if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
+    const std::vector<int64_t> strides = from;
+    for (size_t dim = 0; dim < from.size(); ++dim)
+      from[dim] = strides[size_t(transpose->permutation[dim])];
+  } else if (const auto *slice = std::get_if<program::SliceT>(&step)) {
+    copy.sourceOffset = slice->start * from[size_t(slice->dim)];
+    from[size_t(slice->dim)] *= slice->step;
+  } else {
+    from = to;
+  }
+  for (size_t dim = 0; dim < to.size(); ++dim)
+    copy.loops.push_back({after.shape[dim], from[dim], to[dim]});
+  return copy;
+}
+
+static StridedCopy reversed(StridedCopy copy) {
+  std::swap(copy.sourceOffset, copy.targetOffset);
+  for (CopyLoop &loop : copy.loops)
+    std::swap(loop.sourceStride, loop.targetStride);
+  return copy;
+}
+
+namespace {
+using Bytes = std::vector<std::byte>;
+
+/// A weight on its way along the steps of its origin, in the type in which it
+/// is stored: casts do not move elements.
+class WeightPath {
+public:
+  WeightPath(const WeightOrigin &origin, std::span<const std::byte> stored)
+      : steps(origin.steps), stored(stored) {
+    forms.push_back({origin.type, origin.shape});
+    for (const WeightStep &step : steps) {
+      forms.push_back(forms.back());
+      if (!std::holds_alternative<program::CastT>(step))
+        advance(step, forms.back());
+    }
+  }
+
+  /// The stored bytes where `value` is what they are after all steps.
+  Bytes back(Bytes value) const {
+    for (size_t step = steps.size(); step-- > 0;) {
+      const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);
+      Bytes before = isPart ? forwardTo(step) : Bytes(forms[step].bytes());
+      run(reversed(copyOf(steps[step], forms[step], forms[step + 1])), value,
+          before);
+      value = std::move(before);
+    }
+    return value;
+  }
+
+private:
+  /// What the stored elements are before `step`.
+  Bytes forwardTo(size_t step) const {
+    Bytes value(stored.begin(), stored.end());
+    for (size_t i = 0; i < step; ++i) {
+      Bytes after(forms[i + 1].bytes());
+      run(copyOf(steps[i], forms[i], forms[i + 1]), value, after);
+      value = std::move(after);
+    }
+    return value;
+  }
+
+  void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
+    if (numElements(copy) > 0)
+      runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));
+  }
+
+  const std::vector<WeightStep> &steps;
+  std::span<const std::byte> stored;
+  std::vector<Form> forms; ///< before each step, then after the last
+};
+} // namespace
+
+/// The elements through all casts in the opposite order.
+static Bytes uncast(const WeightOrigin &origin, Bytes value) {
+  std::vector<ElementType> types = {origin.type};
+  for (const WeightStep &step : origin.steps)
+    if (const auto *cast = std::get_if<program::CastT>(&step))
+      types.push_back(typeOf(cast->type));
+  for (size_t i = types.size() - 1; i > 0; --i) {
+    const size_t count = value.size() / sizeOf(types[i]);
+    Bytes before(count * sizeOf(types[i - 1]));
+    convertElements(types[i], value.data(), int64_t(count), types[i - 1],
+                    before.data());
+    value = std::move(before);
+  }
+  return value;
+}
+
+void putBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
+             std::span<std::byte> stored) {
+  Bytes value = uncast(origin, Bytes(parameter.begin(), parameter.end()));
+  value = WeightPath(origin, stored).back(std::move(value));
+  std::copy(value.begin(), value.end(), stored.begin());
+}
+
+} // namespace pcc::runtime
