@@ -33,8 +33,9 @@ def Graph_GradientInterface : OpInterface<"GradientOpInterface"> {
     InterfaceMethod<[{
       The gradients of the operands, from those of the results: one entry per operand, null where none flows to it (an
       integer, an operand that `builder` does not want, a function that is flat almost everywhere). A gradient has the
-      type of its value. `gradients` has an entry per result, null where nothing depends on it; at least one is there, and
-      at least one operand is wanted. What cannot be differentiated with these attributes fails, with an error at the op.}],
+      type of its value. `gradients` has an entry per result, null where nothing depends on it or it has no elements; at
+      least one is there, and at least one operand is wanted. Fails, with an error at the op, where its attributes ask for
+      what has no gradient.}],
                     "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildGradients",
                     (ins "::pcc::graph::GradientBuilder &":$builder, "::mlir::ValueRange":$gradients)>
   ];

@@ -1,7 +1,7 @@
 //===- LowerResize.cpp - resampling as gathers and sums -------------------===//
 
 #include "passes/7-emit/LowerResize.h"
-#include "dialects/graph/meaning/Resampling.h"
+#include "dialects/graph/ops/Resampling.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;

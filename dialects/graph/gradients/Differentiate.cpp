@@ -3,13 +3,16 @@
 #include "dialects/graph/gradients/Differentiate.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include <functional>
 
 using namespace mlir;
 using namespace pcc::graph;
 
-static bool hasFloats(Value value) {
+/// What has no elements does not change anything.
+static bool canFlowTo(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa<FloatType>(type.getElementType());
+  return type && isa<FloatType>(type.getElementType()) &&
+         type.getNumElements() > 0;
 }
 
 namespace {
@@ -49,7 +52,7 @@ private:
       if (depends && first == end)
         first = op;
       for (Value result : op->getResults())
-        if (depends && hasFloats(result))
+        if (depends && canFlowTo(result))
           dependent.insert(result);
     }
     return first;

@@ -9,6 +9,15 @@ Value GradientBuilder::like(Value value, double number) {
   return scalar(tensorType(value).getElementType(), number);
 }
 
+Value GradientBuilder::table(ArrayRef<double> numbers, ArrayRef<int64_t> shape,
+                             Value value) {
+  auto type = RankedTensorType::get(shape, tensorType(value).getElementType());
+  auto attributes = llvm::map_to_vector(numbers, [&](double number) {
+    return Attribute(getFloatAttr(type.getElementType(), number));
+  });
+  return make<ConstantOp>(type, DenseElementsAttr::get(type, attributes));
+}
+
 Value GradientBuilder::zeros(RankedTensorType type) {
   return broadcast(scalar(type.getElementType(), 0), type.getShape());
 }

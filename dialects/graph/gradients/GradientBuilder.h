@@ -48,6 +48,9 @@ public:
 
   /// A scalar of the element type of `value`.
   mlir::Value like(mlir::Value value, double number);
+  /// A constant of the element type of `value`.
+  mlir::Value table(llvm::ArrayRef<double> numbers,
+                    llvm::ArrayRef<int64_t> shape, mlir::Value value);
   mlir::Value zeros(mlir::RankedTensorType type);
   mlir::Value isZero(mlir::Value value);
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,

@@ -55,8 +55,6 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
 Value pcc::graph::placeSlice(GradientBuilder &b, Value gradient,
                              ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                              RankedTensorType type) {
-  if (tensorType(gradient).getNumElements() == 0)
-    return b.zeros(type);
   SmallVector<int64_t> low(starts), high;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t size = tensorType(gradient).getDimSize(dim), step = steps[dim];
@@ -136,8 +134,6 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
 }
 
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
-  if (tensorType(gradient).getNumElements() == 0)
-    return b.zeros(tensorType(op.getInput()));
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
     return b.pad(gradient, llvm::map_to_vector(op.getLow(), negate),

@@ -4,6 +4,7 @@
 #include "dialects/graph/meaning/Gemm.h"
 #include "dialects/graph/meaning/MeaningTable.h"
 #include "dialects/graph/meaning/WindowWalk.h"
+#include "dialects/graph/ops/Window.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -166,24 +167,13 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
     }
 }
 
-/// By how much each window's sum is divided: taps inside the input, or inside
-/// the padded input without its overhang.
+/// By how much each window's sum is divided.
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {
-    bool padded = op.getKind() == PoolKind::AverageWithPadding;
-    int64_t end = walk.input[dim];
-    if (padded)
-      end += op.getPads()[dim + walk.output.size()] - op.getOverhang()[dim];
     DimView view(walk.output, dim);
-    for (int64_t i = 0; i < walk.numOutputs(); ++i) {
-      int64_t output = i / view.numInner % view.size, count = 0;
-      for (int64_t tap = 0; tap < walk.window[dim]; ++tap) {
-        int64_t place = output * walk.strides[dim] + walk.shift(dim, tap);
-        count += (padded || place >= 0) && place < end;
-      }
-      counts[i] *= count;
-    }
+    for (int64_t i = 0; i < walk.numOutputs(); ++i)
+      counts[i] *= countedTaps(op, dim, i / view.numInner % view.size);
   }
   return counts;
 }

@@ -32,7 +32,8 @@ class Graph_WindowOp<string mnemonic, list<Trait> traits = []> : Graph_InferOp<m
   let hasVerifier = 1;
 }
 
-def Graph_ConvOp : Graph_WindowOp<"conv", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_ConvOp : Graph_WindowOp<"conv", [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "convolution of N,C,spatial… with O,C/group,spatial… filters";
   let description = [{
     `pads` lists the low then the high padding of every spatial dim (zeros). The bias is added by a separate
@@ -43,7 +44,8 @@ def Graph_ConvOp : Graph_WindowOp<"conv", [DeclareOpInterfaceMethods<Graph_CostI
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
-def Graph_ConvTransposeOp : Graph_WindowOp<"conv_transpose", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_ConvTransposeOp : Graph_WindowOp<"conv_transpose", [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "transposed convolution of N,C,spatial… with C,O/group,spatial… filters";
   let description = [{
     `output_pads` is added to the high side of every spatial dim of the result.
@@ -54,7 +56,8 @@ def Graph_ConvTransposeOp : Graph_WindowOp<"conv_transpose", [DeclareOpInterface
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
-def Graph_AttentionOp : Graph_InferOp<"attention", [DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>]> {
+def Graph_AttentionOp : Graph_InferOp<"attention", [
+    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
   let summary = "softmax(scale · query keyᵀ + mask) · value";
   let description = [{
     query [B, H, S, D], key [B, K, T, D], value [B, K, T, E] → [B, H, S, E]; K divides H and query head h uses key head

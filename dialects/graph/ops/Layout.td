@@ -89,7 +89,7 @@ def Graph_ResizeMode : I32EnumAttr<"ResizeMode", "how elements between samples a
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_ResizeOp : Graph_Op<"resize"> {
+def Graph_ResizeOp : Graph_Op<"resize", [Graph_Differentiable]> {
   let summary = "samples a tensor at another resolution";
   let description = [{
     The words of ONNX's Resize: `coordinates` is half_pixel, asymmetric, align_corners, pytorch_half_pixel or

@@ -184,3 +184,17 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult PoolOp::verify() { return success(); }
+
+int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
+  size_t numDims = op.getWindow().size();
+  bool padded = op.getKind() == PoolKind::AverageWithPadding;
+  int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
+  if (padded)
+    end += op.getPads()[dim + numDims] - op.getOverhang()[dim];
+  int64_t first = output * op.getStrides()[dim] - op.getPads()[dim];
+  for (int64_t tap = 0; tap < op.getWindow()[dim]; ++tap) {
+    int64_t place = first + tap * op.getDilations()[dim];
+    count += (padded || place >= 0) && place < end;
+  }
+  return count;
+}

@@ -89,7 +89,7 @@ def Graph_PoolKind : I32EnumAttr<"PoolKind", "what a pool computes", [
   let cppNamespace = "::pcc::graph";
 }
 
-def Graph_PoolOp : Graph_InferOp<"pool"> {
+def Graph_PoolOp : Graph_InferOp<"pool", [Graph_Differentiable]> {
   let summary = "maximum or average of windows over the spatial dims of N,C,spatial…";
   let description = [{
     `pads` lists low then high padding per spatial dim. `average` divides by the elements inside the input,

@@ -12,6 +12,8 @@ std::vector<GradientCase> contractionCases();
 std::vector<GradientCase> reductionCases();
 std::vector<GradientCase> layoutCases();
 std::vector<GradientCase> indexingCases();
+std::vector<GradientCase> attentionCases();
+std::vector<GradientCase> windowCases();
 std::vector<GradientCase> blockCases();
 
 } // namespace pcc::graph

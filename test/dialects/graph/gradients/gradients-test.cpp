@@ -25,13 +25,16 @@ PCC_FAMILY(Contractions, contractionCases);
 PCC_FAMILY(Reductions, reductionCases);
 PCC_FAMILY(Layout, layoutCases);
 PCC_FAMILY(Indexing, indexingCases);
+PCC_FAMILY(Attention, attentionCases);
+PCC_FAMILY(Windows, windowCases);
 PCC_FAMILY(Blocks, blockCases);
 #undef PCC_FAMILY
 
 static std::vector<GradientCase> allCases() {
   std::vector<GradientCase> all;
-  for (auto family : {elementWiseCases, contractionCases, reductionCases,
-                      layoutCases, indexingCases, blockCases})
+  for (auto family :
+       {elementWiseCases, contractionCases, reductionCases, layoutCases,
+        indexingCases, attentionCases, windowCases, blockCases})
     llvm::append_range(all, family());
   return all;
 }

@@ -1,7 +1,7 @@
 //===- Resampling.h - what an element of a resized dim is made of ---------===//
 
-#ifndef PCC_DIALECTS_GRAPH_MEANING_RESAMPLING_H
-#define PCC_DIALECTS_GRAPH_MEANING_RESAMPLING_H
+#ifndef PCC_DIALECTS_GRAPH_OPS_RESAMPLING_H
+#define PCC_DIALECTS_GRAPH_OPS_RESAMPLING_H
 
 #include "dialects/graph/GraphDialect.h"
 
@@ -24,4 +24,4 @@ Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph
 
-#endif // PCC_DIALECTS_GRAPH_MEANING_RESAMPLING_H
+#endif // PCC_DIALECTS_GRAPH_OPS_RESAMPLING_H

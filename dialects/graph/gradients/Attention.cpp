@@ -1,0 +1,152 @@
+//===- Attention.cpp - the gradients of attention -------------------------===//
+
+#include "dialects/graph/gradients/GradientBuilder.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace {
+/// With weights P, the softmax of rows of scores S = cap(scale q kᵀ) + mask,
+/// and y = P v:
+///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ,  Σ dP P = Σ dy y
+/// Weights are made again rather than kept. A row without any visible key has
+/// weights and gradients of 0.
+class AttentionGradient {
+public:
+  AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
+      : b(b), op(op), dy(dy), shape(tensorType(op.getQuery()).getShape()),
+        keyHeads(tensorType(op.getKey()).getDimSize(1)),
+        keys(tensorType(op.getKey()).getDimSize(2)) {
+    Value scores = ofQueries(op.getQuery(), op.getKey(), /*transpose=*/true);
+    weights = softmax(masked(
+        capped(b.mul(b.widen(scores), op.getScale().convertToDouble()))));
+  }
+
+  Value ofValue() { return ofKeys(b.castLike(weights, dy), dy); }
+
+  /// Of the masked scores.
+  Value ofScores() {
+    Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
+    Value mean = b.sum(b.mul(b.widen(dy), b.widen(op.getResult())), {3});
+    return b.mul(weights, b.sub(product, mean));
+  }
+  Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }
+
+  /// Of the products of queries and keys.
+  Value ofProducts(Value scores) {
+    if (tanh)
+      scores = b.mul(scores, b.sub(1, b.square(tanh)));
+    return b.castLike(b.mul(scores, op.getScale().convertToDouble()), dy);
+  }
+  Value ofQuery(Value products) {
+    return ofQueries(products, op.getKey(), /*transpose=*/false);
+  }
+  Value ofKey(Value products) { return ofKeys(products, op.getQuery()); }
+
+private:
+  bool sharesKeys() const { return shape[1] != keyHeads; }
+
+  /// [B, H, …] as [B, K, H / K, …].
+  Value grouped(Value value) {
+    SmallVector<int64_t> sizes(tensorType(value).getShape());
+    sizes.insert(sizes.begin() + 2, sizes[1] / keyHeads);
+    sizes[1] = keyHeads;
+    return b.reshape(value, sizes);
+  }
+
+  /// The product, for each query head, of rows per query and what its key head
+  /// has per key.
+  Value ofQueries(Value rows, Value perKey, bool transpose) {
+    if (!sharesKeys())
+      return b.make<MatmulOp>(rows, perKey, false, transpose);
+    Value product =
+        b.make<MatmulOp>(grouped(rows), grouped(perKey), false, transpose);
+    return b.reshape(product, {shape[0], shape[1], shape[2],
+                               tensorType(product).getShape().back()});
+  }
+
+  /// For each key, the sum of what its weights make of rows per query.
+  Value ofKeys(Value weights, Value rows) {
+    if (!sharesKeys())
+      return b.make<MatmulOp>(weights, rows, true, false);
+    return b.make<EinsumOp>("bkgst,bkgsd->bktd",
+                            ValueRange{grouped(weights), grouped(rows)});
+  }
+
+  Value capped(Value scores) {
+    double cap = op.getSoftcap().convertToDouble();
+    if (cap <= 0)
+      return scores;
+    tanh = b.apply<TanhOp>(b.div(scores, cap));
+    return b.mul(tanh, cap);
+  }
+
+  Value keep(Value condition, Value scores) {
+    return b.select(condition, scores, b.like(scores, -HUGE_VAL));
+  }
+
+  /// Query s sees keys t ≤ s + T − S.
+  Value causal(Value scores) {
+    Type i64 = b.getI64Type();
+    Value query =
+        b.make<IotaOp>(RankedTensorType::get({shape[2], 1}, i64), uint64_t(0));
+    Value key =
+        b.make<IotaOp>(RankedTensorType::get({1, keys}, i64), uint64_t(1));
+    Value last = b.add(query, static_cast<double>(keys - shape[2]));
+    return keep(b.compare(Predicate::LessOrEqual, key, last), scores);
+  }
+
+  Value masked(Value scores) {
+    if (op.getCausal())
+      scores = causal(scores);
+    Value mask = op.getMask();
+    if (!mask)
+      return scores;
+    return tensorType(mask).getElementType().isInteger(1)
+               ? keep(mask, scores)
+               : b.add(scores, b.castLike(mask, scores));
+  }
+
+  Value softmax(Value scores) {
+    auto rows = [&](Value value) {
+      return b.make<SoftmaxOp>(value.getType(), value, uint64_t(3));
+    };
+    bool mayBeHidden = op.getMask() || (op.getCausal() && keys < shape[2]);
+    if (!mayBeHidden)
+      return rows(scores);
+    Value top = b.reduce(ReduceKind::Max, scores, {3});
+    Value visible = b.compare(Predicate::Greater, top, b.like(top, -HUGE_VAL));
+    return b.where(visible, rows(b.where(visible, scores)));
+  }
+
+  GradientBuilder &b;
+  AttentionOp op;
+  Value dy, weights, tanh;
+  ArrayRef<int64_t> shape;
+  int64_t keyHeads, keys;
+};
+} // namespace
+
+Gradients AttentionOp::buildGradients(GradientBuilder &b,
+                                      ValueRange gradients) {
+  AttentionGradient gradient(b, *this, gradients.front());
+  SmallVector<Value> operands(getNumOperands());
+  bool wantsMask = getMask() && b.wants(getMask()),
+       wantsProducts = b.wants(getQuery()) || b.wants(getKey());
+  if (b.wants(getValue()))
+    operands[2] = gradient.ofValue();
+  if (!wantsMask && !wantsProducts)
+    return operands;
+  Value scores = gradient.ofScores();
+  if (wantsMask)
+    operands[3] = gradient.ofMask(scores);
+  if (!wantsProducts)
+    return operands;
+  Value products = gradient.ofProducts(scores);
+  if (b.wants(getQuery()))
+    operands[0] = gradient.ofQuery(products);
+  if (b.wants(getKey()))
+    operands[1] = gradient.ofKey(products);
+  return operands;
+}

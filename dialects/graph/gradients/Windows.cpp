@@ -1,0 +1,243 @@
+//===- Windows.cpp - gradients of convolutions and pools ------------------===//
+
+#include "dialects/graph/gradients/Places.h"
+#include "dialects/graph/ops/Window.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc::graph;
+
+static ArrayRef<int64_t> spatial(Value value) {
+  return tensorType(value).getShape().drop_front(2);
+}
+
+/// The same with its first two dims swapped.
+static Value swapFirst(GradientBuilder &b, Value value) {
+  SmallVector<int64_t> perm =
+      llvm::to_vector(llvm::seq<int64_t>(0, tensorType(value).getRank()));
+  std::swap(perm[0], perm[1]);
+  return b.transpose(value, perm);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How windows slide: output o and tap k of a dim read the input at
+/// o · stride + k · dilation − low.
+struct Sliding {
+  ArrayRef<int64_t> strides, low, dilations;
+  int64_t group;
+
+  /// The elements of the input, from -low on, that outputs and taps reach.
+  int64_t reach(size_t dim, int64_t outputs, int64_t taps) const {
+    return (outputs - 1) * strides[dim] + (taps - 1) * dilations[dim] + 1;
+  }
+};
+} // namespace
+
+template <typename Op> static Sliding slidingOf(Op op) {
+  ArrayRef<int64_t> strides = op.getStrides();
+  return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
+          static_cast<int64_t>(op.getGroup())};
+}
+
+/// The convolution that has exactly `outputs`: the input is padded, or cut, to
+/// what these reach.
+static Value convolve(GradientBuilder &b, Value input, Value filter,
+                      const Sliding &sliding, ArrayRef<int64_t> outputs) {
+  SmallVector<int64_t> pads(sliding.low), cut(outputs.size() + 2, 0);
+  for (size_t dim = 0; dim < outputs.size(); ++dim) {
+    int64_t high = sliding.reach(dim, outputs[dim], spatial(filter)[dim]) -
+                   sliding.low[dim] - spatial(input)[dim];
+    cut[dim + 2] = std::min<int64_t>(0, high);
+    pads.push_back(std::max<int64_t>(0, high));
+  }
+  SmallVector<int64_t> none(cut.size(), 0);
+  return b.make<ConvOp>(b.pad(input, none, cut), filter, sliding.strides, pads,
+                        sliding.dilations,
+                        static_cast<uint64_t>(sliding.group));
+}
+
+/// The adjoint of a convolution of an input with these spatial dims.
+static Value convolveBack(GradientBuilder &b, Value gradient, Value filter,
+                          const Sliding &sliding, ArrayRef<int64_t> inputs) {
+  SmallVector<int64_t> pads(sliding.low), none(inputs.size(), 0), rest;
+  for (size_t dim = 0; dim < inputs.size(); ++dim) {
+    int64_t reach =
+        sliding.reach(dim, spatial(gradient)[dim], spatial(filter)[dim]) -
+        sliding.low[dim];
+    pads.push_back(std::max<int64_t>(0, reach - inputs[dim]));
+    rest.push_back(std::max<int64_t>(0, inputs[dim] - reach));
+  }
+  return b.make<ConvTransposeOp>(gradient, filter, sliding.strides, pads,
+                                 sliding.dilations, rest,
+                                 static_cast<uint64_t>(sliding.group));
+}
+
+/// [N, G · C, …] as [C, G · N, …].
+static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
+  if (group == 1)
+    return swapFirst(b, input);
+  SmallVector<int64_t> shape(tensorType(input).getShape());
+  int64_t batch = shape[0], channels = shape[1] / group;
+  shape[1] = channels;
+  shape.insert(shape.begin() + 1, group);
+  SmallVector<int64_t> perm{2, 1, 0};
+  llvm::append_range(perm, llvm::seq<int64_t>(3, shape.size()));
+  Value turned = b.transpose(b.reshape(input, shape), perm);
+  shape.erase(shape.begin());
+  shape[0] = channels;
+  shape[1] = group * batch;
+  return b.reshape(turned, shape);
+}
+
+/// The gradient of a filter that slid over `input` and gave what `dy` is the
+/// gradient of:
+///   Σ over n, o of dy[n, out, o] · input[n, in, o · stride + k · dilation −
+///   low]
+/// is a convolution itself, where batch and channels change places, and strides
+/// and dilations.
+static Value filterGradient(GradientBuilder &b, Value input, Value dy,
+                            const Sliding &sliding, Value filter) {
+  Sliding turned{sliding.dilations, sliding.low, sliding.strides,
+                 sliding.group};
+  return swapFirst(b, convolve(b, channelsFirst(b, input, sliding.group),
+                               swapFirst(b, dy), turned, spatial(filter)));
+}
+
+Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value dy = gradients.front(), input = getInput(), filter = getFilter();
+  Sliding sliding = slidingOf(*this);
+  SmallVector<Value> operands(2);
+  if (b.wants(input))
+    operands[0] = convolveBack(b, dy, filter, sliding, spatial(input));
+  if (b.wants(filter))
+    operands[1] = filterGradient(b, input, dy, sliding, filter);
+  return operands;
+}
+
+Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
+                                          ValueRange gradients) {
+  Value dy = gradients.front(), input = getInput(), filter = getFilter();
+  Sliding sliding = slidingOf(*this);
+  SmallVector<Value> operands(2);
+  if (b.wants(input))
+    operands[0] = convolve(b, dy, filter, sliding, spatial(input));
+  if (b.wants(filter))
+    operands[1] = filterGradient(b, dy, input, sliding, filter);
+  return operands;
+}
+
+//===----------------------------------------------------------------------===//
+// Pools
+//===----------------------------------------------------------------------===//
+
+/// `dy` over what the sum of each window was divided by.
+static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
+  size_t numDims = op.getWindow().size();
+  for (size_t dim = 0; dim < numDims; ++dim) {
+    SmallVector<double> counts;
+    for (int64_t output = 0; output < spatial(dy)[dim]; ++output)
+      counts.push_back(static_cast<double>(countedTaps(op, dim, output)));
+    SmallVector<int64_t> shape(numDims - dim, 1);
+    shape[0] = spatial(dy)[dim];
+    dy = llvm::all_equal(counts) ? b.div(dy, counts.front())
+                                 : b.div(dy, b.table(counts, shape, dy));
+  }
+  return dy;
+}
+
+/// Windows of ones, channel by channel.
+static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
+  int64_t channels = tensorType(dy).getDimSize(1);
+  SmallVector<int64_t> shape{channels, 1};
+  llvm::append_range(shape, op.getWindow());
+  Sliding sliding{op.getStrides(),
+                  op.getPads().take_front(op.getWindow().size()),
+                  op.getDilations(), channels};
+  return convolveBack(b, divided(b, op, dy), b.broadcast(b.like(dy, 1), shape),
+                      sliding, spatial(op.getInput()));
+}
+
+namespace {
+/// Tap by tap: a window's gradient goes to its first tap that is as large as
+/// the maximum.
+class MaxPoolGradient {
+public:
+  MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
+      : b(b), op(op), dy(dy), padded(pad()) {}
+
+  Value build() {
+    Value sum;
+    SmallVector<int64_t> tap(op.getWindow().size(), 0);
+    do {
+      Value part = placeSlice(b, b.where(isFirst(tap), dy), starts(tap, true),
+                              steps(), tensorType(op.getInput()));
+      sum = sum ? b.add(sum, part) : part;
+    } while (next(tap));
+    return sum;
+  }
+
+private:
+  /// The input with as much padding as taps reach.
+  Value pad() {
+    Value x = op.getInput();
+    size_t numDims = op.getWindow().size();
+    SmallVector<int64_t> low(2, 0), high(2, 0);
+    for (size_t dim = 0; dim < numDims; ++dim) {
+      int64_t reach = (spatial(dy)[dim] - 1) * op.getStrides()[dim] +
+                      (op.getWindow()[dim] - 1) * op.getDilations()[dim] + 1;
+      low.push_back(op.getPads()[dim]);
+      high.push_back(reach - low.back() - spatial(x)[dim]);
+    }
+    return b.make<PadOp>(PadMode::Constant, x, b.like(x, -HUGE_VAL), low, high);
+  }
+
+  /// Where output 0 reads a tap, in the padded input or in the input.
+  SmallVector<int64_t> starts(ArrayRef<int64_t> tap, bool inInput) {
+    SmallVector<int64_t> starts(2, 0);
+    for (size_t dim = 0; dim < tap.size(); ++dim)
+      starts.push_back(tap[dim] * op.getDilations()[dim] -
+                       (inInput ? op.getPads()[dim] : 0));
+    return starts;
+  }
+
+  SmallVector<int64_t> steps() {
+    SmallVector<int64_t> steps(2, 1);
+    llvm::append_range(steps, op.getStrides());
+    return steps;
+  }
+
+  /// Whether a tap is as large as the maximum, and none before it was.
+  Value isFirst(ArrayRef<int64_t> tap) {
+    Value x = b.make<SliceOp>(padded, starts(tap, false),
+                              tensorType(dy).getShape(), steps());
+    Value wins = b.compare(Predicate::Equal, x, op.getResult());
+    Value first = found ? b.make<AndOp>(wins, b.apply<NotOp>(found)) : wins;
+    found = found ? b.make<OrOp>(found, wins) : wins;
+    return first;
+  }
+
+  bool next(SmallVectorImpl<int64_t> &tap) {
+    for (size_t dim = tap.size(); dim-- > 0;) {
+      if (++tap[dim] < op.getWindow()[dim])
+        return true;
+      tap[dim] = 0;
+    }
+    return false;
+  }
+
+  GradientBuilder &b;
+  PoolOp op;
+  Value dy, padded, found;
+};
+} // namespace
+
+Gradients PoolOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value dy = gradients.front();
+  return onlyGradient(getKind() == PoolKind::Max
+                          ? MaxPoolGradient(b, *this, dy).build()
+                          : averageGradient(b, *this, dy));
+}

@@ -1,0 +1,94 @@
+//===- Resampling.cpp - what an element of a resized dim is made of -------===//
+//
+// Every mode is separable: along each dim an element of the result is a sum of
+// a few weighted elements, its taps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/graph/ops/Resampling.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace {
+/// One dim that is resized.
+struct ResizedDim {
+  int64_t from, to;
+  double scale;
+};
+} // namespace
+
+/// Where element `i` of the result lies between elements of the operand.
+static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
+  double centre = (i + 0.5) / dim.scale - 0.5;
+  if (coordinates == "asymmetric")
+    return i / dim.scale;
+  if (coordinates == "align_corners")
+    return dim.to == 1 ? 0 : double(i) * (dim.from - 1) / (dim.to - 1);
+  if (coordinates == "pytorch_half_pixel")
+    return dim.to == 1 ? 0 : centre;
+  if (coordinates == "half_pixel_symmetric")
+    return dim.from / 2.0 * (1 - dim.to / (dim.scale * dim.from)) + centre;
+  return centre;
+}
+
+static double rounded(StringRef rounding, double place) {
+  if (rounding == "floor")
+    return std::floor(place);
+  if (rounding == "ceil")
+    return std::ceil(place);
+  return rounding == "round_prefer_ceil" ? std::floor(place + 0.5)
+                                         : std::ceil(place - 0.5);
+}
+
+/// Weight of an element at `distance` under cubic interpolation with
+/// coefficient `a` (Keys 1981).
+static double cubicWeight(double distance, double a) {
+  double x = std::fabs(distance);
+  if (x <= 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+/// The taps of one element before the edges are looked at.
+static Taps unboundedTaps(ResizeOp op, double place) {
+  int64_t base = static_cast<int64_t>(std::floor(place));
+  double rest = place - base;
+  if (op.getMode() == ResizeMode::Nearest)
+    return {{static_cast<int64_t>(rounded(op.getRounding(), place)), 1}};
+  if (op.getMode() == ResizeMode::Linear)
+    return {{base, 1 - rest}, {base + 1, rest}};
+  double a = op.getCubic().convertToDouble();
+  Taps taps;
+  for (int64_t i = -1; i <= 2; ++i)
+    taps.push_back({base + i, cubicWeight(i - rest, a)});
+  return taps;
+}
+
+static ResizedDim resizedDim(ResizeOp op, int64_t dim) {
+  return {tensorType(op.getInput()).getDimSize(dim),
+          tensorType(op.getResult()).getDimSize(dim), op.getScales()[dim]};
+}
+
+bool pcc::graph::isResized(ResizeOp op, int64_t dim) {
+  ResizedDim sizes = resizedDim(op, dim);
+  return sizes.from != sizes.to || sizes.scale != 1;
+}
+
+Taps pcc::graph::tapsOf(ResizeOp op, int64_t number, int64_t i) {
+  ResizedDim dim = resizedDim(op, number);
+  Taps taps = unboundedTaps(op, sourceOf(op.getCoordinates(), i, dim));
+  double sum = 0;
+  for (Tap &tap : taps) {
+    bool outside = tap.index < 0 || tap.index >= dim.from;
+    tap.index = std::clamp<int64_t>(tap.index, 0, dim.from - 1);
+    if (outside && op.getExcludeOutside())
+      tap.weight = 0;
+    sum += tap.weight;
+  }
+  if (op.getExcludeOutside())
+    for (Tap &tap : taps)
+      tap.weight /= sum;
+  return taps;
+}
