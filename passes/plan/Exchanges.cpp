@@ -39,15 +39,17 @@ public:
       : table(table), transfers(transfers) {}
 
   PipelineProgramOrError run();
+  PipelineProgramOrError runInOrder();
 
 private:
+  std::string prepare();
   std::string malformed() const;
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
   size_t consumerOf(const Transfer &transfer, int microbatch);
   PipelineProgram receiveLate() const;
-  PipelineProgram receiveEarly() const;
+  PipelineProgram inOrder() const;
   PipelineProgram empty() const {
     return {std::vector<PositionProgram>(table.positions.size()),
             table.positionOfStage, transfers};
@@ -191,7 +193,7 @@ PipelineProgram ExchangeLowering::receiveLate() const {
 }
 
 /// Both ends of every message at its moment of the linearisation.
-PipelineProgram ExchangeLowering::receiveEarly() const {
+PipelineProgram ExchangeLowering::inOrder() const {
   PipelineProgram program = empty();
   auto route = routes.begin();
   for (const Step &step : order) {
@@ -200,29 +202,55 @@ PipelineProgram ExchangeLowering::receiveEarly() const {
     for (; route != routes.end() && route->from == step.position &&
            route->producer == step.index;
          ++route) {
-      append(program.positions[route->from],
-             {{route->transfer, route->microbatch, route->to}}, {});
-      append(program.positions[route->to], {},
-             {{route->transfer, route->microbatch, route->from}});
+      program.positions[route->from].push_back(
+          {true, {}, {{route->transfer, route->microbatch, route->to}}, {}});
+      program.positions[route->to].push_back(
+          {true, {}, {}, {{route->transfer, route->microbatch, route->from}}});
     }
   }
   return program;
 }
 
+/// Exchanges that follow each other become one.
+PipelineProgram group(const PipelineProgram &program) {
+  PipelineProgram grouped{{}, program.positionOfStage, program.transfers};
+  for (const PositionProgram &steps : program.positions) {
+    PositionProgram &out = grouped.positions.emplace_back();
+    for (const ProgramStep &step : steps)
+      if (step.isExchange)
+        append(out, step.sends, step.receives);
+      else
+        out.push_back(step);
+  }
+  return grouped;
+}
+
+/// Everything that does not depend on where receives stand; an error, if any.
+std::string ExchangeLowering::prepare() {
+  if (std::string error = malformed(); !error.empty())
+    return error;
+  indexActions();
+  return linearise();
+}
+
 PipelineProgramOrError ExchangeLowering::run() {
   PipelineProgramOrError result;
-  result.error = malformed();
-  if (!result.error.empty())
-    return result;
-  indexActions();
-  result.error = linearise();
+  result.error = prepare();
   if (!result.error.empty())
     return result;
   result.program = receiveLate();
   if (replay(result.program).terminates())
     return result;
-  result.program = receiveEarly();
+  result.program = group(inOrder());
   result.error = replay(result.program).error;
+  return result;
+}
+
+PipelineProgramOrError ExchangeLowering::runInOrder() {
+  PipelineProgramOrError result;
+  result.error = prepare();
+  if (result.error.empty())
+    result.program = inOrder();
   return result;
 }
 
@@ -277,6 +305,11 @@ std::vector<Transfer> chainTransfers(int numStages, bool trains) {
 PipelineProgramOrError lowerExchanges(const ActionTable &table,
                                       const std::vector<Transfer> &transfers) {
   return ExchangeLowering(table, transfers).run();
+}
+
+PipelineProgramOrError lowerInOrder(const ActionTable &table,
+                                    const std::vector<Transfer> &transfers) {
+  return ExchangeLowering(table, transfers).runInOrder();
 }
 
 PipelineProgram ungroup(const PipelineProgram &program) {

@@ -11,6 +11,12 @@ namespace pcc::plan {
 /// part of the update gives to the next.
 enum class Wave : uint8_t { Forward, Backward, Update };
 
+/// Whether an action of that kind makes and uses what travels in a wave.
+inline bool belongsTo(ActionKind kind, Wave wave) {
+  return wave == Wave::Forward ? kind == ActionKind::Forward
+                               : makesInputGradient(kind);
+}
+
 /// A value that every microbatch takes from one stage to another, not
 /// necessarily the next one. Transfers between stages of one position need no
 /// message.
@@ -91,6 +97,12 @@ std::vector<Transfer> chainTransfers(int numStages, bool trains);
 /// sequence, and even completely blocking messages cannot deadlock.
 PipelineProgramOrError lowerExchanges(const ActionTable &table,
                                       const std::vector<Transfer> &transfers);
+
+/// The same messages, every one in an exchange of its own at its moment of the
+/// linearisation, its receive as early as its send: what queues of messages
+/// see that run beside the actions.
+PipelineProgramOrError lowerInOrder(const ActionTable &table,
+                                    const std::vector<Transfer> &transfers);
 
 /// The same program with every message in an exchange of its own, sends before
 /// receives: what blocking calls one after another would do.

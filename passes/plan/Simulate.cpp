@@ -42,7 +42,6 @@ public:
   Timeline run();
 
 private:
-  double secondsOf(const Action &action) const;
   double arrival(double end, int from, int to) const;
   double ready(const Action &action);
   double readyToUpdate(int part);
@@ -56,15 +55,6 @@ private:
   std::vector<double> free;
   Timeline timeline;
 };
-
-double Simulation::secondsOf(const Action &action) const {
-  if (costs.seconds)
-    return costs.seconds(action);
-  if (!isCompute(action.kind))
-    return 0;
-  const double unit = action.kind == ActionKind::Backward ? 2 : 1;
-  return unit * table.numPositions() / table.numStages;
-}
 
 double Simulation::arrival(double end, int from, int to) const {
   const bool remote = table.positionOfStage[from] != table.positionOfStage[to];
@@ -121,7 +111,8 @@ bool Simulation::advance(int position) {
     if (inputs == never)
       break;
     const double start = std::max(free[position], inputs);
-    const double end = start + secondsOf(action);
+    const double end =
+        start + costs.secondsOf(action, table.numPositions(), table.numStages);
     free[position] = end;
     timeline.positions[position].push_back({action, start, end});
     if (action.kind == ActionKind::Forward)
@@ -152,7 +143,6 @@ Timeline Simulation::run() {
       moved |= advance(position);
   }
   for (int position = 0; position < table.numPositions(); ++position) {
-    timeline.makespan = std::max(timeline.makespan, free[position]);
     const std::vector<Action> &row = table.positions[position];
     if (next[position] == row.size())
       continue;
@@ -161,12 +151,7 @@ Timeline Simulation::run() {
                       ("position " + std::to_string(position)) + " at " +
                       print(action) + " waits for " + missing(action);
   }
-  for (const std::vector<TimedAction> &row : timeline.positions) {
-    double work = 0;
-    for (const TimedAction &timed : row)
-      work += timed.end - timed.start;
-    timeline.idle.push_back(timeline.makespan - work);
-  }
+  measureIdle(timeline);
   return std::move(timeline);
 }
 
@@ -203,6 +188,16 @@ std::vector<int> peaks(const ActionTable &table, size_t count, Group &&group) {
 }
 
 } // namespace
+
+double ActionCosts::secondsOf(const Action &action, int numPositions,
+                              int numStages) const {
+  if (seconds)
+    return seconds(action);
+  if (!isCompute(action.kind))
+    return 0;
+  const double unit = action.kind == ActionKind::Backward ? 2 : 1;
+  return unit * numPositions / numStages;
+}
 
 Timeline simulate(const ActionTable &table, const ActionCosts &costs) {
   return Simulation(table, costs).run();

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_PLAN_SIMULATE_H
 #define PCC_PASSES_PLAN_SIMULATE_H
 
-#include "passes/plan/Action.h"
+#include "passes/plan/Timeline.h"
 
 #include <functional>
 
@@ -17,24 +17,9 @@ struct ActionCosts {
   /// Time from the end of an action to the start of what needs its result on
   /// another position, which costs neither of them time.
   std::function<double(int fromStage, int toStage)> transferSeconds;
-};
 
-struct TimedAction {
-  Action action;
-  double start = 0;
-  double end = 0;
-};
-
-struct Timeline {
-  /// By position, in the order of the table. Actions that can never start are
-  /// missing, and `stuck` tells why.
-  std::vector<std::vector<TimedAction>> positions;
-  double makespan = 0;
-  /// Makespan less own work, by position.
-  std::vector<double> idle;
-  /// Empty, or the first actions of each position that wait forever, and for
-  /// what.
-  std::string stuck;
+  /// Time of an action where `numStages` are divided among `numPositions`.
+  double secondsOf(const Action &action, int numPositions, int numStages) const;
 };
 
 /// Runs the table: every position takes its actions in order, one at a time,

@@ -1,0 +1,24 @@
+//===- Timeline.cpp - what every position does when -----------------------===//
+
+#include "passes/plan/Timeline.h"
+
+#include <algorithm>
+
+namespace pcc::plan {
+
+void measureIdle(Timeline &timeline) {
+  timeline.makespan = 0;
+  for (const auto *rows : {&timeline.positions, &timeline.messages})
+    for (const std::vector<TimedAction> &row : *rows)
+      for (const TimedAction &timed : row)
+        timeline.makespan = std::max(timeline.makespan, timed.end);
+  timeline.idle.clear();
+  for (const std::vector<TimedAction> &row : timeline.positions) {
+    double work = 0;
+    for (const TimedAction &timed : row)
+      work += timed.end - timed.start;
+    timeline.idle.push_back(timeline.makespan - work);
+  }
+}
+
+} // namespace pcc::plan
