@@ -266,26 +266,19 @@ WavePart waveOfAction(std::string_view action) {
 }
 
 /// Update actions count their parts where others count microbatches.
-static bool isOf(const Action &action, Wave wave, int updatePart) {
-  switch (wave) {
-  case Wave::Forward:
-    return action.kind == ActionKind::Forward;
-  case Wave::Backward:
-    return makesInputGradient(action.kind);
-  case Wave::Update:
-    return action.kind == ActionKind::Update && action.microbatch == updatePart;
-  }
-  return false;
+static bool isPart(const Action &action, const Transfer &transfer, int part) {
+  return isOf(action, transfer.wave) &&
+         (transfer.wave != Wave::Update || action.microbatch == part);
 }
 
 bool makes(const Action &action, const Transfer &transfer) {
   return action.stage == transfer.fromStage &&
-         isOf(action, transfer.wave, transfer.part);
+         isPart(action, transfer, transfer.part);
 }
 
 bool uses(const Action &action, const Transfer &transfer) {
   return action.stage == transfer.toStage &&
-         isOf(action, transfer.wave, transfer.part + 1);
+         isPart(action, transfer, transfer.part + 1);
 }
 
 int microbatchOf(const Action &action, const Transfer &transfer) {

@@ -11,10 +11,17 @@ namespace pcc::plan {
 /// part of the update gives to the next.
 enum class Wave : uint8_t { Forward, Backward, Update };
 
-/// Whether an action of that kind makes and uses what travels in a wave.
-inline bool belongsTo(ActionKind kind, Wave wave) {
-  return wave == Wave::Forward ? kind == ActionKind::Forward
-                               : makesInputGradient(kind);
+/// Whether an action makes and uses what travels in a wave.
+inline bool isOf(const Action &action, Wave wave) {
+  switch (wave) {
+  case Wave::Forward:
+    return action.kind == ActionKind::Forward;
+  case Wave::Backward:
+    return makesInputGradient(action.kind);
+  case Wave::Update:
+    return action.kind == ActionKind::Update;
+  }
+  return false;
 }
 
 /// A value that every microbatch takes from one stage to another, not

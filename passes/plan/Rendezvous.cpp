@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <tuple>
 
 namespace pcc::plan {
 namespace {
@@ -17,24 +15,47 @@ struct Channel {
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
+/// What exists so far, by row (a stage and wave, or a transfer) and microbatch.
+class Marks {
+public:
+  explicit Marks(size_t numRows) : rows(numRows) {}
+
+  void set(size_t row, int microbatch) {
+    if (rows[row].size() <= size_t(microbatch))
+      rows[row].resize(microbatch + 1, false);
+    rows[row][microbatch] = true;
+  }
+  bool has(size_t row, int microbatch) const {
+    return size_t(microbatch) < rows[row].size() && rows[row][microbatch];
+  }
+
+private:
+  std::vector<std::vector<char>> rows;
+};
+
 /// Invariant: every position has posted its step `at` (if that is an exchange
 /// and `posted` is set) and completed everything before.
 class Rendezvous {
 public:
   explicit Rendezvous(const PipelineProgram &program)
       : program(program), count(program.positions.size()), at(count, 0),
-        posted(count, false) {}
+        posted(count, false), into(program.positionOfStage.size()),
+        made(into.size() * 3), arrived(program.transfers.size()) {
+    for (size_t t = 0; t < program.transfers.size(); ++t)
+      into[program.transfers[t].toStage].push_back(static_cast<int>(t));
+  }
 
   Replay run();
 
 private:
-  using Value = std::tuple<int, int>; // transfer, microbatch
-
   void advance(int position, std::vector<int> &awake);
   void post(int position, std::vector<int> &awake);
   void compare(int from, int to);
   bool complete(int position) const;
   void checkAction(int position, const Action &action);
+  static size_t rowOf(int stage, Wave wave) {
+    return size_t(stage) * 3 + static_cast<size_t>(wave);
+  }
   void fail(std::string text) {
     if (result.error.empty())
       result.error = std::move(text);
@@ -49,25 +70,27 @@ private:
   const size_t count;
   std::vector<size_t> at;
   std::vector<char> posted;
+  /// Transfers to each stage.
+  std::vector<std::vector<int>> into;
   std::map<std::pair<int, int>, Channel> channels;
-  /// Actions done and values received so far, by position.
-  std::set<Action> done;
-  std::set<Value> arrived;
+  /// What stages have computed, and transfers that met.
+  Marks made, arrived;
   Replay result;
 };
 
 /// Everything that comes from other positions must have arrived.
 void Rendezvous::checkAction(int position, const Action &action) {
-  for (size_t t = 0; t < program.transfers.size(); ++t) {
+  for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
     const bool remote = program.positionOfStage[transfer.fromStage] != position;
-    const Value value(static_cast<int>(t), microbatchOf(action, transfer));
-    if (remote && uses(action, transfer) && !arrived.contains(value))
+    const int microbatch = microbatchOf(action, transfer);
+    if (remote && uses(action, transfer) && !arrived.has(t, microbatch))
       fail(place(position) + " runs " + print(action) +
-           " before it has received " +
-           nameOf(program, {static_cast<int>(t), std::get<1>(value), 0}));
+           " before it has received " + nameOf(program, {t, microbatch, 0}));
   }
-  done.insert(action);
+  for (Wave wave : {Wave::Forward, Wave::Backward, Wave::Update})
+    if (isOf(action, wave))
+      made.set(rowOf(action.stage, wave), action.microbatch);
 }
 
 /// The newest messages that met must mean the same value.
@@ -81,22 +104,16 @@ void Rendezvous::compare(int from, int to) {
       sent.microbatch != received.microbatch)
     fail(place(from) + " sends " + nameOf(program, sent) + " to " + place(to) +
          ", which expects " + nameOf(program, received));
-  arrived.insert({received.transfer, received.microbatch});
+  arrived.set(received.transfer, received.microbatch);
 }
 
 void Rendezvous::post(int position, std::vector<int> &awake) {
   const ProgramStep &step = program.positions[position][at[position]];
   for (const Message &message : step.sends) {
     const Transfer &transfer = program.transfers[message.transfer];
-    bool computed = false;
-    for (ActionKind kind : {ActionKind::Forward, ActionKind::Backward,
-                            ActionKind::InputGradient, ActionKind::Update}) {
-      const bool updates = kind == ActionKind::Update;
-      const Action action{kind, transfer.fromStage,
-                          updates ? transfer.part : message.microbatch};
-      computed |= makes(action, transfer) && done.contains(action);
-    }
-    if (!computed)
+    const int number =
+        transfer.wave == Wave::Update ? transfer.part : message.microbatch;
+    if (!made.has(rowOf(transfer.fromStage, transfer.wave), number))
       fail(place(position) + " sends " + nameOf(program, message) +
            " before it has computed it");
     channels[{position, message.peer}].sent.push_back(message);

@@ -113,12 +113,12 @@ double MessageSimulation::inputsOf(int position, const Action &action) {
   double ready = 0;
   for (size_t t = 0; t < program.transfers.size(); ++t) {
     const Transfer &transfer = program.transfers[t];
-    if (transfer.toStage == action.stage &&
-        belongsTo(action.kind, transfer.wave) &&
+    if (uses(action, transfer) &&
         program.positionOfStage[transfer.fromStage] != position)
       ready = std::max(
-          ready,
-          deliveryOf({static_cast<int>(t), action.microbatch, 0}).arrived);
+          ready, deliveryOf({static_cast<int>(t),
+                             microbatchOf(action, transfer), 0})
+                     .arrived);
   }
   return ready;
 }
@@ -135,10 +135,10 @@ bool MessageSimulation::compute(int position, const Action &action) {
   if (flow == MessageFlow::Blocking)
     return true;
   for (size_t t = 0; t < program.transfers.size(); ++t)
-    if (program.transfers[t].fromStage == action.stage &&
-        belongsTo(action.kind, program.transfers[t].wave))
-      deliveryOf({static_cast<int>(t), action.microbatch, 0}).sent =
-          free[position];
+    if (const Transfer &transfer = program.transfers[t];
+        makes(action, transfer))
+      deliveryOf({static_cast<int>(t), microbatchOf(action, transfer), 0})
+          .sent = free[position];
   return true;
 }
 
