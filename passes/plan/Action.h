@@ -77,15 +77,8 @@ struct ActionTableOrError {
 };
 
 /// The form of PyTorch's schedule files: a line per position, actions joined
-/// by commas.
+/// by commas. ScheduleFile.h reads it.
 std::string printCsv(const ActionTable &table);
-
-/// Reads that form. Empty fields (idle slots) are skipped; a fused
-/// `(0F1;3B0)OVERLAP_F_B` becomes its actions one after another; sends and
-/// receives are dropped, since messages follow from the transfers of a model.
-/// A stage belongs to the line that mentions it first; whether the table is
-/// sound is for `checkSchedule` to say.
-ActionTableOrError parseCsv(std::string_view text);
 
 } // namespace pcc::plan
 

@@ -16,7 +16,7 @@ class Ends {
 public:
   explicit Ends(const ActionTable &table)
       : numMicrobatches(table.numMicrobatches),
-        forward(table.numStages * table.numMicrobatches, never),
+        forward(size_t(table.numStages) * table.numMicrobatches, never),
         gradient(forward) {}
 
   double &ofForward(int stage, int microbatch) {

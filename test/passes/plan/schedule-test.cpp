@@ -2,6 +2,7 @@
 // makespans that follow from them, and the rules that hold for every size.
 
 #include "passes/plan/ScheduleCheck.h"
+#include "passes/plan/ScheduleFile.h"
 #include "passes/plan/Schedules.h"
 #include "passes/plan/Simulate.h"
 
@@ -237,8 +238,8 @@ TEST(Schedule, CsvFilesMayHaveIdleSlotsFusedActionsAndMessages) {
   EXPECT_EQ(parsed.error, "");
   EXPECT_EQ(printCsv(parsed.table), "0F0,0F1,0F2,0B0\n1F0,1B0\n");
   EXPECT_EQ(parseCsv("0F0\n1F0,1G0\n").error,
-            "line 2 of the schedule: '1G0' is no action (expected for example "
-            "0F3, 0B3, 0I3 or 0W3)");
+            "line 2, column 5: '1G0' is no action (expected for example 0F3, "
+            "0B3, 0I3 or 0W3)");
   EXPECT_EQ(parseCsv("0F0,2F0").error,
             "the schedule has no action of stage 1, but one of stage 2");
   EXPECT_EQ(parseCsv("\n").error, "the schedule has no actions");
