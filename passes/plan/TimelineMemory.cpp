@@ -1,0 +1,106 @@
+//===- TimelineMemory.cpp - what a step holds when ------------------------===//
+
+#include "passes/plan/TimelineMemory.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pcc::plan {
+namespace {
+
+bool makesWeightGradient(ActionKind kind) {
+  return kind == ActionKind::Backward || kind == ActionKind::WeightGradient;
+}
+
+bool hasBackward(const Timeline &timeline) {
+  for (const std::vector<TimedAction> &row : timeline.positions)
+    for (const TimedAction &timed : row)
+      if (makesWeightGradient(timed.action.kind))
+        return true;
+  return false;
+}
+
+/// The curve of one row, whose actions it is shown in order.
+class MemoryCurve {
+public:
+  MemoryCurve(const std::vector<StageBytes> &stages, bool trains)
+      : stages(stages), trains(trains) {}
+
+  std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
+
+private:
+  int64_t taken(const Action &action);
+  int64_t givenBack(const Action &action);
+  void change(double seconds, int64_t bytes) {
+    if (bytes)
+      curve.push_back({seconds, curve.back().bytes + bytes});
+  }
+
+  const std::vector<StageBytes> &stages;
+  const bool trains;
+  /// Stages whose gradients are held.
+  std::set<int> accumulating;
+  std::vector<MemoryPoint> curve;
+};
+
+int64_t MemoryCurve::taken(const Action &action) {
+  const StageBytes &stage = stages[action.stage];
+  if (action.kind == ActionKind::Forward)
+    return stage.activations;
+  const bool first = makesWeightGradient(action.kind) &&
+                     accumulating.insert(action.stage).second;
+  return first ? stage.gradients : 0;
+}
+
+int64_t MemoryCurve::givenBack(const Action &action) {
+  const StageBytes &stage = stages[action.stage];
+  switch (action.kind) {
+  case ActionKind::Forward:
+    return trains ? 0 : stage.activations;
+  case ActionKind::Backward:
+    return stage.activations;
+  case ActionKind::InputGradient:
+    return stage.activationsOfInput;
+  case ActionKind::WeightGradient:
+    return stage.activations - stage.activationsOfInput;
+  case ActionKind::Update:
+    return accumulating.erase(action.stage) ? stage.gradients : 0;
+  default:
+    return 0;
+  }
+}
+
+std::vector<MemoryPoint> MemoryCurve::of(const std::vector<TimedAction> &row) {
+  std::set<int> present;
+  for (const TimedAction &timed : row)
+    present.insert(timed.action.stage);
+  curve.push_back({0, 0});
+  for (int stage : present)
+    curve.back().bytes += stages[stage].weights;
+  for (const TimedAction &timed : row) {
+    change(timed.start, taken(timed.action));
+    change(timed.end, -givenBack(timed.action));
+  }
+  return std::move(curve);
+}
+
+} // namespace
+
+void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages) {
+  const bool trains = hasBackward(timeline);
+  timeline.memory.clear();
+  for (const std::vector<TimedAction> &row : timeline.positions)
+    timeline.memory.push_back(MemoryCurve(stages, trains).of(row));
+}
+
+std::vector<int64_t> peakBytes(const Timeline &timeline) {
+  std::vector<int64_t> peaks;
+  for (const std::vector<MemoryPoint> &curve : timeline.memory) {
+    peaks.push_back(0);
+    for (const MemoryPoint &point : curve)
+      peaks.back() = std::max(peaks.back(), point.bytes);
+  }
+  return peaks;
+}
+
+} // namespace pcc::plan

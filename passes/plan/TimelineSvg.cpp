@@ -1,0 +1,259 @@
+//===- TimelineSvg.cpp - a picture of a step ------------------------------===//
+
+#include "passes/plan/TimelineSvg.h"
+
+#include "passes/plan/SvgText.h"
+#include "passes/plan/TimelineMemory.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace pcc::plan {
+namespace {
+
+/// Pixels.
+constexpr double left = 64, right = 150, top = 44, barHeight = 20,
+                 messageHeight = 6, memoryHeight = 22, rowGap = 8,
+                 footHeight = 56, baseline = 6, digitWidth = 6.2,
+                 leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
+                 mostPlotWidth = 6000;
+
+struct Look {
+  std::string_view colour, ink, meaning;
+};
+
+/// In the order of the legend. Colours differ in lightness too.
+constexpr std::array<Look, 6> looks{{
+    {"#3b6fb6", "#fff", "F forward"},
+    {"#7fb069", "#000", "B backward"},
+    {"#9ecfc4", "#000", "I input gradient"},
+    {"#e8c547", "#000", "W weight gradient"},
+    {"#8e5ea2", "#fff", "whole stage"},
+    {"#d1495b", "#fff", "message"},
+}};
+constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
+
+size_t lookOf(ActionKind kind) {
+  if (kind >= ActionKind::SendForward)
+    return looks.size() - 1;
+  return std::min(static_cast<size_t>(kind), looks.size() - 2);
+}
+
+/// Three digits and the unit that makes them readable.
+std::string printScaled(double number,
+                        const std::array<std::string_view, 4> &units,
+                        double step) {
+  size_t unit = 0;
+  while (unit + 1 < units.size() && number >= step)
+    number /= step, ++unit;
+  const int decimals = number < 10 ? 2 : number < 100 ? 1 : 0;
+  return printFixed(number, decimals) + " " + std::string(units[unit]);
+}
+
+std::string printSeconds(double seconds) {
+  return printScaled(seconds * 1e9, {"ns", "us", "ms", "s"}, 1000);
+}
+
+std::string printBytes(int64_t bytes) {
+  return printScaled(static_cast<double>(bytes), {"B", "KiB", "MiB", "GiB"},
+                     1024);
+}
+
+std::string printShare(double part, double whole) {
+  return printFixed(whole > 0 ? 100 * part / whole : 0, 1) + " % idle";
+}
+
+/// Gives the average forward a box that can hold a number, within limits.
+double plotWidthOf(const Timeline &timeline) {
+  double work = 0, count = 0;
+  for (const std::vector<TimedAction> &row : timeline.positions)
+    for (const TimedAction &timed : row)
+      if (timed.action.kind == ActionKind::Forward)
+        work += timed.end - timed.start, ++count;
+  return work > 0 ? std::clamp(leastBoxWidth * timeline.makespan * count / work,
+                               leastPlotWidth, mostPlotWidth)
+                  : leastPlotWidth;
+}
+
+/// What a row needs: bar, messages, memory, gap.
+double rowHeightOf(const Timeline &timeline) {
+  return barHeight + (timeline.messages.empty() ? 0 : messageHeight) +
+         (timeline.memory.empty() ? 0 : memoryHeight) + rowGap;
+}
+
+/// Draws one timeline from top to bottom.
+class TimelineDrawing {
+public:
+  explicit TimelineDrawing(const Timeline &timeline)
+      : timeline(timeline), peaks(peakBytes(timeline)),
+        plotWidth(plotWidthOf(timeline)),
+        scale(timeline.makespan > 0 ? plotWidth / timeline.makespan : 0),
+        rowHeight(rowHeightOf(timeline)),
+        foot(top + rowHeight * static_cast<double>(timeline.positions.size())),
+        svg(left + plotWidth + right, foot + footHeight) {}
+
+  std::string draw(std::string_view title);
+
+private:
+  double x(double seconds) const { return left + seconds * scale; }
+  void addHead(std::string_view title);
+  void addRow(size_t row);
+  void addBar(size_t row, double y);
+  void addAction(const TimedAction &timed, double y, double height,
+                 double opacity);
+  void addNumber(const TimedAction &timed, double y);
+  void addMemory(size_t row, double y);
+  void addAxis();
+  void addLegend();
+  void addBeside(double bottom, const std::string &text) {
+    svg.addText(left + plotWidth + 6, bottom - baseline, text);
+  }
+
+  const Timeline &timeline;
+  const std::vector<int64_t> peaks;
+  /// Pixels; `scale` is pixels per second, `foot` where the last row ends.
+  const double plotWidth, scale, rowHeight, foot;
+  std::set<size_t> looksUsed;
+  SvgText svg;
+};
+
+void TimelineDrawing::addHead(std::string_view title) {
+  double idle = 0;
+  for (double seconds : timeline.idle)
+    idle += seconds;
+  const double whole =
+      timeline.makespan * static_cast<double>(timeline.idle.size());
+  svg.addText(left, 26,
+              std::string(title) + (title.empty() ? "" : ": ") +
+                  printSeconds(timeline.makespan) + ", " +
+                  printShare(idle, whole),
+              " font-size=\"15\"");
+}
+
+void TimelineDrawing::addAction(const TimedAction &timed, double y,
+                                double height, double opacity) {
+  const size_t look = lookOf(timed.action.kind);
+  looksUsed.insert(look);
+  svg.addBox({x(timed.start), y, (timed.end - timed.start) * scale, height},
+             looks[look].colour, opacity,
+             print(timed.action) + ", " + printSeconds(timed.start) + " to " +
+                 printSeconds(timed.end));
+}
+
+/// The microbatch, if there is room for it.
+void TimelineDrawing::addNumber(const TimedAction &timed, double y) {
+  const std::string digits = std::to_string(timed.action.microbatch);
+  const double width = (timed.end - timed.start) * scale;
+  if (timed.action.microbatch < 0 ||
+      width < digitWidth * static_cast<double>(digits.size()) + 1)
+    return;
+  svg.addText(x(timed.start) + width / 2, y + barHeight - baseline, digits,
+              " text-anchor=\"middle\" pointer-events=\"none\" fill=\"" +
+                  std::string(looks[lookOf(timed.action.kind)].ink) + "\"");
+}
+
+void TimelineDrawing::addBar(size_t row, double y) {
+  svg.addRectangle({left, y, plotWidth, barHeight}, idleColour);
+  std::set<int> stages;
+  for (const TimedAction &timed : timeline.positions[row])
+    stages.insert(timed.action.stage);
+  for (const TimedAction &timed : timeline.positions[row]) {
+    const auto chunk =
+        std::distance(stages.begin(), stages.find(timed.action.stage));
+    addAction(timed, y, barHeight,
+              1 - 0.5 * static_cast<double>(chunk) /
+                      static_cast<double>(stages.size()));
+    addNumber(timed, y);
+  }
+  if (row < timeline.idle.size())
+    addBeside(y + barHeight, printShare(timeline.idle[row], timeline.makespan));
+}
+
+void TimelineDrawing::addRow(size_t row) {
+  double y = top + rowHeight * static_cast<double>(row);
+  svg.beginGroup("row");
+  svg.addText(8, y + barHeight - baseline, "rank " + std::to_string(row));
+  addBar(row, y);
+  y += barHeight;
+  if (row < timeline.messages.size())
+    for (const TimedAction &timed : timeline.messages[row])
+      addAction(timed, y + 1, messageHeight - 2, 0.6);
+  if (!timeline.messages.empty())
+    y += messageHeight;
+  if (row < timeline.memory.size())
+    addMemory(row, y);
+  svg.endGroup();
+}
+
+/// The area under the row's curve; all rows have one scale.
+void TimelineDrawing::addMemory(size_t row, double y) {
+  const int64_t most = *std::max_element(peaks.begin(), peaks.end());
+  const double unit =
+      most > 0 ? (memoryHeight - 2) / static_cast<double>(most) : 0;
+  std::string points;
+  auto add = [&](double seconds, double height) {
+    points += printFixed(x(seconds), 2) + "," +
+              printFixed(y + memoryHeight - height, 2) + " ";
+  };
+  double height = 0;
+  add(0, height);
+  for (const MemoryPoint &change : timeline.memory[row]) {
+    add(change.seconds, height);
+    height = static_cast<double>(change.bytes) * unit;
+    add(change.seconds, height);
+  }
+  add(timeline.makespan, height);
+  add(timeline.makespan, 0);
+  svg.addPolygon(points, memoryColour, 0.35);
+  addBeside(y + memoryHeight, "peak " + printBytes(peaks[row]));
+}
+
+/// Ticks at 1, 2 or 5 times a power of ten.
+void TimelineDrawing::addAxis() {
+  if (timeline.makespan <= 0)
+    return;
+  const double rough = leastTickWidth / scale;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  const double step = power * (rough > 5 * power   ? 10
+                               : rough > 2 * power ? 5
+                                                   : 2);
+  for (int tick = 0; tick * step <= timeline.makespan; ++tick) {
+    svg.addRectangle({x(tick * step), foot, 1, 4}, memoryColour);
+    svg.addText(x(tick * step), foot + 16,
+                tick ? printSeconds(tick * step) : "0",
+                " text-anchor=\"middle\"");
+  }
+}
+
+void TimelineDrawing::addLegend() {
+  double at = left;
+  auto add = [&](std::string_view colour, std::string_view meaning) {
+    svg.addRectangle({at, foot + 30, 12, 12}, colour);
+    svg.addText(at + 16, foot + 40, meaning);
+    at += 34 + digitWidth * static_cast<double>(meaning.size());
+  };
+  for (size_t look : looksUsed)
+    add(looks[look].colour, looks[look].meaning);
+  add(idleColour, "idle");
+  if (!timeline.memory.empty())
+    add(memoryColour, "memory");
+}
+
+std::string TimelineDrawing::draw(std::string_view title) {
+  addHead(title);
+  for (size_t row = 0; row < timeline.positions.size(); ++row)
+    addRow(row);
+  addAxis();
+  addLegend();
+  return svg.finish();
+}
+
+} // namespace
+
+std::string drawSvg(const Timeline &timeline, std::string_view title) {
+  return TimelineDrawing(timeline).draw(title);
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,108 @@
+//===- TimelineTrace.cpp - a step for trace viewers -----------------------===//
+
+#include "passes/plan/TimelineTrace.h"
+
+#include <cmath>
+
+namespace pcc::plan {
+namespace {
+
+int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+/// Trace times are microseconds. Begin and end are rounded alike, so that
+/// events which touch do not overlap.
+std::string microseconds(int64_t nanoseconds) {
+  const std::string digits = std::to_string(nanoseconds % 1000);
+  return std::to_string(nanoseconds / 1000) + "." +
+         std::string(3 - digits.size(), '0') + digits;
+}
+
+std::string_view categoryOf(ActionKind kind) {
+  switch (kind) {
+  case ActionKind::Forward:
+    return "forward";
+  case ActionKind::Backward:
+    return "backward";
+  case ActionKind::InputGradient:
+    return "input gradient";
+  case ActionKind::WeightGradient:
+    return "weight gradient";
+  case ActionKind::Update:
+    return "update";
+  default:
+    return "communication";
+  }
+}
+
+class TraceWriter {
+public:
+  std::string write(const Timeline &timeline);
+
+private:
+  /// Begins an event of a row; its other fields follow.
+  std::string &begin(char phase, size_t row, int thread);
+  void name(std::string_view what, size_t row, int thread,
+            const std::string &name);
+  void addActions(const std::vector<TimedAction> &actions, size_t row,
+                  int thread);
+
+  std::string text;
+};
+
+std::string &TraceWriter::begin(char phase, size_t row, int thread) {
+  text += text.empty() ? "" : ",\n";
+  text += "{\"ph\":\"";
+  text += phase;
+  text += "\",\"pid\":" + std::to_string(row) +
+          ",\"tid\":" + std::to_string(thread);
+  return text;
+}
+
+void TraceWriter::name(std::string_view what, size_t row, int thread,
+                       const std::string &name) {
+  begin('M', row, thread) += ",\"name\":\"" + std::string(what) +
+                             "\",\"args\":{\"name\":\"" + name + "\"}}";
+}
+
+void TraceWriter::addActions(const std::vector<TimedAction> &actions,
+                             size_t row, int thread) {
+  for (const TimedAction &timed : actions) {
+    const int64_t start = nanoseconds(timed.start);
+    begin('X', row, thread) +=
+        ",\"ts\":" + microseconds(start) +
+        ",\"dur\":" + microseconds(nanoseconds(timed.end) - start) +
+        ",\"name\":\"" + print(timed.action) + "\",\"cat\":\"" +
+        std::string(categoryOf(timed.action.kind)) +
+        "\",\"args\":{\"stage\":" + std::to_string(timed.action.stage);
+    if (timed.action.microbatch >= 0)
+      text += ",\"microbatch\":" + std::to_string(timed.action.microbatch);
+    text += "}}";
+  }
+}
+
+std::string TraceWriter::write(const Timeline &timeline) {
+  for (size_t row = 0; row < timeline.positions.size(); ++row) {
+    name("process_name", row, 0, "rank " + std::to_string(row));
+    name("thread_name", row, 0, "actions");
+    addActions(timeline.positions[row], row, 0);
+    if (row < timeline.messages.size()) {
+      name("thread_name", row, 1, "messages");
+      addActions(timeline.messages[row], row, 1);
+    }
+    if (row < timeline.memory.size())
+      for (const MemoryPoint &point : timeline.memory[row])
+        begin('C', row, 0) +=
+            ",\"ts\":" + microseconds(nanoseconds(point.seconds)) +
+            ",\"name\":\"memory\",\"args\":{\"bytes\":" +
+            std::to_string(point.bytes) + "}}";
+  }
+  return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + text + "\n]}\n";
+}
+
+} // namespace
+
+std::string writeTrace(const Timeline &timeline) {
+  return TraceWriter().write(timeline);
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,18 @@
+//===- TimelineTrace.h - a step for trace viewers -------------------------===//
+
+#ifndef PCC_PASSES_PLAN_TIMELINETRACE_H
+#define PCC_PASSES_PLAN_TIMELINETRACE_H
+
+#include "passes/plan/Timeline.h"
+
+namespace pcc::plan {
+
+/// A timeline in Chrome's trace event format (JSON, for Perfetto and
+/// chrome://tracing): a process per row with one thread of actions, one of
+/// messages, and a counter of its memory, where the timeline has them. Complete
+/// events are called as in action tables and carry stage and microbatch.
+std::string writeTrace(const Timeline &timeline);
+
+} // namespace pcc::plan
+
+#endif // PCC_PASSES_PLAN_TIMELINETRACE_H
