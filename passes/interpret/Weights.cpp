@@ -82,11 +82,25 @@ static Status readFile(WeightAttr weight, ElementType type,
   return Status::success();
 }
 
+static HostTensor filled(RankedTensorType type, double number) {
+  HostTensor tensor = HostTensor::zeros(type);
+  withStorage(tensor.kind, [&](auto zero) {
+    using T = decltype(zero);
+    std::fill_n(tensor.data<T>(), tensor.numElements(), static_cast<T>(number));
+  });
+  return tensor;
+}
+
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)
     return Status::error(runtime::Defect,
                          "no weight is called '" + name.str() + "'");
+  if (auto fill = parameter.getFill()) {
+    tensor = filled(cast<RankedTensorType>(parameter.getType()),
+                    fill->convertToDouble());
+    return Status::success();
+  }
   WeightAttr weight = parameter.getWeightAttr();
   auto type =
       weight ? weight.getStored() : cast<RankedTensorType>(parameter.getType());

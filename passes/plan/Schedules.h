@@ -72,6 +72,9 @@ struct StageUpdate {
   int part;
 };
 
+/// One part for each stage.
+std::vector<StageUpdate> wholeUpdates(int numStages);
+
 /// Appends the updates to the ends of their positions, part after part.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 

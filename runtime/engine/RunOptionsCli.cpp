@@ -42,8 +42,35 @@ static void addData(CLI::App &app, RunOptions &options) {
                "hash whole weight files before running");
 }
 
+static void addTraining(CLI::App &app, RunOptions &options) {
+  app.add_option("--data", options.data,
+                 "what to train on: a directory of NAME.npy with a leading "
+                 "step dimension, or, with --tokens, a file of tokens")
+      ->type_name("DIR|FILE");
+  app.add_option("--tokens", options.tokens,
+                 "--data is a stream of tokens of this type")
+      ->check(CLI::IsMember({"u16", "u32", "i32", "i64"}));
+  app.add_option("--steps", options.steps, "steps to train (default 1)")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
+  app.add_option("--save", options.save,
+                 "directory for checkpoints; one after the last step")
+      ->type_name("DIR");
+  app.add_option("--save-every", options.saveEvery,
+                 "and one after every K steps")
+      ->type_name("K")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
+  app.add_option("--resume", options.resume,
+                 "go on where the newest checkpoint in this directory stands; "
+                 "it may be of another plan")
+      ->type_name("DIR");
+  app.add_option("--metrics", options.metrics,
+                 "a line of JSON per step: loss, norm, learning rate, seconds")
+      ->type_name("FILE.jsonl");
+}
+
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
+  addTraining(app, options);
   app.add_option("--comm", options.comm,
                  "how ranks communicate: mpi (processes), thread (one process)")
       ->check(CLI::IsMember({"mpi", "thread", "nccl"}));

@@ -70,7 +70,7 @@ std::string fault(const ScheduleRequest &request) {
   const bool trains = request.kind != ScheduleKind::ForwardOnly;
   insertUnshards(table, stagesUpTo(table.numStages));
   if (trains)
-    appendUpdates(table);
+    appendUpdates(table, wholeUpdates(table.numStages));
   auto claims = checkSchedule(table, declaredBounds(request));
   if (!claims.empty())
     return claims.front();

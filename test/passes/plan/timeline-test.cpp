@@ -47,7 +47,7 @@ constexpr ScheduleKind kinds[] = {
 
 TEST(TimelineMemory, ActionsTakeWhenTheyBeginAndGiveBackWhenTheyEnd) {
   ActionTable table = make(ScheduleKind::OneFOneB, 1, 2);
-  appendUpdates(table);
+  appendUpdates(table, wholeUpdates(table.numStages));
   EXPECT_EQ(curveOf(withMemory(table, {100, 10, 3, 0}), 0),
             "0:100 0:103 1:113 3:110 3:113 6:110 6:100 ");
   ActionTable split = make(ScheduleKind::ZbH1, 1, 1);
@@ -124,7 +124,7 @@ TEST(Timeline, IdleIsMeasuredFromTheRows) {
 /// A step with everything that a picture can show.
 Timeline complete(ScheduleKind kind, int p, int m) {
   ActionTable table = make(kind, p, m);
-  appendUpdates(table);
+  appendUpdates(table, wholeUpdates(table.numStages));
   ActionCosts costs;
   costs.transferSeconds = [](int, int) { return 2e-4; };
   costs.seconds = [](const Action &action) {
@@ -237,7 +237,7 @@ TEST(TimelineTrace, ActionsOfARankDoNotOverlap) {
 
 TEST(TimelineTrace, EventsAreCalledAsInActionTables) {
   ActionTable table = make(ScheduleKind::OneFOneB, 1, 1);
-  appendUpdates(table);
+  appendUpdates(table, wholeUpdates(table.numStages));
   const auto trace = nlohmann::json::parse(writeTrace(simulate(table)));
   const auto &events = trace.at("traceEvents");
   ASSERT_EQ(events.size(), 5u);
