@@ -5,7 +5,8 @@
 #include "passes/2-prepare/Training.h"
 #include "passes/plan/Schedules.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+
+#include <charconv>
 
 using namespace mlir;
 using namespace pcc;
@@ -48,7 +49,8 @@ static constexpr List lists[] = {
 
 /// As short as it can be read back.
 static std::string textOf(double number) {
-  return llvm::formatv("{0}", number).str();
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, number).ptr};
 }
 
 void pcc::addTrainingText(const TrainingOptions &options,
@@ -114,8 +116,8 @@ void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {
                          options.*list.value)));
   if (options.optimizer.empty())
     entries.append("optimizer", builder.getStringAttr("sgd"));
-  for (auto [entry, beta] : llvm::zip(ArrayRef({"beta1", "beta2"}),
-                                      options.betas))
+  static constexpr const char *betas[] = {"beta1", "beta2"};
+  for (auto [entry, beta] : llvm::zip(betas, options.betas))
     entries.append(entry, builder.getF64FloatAttr(beta));
   module->setAttr(prepare::trainingName,
                   entries.getDictionary(module.getContext()));

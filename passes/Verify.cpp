@@ -64,6 +64,11 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
   return recallModel(parts.getModule(), options);
 }
 
+/// The unpartitioned model is what was read; what trains it is made of that.
+static Phase lastWhole(const CompileOptions &options) {
+  return options.training.train ? Phase::Prepare : Phase::Import;
+}
+
 Outcome pcc::verify(const CompileOptions &options,
                     const VerifyOptions &verifyOptions,
                     const Listener &listener) {
@@ -80,7 +85,7 @@ Outcome pcc::verify(const CompileOptions &options,
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
       Outcome outcome = whole.load();
       if (outcome.ok())
-        outcome = whole.advanceTo(Phase::Import);
+        outcome = whole.advanceTo(lastWhole(wholeOptions));
       if (outcome.ok())
         outcome = parts.advanceTo(Phase::Schedule);
       return outcome.ok() ? verifyParts(whole, parts, verifyOptions) : outcome;

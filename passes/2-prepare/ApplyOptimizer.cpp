@@ -6,6 +6,7 @@
 #include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Optimizers.h"
 #include "passes/2-prepare/Passes.h"
+#include "passes/2-prepare/Simplifications.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -217,6 +218,8 @@ struct ApplyOptimizer
     Updater updater(model, *request, *optimizer, *schedule);
     updater.run();
     numUpdated += updater.numUpdated();
+    if (failed(foldAll(model)))
+      return signalPassFailure();
   }
 };
 } // namespace

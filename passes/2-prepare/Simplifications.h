@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_2_PREPARE_SIMPLIFICATIONS_H
 #define PCC_PASSES_2_PREPARE_SIMPLIFICATIONS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace pcc::prepare {
@@ -17,6 +18,8 @@ bool isElementWise(mlir::Operation *op);
 
 /// Ops on constants, and ops that their own folds remove.
 void addFolds(mlir::RewritePatternSet &patterns);
+/// Applies these to all of a function.
+mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 /// Neutral operands, double negations, casts, selects, broadcasts.
 void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 /// Reshapes, transposes, slices, concats.

@@ -1,5 +1,6 @@
 //===- SimplifyFolds.cpp - computes what is known -------------------------===//
 
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Simplifications.h"
 
@@ -39,4 +40,13 @@ struct Fold : RewritePattern {
 
 void pcc::prepare::addFolds(RewritePatternSet &patterns) {
   patterns.add<Fold>(patterns.getContext());
+}
+
+LogicalResult pcc::prepare::foldAll(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  addFolds(patterns);
+  return applyPatternsGreedily(
+      function, std::move(patterns),
+      GreedyRewriteConfig().enableFolding(false).setMaxIterations(
+          GreedyRewriteConfig::kNoLimit));
 }

@@ -57,8 +57,10 @@ Chain::Chain(func::FuncOp function) : function(function) {
     }
 }
 
-/// What says so, and what depends on it.
+/// What says so, and what depends on it. Leaves belong to whoever reads them.
 bool Chain::follows(Operation *op) const {
+  if (op->getNumOperands() == 0)
+    return false;
   return op->hasAttr(graph::mirrorsName) || op->hasAttr(graph::updatesName) ||
          isa<graph::AccumulateOp, graph::SetParameterOp>(op) ||
          llvm::any_of(op->getOperands(), [&](Value operand) {

@@ -79,10 +79,12 @@ private:
 
 /// Ops of which nobody reads a result any more.
 static void eraseDead(func::FuncOp function) {
-  for (Operation &op : llvm::make_early_inc_range(
-           llvm::reverse(function.front().without_terminator())))
-    if (op.use_empty() && isPure(&op) && op.getNumResults() > 0)
-      op.erase();
+  SmallVector<Operation *> ops;
+  for (Operation &op : function.front().without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty() && isPure(op) && op->getNumResults() > 0)
+      op->erase();
 }
 
 void pcc::shard::separateStepInputs(func::FuncOp function, const Seeds &seeds) {

@@ -34,10 +34,10 @@ struct ScheduleActions
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      StringRef action = pipe::actionOf(function);
-      int part = 0;
-      if (action.consume_front("U") && !action.getAsInteger(10, part))
-        found.push_back({static_cast<int>(pipe::stageOf(function)), part});
+      const auto action = plan::parseKind(pipe::actionOf(function).str());
+      if (action && action->kind == plan::ActionKind::Update)
+        found.push_back({static_cast<int>(pipe::stageOf(function)),
+                         action->microbatch});
     }
     return found;
   }

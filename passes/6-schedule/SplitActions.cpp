@@ -94,15 +94,19 @@ public:
   StageSplitter(func::FuncOp stage, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {}
 
-  void run() {
+  LogicalResult run() {
+    if (failed(checkOrder()))
+      return failure();
     if (splitsBackward)
       splitBackward(body);
     for (Operation &op : body.without_terminator())
       if (!isLeaf(&op))
         functions.try_emplace(partOf(&op));
     functions.try_emplace(forwardPart);
-    if (functions.size() == 1)
-      return forgetParts();
+    if (functions.size() == 1) {
+      forgetParts();
+      return success();
+    }
     for (auto &[part, function] : functions)
       begin(part, function);
     for (Operation &op : body.without_terminator())
@@ -112,6 +116,7 @@ public:
     for (auto &[part, function] : functions)
       finish(function);
     stage.erase();
+    return success();
   }
 
 private:
@@ -123,6 +128,18 @@ private:
     SmallVector<DictionaryAttr> resultAttributes;
     DenseMap<Value, unsigned> resultOf;
   };
+
+  /// Nothing can be taken from a function that runs later.
+  LogicalResult checkOrder() {
+    for (Operation &op : body.without_terminator())
+      for (Value operand : op.getOperands())
+        if (Operation *maker = operand.getDefiningOp();
+            maker && !isLeaf(maker) && partOf(maker) > partOf(&op))
+          return op.emitOpError("of part ")
+                 << partOf(&op) << " reads a value of part " << partOf(maker)
+                 << ", which runs later";
+    return success();
+  }
 
   void forgetParts() {
     for (Operation &op : body)
@@ -181,7 +198,7 @@ private:
     auto builder = OpBuilder::atBlockEnd(&function.op.front());
     Operation *maker = value.getDefiningOp();
     if (maker && isLeaf(maker)) {
-      copyLeaf(maker, function, builder);
+      builder.clone(*maker, function.map)->removeAttr(pipe::partName);
       return function.map.lookup(value);
     }
     Value made =
@@ -192,23 +209,6 @@ private:
                             value.getLoc());
     function.map.map(value, made);
     return made;
-  }
-
-  /// Where the backward pass begins is clear by now.
-  static void copyLeaf(Operation *leaf, Function &function,
-                       OpBuilder &builder) {
-    if (auto one = dyn_cast<graph::LossGradientOp>(leaf)) {
-      auto constant = graph::ConstantOp::create(
-          builder, one.getLoc(),
-          DenseElementsAttr::get(
-              graph::tensorType(one),
-              builder.getFloatAttr(graph::tensorType(one).getElementType(),
-                                   1)));
-      if (dist::ShardingAttr sharding = dist::shardingOf(one.getResult()))
-        dist::setSharding(constant, sharding.getSharding());
-      return function.map.map(one.getResult(), constant.getResult());
-    }
-    builder.clone(*leaf, function.map)->removeAttr(pipe::partName);
   }
 
   static Value addArgument(Function &function, Type type,
@@ -287,7 +287,11 @@ private:
                 stage.getResultAttrDict(number));
   }
 
+  /// Weights are written when all that reads them has run.
   static void finish(Function &function) {
+    for (auto set : llvm::to_vector(
+             function.op.getOps<graph::SetParameterOp>()))
+      set->moveBefore(&function.op.front(), function.op.front().end());
     auto builder = OpBuilder::atBlockEnd(&function.op.front());
     func::ReturnOp::create(builder, function.op.getLoc(), function.results);
     function.op.setType(builder.getFunctionType(
@@ -309,8 +313,10 @@ struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
     auto kind = name ? plan::scheduleByName(name.getValue().str())
                      : std::optional<plan::ScheduleKind>();
     for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (stage->hasAttr(pipe::stageName) && pipe::actionOf(stage) == "F")
-        StageSplitter(stage, kind && plan::splitsBackward(*kind)).run();
+      if (stage->hasAttr(pipe::stageName) && pipe::actionOf(stage) == "F" &&
+          failed(StageSplitter(stage, kind && plan::splitsBackward(*kind))
+                     .run()))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -96,7 +96,7 @@ struct VerifyScheduled
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
       for (const plan::Action &action : row)
-        run.insert({action.stage, functionActionOf(action)});
+        run.insert({action.stage, plan::printKind(action)});
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!run.erase({pipe::stageOf(function),
                       pipe::actionOf(function).str()}))
@@ -113,14 +113,6 @@ struct VerifyScheduled
              << "stage " << run.begin()->first << " has no function for "
              << run.begin()->second;
     return success();
-  }
-
-  static std::string functionActionOf(const plan::Action &action) {
-    plan::Action any = action;
-    if (action.kind != plan::ActionKind::Update)
-      any.microbatch = -1;
-    any.stage = 0;
-    return plan::print(any).substr(1);
   }
 
   /// What a function takes of another one is what that one makes.

@@ -2,6 +2,8 @@
 
 #include "passes/7-emit/LibraryCalls.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/7-emit/KernelPlan.h"
 #include <numbers>
@@ -134,9 +136,22 @@ private:
     take({*value.user_begin()});
   }
 
+  /// A sum over microbatches lies where the call would write.
+  static bool isSumSoFar(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto function =
+        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                 : func::FuncOp();
+    auto held =
+        function
+            ? pipe::heldOf(function.getArgAttrDict(argument.getArgNumber()))
+            : std::optional<pipe::Held>();
+    return held && held->by == function.getName();
+  }
+
   void takeResidual() {
     Value value = next(), other = addend(value);
-    if (!other || other.getType() != value.getType())
+    if (!other || other.getType() != value.getType() || isSumSoFar(other))
       return;
     epilogue.residual = other;
     take({*value.user_begin()});

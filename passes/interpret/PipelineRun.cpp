@@ -26,10 +26,7 @@ static bool runsOnce(func::FuncOp function) {
 
 /// Null if there is none.
 func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
-  plan::Action any{action.kind, 0, -1};
-  if (action.kind == plan::ActionKind::Update)
-    any.microbatch = action.microbatch;
-  auto it = functions.find({action.stage, plan::print(any).substr(1)});
+  auto it = functions.find({action.stage, plan::printKind(action)});
   return it == functions.end() ? func::FuncOp() : it->second;
 }
 
@@ -84,6 +81,11 @@ Mail PipelineRun::mailOf(const Position &position, int64_t stage,
   mail.write = [=, this](graph::SetParameterOp set,
                          const RankTensors &tensors) {
     pending[{number, set.getParameter().str()}] = tensors;
+    const Ranks ranks{mesh, 0};
+    if (listener.onWrite)
+      listener.onWrite(set.getParameter(),
+                       {set.getValue(), dist::shardingOf(set.getValue()), ranks,
+                        number * ranks.size(), tensors});
   };
   return mail;
 }

@@ -16,6 +16,8 @@ struct PipelineListener {
   std::function<void(llvm::StringRef, const StageValue &)> onOutput;
   /// The result of an op.
   std::function<void(const StageValue &)> onResult;
+  /// What a step writes to a parameter.
+  std::function<void(llvm::StringRef, const StageValue &)> onWrite;
 };
 
 /// Executes a module after 6-schedule: every position goes through its actions

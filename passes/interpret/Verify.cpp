@@ -3,6 +3,7 @@
 #include "passes/interpret/Verify.h"
 #include "passes/interpret/FirstDifference.h"
 #include "passes/interpret/Npy.h"
+#include "passes/interpret/VerifyTraining.h"
 #include "passes/interpret/WholeRun.h"
 #include "runtime/program/OutputNames.h"
 
@@ -60,6 +61,8 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
                          "the model has no function @main");
   if (Status status = makeInputs(model, files, inputs); status.failed())
     return status;
+  if (isTraining(whole))
+    return verifyTraining(whole, parts, inputs, /*numSteps=*/3, found);
   if (Status status = expectOutputs(); status.failed())
     return status;
   PipelineListener listener;

@@ -6,13 +6,20 @@
 #include "passes/interpret/FunctionRun.h"
 #include "passes/interpret/Inputs.h"
 
+#include <map>
+
 namespace pcc::interpret {
 
-/// Executes @main of a module after 1-import. Returns its outputs in order, or
-/// fails with an error.
+/// Parameters that a step has written, whole.
+using WrittenParameters = std::map<std::string, TensorPointer>;
+
+/// Executes @main of a module that is not partitioned. Returns its outputs in
+/// order, or fails with an error. A step of training takes `parameters`, where
+/// they are not as the model has them, and writes them.
 llvm::FailureOr<std::vector<TensorPointer>>
 runWhole(mlir::ModuleOp module, const Inputs &inputs, graph::Numerics numerics,
-         OnResult onResult, std::string &error);
+         OnResult onResult, std::string &error,
+         WrittenParameters *parameters = nullptr);
 
 } // namespace pcc::interpret
 

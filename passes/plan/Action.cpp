@@ -84,6 +84,19 @@ std::optional<Action> parseAction(std::string_view text) {
   return action;
 }
 
+std::optional<Action> parseKind(std::string_view text) {
+  for (const Spelling &spelling : spellings)
+    if (spelling.name == text)
+      return Action{spelling.kind, 0, -1};
+  const std::optional<Action> action = parseAction("0" + std::string(text));
+  return action && action->kind == ActionKind::Update ? action : std::nullopt;
+}
+
+std::string printKind(const Action &action) {
+  const bool hasPart = action.kind == ActionKind::Update;
+  return print({action.kind, 0, hasPart ? action.microbatch : -1}).substr(1);
+}
+
 std::vector<int> ActionTable::stagesOf(int position) const {
   std::vector<int> stages;
   for (int stage = 0; stage < numStages; ++stage)

@@ -56,6 +56,12 @@ std::string print(const Action &action);
 /// Nothing if `text` is not an action.
 std::optional<Action> parseAction(std::string_view text);
 
+/// What runs a function of a stage: an action without stage and microbatch (F,
+/// B, UNSHARD), an update with its part (U0). Nothing if it is none.
+std::optional<Action> parseKind(std::string_view text);
+/// The same of an action.
+std::string printKind(const Action &action);
+
 /// What every position does in one step, in order. A position is one rank of
 /// the pipeline: the stages it runs.
 struct ActionTable {

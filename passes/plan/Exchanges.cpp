@@ -257,12 +257,14 @@ PipelineProgramOrError ExchangeLowering::runInOrder() {
 } // namespace
 
 WavePart waveOfAction(std::string_view action) {
-  const std::optional<Action> parsed = parseAction("0" + std::string(action));
-  if (!parsed || parsed->kind == ActionKind::Forward)
+  const std::optional<Action> parsed = parseKind(action);
+  if (!parsed)
     return {};
   if (parsed->kind == ActionKind::Update)
     return {Wave::Update, std::max(parsed->microbatch, 0)};
-  return {Wave::Backward, 0};
+  const bool isBack = isCompute(parsed->kind) &&
+                      parsed->kind != ActionKind::Forward;
+  return {isBack ? Wave::Backward : Wave::Forward, 0};
 }
 
 /// Update actions count their parts where others count microbatches.

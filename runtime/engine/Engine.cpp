@@ -9,7 +9,9 @@
 #include "runtime/engine/Progress.h"
 #include "runtime/engine/Report.h"
 #include "runtime/engine/Schedule.h"
+#include "runtime/engine/StopRequest.h"
 #include "runtime/engine/StopWatch.h"
+#include "runtime/engine/TrainingRun.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -119,13 +121,23 @@ private:
   }
 
   Status read() {
-    if (Status status = readInputs(*opened.tables, mesh, at, options, *buffers);
-        status.failed())
+    inputs.emplace(*opened.tables, mesh, at, options, *buffers);
+    if (Status status = inputs->open(); status.failed())
       return status;
+    inputs->read(0);
     return world.all().barrier({"load", "inputs"});
   }
 
+  Status train() {
+    listenForStop();
+    return TrainingRun(*opened.tables, mesh, at, options, world, *buffers,
+                       *inputs, schedule)
+        .run(mine);
+  }
+
   Status runSteps() {
+    if (trains(*opened.tables))
+      return train();
     world.setDeadline(options.timeout);
     for (int step = 0; step < options.warmup + options.repeat; ++step) {
       progress.beginStep(step);
@@ -178,6 +190,7 @@ private:
   std::optional<BufferTable> buffers;
   Groups groups;
   std::optional<Parameters> parameters;
+  std::optional<Inputs> inputs;
   Schedule schedule;
   RankReport mine;
 };

@@ -17,8 +17,7 @@ static std::string describe(const program::InputT &input) {
          toString(input.shape) + ")";
 }
 
-static Status checkNames(const program::ProgramT &program,
-                         const RunOptions &options) {
+Status Inputs::checkNames() const {
   std::string known;
   for (const auto &input : program.inputs)
     known += (known.empty() ? "" : ", ") + describe(*input);
@@ -30,23 +29,27 @@ static Status checkNames(const program::ProgramT &program,
   return Status::success();
 }
 
-static Status openInput(const program::InputT &input, const std::string &path,
-                        NpyFile &file) {
-  if (Status status = NpyFile::open(path, file); status.failed())
-    return status.addNote("it was given for input " + describe(input));
-  if (file.type() != npyTypeOf(typeOf(input.type)))
+/// Whether a file holds an input, or, with `isOfSteps`, one for each step.
+static Status checkFile(const program::InputT &input, const std::string &path,
+                        const NpyFile &file, bool isOfSteps) {
+  const ElementType wanted = npyTypeOf(typeOf(input.type));
+  if (file.type() != wanted)
     return Status::error(BadInput,
                          "input \"" + input.name + "\" has type " +
                              std::string(nameOf(file.type())) + ", not " +
-                             std::string(nameOf(npyTypeOf(typeOf(input.type)))),
+                             std::string(nameOf(wanted)),
                          {"read from \"" + path + "\""});
-  if (file.shape() != input.shape)
-    return Status::error(BadInput,
-                         "input \"" + input.name + "\" has shape " +
-                             toString(file.shape()) + ", not " +
-                             toString(input.shape),
-                         {"read from \"" + path + "\""});
-  return Status::success();
+  std::vector<int64_t> shape = file.shape();
+  if (isOfSteps && !shape.empty() && shape.front() > 0)
+    shape.erase(shape.begin());
+  if (shape == input.shape && shape.size() + isOfSteps == file.shape().size())
+    return Status::success();
+  return Status::error(BadInput,
+                       "input \"" + input.name + "\" has shape " +
+                           toString(file.shape()) + ", not " +
+                           (isOfSteps ? "steps of " : "") +
+                           toString(input.shape),
+                       {"read from \"" + path + "\""});
 }
 
 namespace {
@@ -85,9 +88,10 @@ private:
 };
 } // namespace
 
+/// With what begins at element `base` of the source.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
-                       Coordinates at, const InputSource &source,
+                       Coordinates at, const InputSource &source, int64_t base,
                        const BufferTable &buffers) {
   const program::BufferT &buffer = *program.buffers[size_t(input.buffer)];
   const Layout layout = layoutOf(*input.layout);
@@ -99,46 +103,63 @@ static void fillBuffer(const program::ProgramT &program,
     std::memset(target, 0, size_t(buffer.bytes));
     for (const StridedCopy &copy :
          intersect({&whole, &at}, {&layout, &at}, mesh))
-      source.copy(copy.loops, copy.sourceOffset, copy.targetOffset,
+      source.copy(copy.loops, base + copy.sourceOffset, copy.targetOffset,
                   typeOf(input.type), target);
   }
 }
 
-static Status readInput(const program::ProgramT &program,
-                        const program::InputT &input, const Mesh &mesh,
-                        const Coordinates &at, const RunOptions &options,
-                        const BufferTable &buffers) {
+/// The file that was given for an input; empty if none was.
+std::string Inputs::pathOf(const program::InputT &input,
+                           bool &isOfSteps) const {
   const auto given = options.inputs.find(input.name);
-  if (given != options.inputs.end()) {
-    NpyFile file;
-    if (Status status = openInput(input, given->second, file); status.failed())
-      return status;
-    if (input.buffer >= 0)
-      fillBuffer(program, input, mesh, at, InputSource(file), buffers);
-    return Status::success();
+  isOfSteps = given == options.inputs.end() && !options.data.empty();
+  if (isOfSteps)
+    return options.data + "/" + input.name + ".npy";
+  return given == options.inputs.end() ? "" : given->second;
+}
+
+Status Inputs::open(const program::InputT &input, Source &source) const {
+  bool isOfSteps = false;
+  const std::string path = pathOf(input, isOfSteps);
+  if (!path.empty()) {
+    NpyFile &file = source.file.emplace();
+    if (Status status = NpyFile::open(path, file); status.failed())
+      return status.addNote("it was given for input " + describe(input));
+    if (isOfSteps && !file.shape().empty())
+      source.numSteps = file.shape().front();
+    return checkFile(input, path, file, isOfSteps);
   }
   if (!options.randomInputs)
     return Status::error(BadInput, "input " + describe(input) + " is missing",
                          {"give it with --input " + input.name +
                           "=FILE.npy, or --random-inputs SEED"});
-  if (input.buffer >= 0)
-    fillBuffer(program, input, mesh, at,
-               InputSource(randomInput(*options.randomInputs, input.name,
-                                       typeOf(input.type), input.index_bound)),
-               buffers);
+  source.random = randomInput(*options.randomInputs, input.name,
+                              typeOf(input.type), input.index_bound);
   return Status::success();
 }
 
-Status readInputs(const program::ProgramT &program, const Mesh &mesh,
-                  const Coordinates &at, const RunOptions &options,
-                  const BufferTable &buffers) {
-  if (Status status = checkNames(program, options); status.failed())
+Status Inputs::open() {
+  if (Status status = checkNames(); status.failed())
     return status;
   for (const auto &input : program.inputs)
-    if (Status status = readInput(program, *input, mesh, at, options, buffers);
-        status.failed())
+    if (Status status = open(*input, sources.emplace_back()); status.failed())
       return status;
   return Status::success();
+}
+
+void Inputs::read(int64_t step) const {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const program::InputT &input = *program.inputs[i];
+    const Source &source = sources[i];
+    if (input.buffer < 0)
+      continue;
+    const int64_t base =
+        source.numSteps ? step % source.numSteps * numElements(input.shape) : 0;
+    fillBuffer(program, input, mesh, at,
+               source.file ? InputSource(*source.file)
+                           : InputSource(source.random),
+               base, buffers);
+  }
 }
 
 } // namespace pcc::runtime

@@ -5,15 +5,53 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/engine/RunOptions.h"
+#include "runtime/program/Npy.h"
+#include "runtime/program/RandomValues.h"
+
+#include <optional>
+#include <vector>
 
 namespace pcc::runtime {
 
-/// Checks name, shape and type of every input of the model (exit code 10), also
-/// of those that this rank does not read, so that all ranks agree. Then fills
-/// this rank's input buffers of all microbatches; padding becomes zero.
-Status readInputs(const program::ProgramT &program, const Mesh &mesh,
-                  const Coordinates &at, const RunOptions &options,
-                  const BufferTable &buffers);
+/// The inputs of a run, from --input, --data or --random-inputs. What they are
+/// in a step depends on the step alone, not on who reads which part of them.
+class Inputs {
+public:
+  /// All of these must outlive this.
+  Inputs(const program::ProgramT &program, const Mesh &mesh,
+         const Coordinates &at, const RunOptions &options,
+         const BufferTable &buffers)
+      : program(program), mesh(mesh), at(at), options(options),
+        buffers(buffers) {}
+
+  /// Checks name, shape and type of every input of the model (exit code 10),
+  /// also of those that this rank does not read, so that all ranks agree.
+  Status open();
+
+  /// Fills this rank's input buffers of all microbatches with what step `step`,
+  /// from 0, sees; padding becomes zero. After the last step of --data comes
+  /// its first one again.
+  void read(int64_t step) const;
+
+private:
+  struct Source {
+    std::optional<NpyFile> file;
+    /// Steps that the file holds; 0: it has no such dim, and is all steps'.
+    int64_t numSteps = 0;
+    RandomTensor random = {};
+  };
+
+  Status checkNames() const;
+  Status open(const program::InputT &input, Source &source) const;
+  std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
+
+  const program::ProgramT &program;
+  const Mesh &mesh;
+  const Coordinates &at;
+  const RunOptions &options;
+  const BufferTable &buffers;
+  std::vector<Source> sources; ///< of the program's inputs
+};
 
 } // namespace pcc::runtime
 

@@ -79,6 +79,21 @@ static Status writeFile(const std::string &path, const std::string &text) {
                                         "\": " + std::strerror(error));
 }
 
+static nlohmann::ordered_json orNull(const std::optional<double> &number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
+}
+
+static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
+                                       double seconds) {
+  const StepMetrics metrics = step < report.metrics.size()
+                                  ? report.metrics[step]
+                                  : StepMetrics{int64_t(step), {}, {}, {}};
+  return {{"step", metrics.step},
+          {"seconds", seconds},
+          {"loss", orNull(metrics.loss)},
+          {"grad_norm", orNull(metrics.gradNorm)}};
+}
+
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world) {
   const std::vector<double> numbers = pack(mine);
@@ -98,10 +113,7 @@ Status writeReport(const std::string &path, const RankReport &mine,
     double slowest = 0;
     for (size_t rank = 0; rank < numRanks; ++rank)
       slowest = std::max(slowest, all[rank * numbers.size() + 6 + step]);
-    steps.push_back({{"step", step},
-                     {"seconds", slowest},
-                     {"loss", nullptr},
-                     {"grad_norm", nullptr}});
+    steps.push_back(stepJson(mine, step, slowest));
   }
   const nlohmann::ordered_json report = {{"ranks", ranks}, {"steps", steps}};
   return writeFile(path, report.dump(2) + "\n");

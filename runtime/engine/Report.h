@@ -6,10 +6,17 @@
 #include "runtime/comm/Communicator.h"
 #include "runtime/engine/Schedule.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pcc::runtime {
+
+/// What a step of training tells; nothing on ranks that do not know it.
+struct StepMetrics {
+  int64_t step = 0; ///< from 1
+  std::optional<double> loss, gradNorm, learningRate;
+};
 
 /// One rank's timed steps.
 struct RankReport {
@@ -19,6 +26,7 @@ struct RankReport {
   int64_t peakMemoryBytes = 0;
   std::vector<double> steps =
       {}; ///< seconds of each; equally many on all ranks
+  std::vector<StepMetrics> metrics = {}; ///< of each; none without training
 };
 
 /// Largest resident size of this process so far.

@@ -40,6 +40,10 @@ Status Schedule::load(const LoadContext &context, const Groups &groups,
 
 void Schedule::bindMessages(const LoadContext &context, const Groups &groups) {
   pipeline = &groups.pipeline();
+  for (int32_t buffer : context.program.accumulators)
+    accumulators.push_back(
+        {context.buffers.at(buffer, 0),
+         size_t(context.program.buffers[size_t(buffer)]->bytes)});
   for (const auto &action : context.program.actions) {
     Act &act = acts.emplace_back();
     act.name = nameOf(*action);
@@ -102,6 +106,8 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
 }
 
 Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent) {
+  for (const auto &[data, bytes] : accumulators)
+    std::memset(data, 0, bytes);
   int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
   for (Act &act : acts) {
     microbatch = act.microbatch;

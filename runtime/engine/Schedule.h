@@ -61,6 +61,8 @@ private:
                  TimeSpent &spent);
 
   Group *pipeline = nullptr;
+  /// What is 0 when a step begins, and its bytes.
+  std::vector<std::pair<void *, size_t>> accumulators;
   std::vector<std::vector<Step>> functions;
   std::vector<Act> acts;
 };

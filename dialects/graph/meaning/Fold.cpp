@@ -35,7 +35,8 @@ static bool isCheap(Operation *op) {
 }
 
 bool pcc::graph::isFoldable(Operation *op) {
-  return !isa<ConstantOp>(op) && hasMeaning(op) &&
+  // What begins the backward pass must stay to be seen.
+  return !isa<ConstantOp, LossGradientOp>(op) && hasMeaning(op) &&
          llvm::all_of(op->getOperands(), isSmall) &&
          llvm::all_of(op->getResults(), isSmall) && isCheap(op);
 }

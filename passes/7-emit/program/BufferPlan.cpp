@@ -130,6 +130,7 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
   heldForUpdate.insert(storage);
+  held(storage, /*isShared=*/true);
   return accumulators[heldBy(argument)] = storage;
 }
 

@@ -22,16 +22,8 @@ bool ModelFacts::runsOnce(func::FuncOp function) {
   return pipe::actionOf(function).starts_with("U");
 }
 
-/// The name of the actions that run a function: F, B, U0, UNSHARD.
-static std::string functionActionOf(const plan::Action &action) {
-  plan::Action any{action.kind, 0, -1};
-  if (action.kind == plan::ActionKind::Update)
-    any.microbatch = action.microbatch;
-  return plan::print(any).substr(1);
-}
-
 func::FuncOp ModelFacts::functionOf(const plan::Action &action) const {
-  const std::string name = functionActionOf(action);
+  const std::string name = plan::printKind(action);
   for (func::FuncOp function : functions[action.stage])
     if (pipe::actionOf(function) == name)
       return function;
@@ -177,6 +169,8 @@ private:
     facts.microbatches = integer(facts.module, "pipe.microbatches");
     facts.schedule = text("pipe.schedule");
     facts.weightsRoot = text("graph.root");
+    if (const std::string file = text("graph.model"); !file.empty())
+      facts.model = facts.weightsRoot + "/" + file;
     if (facts.module->hasAttr("rank.random_weights"))
       facts.randomSeed =
           static_cast<uint64_t>(integer(facts.module, "rank.random_weights"));

@@ -40,6 +40,8 @@ struct ModelFacts {
   int64_t microbatches = 1;
   std::string schedule;
   std::string weightsRoot;
+  /// The path of the model's file; empty if it is not known.
+  std::string model;
   /// Stand-ins for weights without bytes.
   uint64_t randomSeed = 0;
   /// By stage, in the order in which a step first runs them: what all

@@ -54,6 +54,7 @@ private:
     program.position = position;
     program.microbatches = static_cast<int32_t>(facts.microbatches);
     program.weights_root = facts.weightsRoot;
+    program.model = facts.model;
     for (auto [name, size] :
          llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes)) {
       program::AxisT &axis = append(program.axes);
@@ -67,9 +68,9 @@ private:
   }
 
   static std::string nameOf(func::FuncOp function) {
-    const auto action =
-        plan::parseAction("0" + pipe::actionOf(function).str());
-    return std::string(program::EnumNameActionKind(kindOf(*action))) +
+    const auto action = plan::parseKind(pipe::actionOf(function).str());
+    return std::string(program::EnumNameActionKind(
+               kindOf(action.value_or(plan::Action())))) +
            " of stage " + std::to_string(pipe::stageOf(function));
   }
 

@@ -1,0 +1,62 @@
+// RUN: pcc-opt %s --add-loss --verify-diagnostics --split-input-file
+
+// expected-error @unknown {{cannot train on --loss 'hinge(y, labels)': no loss is called 'hinge'; there are: cross_entropy, mse}}
+module attributes {graph.training = {loss = "hinge(y, labels)"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{cannot train on --loss 'mse(z, labels)': no output is called 'z'; there are: y}}
+module attributes {graph.training = {loss = "mse(z, labels)"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{cannot train on --loss 'mse(y)': 'mse' is of an output and labels, got 1 values}}
+module attributes {graph.training = {loss = "mse(y)"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{'mse' has no setting 'ignore_index'}}
+module attributes {graph.training = {loss = "mse(y, labels, ignore_index=1)"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{'many' is no number for 'ignore_index'}}
+module attributes {graph.training = {loss = "cross_entropy(y, labels, ignore_index=many)"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{it is neither NAME nor FUNCTION(VALUE, ..., SETTING=NUMBER, ...)}}
+module attributes {graph.training = {loss = "mse(y, labels"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{output 'y' is tensor<8x4xi64>, of which there is no 'mse'}}
+module attributes {graph.training = {loss = "mse(y, labels)"}} {
+  func.func @main(%y: tensor<8x4xi64> {graph.name = "x"}) -> (tensor<8x4xi64> {graph.name = "y"}) { return %y : tensor<8x4xi64> }
+}
+
+// -----
+
+// expected-error @unknown {{input 'x' is tensor<8x4xf32>, labels of this loss are tensor<8xi64>}}
+module attributes {graph.training = {loss = "cross_entropy(y, x)"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}
+
+// -----
+
+// expected-error @unknown {{output 'y' is tensor<8x4xf32>, not one number}}
+module attributes {graph.training = {loss = "y"}} {
+  func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
+}

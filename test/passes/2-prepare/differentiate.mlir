@@ -1,0 +1,74 @@
+// RUN: pcc-opt %s --differentiate --split-input-file 2>/dev/null | FileCheck %s
+// RUN: pcc-opt %s --differentiate --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=NOTE
+
+// Both weights get a gradient; what is made for it says whose gradient it is part of.
+// NOTE: trains 2 weights of 12 elements: w, b
+// CHECK: graph.parameter @w : tensor<2x4xf32> trained
+// CHECK: graph.parameter @b : tensor<4xf32> trained
+// CHECK-LABEL: @main
+// CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<2x4xf32> {graph.gradient_of = @w}, tensor<4xf32> {graph.gradient_of = @b})
+module attributes {graph.training = {loss = "loss"}} {
+  graph.parameter @w : tensor<2x4xf32>
+  graph.parameter @b : tensor<4xf32>
+  graph.parameter @mean : tensor<4xf32> buffer
+  graph.parameter @scale : tensor<1xf32>
+  func.func @main(%x: tensor<8x2xf32>) -> (tensor<f32> {graph.name = "loss"}) {
+    %w = graph.get_parameter @w : tensor<2x4xf32>
+    %b = graph.get_parameter @b : tensor<4xf32>
+    %m = graph.get_parameter @mean : tensor<4xf32>
+    %s = graph.get_parameter @scale : tensor<1xf32>
+    // CHECK: graph.matmul %arg0, %{{.*}} {graph.number = [[PRODUCT:.*]] : i64}
+    %y = graph.matmul %x, %w : tensor<8x2xf32>, tensor<2x4xf32>
+    %z = graph.add %y, %b : tensor<8x4xf32>, tensor<4xf32>
+    %c = graph.sub %z, %m : tensor<8x4xf32>, tensor<4xf32>
+    %d = graph.mul %c, %s : tensor<8x4xf32>, tensor<1xf32>
+    %l = graph.reduce sum %d over [0, 1] : tensor<8x4xf32>
+    // CHECK: graph.loss_gradient : tensor<f32>
+    // CHECK: %[[B:.*]] = graph.reduce sum %{{.*}} over [0]
+    // CHECK: %[[W:.*]] = graph.matmul %arg0, %{{.*}} {graph.mirrors = [[PRODUCT]] : i64, transpose_lhs}
+    // CHECK: return %{{.*}}, %[[W]], %{{.*}} : tensor<f32>, tensor<2x4xf32>, tensor<4xf32>
+    return %l : tensor<f32>
+  }
+}
+
+// -----
+
+// Each use of a weight has a gradient of its own, through views of its own: they may be on different stages.
+// NOTE: trains 1 weight of 16 elements: tied
+// CHECK-LABEL: @main
+// CHECK-SAME: tensor<4x4xf32> {graph.gradient_of = @tied}, tensor<4x4xf32> {graph.gradient_of = @tied}
+module attributes {graph.training = {loss = "loss"}} {
+  graph.parameter @tied : tensor<4x4xf32>
+  func.func @main(%x: tensor<8x4xf32>) -> (tensor<f32> {graph.name = "loss"}) {
+    // CHECK-COUNT-2: graph.get_parameter @tied
+    %w = graph.get_parameter @tied : tensor<4x4xf32>
+    // CHECK-COUNT-2: graph.transpose
+    %t = graph.transpose %w [1, 0] : tensor<4x4xf32>
+    %y = graph.matmul %x, %t : tensor<8x4xf32>, tensor<4x4xf32>
+    %z = graph.matmul %y, %t : tensor<8x4xf32>, tensor<4x4xf32>
+    %l = graph.reduce sum %z over [0, 1] : tensor<8x4xf32>
+    return %l : tensor<f32>
+  }
+}
+
+// -----
+
+// The user says what trains, by globs.
+// NOTE: trains 1 weight of 4 elements: head.b
+// CHECK: graph.parameter @head.w : tensor<4xf32>{{$}}
+// CHECK: graph.parameter @head.b : tensor<4xf32> trained
+// CHECK: graph.parameter @body : tensor<4xf32>{{$}}
+module attributes {graph.training = {loss = "loss", train_only = ["head.*"], freeze = ["*.w"]}} {
+  graph.parameter @head.w : tensor<4xf32>
+  graph.parameter @head.b : tensor<4xf32>
+  graph.parameter @body : tensor<4xf32>
+  func.func @main() -> (tensor<f32> {graph.name = "loss"}) {
+    %w = graph.get_parameter @head.w : tensor<4xf32>
+    %b = graph.get_parameter @head.b : tensor<4xf32>
+    %c = graph.get_parameter @body : tensor<4xf32>
+    %y = graph.mul %w, %b : tensor<4xf32>, tensor<4xf32>
+    %z = graph.mul %y, %c : tensor<4xf32>, tensor<4xf32>
+    %l = graph.reduce sum %z over [0] : tensor<4xf32>
+    return %l : tensor<f32>
+  }
+}

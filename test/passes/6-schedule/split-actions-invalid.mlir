@@ -1,0 +1,8 @@
+// RUN: pcc-opt %s --split-actions --verify-diagnostics --split-input-file
+
+func.func @stage_0(%x: tensor<4xf32>) attributes {pipe.stage = 0 : i64} {
+  %y = graph.exp %x {pipe.part = 1 : i64} : tensor<4xf32>
+  // expected-error @below {{of part 0 reads a value of part 1, which runs later}}
+  %z = graph.exp %y {pipe.part = 0 : i64} : tensor<4xf32>
+  return
+}
