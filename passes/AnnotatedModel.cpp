@@ -6,6 +6,7 @@
 #include "passes/1-import/Import.h"
 #include "passes/1-import/Locations.h"
 #include "passes/1-import/onnx/Annotate.h"
+#include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/Read.h"
 #include "passes/DecidedShardings.h"
 #include "runtime/program/UnfinishedFolder.h"
@@ -139,31 +140,11 @@ static Outcome cannotWrite(const fs::path &path, const std::string &why) {
   return {7, "cannot write '" + path.string() + "': " + why, {}};
 }
 
-static bool holdsExternalData(const std::vector<onnx::Node> &nodes) {
-  for (const onnx::Node &node : nodes)
-    for (const onnx::Attribute &attribute : node.attributes) {
-      for (const onnx::Tensor &tensor : attribute.tensors)
-        if (tensor.external)
-          return true;
-      for (const onnx::Graph &graph : attribute.graphs)
-        if (holdsExternalData(graph.nodes) ||
-            std::any_of(graph.initializers.begin(), graph.initializers.end(),
-                        [](const auto &tensor) { return tensor.external; }))
-          return true;
-    }
-  return false;
-}
-
 /// Locations of external data are relative to the file that has them, and never
 /// lead upwards.
 static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
                           const fs::path &path, std::string &prefix) {
-  const bool hasNested =
-      holdsExternalData(model.graph.nodes) ||
-      std::any_of(model.functions.begin(), model.functions.end(),
-                  [](const auto &function) {
-                    return holdsExternalData(function.nodes);
-                  });
+  const bool hasNested = onnx::hasNestedExternalData(model);
   const bool hasOwn = std::any_of(
       model.graph.initializers.begin(), model.graph.initializers.end(),
       [](const auto &tensor) { return tensor.external.has_value(); });

@@ -8,9 +8,12 @@
 #define PCC_PASSES_COMPILE_H
 
 #include "passes/Options.h"
+#include "runtime/program/ElementType.h"
 #include "runtime/program/Status.h"
 
+#include <cstddef>
 #include <functional>
+#include <span>
 
 namespace pcc {
 
@@ -83,6 +86,28 @@ struct ExplainOptions {
 Outcome explainModel(const CompileOptions &options,
                      const ExplainOptions &explainOptions, std::string &text,
                      const Listener &listener = {});
+
+/// An initializer of a model that gets other elements.
+struct ChangedWeight {
+  std::string name;
+  runtime::ElementType type = runtime::ElementType::F32;
+  std::vector<int64_t> shape;
+  /// Changes the elements, which are those of the model: dense, little-endian.
+  std::function<runtime::Status(std::span<std::byte>)> change;
+};
+
+/// What `pcc checkpoint export` needs for a model.
+struct ChangedModelOptions {
+  std::string model;            ///< an .onnx file
+  std::string externalDataRoot; ///< a further directory for its external data
+  std::string output;           ///< another .onnx file
+};
+
+/// Writes the model with changed weights; nothing else of it changes. If it has
+/// external data, or would exceed 2 GiB, all large weights go to one file
+/// beside the output, OUTPUT.data. Nothing is left behind on failure.
+Outcome writeChangedModel(const ChangedModelOptions &options,
+                          const std::vector<ChangedWeight> &weights);
 
 } // namespace pcc
 

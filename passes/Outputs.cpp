@@ -44,9 +44,9 @@ static Outcome checkBundle(fs::path path) {
   return checkFolder(path, path.parent_path());
 }
 
-/// An annotated model takes a free name, or the place of another .onnx file.
-static Outcome checkAnnotatedModel(const fs::path &path,
-                                   const fs::path &model) {
+Outcome pcc::checkModelOutput(const std::string &name,
+                              const std::string &model) {
+  const fs::path path = name;
   std::error_code error;
   if (fs::equivalent(path, model, error))
     return refuse(path, "it is the model itself");
@@ -68,7 +68,7 @@ static Outcome checkDumps(const fs::path &path) {
 Outcome pcc::checkOutputs(const CompileOptions &options) {
   Outcome outcome;
   if (options.emitsOnnx)
-    outcome = checkAnnotatedModel(options.bundle, options.model);
+    outcome = checkModelOutput(options.bundle, options.model);
   else if (options.stopAfter.value_or(lastPhase) == lastPhase)
     outcome = checkBundle(options.bundle);
   if (outcome.ok() && !options.dumpDirectory.empty())

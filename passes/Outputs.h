@@ -11,6 +11,10 @@ namespace pcc {
 /// could be written. Exit code 7 if not; creates nothing.
 Outcome checkOutputs(const CompileOptions &options);
 
+/// Whether a model made of `model` could be written to `path`: a free name, or
+/// the place of another .onnx file. Exit code 7 if not.
+Outcome checkModelOutput(const std::string &path, const std::string &model);
+
 } // namespace pcc
 
 #endif // PCC_PASSES_OUTPUTS_H

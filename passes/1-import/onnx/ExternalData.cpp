@@ -52,6 +52,33 @@ static fs::path canonicalOrEmpty(const fs::path &path) {
   return code ? fs::path() : canonical;
 }
 
+static bool isExternal(const Tensor &tensor) {
+  return tensor.external.has_value();
+}
+
+static bool holdsExternalData(const std::vector<Node> &nodes) {
+  for (const Node &node : nodes)
+    for (const Attribute &attribute : node.attributes) {
+      const auto &tensors = attribute.tensors;
+      if (std::any_of(tensors.begin(), tensors.end(), isExternal))
+        return true;
+      for (const Graph &graph : attribute.graphs)
+        if (holdsExternalData(graph.nodes) ||
+            std::any_of(graph.initializers.begin(), graph.initializers.end(),
+                        isExternal))
+          return true;
+    }
+  return false;
+}
+
+bool pcc::onnx::hasNestedExternalData(const Model &model) {
+  return holdsExternalData(model.graph.nodes) ||
+         std::any_of(model.functions.begin(), model.functions.end(),
+                     [](const Function &function) {
+                       return holdsExternalData(function.nodes);
+                     });
+}
+
 static int64_t nanoseconds(const timespec &time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }

@@ -38,6 +38,10 @@ struct ExternalDataOptions {
   bool allowAbsent = false;
 };
 
+/// Whether a constant of a node, of a subgraph or of a function lies in another
+/// file.
+bool hasNestedExternalData(const Model &model);
+
 /// Finds the files that tensors point into, and opens none outside of the
 /// permitted directories:
 ///  1. the directory of the model's path as given,

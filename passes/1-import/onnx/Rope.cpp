@@ -18,12 +18,12 @@ void Rope::appendInteger(uint64_t value, std::string &bytes) {
 
 void Rope::own(std::string bytes) {
   numBytes += bytes.size();
-  pieces.push_back({std::move(bytes), {}});
+  pieces.push_back({std::move(bytes), {}, {}});
 }
 
 void Rope::copy(std::string_view field) {
   numBytes += field.size();
-  pieces.push_back({{}, field});
+  pieces.push_back({{}, field, {}});
 }
 
 void Rope::addInteger(uint32_t field, int64_t value) {
@@ -41,11 +41,22 @@ void Rope::addBytes(uint32_t field, std::string_view content) {
   own(std::move(bytes));
 }
 
-void Rope::addMessage(uint32_t field, Rope message) {
+void Rope::addHead(uint32_t field, uint64_t size) {
   std::string head;
   appendInteger(field << 3 | bytesKind, head);
-  appendInteger(message.size(), head);
+  appendInteger(size, head);
   own(std::move(head));
+}
+
+void Rope::addLater(uint32_t field, uint64_t size,
+                    std::function<void(std::ostream &)> content) {
+  addHead(field, size);
+  numBytes += size;
+  pieces.push_back({{}, {}, std::move(content)});
+}
+
+void Rope::addMessage(uint32_t field, Rope message) {
+  addHead(field, message.size());
   numBytes += message.size();
   std::move(message.pieces.begin(), message.pieces.end(),
             std::back_inserter(pieces));
@@ -53,6 +64,10 @@ void Rope::addMessage(uint32_t field, Rope message) {
 
 void Rope::write(std::ostream &out) const {
   for (const Piece &piece : pieces) {
+    if (piece.later) {
+      piece.later(out);
+      continue;
+    }
     const std::string_view bytes =
         piece.owned.empty() ? piece.viewed : std::string_view(piece.owned);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ public:
   void addInteger(uint32_t field, int64_t value);
   void addBytes(uint32_t field, std::string_view bytes);
   void addMessage(uint32_t field, Rope message);
+  /// `size` bytes, which `content` writes when this is written.
+  void addLater(uint32_t field, uint64_t size,
+                std::function<void(std::ostream &)> content);
   /// Packed, as writers of ONNX must.
   template <typename List>
   void addIntegers(uint32_t field, const List &values) {
@@ -35,12 +39,14 @@ public:
 
 private:
   static void appendInteger(uint64_t value, std::string &bytes);
+  void addHead(uint32_t field, uint64_t size);
   void own(std::string bytes);
 
-  /// Owned bytes, or a view where those are empty.
+  /// Bytes that are written later, or owned ones, or else a view.
   struct Piece {
     std::string owned;
     std::string_view viewed;
+    std::function<void(std::ostream &)> later;
   };
   std::deque<Piece> pieces;
   uint64_t numBytes = 0;
