@@ -3,6 +3,7 @@
 #include "passes/7-emit/bundle/WeightFiles.h"
 #include "runtime/program/MappedFile.h"
 #include "runtime/program/Program.h"
+#include "runtime/program/Safetensors.h"
 #include "runtime/program/WeightFile.h"
 
 #define XXH_INLINE_ALL
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 using namespace pcc;
@@ -69,11 +69,6 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   return Status::success();
 }
 
-/// By ElementType.
-static constexpr const char *safetensorsTypes[] = {
-    "F32", "F64", "F16", "BF16", "I8",  "I16", "I32",
-    "I64", "U8",  "U16", "U32",  "U64", "BOOL"};
-
 namespace {
 /// One position's weights on their way into one file.
 class WeightPacker {
@@ -103,10 +98,7 @@ private:
     }
   };
 
-  static constexpr uint64_t alignment = runtime::kAlignment;
-
   void collect() {
-    header = nlohmann::ordered_json::object();
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {
       if (parameter->file < 0)
@@ -117,29 +109,15 @@ private:
         continue;
       piece.target = end;
       pieces.push_back(piece);
-      header[parameter->name] = {
-          {"dtype", safetensorsTypes[static_cast<int>(parameter->stored_type)]},
-          {"shape", parameter->stored_shape},
-          {"data_offsets", {end, end + piece.length}}};
+      entries.push_back({parameter->name,
+                         runtime::typeOf(parameter->stored_type),
+                         parameter->stored_shape, end, end + piece.length});
       end += piece.length;
     }
   }
 
-  /// The header's length and text, padded with blanks so that the first tensor
-  /// is aligned.
-  std::string headerBytes() const {
-    std::string text = header.dump(-1, ' ', /*ensure_ascii=*/false,
-                                   nlohmann::json::error_handler_t::replace);
-    text.resize((text.size() + 8 + alignment - 1) / alignment * alignment - 8,
-                ' ');
-    const uint64_t length = text.size();
-    std::string bytes(sizeof length, '\0');
-    std::memcpy(bytes.data(), &length, sizeof length);
-    return bytes + text;
-  }
-
   Status writeFile() {
-    const std::string head = headerBytes();
+    const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
     if (Status status = folder.write(name, head); status.failed())
       return status;
@@ -198,7 +176,7 @@ private:
   program::ProgramT &program;
   BundleFolder &folder;
   std::string name;
-  nlohmann::ordered_json header;
+  std::vector<runtime::SafetensorsEntry> entries;
   std::vector<Piece> pieces;
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
   uint64_t dataAt = 0;
