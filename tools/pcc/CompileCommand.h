@@ -24,6 +24,7 @@ int compileCommand(int argc, const char *const *argv);
 int verifyCommand(int argc, const char *const *argv);
 int explainCommand(int argc, const char *const *argv);
 int inspectCommand(int argc, const char *const *argv);
+int checkpointCommand(int argc, const char *const *argv);
 int runCommand(int argc, const char *const *argv);
 
 } // namespace pcc::tool

@@ -15,15 +15,14 @@ static Command find(const std::string &name) {
       {"inspect", pcc::tool::inspectCommand},
       {"explain", pcc::tool::explainCommand},
       {"run", pcc::tool::runCommand},
+      {"checkpoint", pcc::tool::checkpointCommand},
   };
   auto command = commands.find(name);
   return command == commands.end() ? nullptr : command->second;
 }
 
 /// Commands of the interface that this build has not.
-static bool isLater(const std::string &name) {
-  return name == "plan" || name == "checkpoint";
-}
+static bool isLater(const std::string &name) { return name == "plan"; }
 
 /// `pcc help [COMMAND]` is `pcc [COMMAND] --help`.
 static int help(int argc, char **argv) {

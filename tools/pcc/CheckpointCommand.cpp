@@ -1,0 +1,97 @@
+//===- CheckpointCommand.cpp - pcc checkpoint export DIR ------------------===//
+
+#include "runtime/checkpoint/TrainedWeights.h"
+#include "runtime/program/UnfinishedFolder.h"
+#include "tools/pcc/CompileCommand.h"
+#include "tools/pcc/Say.h"
+
+#include <filesystem>
+
+using namespace pcc;
+using namespace pcc::tool;
+
+namespace {
+struct ExportOptions {
+  std::string directory;
+  ChangedModelOptions model;
+  bool quiet = false;
+};
+} // namespace
+
+static std::string endingOf(const std::string &path) {
+  return std::filesystem::path(path).extension();
+}
+
+static std::string checkOutput(const std::string &path) {
+  const std::string ending = endingOf(path);
+  return ending == ".onnx" || ending == ".safetensors"
+             ? ""
+             : "needs FILE.safetensors or FILE.onnx, got '" + path + "'";
+}
+
+static void addExport(CLI::App &app, ExportOptions &options) {
+  app.add_option("DIR", options.directory,
+                 "a folder of checkpoints, of which the newest is taken, or "
+                 "one checkpoint in it")
+      ->required();
+  app.add_option("-o,--output", options.model.output,
+                 ".safetensors: the trained weights under their ONNX names; "
+                 ".onnx: the model with them in place of its own")
+      ->check(CLI::Validator(checkOutput, ""))
+      ->required();
+  app.add_option("--model", options.model.model,
+                 "the model for .onnx (default: the one that was trained, "
+                 "where the checkpoint says that it is)");
+  app.add_option("--external-data-root", options.model.externalDataRoot,
+                 "a further directory in which the model's external data may "
+                 "lie");
+  app.add_flag("-q,--quiet", options.quiet, "no notes");
+  app.footer("examples:\n"
+             "  pcc checkpoint export checkpoints -o trained.safetensors\n"
+             "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
+}
+
+static Outcome writeModel(runtime::TrainedWeights &trained,
+                          ChangedModelOptions options) {
+  if (options.model.empty())
+    options.model = trained.model();
+  if (options.model.empty())
+    return {6,
+            "checkpoint '" + trained.folder() +
+                "' does not say which model was trained",
+            {"--model FILE.onnx does"}};
+  std::vector<ChangedWeight> weights;
+  for (const runtime::TrainedWeight &weight : trained.list())
+    weights.push_back({weight.name, weight.type, weight.shape,
+                       [&](std::span<std::byte> elements) {
+                         return trained.change(weight, elements);
+                       }});
+  return writeChangedModel(options, weights);
+}
+
+static Outcome exportCheckpoint(const ExportOptions &options) {
+  runtime::TrainedWeights trained;
+  if (runtime::Status status =
+          runtime::TrainedWeights::open(options.directory, trained);
+      status.failed())
+    return outcomeOf(status);
+  if (!options.quiet)
+    for (const std::string &note : trained.notes())
+      sayNote(note);
+  if (endingOf(options.model.output) == ".safetensors")
+    return outcomeOf(trained.writeSafetensors(options.model.output));
+  return writeModel(trained, options.model);
+}
+
+int tool::checkpointCommand(int argc, const char *const *argv) {
+  ExportOptions options;
+  CLI::App app("handles what 'pcc run --save DIR' has saved", "pcc checkpoint");
+  addExport(*app.add_subcommand("export",
+                                "writes the trained weights for use elsewhere"),
+            options);
+  app.require_subcommand(1);
+  if (auto code = parse(app, argc, argv))
+    return *code;
+  runtime::UnfinishedFolder::removeAllOnSignals();
+  return say(exportCheckpoint(options));
+}
