@@ -56,9 +56,8 @@ static std::optional<Candidate> parse(const std::string &name) {
   if (isReplaced)
     text.remove_suffix(kReplaced.size());
   int64_t step = 0;
-  const char *end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, step);
-  if (error != std::errc() || rest != end || step < 0)
+  const auto [rest, error] = std::from_chars(text.begin(), text.end(), step);
+  if (error != std::errc() || rest != text.end() || step < 0)
     return std::nullopt;
   return Candidate{name, step, isReplaced};
 }
@@ -106,7 +105,7 @@ Status findCheckpoints(const std::string &directory,
   if (Status status = listCheckpoints(directory, names); status.failed())
     return status;
   for (const std::string &name : names)
-    folders.push_back(directory + "/" + name);
+    folders.push_back(std::string(directory).append("/").append(name));
   if (folders.empty())
     return Status::error(BadInput,
                          "there is no checkpoint in \"" + directory + "\"");

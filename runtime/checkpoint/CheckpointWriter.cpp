@@ -9,6 +9,7 @@
 #include "runtime/comm/Agree.h"
 #include "runtime/program/UnfinishedFolder.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -21,11 +22,10 @@
 
 namespace pcc::runtime {
 
-static const ActionId action{"checkpoint", "folder"};
-
 class CheckpointWriter::Implementation {
 public:
   ~Implementation() {
+    isGivenUp = true;
     if (writer.joinable())
       writer.join();
     if (lock >= 0)
@@ -100,7 +100,7 @@ private:
     job = std::to_string(number);
     const std::string mark = path(unfinishedName(stepName(0), job));
     Status status = rank == 0 ? makeDirectory(mark) : Status::success();
-    status = agree(world, std::move(status), action,
+    status = agree(world, status, action,
                    "rank 0 cannot save checkpoints to \"" + options.directory +
                        "\"");
     if (status.failed())
@@ -112,7 +112,7 @@ private:
               "to \"" + options.directory +
               "\"; checkpoints need a folder that all ranks share");
     status =
-        agree(world, std::move(status), action,
+        agree(world, status, action,
               "not all ranks share the folder \"" + options.directory + "\"");
     Status removed = rank == 0 ? changes.remove(mark) : Status::success();
     return status.failed() ? status : removed;
@@ -171,7 +171,8 @@ private:
     // After a failure, too, the others must have left before the folder goes.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
-    Status collected = collectRanks(changes, folder, options.timeout, manifest);
+    Status collected =
+        collectRanks(changes, folder, options.timeout, isGivenUp, manifest);
     if (status.failed() || collected.failed())
       return status.failed() ? status : collected;
     status = publish(changes, options.directory, folder, name, manifest);
@@ -182,6 +183,7 @@ private:
     return status;
   }
 
+  const ActionId action{"checkpoint", "folder"};
   CheckpointOptions options;
   FileChanges changes;
   std::vector<StateTensor> tensors;
@@ -191,6 +193,7 @@ private:
   std::string job;
   int numSaves = 0;
   int lock = -1;
+  std::atomic<bool> isGivenUp = false;
   std::thread writer;
   Status last = Status::success();
 };

@@ -52,7 +52,8 @@ struct CheckpointOptions {
 class CheckpointWriter {
 public:
   CheckpointWriter();
-  /// Waits for the last save.
+  /// Ends the last save: what this rank writes is written, but no other rank is
+  /// waited for.
   ~CheckpointWriter();
 
   /// Collective over the world. Decides who owns which piece, makes the folder,

@@ -9,8 +9,6 @@
 
 namespace pcc::runtime {
 
-static const ActionId action{"checkpoint", "load"};
-
 namespace {
 class Loader {
 public:
@@ -54,7 +52,7 @@ private:
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
-    if (status = agree(world, std::move(status), action,
+    if (status = agree(world, status, action,
                        "rank 0 finds no checkpoint in \"" + directory + "\"");
         status.failed())
       return status;
@@ -146,6 +144,7 @@ private:
   const Coordinates &at;
   World &world;
   LoadedCheckpoint &loaded;
+  const ActionId action{"checkpoint", "load"};
   LowestPositions known; ///< all names of all ranks
 };
 } // namespace

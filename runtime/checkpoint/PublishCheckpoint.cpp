@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 #include <thread>
 #include <unistd.h>
@@ -24,21 +25,22 @@ namespace {
 /// Polls for what each rank leaves last: its report, or that it failed.
 class Reports {
 public:
-  Reports(const std::string &folder, int64_t numRanks, double timeout)
-      : folder(folder), timeout(timeout) {
+  Reports(const std::string &folder, int64_t numRanks, double timeout,
+          const std::atomic<bool> &isGivenUp)
+      : folder(folder), timeout(timeout), isGivenUp(isGivenUp) {
     for (int rank = 0; rank < numRanks; ++rank)
       missing.push_back(rank);
   }
 
   Status wait() {
-    const auto begin = std::chrono::steady_clock::now();
+    begin = Clock::now();
     const auto limit = std::chrono::duration<double>(timeout);
     auto pause = std::chrono::milliseconds(1);
     for (;;) {
       std::erase_if(missing, [&](int rank) { return hasEnded(rank); });
       if (missing.empty())
         return failure;
-      if (std::chrono::steady_clock::now() - begin > limit)
+      if (Clock::now() - begin > limit || isGivenUp)
         return failure.failed() ? failure : tooLate();
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::milliseconds(50));
@@ -46,6 +48,8 @@ public:
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))
@@ -73,7 +77,8 @@ private:
     if (missing.size() > most)
       ranks += " and " + std::to_string(missing.size() - most) + " more";
     std::ostringstream seconds;
-    seconds << timeout;
+    seconds << std::setprecision(3)
+            << std::chrono::duration<double>(Clock::now() - begin).count();
     return Status::error(PeerLost,
                          "rank 0: the checkpoint waited " + seconds.str() +
                              " s for the parts of " +
@@ -83,14 +88,18 @@ private:
 
   const std::string &folder;
   const double timeout;
+  const std::atomic<bool> &isGivenUp;
+  Clock::time_point begin;
   std::vector<int> missing;
   Status failure = Status::success();
 };
 } // namespace
 
 Status collectRanks(const FileChanges &changes, const std::string &folder,
-                    double timeout, Manifest &manifest) {
-  if (Status status = Reports(folder, manifest.world, timeout).wait();
+                    double timeout, const std::atomic<bool> &isGivenUp,
+                    Manifest &manifest) {
+  if (Status status =
+          Reports(folder, manifest.world, timeout, isGivenUp).wait();
       status.failed())
     return status;
   for (int rank = 0; rank < manifest.world; ++rank) {
@@ -148,24 +157,26 @@ Status publish(const FileChanges &changes, const std::string &directory,
 
 void removeOld(const FileChanges &changes, const std::string &directory,
                const std::string &step, const std::string &job, int keep) {
+  const auto pathOf = [&](const std::string &name) {
+    return directory + "/" + name;
+  };
   // The others may be in this job's next save already.
   for (const std::string &name : listUnfinished(directory))
     if (name.find(unfinishedName("", job)) == name.npos)
-      (void)changes.remove(directory + "/" + name);
+      (void)changes.remove(pathOf(name));
   std::vector<std::string> names;
   if (listCheckpoints(directory, names).failed())
     return;
   for (const std::string &name : std::vector(names))
     if (std::erase(names, replacedName(name)) > 0)
-      (void)changes.remove(directory + "/" + replacedName(name));
+      (void)changes.remove(pathOf(replacedName(name)));
   if (keep == 0)
     return;
   std::erase(names, step);
   for (size_t i = size_t(std::max(keep, 2)) - 1; i < names.size(); ++i) {
     // Half of a checkpoint must not have the name of one.
-    const std::string doomed =
-        directory + "/" + unfinishedName(names[i], "removed");
-    if (changes.rename(directory + "/" + names[i], doomed).ok())
+    const std::string doomed = pathOf(unfinishedName(names[i], "removed"));
+    if (changes.rename(pathOf(names[i]), doomed).ok())
       (void)changes.remove(doomed);
   }
 }

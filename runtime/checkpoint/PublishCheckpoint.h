@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/FileChanges.h"
 #include "runtime/checkpoint/Manifest.h"
 
+#include <atomic>
 #include <string>
 
 namespace pcc::runtime {
@@ -13,9 +14,10 @@ namespace pcc::runtime {
 /// Waits until all `manifest.world` ranks have reported their files in
 /// `folder`, or that they failed, adds what they report to `manifest`, and
 /// removes the reports. Exit code 14 names the ranks that have done neither by
-/// the deadline.
+/// the deadline, or when the save is given up.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
-                    double timeout, Manifest &manifest);
+                    double timeout, const std::atomic<bool> &isGivenUp,
+                    Manifest &manifest);
 
 /// Writes the manifest to `folder` and gives that its name, `step`, in
 /// `directory`, where `latest` names it from then on. Whenever this is

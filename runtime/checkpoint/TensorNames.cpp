@@ -6,8 +6,6 @@
 
 namespace pcc::runtime {
 
-static const ActionId action{"checkpoint", "names of tensors"};
-
 /// The group of the ranks that differ from this one in their position only.
 static Status createColumn(const Mesh &mesh, World &world,
                            std::unique_ptr<Group> &column) {
@@ -26,6 +24,7 @@ static Status createColumn(const Mesh &mesh, World &world,
 /// The texts of all members, padded with zeros to one length.
 static Status gatherTexts(Group &group, std::string text,
                           std::vector<std::string> &texts) {
+  const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());
   if (Status status = group.allReduce(&length, &length, 1, ElementType::I64,
                                       Reduction::Max, action);

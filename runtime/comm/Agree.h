@@ -9,7 +9,7 @@ namespace pcc::runtime {
 
 /// Collective over the world: success on all ranks, or an error on all. A rank
 /// that succeeded itself says `otherwise`, with the greatest of the exit codes.
-inline Status agree(World &world, Status mine, const ActionId &action,
+inline Status agree(World &world, const Status &mine, const ActionId &action,
                     const std::string &otherwise) {
   int32_t code = mine.code();
   Status status = world.all().allReduce(&code, &code, 1, ElementType::I32,

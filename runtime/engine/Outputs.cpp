@@ -118,7 +118,7 @@ public:
   /// Between the steps all ranks agree on whether to go on.
   Status run() {
     Status status = isRoot() ? createFiles() : Status::success();
-    if (status = agree(std::move(status)); status.failed())
+    if (status = agree(status); status.failed())
       return finish(std::move(status));
     bool collects = !isRoot() && !openFiles();
     if (status = anyOf(collects); status.failed())
@@ -131,8 +131,8 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
-  Status agree(Status mine) {
-    return runtime::agree(world, std::move(mine), action,
+  Status agree(const Status &mine) {
+    return runtime::agree(world, mine, action,
                           "another rank cannot write its part of the outputs");
   }
 
