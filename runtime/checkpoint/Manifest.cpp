@@ -70,8 +70,8 @@ static std::string findPieceFault(const SavedTensor &tensor,
   int64_t elements = 1;
   for (size_t dim = 0; dim < piece.runs.size(); ++dim) {
     const int64_t held = numHeld(piece.runs[dim], tensor.shape[dim]);
-    if (held < 0)
-      return "has a piece with runs outside dim " + std::to_string(dim) +
+    if (held <= 0)
+      return "has a piece with impossible runs of dim " + std::to_string(dim) +
              " of size " + std::to_string(tensor.shape[dim]);
     elements *= held;
   }
@@ -141,9 +141,10 @@ static bool isGrid(const SavedTensor &tensor) {
       parts[dim].insert(piece.runs[dim]);
   size_t combinations = 1;
   for (size_t dim = 0; dim < numDims; ++dim) {
-    if (!divideDim(parts[dim], tensor.shape[dim]))
-      return false;
     combinations *= parts[dim].size();
+    if (!divideDim(parts[dim], tensor.shape[dim]) ||
+        combinations > tensor.pieces.size())
+      return false;
   }
   std::set<std::vector<int64_t>> distinct;
   for (const SavedPiece &piece : tensor.pieces) {

@@ -14,8 +14,8 @@ namespace pcc::runtime {
 class SavedCheckpoint {
 public:
   /// Reads the manifest of `folder`, and looks whether all files are there with
-  /// their sizes. Exit code 11 if anything is not as it was written, 7 if it
-  /// cannot be read.
+  /// their sizes, and all pieces in them. Exit code 11 if anything is not as it
+  /// was written, 7 if it cannot be read.
   static Status open(const std::string &folder, SavedCheckpoint &checkpoint);
 
   const Manifest &manifest() const { return contents; }
@@ -26,6 +26,7 @@ public:
   Status read(const SavedTensor &tensor, const LocalPart &target, void *memory);
 
 private:
+  Status checkFile(const SavedFile &file) const;
   Status checkFiles() const;
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,

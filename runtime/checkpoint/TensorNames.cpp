@@ -57,6 +57,10 @@ Status findLowestPositions(std::span<const StateTensor> tensors,
   std::string names;
   for (const StateTensor &tensor : tensors)
     names += tensor.name + '\0';
+  if (mesh.sizes[0] == 1) {
+    addNames(names, 0, lowest);
+    return Status::success();
+  }
   std::unique_ptr<Group> column;
   if (Status status = createColumn(mesh, world, column); status.failed())
     return status;

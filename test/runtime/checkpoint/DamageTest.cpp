@@ -131,13 +131,20 @@ TEST_F(Damage, AbsurdHeaderLengths) {
 TEST_F(Damage, RunsOutsideTheShape) {
   changeManifest(
       [](Manifest &m) { m.tensors[0].pieces[1].runs[0] = {{4, 7}}; });
-  expectFallback("runs outside dim 0 of size 6");
+  expectFallback("impossible runs of dim 0 of size 6");
 }
 
 TEST_F(Damage, RunsThatDoNotAscend) {
   changeManifest(
       [](Manifest &m) { m.tensors[0].pieces[1].runs[0] = {{5, 6}, {3, 5}}; });
-  expectFallback("runs outside dim 0");
+  expectFallback("impossible runs of dim 0");
+}
+
+TEST_F(Damage, PieceOfNothing) {
+  changeManifest([](Manifest &m) {
+    m.tensors[0].pieces.push_back({m.files[0].name, 0, 0, 0, {{}, {{0, 4}}}});
+  });
+  expectFallback("impossible runs of dim 0");
 }
 
 TEST_F(Damage, OverlappingPieces) {
@@ -159,8 +166,23 @@ TEST_F(Damage, PieceThatIsMissing) {
 }
 
 TEST_F(Damage, PieceElsewhereInItsFile) {
-  changeManifest([](Manifest &m) { m.tensors[0].pieces[1].offset += 4; });
+  changeManifest([](Manifest &m) { m.tensors[0].pieces[1].offset -= 4; });
   expectFallback("does not have tensor \"w\" as the manifest says");
+}
+
+TEST_F(Damage, PieceOutsideItsFile) {
+  for (const uint64_t offset : {uint64_t(500), ~uint64_t(0)}) {
+    changeManifest(
+        [&](Manifest &m) { m.tensors[0].pieces[1].offset = offset; });
+    expectFallback("has a piece of tensor \"w\" outside of its file");
+  }
+}
+
+TEST_F(Damage, PieceOfAnUnknownFile) {
+  changeManifest([](Manifest &m) {
+    m.tensors[0].pieces[1].file = "rank-007.safetensors";
+  });
+  expectFallback("has a piece of tensor \"w\" outside of its file");
 }
 
 TEST_F(Damage, FileOutsideTheFolder) {
