@@ -31,6 +31,10 @@ struct StateTensor {
   WeightOrigin origin = {};
 };
 
+/// A parameter of a program that a step writes: a weight that is trained, or
+/// what the optimizer keeps. `data` is the rank's piece.
+StateTensor stateTensorOf(const program::ParameterT &parameter, void *data);
+
 /// Where a run stands between two steps.
 struct TrainingPosition {
   int64_t step = 0;    ///< steps that are done

@@ -1,6 +1,6 @@
 //===- OriginTest.cpp - trained elements back to where they came from -----===//
 
-#include "runtime/checkpoint/WeightOrigin.h"
+#include "runtime/checkpoint/TrainingState.h"
 
 #include <gtest/gtest.h>
 
@@ -160,22 +160,46 @@ TEST(Origin, CastsConcernTrainedElementsOnly) {
   EXPECT_EQ(stored, (std::vector<float>{0.1f, 0.30078125f, 0.3f}));
 }
 
-TEST(Origin, ParameterOfAProgram) {
+namespace {
+/// The transpose of an initializer of 2 x 3, whole on every rank.
+program::ParameterT transposedParameter() {
   program::ParameterT parameter;
   parameter.name = "w";
-  parameter.stored_type = program::ElementType::F16;
+  parameter.stored_type = parameter.type = program::ElementType::F16;
   parameter.stored_shape = {2, 3};
+  parameter.shape = {3, 2};
+  parameter.layout = std::make_unique<program::LayoutT>(
+      toProgram(wholeLayout(parameter.shape)));
   program::TransposeT transpose;
   transpose.permutation = {1, 0};
   auto step = std::make_unique<program::TransformStepT>();
   step->step.Set(std::move(transpose));
   parameter.transforms.push_back(std::move(step));
-  const WeightOrigin origin = originOf(parameter);
-  EXPECT_EQ(origin.initializer, "w");
-  EXPECT_EQ(origin.type, ElementType::F16);
-  EXPECT_EQ(
-      findOriginFault(origin, ElementType::F16, std::vector<int64_t>{3, 2}),
-      nullptr);
+  parameter.trainable = true;
+  return parameter;
+}
+} // namespace
+
+TEST(Origin, WeightOfAProgram) {
+  const StateTensor tensor = stateTensorOf(transposedParameter(), nullptr);
+  EXPECT_TRUE(tensor.trained);
+  EXPECT_FALSE(tensor.isState);
+  EXPECT_EQ(tensor.layout, wholeLayout(std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(tensor.origin.initializer, "w");
+  EXPECT_EQ(tensor.origin.shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(findOriginFault(tensor.origin, tensor.type, tensor.shape), nullptr);
+}
+
+TEST(Origin, StateOfAProgram) {
+  program::ParameterT parameter = transposedParameter();
+  parameter.transforms.clear();
+  parameter.filled = true;
+  parameter.state_of = "w";
+  const StateTensor tensor = stateTensorOf(parameter, nullptr);
+  EXPECT_FALSE(tensor.trained);
+  EXPECT_TRUE(tensor.isState);
+  EXPECT_EQ(tensor.stateOf, "w");
+  EXPECT_EQ(tensor.origin.initializer, "");
 }
 
 TEST(Origin, FaultsAreNamed) {
