@@ -134,7 +134,8 @@ bool pcc::prepare::isElementWise(Operation *op) {
              AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
              RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
              DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
-             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp>(op);
+             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp, RandomOp>(
+      op);
 }
 
 /// What `value` repeats: the input of a broadcast, or the scalar of a splat.

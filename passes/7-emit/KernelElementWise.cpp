@@ -229,7 +229,54 @@ static void addLogic(ReadTable &table) {
   table.add<CastOp>(unary<castElement>);
 }
 
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// The upper half of an i64.
+static Value highWord(ScalarBuilder &s, Value number) {
+  return arith::ShRUIOp::create(s.builder, s.loc, number,
+                                s.integer(number.getType(), 32));
+}
+static Value lowWord(ScalarBuilder &s, Value number) {
+  return s.both(number, s.integer(number.getType(), 0xFFFFFFFF));
+}
+
+/// dialects/graph/meaning/Philox.h with words in i64, whose products are whole.
+static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
+                    uint64_t key) {
+  auto [a, b, c, d] = counter;
+  Type i64 = a.getType();
+  uint32_t first = static_cast<uint32_t>(key),
+           second = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    Value left = s.mul(a, s.integer(i64, 0xD2511F53)),
+          right = s.mul(c, s.integer(i64, 0xCD9E8D57));
+    a = s.exclusive(s.exclusive(highWord(s, right), b), s.integer(i64, first));
+    b = lowWord(s, right);
+    c = s.exclusive(s.exclusive(highWord(s, left), d), s.integer(i64, second));
+    d = lowWord(s, left);
+    first += 0x9E3779B9;
+    second += 0xBB67AE85;
+  }
+  return a;
+}
+
+static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
+  Value word = philox(s,
+                      {lowWord(s, index), highWord(s, index), lowWord(s, step),
+                       highWord(s, step)},
+                      cast<RandomOp>(op).getKey());
+  Type i64 = index.getType(), i32 = s.builder.getI32Type(),
+       f32 = s.builder.getF32Type();
+  Value bits =
+      arith::ShRUIOp::create(s.builder, s.loc, word, s.integer(i64, 8));
+  Value number = s.convert(s.convert(bits, i64, i32), i32, f32);
+  return s.mul(number, s.number(f32, 1.0 / (1 << 24)));
+}
+
 void pcc::emit::addElementWiseReads(ReadTable &table) {
   addArithmetic(table);
   addLogic(table);
+  table.add<RandomOp>(binary<uniform>);
 }

@@ -38,7 +38,7 @@ static const ReadKinds &readKinds() {
           CastOp, DivOp>(ReadKind::ElementWise);
     t.addFunctions<ExpOp, LogOp, TanhOp, ErfOp, SigmoidOp, SoftplusOp, SinOp,
                    CosOp, TanOp, AsinOp, AcosOp, AtanOp, SinhOp, CoshOp,
-                   AsinhOp, AcoshOp, AtanhOp, PowOp, ModOp, GeluOp>();
+                   AsinhOp, AcoshOp, AtanhOp, PowOp, ModOp, GeluOp, RandomOp>();
     t.add<ConstantOp, IotaOp, dist::GlobalIndexOp>(ReadKind::Leaf);
     t.add<TransposeOp, ReshapeOp, BroadcastOp, SliceOp, ConcatOp, PadOp,
           RotaryOp, GatherOp, GatherElementsOp, GatherNdOp, OneHotOp>(

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/meaning/Arithmetic.h"
 #include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/Philox.h"
 #include "dialects/graph/meaning/Strides.h"
 
 using namespace mlir;
@@ -226,6 +227,22 @@ static LogicalResult castElements(Evaluation &e) {
   return success();
 }
 
+/// The upper 24 bits of the first word, over 2^24.
+static LogicalResult random(Evaluation &e) {
+  auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
+  auto high = [](int64_t x) {
+    return static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32);
+  };
+  int64_t key = cast<RandomOp>(e.op).getKey();
+  zipElements<int64_t, double>(
+      e.in(0), e.in(1), e.out(), [=](int64_t index, int64_t step) {
+        auto words = philox({low(index), high(index), low(step), high(step)},
+                            {low(key), high(key)});
+        return static_cast<double>(words[0] >> 8) / (1 << 24);
+      });
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
@@ -288,6 +305,7 @@ static void addLogic(MeaningTable &table) {
   table.add<CompareOp>(compare);
   table.add<SelectOp>(select);
   table.add<CastOp>(castElements);
+  table.add<RandomOp>(random);
 }
 
 void pcc::graph::addElementWiseMeanings(MeaningTable &table) {

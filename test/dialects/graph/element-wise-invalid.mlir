@@ -37,3 +37,11 @@ func.func @cast_to_another_shape(%x: tensor<4xf32>) {
   %z = graph.cast %x : tensor<4xf32> to tensor<3xf16>
   return
 }
+
+// -----
+
+func.func @random_from_narrow_counters(%i: tensor<4xi32>, %step: tensor<i64>) {
+  // expected-error @below {{counts in 'tensor<4xi32>', not in i64}}
+  %r = graph.random %i, %step key 0 : tensor<4xi32>, tensor<i64>
+  return
+}

@@ -173,3 +173,11 @@ func.func @bits(%x: tensor<4xi32>) -> tensor<4xi32> {
   %2 = graph.bit_xor %1, %x : tensor<4xi32>, tensor<4xi32>
   return %2 : tensor<4xi32>
 }
+
+// Numbers of a step: every element has a counter, the step is the same for all.
+// CHECK-LABEL: @random
+func.func @random(%i: tensor<4x1xi64>, %step: tensor<i64>) -> tensor<4x1xf32> {
+  // CHECK: graph.random %{{.*}}, %{{.*}} key 7 : tensor<4x1xi64>, tensor<i64>
+  %r = graph.random %i, %step key 7 : tensor<4x1xi64>, tensor<i64>
+  return %r : tensor<4x1xf32>
+}

@@ -2,6 +2,7 @@
 
 #include "test/passes/7-emit/KernelRun.h"
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace pcc::emit;
 
@@ -84,6 +85,20 @@ TEST(ElementWise, Comparisons) {
       EXPECT_EQ(difference(kernel(tensor, 2, op, "tensor<50xi1>"), inputs), "")
           << predicate << " " << type;
     }
+}
+
+TEST(ElementWise, RandomNumbers) {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  for (Inputs inputs : {Inputs{}, Inputs{.least = -most, .most = most}})
+    EXPECT_EQ(difference(R"(
+      rank.kernel @k(%a: tensor<7x33xi64>, %b: tensor<i64>)
+          -> tensor<7x33xf32> {
+        %r = graph.random %a, %b key -81985529216486896
+             : tensor<7x33xi64>, tensor<i64>
+        rank.yield %r : tensor<7x33xf32>
+      })",
+                         inputs, /*tolerance=*/0),
+              "");
 }
 
 TEST(ElementWise, Casts) {

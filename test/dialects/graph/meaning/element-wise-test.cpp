@@ -1,5 +1,6 @@
 //===- element-wise-test.cpp - the meaning of element-wise ops ------------===//
 
+#include "dialects/graph/meaning/Philox.h"
 #include "test/dialects/graph/meaning/Evaluated.h"
 #include <gtest/gtest.h>
 
@@ -163,4 +164,38 @@ TEST(ElementWise, ExactNumericsDoNotRound) {
     %f = graph.sub %e, %a : tensor<1xf64>, tensor<1xf64>)";
   EXPECT_EQ(evaluated(ops, Numerics::Model), "1: 0");
   EXPECT_EQ(evaluated(ops, Numerics::Exact), "1: 1e-08");
+}
+
+/// The vectors for philox4x32 of 10 rounds that Random123 publishes.
+TEST(ElementWise, PhiloxKnownAnswers) {
+  using Words = std::array<uint32_t, 4>;
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
+            (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  uint32_t ones = 0xffffffff;
+  EXPECT_EQ(philox({ones, ones, ones, ones}, {ones, ones}),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                   {0xa4093822, 0x299f31d0}),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+/// The same vectors: 0x6627e8, 0x408f27 and 0xd16cfe over 2^24. Index, step
+/// and key give their low word first.
+TEST(ElementWise, RandomNumbersComeFromCounters) {
+  EXPECT_EQ(evaluated(R"(
+    %i = graph.constant dense<0> : tensor<2xi64>
+    %s = graph.constant dense<0> : tensor<i64>
+    %r = graph.random %i, %s key 0 : tensor<2xi64>, tensor<i64>)"),
+            "2: 0.399046 0.399046");
+  EXPECT_EQ(evaluated(R"(
+    %i = graph.constant dense<-1> : tensor<1xi64>
+    %s = graph.constant dense<-1> : tensor<i64>
+    %r = graph.random %i, %s key -1 : tensor<1xi64>, tensor<i64>)"),
+            "1: 0.252184");
+  EXPECT_EQ(evaluated(R"(
+    %i = graph.constant dense<0x85a308d3243f6a88> : tensor<1xi64>
+    %s = graph.constant dense<0x0370734413198a2e> : tensor<i64>
+    %r = graph.random %i, %s key 0x299f31d0a4093822
+         : tensor<1xi64>, tensor<i64>)"),
+            "1: 0.818069");
 }
