@@ -145,9 +145,20 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// A reduction is certain where all operands are split alike. A convolution of
-/// one group on each rank has its channels split, but not its filter's: groups
-/// were, of which the local op knows nothing.
+/// Whether an axis divides the groups of a convolution, and so the channels of
+/// its result. Of one group on each rank the local op knows nothing.
+static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
+  if (!isa<graph::ConvOp, graph::ConvTransposeOp>(op))
+    return false;
+  dist::ShardingAttr sharding = dist::shardingOf(op->getResult(0));
+  return sharding && llvm::any_of(sharding.getSharding().dims[1].axes(),
+                                  [&](const dist::SubAxis &other) {
+                                    return dist::overlaps(axis, other);
+                                  });
+}
+
+/// A reduction is certain where all operands are split alike, unless it is by
+/// groups.
 static Beginnings beginningsOf(Operation *op, const ShardingRule &rule) {
   Beginnings found;
   for (const auto &[factor, splits] : reducedDims(op, rule))
@@ -155,7 +166,7 @@ static Beginnings beginningsOf(Operation *op, const ShardingRule &rule) {
       const bool isCertain = llvm::all_of(
           splits, [&](const auto &other) { return other && *other == split; });
       for (const dist::SubAxis &axis : split.value_or(dist::SubAxes()))
-        if (isCertain)
+        if (isCertain && !dividesGroups(op, axis))
           found.certain.push_back(
               {axis, reductionOf(rule.factors[factor].kind)});
         else

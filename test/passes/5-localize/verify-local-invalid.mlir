@@ -158,3 +158,17 @@ func.func @mean_of_a_part(%x: tensor<4x4xf32> {dist.sharding = #columns}) -> ten
   %0 = graph.reduce mean %x over [1] {dist.shardings = [#sum]} : tensor<4x4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+#channels = #dist.sharding<"[-, 6@tp:2, -]">
+#filters = #dist.sharding<"[6@tp:2, -, -]">
+#whole = #dist.sharding<"[-, -, -]">
+
+func.func @channels_of_one_group(%x: tensor<1x3x4xf32> {dist.sharding = #channels},
+                                 %w: tensor<3x2x1xf32> {dist.sharding = #filters}) -> tensor<1x2x4xf32> {
+  // expected-error @below {{reduces a dim that ranks divide, but its result does not say sum(tp:2)}}
+  %0 = graph.conv_transpose %x, %w {dist.shardings = [#whole], strides = array<i64: 1>, pads = array<i64: 0, 0>,
+      dilations = array<i64: 1>, output_pads = array<i64: 0>} : tensor<1x3x4xf32>, tensor<3x2x1xf32>
+  return %0 : tensor<1x2x4xf32>
+}

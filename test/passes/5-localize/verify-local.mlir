@@ -49,3 +49,17 @@ func.func @both_parts(%x: tensor<4x2xf32> {dist.sharding = #outer}, %w: tensor<2
       : tensor<4x6xf32> to tensor<4x6xf32>
   return %1 : tensor<4x6xf32>
 }
+
+#channels = #dist.sharding<"[-, 6@tp:2, -]">
+#filters = #dist.sharding<"[6@tp:2, -, -]">
+#groups = #dist.sharding<"[-, 4@tp:2, -]">
+
+// Two groups, one on each rank: channels are split, but none of their sums.
+// CHECK-LABEL: @a_group_per_rank
+func.func @a_group_per_rank(%x: tensor<1x3x4xf32> {dist.sharding = #channels},
+                            %w: tensor<3x2x1xf32> {dist.sharding = #filters}) -> tensor<1x2x4xf32> {
+  // CHECK: graph.conv_transpose
+  %0 = graph.conv_transpose %x, %w {dist.shardings = [#groups], strides = array<i64: 1>, pads = array<i64: 0, 0>,
+      dilations = array<i64: 1>, output_pads = array<i64: 0>} : tensor<1x3x4xf32>, tensor<3x2x1xf32>
+  return %0 : tensor<1x2x4xf32>
+}
