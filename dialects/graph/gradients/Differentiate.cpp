@@ -45,7 +45,9 @@ private:
   /// may do so.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
-    dependent.insert(wanted.begin(), wanted.end());
+    for (Value value : wanted)
+      if (canFlowTo(value))
+        dependent.insert(value);
     Block::iterator first = end;
     for (auto op = block.begin(); op != end; ++op) {
       bool depends = llvm::any_of(op->getOperands(), isDependent);

@@ -80,16 +80,18 @@ static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
   return b.mul(b.add(b.add(t, rise), 1), 0.5);
 }
 
+/// In f32 for narrower types, where x² can leave the range of f16.
 Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   auto given = [](std::optional<APFloat> value, double usual) {
     return value ? value->convertToDouble() : usual;
   };
-  Value x = getInput();
+  Value x = b.widen(getInput());
   Value slope = getTanh()
                     ? geluTanhSlope(b, x, given(getSlope(), std::sqrt(M_2_PI)),
                                     given(getCubic(), 0.044715))
                     : geluErfSlope(b, x, given(getSlope(), M_SQRT1_2));
-  return onlyGradient(b.mul(gradients.front(), slope));
+  Value dx = b.mul(b.widen(gradients.front()), slope);
+  return onlyGradient(b.castLike(dx, getInput()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -210,8 +210,10 @@ pcc::graph::gradientsAt(const GradientCase &c,
   return text;
 }
 
-std::string pcc::graph::opsBuilt(const GradientCase &c,
-                                 std::vector<unsigned> wanted) {
+/// The names of the ops that `pick` gives of each forward and each new op.
+static std::string
+namesBuilt(const GradientCase &c, ArrayRef<unsigned> wanted,
+           llvm::function_ref<Operation *(Operation *, Operation *)> pick) {
   Session session(c);
   if (!session.isParsed())
     return errorOf(session);
@@ -220,10 +222,24 @@ std::string pcc::graph::opsBuilt(const GradientCase &c,
     session.wanted.push_back(session.function.getArgument(number));
   std::string text;
   std::vector<double> ones(session.targetType().getNumElements(), 1);
-  bool built = session.differentiate(ones, [&](Operation *, Operation *made) {
-    text += (text.empty() ? "" : " ") + made->getName().getStringRef().str();
-  });
+  bool built =
+      session.differentiate(ones, [&](Operation *forward, Operation *made) {
+        text += (text.empty() ? "" : " ") +
+                pick(forward, made)->getName().getStringRef().str();
+      });
   return built ? text : errorOf(session);
+}
+
+std::string pcc::graph::opsBuilt(const GradientCase &c,
+                                 std::vector<unsigned> wanted) {
+  return namesBuilt(c, wanted,
+                    [](Operation *, Operation *made) { return made; });
+}
+
+std::string pcc::graph::opsMirrored(const GradientCase &c,
+                                    std::vector<unsigned> wanted) {
+  return namesBuilt(c, wanted,
+                    [](Operation *forward, Operation *) { return forward; });
 }
 
 std::vector<std::string> pcc::graph::opsOf(const GradientCase &c) {

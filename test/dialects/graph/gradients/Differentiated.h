@@ -41,6 +41,9 @@ std::string gradientsAt(const GradientCase &c,
 /// numbers are given: "graph.mul graph.reduce".
 std::string opsBuilt(const GradientCase &c, std::vector<unsigned> wanted);
 
+/// For each of these, the op whose gradient it is part of.
+std::string opsMirrored(const GradientCase &c, std::vector<unsigned> wanted);
+
 /// The names of the ops in the body.
 std::vector<std::string> opsOf(const GradientCase &c);
 

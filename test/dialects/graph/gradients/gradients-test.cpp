@@ -72,6 +72,16 @@ TEST(Differentiate, AddsWhatFlowsFromSeveralUsers) {
             "7 44");
 }
 
+/// The gradients of %x, of log and of neg, are added at the earlier user.
+TEST(Differentiate, TellsWhichOpEachNewOneBelongsTo) {
+  GradientCase c{"", vector, R"(
+      %a = graph.neg %x : tensor<2xf64>
+      %b = graph.log %x : tensor<2xf64>
+      %y = graph.sub %a, %b : tensor<2xf64>, tensor<2xf64>)"};
+  EXPECT_EQ(opsBuilt(c, {0}), "graph.neg graph.div graph.neg graph.add");
+  EXPECT_EQ(opsMirrored(c, {0}), "graph.sub graph.log graph.neg graph.neg");
+}
+
 TEST(Differentiate, LeavesAloneWhatDoesNotReachTheTarget) {
   EXPECT_EQ(opsBuilt({"", vector, R"(
       %a = graph.exp %x : tensor<2xf64>
