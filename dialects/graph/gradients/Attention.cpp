@@ -9,9 +9,11 @@ using namespace pcc::graph;
 namespace {
 /// With weights P, the softmax of rows of scores S = cap(scale q kᵀ) + mask,
 /// and y = P v:
-///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ,  Σ dP P = Σ dy y
-/// Weights are made again rather than kept. A row without any visible key has
-/// weights and gradients of 0.
+///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ
+/// The sum over keys is Σ dy y, too, but only that of the very dP that it is
+/// taken from keeps rows of dS at a sum of 0 when y and dP were rounded to a
+/// narrow type. Weights are made again rather than kept. A row without any
+/// visible key has weights and gradients of 0.
 class AttentionGradient {
 public:
   AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
@@ -28,7 +30,7 @@ public:
   /// Of the masked scores.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
-    Value mean = b.sum(b.mul(b.widen(dy), b.widen(op.getResult())), {3});
+    Value mean = b.sum(b.mul(product, weights), {3});
     return b.mul(weights, b.sub(product, mean));
   }
   Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }

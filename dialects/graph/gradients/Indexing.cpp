@@ -117,8 +117,10 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// The gradients of data and updates: what an update replaces has none. `read`
-/// reads a gradient where the updates were written, `clear` puts zeros there.
+/// The gradients of data and updates: what an update replaces has none. Of
+/// updates that replace one another, which is no order to rely on, each has
+/// what flows to their place. `read` reads a gradient where the updates were
+/// written, `clear` puts zeros there.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -90,3 +90,10 @@ TEST(ReductionGradients, SoftmaxFarOutIsFinite) {
       gradientsAt(of("", "2", "%y = graph.log_softmax %x over 0"), {{0, 1000}}),
       "1 -1");
 }
+
+TEST(ReductionGradients, NarrowRowsAreComputedInF32) {
+  GradientCase c{"", "%x: tensor<2x3xbf16>",
+                 "%y = graph.softmax %x over 1 : tensor<2x3xbf16>"};
+  EXPECT_EQ(opsBuilt(c, {0}), "graph.cast graph.cast graph.mul graph.reduce "
+                              "graph.sub graph.mul graph.cast");
+}
