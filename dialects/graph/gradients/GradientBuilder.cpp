@@ -49,11 +49,11 @@ Value GradientBuilder::transpose(Value value, ArrayRef<int64_t> perm) {
 }
 
 Value GradientBuilder::pad(Value value, ArrayRef<int64_t> low,
-                           ArrayRef<int64_t> high) {
+                           ArrayRef<int64_t> high, double fill) {
   auto isNothing = [](int64_t count) { return count == 0; };
   if (llvm::all_of(low, isNothing) && llvm::all_of(high, isNothing))
     return value;
-  return make<PadOp>(PadMode::Constant, value, like(value, 0), low, high);
+  return make<PadOp>(PadMode::Constant, value, like(value, fill), low, high);
 }
 
 Value GradientBuilder::slice(Value value, int64_t dim, int64_t start,

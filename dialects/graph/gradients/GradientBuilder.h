@@ -62,9 +62,9 @@ public:
 
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Pads with zeros; negative counts cut.
+  /// Pads with `fill`; negative counts cut.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
-                  llvm::ArrayRef<int64_t> high);
+                  llvm::ArrayRef<int64_t> high, double fill = 0);
   /// The part [start, start + size) of a dim; `step` is 1 or -1.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t size,
                     int64_t step = 1);

@@ -1,7 +1,8 @@
 //===- Windows.cpp - gradients of convolutions and pools ------------------===//
 
-#include "dialects/graph/gradients/Places.h"
+#include "dialects/graph/gradients/GradientBuilder.h"
 #include "dialects/graph/ops/Window.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -161,30 +162,92 @@ static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
                       sliding, spatial(op.getInput()));
 }
 
+/// Element i of value r becomes element i n + r of n values along `dim`.
+static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
+                        int64_t dim) {
+  int64_t count = static_cast<int64_t>(values.size());
+  if (count == 1)
+    return values.front();
+  SmallVector<int64_t> shape(tensorType(values.front()).getShape()),
+      split(shape);
+  split.insert(split.begin() + dim + 1, 1);
+  shape[dim] *= count;
+  auto parts = llvm::map_to_vector(
+      values, [&](Value value) { return b.reshape(value, split); });
+  return b.reshape(b.make<ConcatOp>(parts, static_cast<uint64_t>(dim + 1)),
+                   shape);
+}
+
 namespace {
 /// Tap by tap: a window's gradient goes to its first tap that is as large as
-/// the maximum.
+/// the maximum. Taps at the same distance from a multiple of the strides lie on
+/// one coarse grid, a phase of the input; they are added up there, and the
+/// phases take turns at last.
+///   3 taps, stride 2, output o:  taps 0 and 2 at 2 o and 2 (o + 1): phase 0
+///                                tap 1 at 2 o + 1: phase 1
 class MaxPoolGradient {
 public:
   MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
-      : b(b), op(op), dy(dy), padded(pad()) {}
+      : b(b), op(op), dy(dy), numDims(op.getWindow().size()), padded(pad()),
+        phases(ShapedType::getNumElements(op.getStrides())) {}
 
   Value build() {
-    Value sum;
-    SmallVector<int64_t> tap(op.getWindow().size(), 0);
-    do {
-      Value part = placeSlice(b, b.where(isFirst(tap), dy), starts(tap, true),
-                              steps(), tensorType(op.getInput()));
-      sum = sum ? b.add(sum, part) : part;
-    } while (next(tap));
-    return sum;
+    SmallVector<int64_t> tap(numDims, 0);
+    do
+      addTap(tap);
+    while (next(tap));
+    SmallVector<int64_t> none(2, 0), cut(2, 0);
+    for (size_t dim = 0; dim < numDims; ++dim) {
+      none.push_back(0);
+      cut.push_back(spatial(op.getInput())[dim] -
+                    coarseSize(dim) * op.getStrides()[dim]);
+    }
+    return b.pad(takeTurns(), none, cut);
   }
 
 private:
+  /// How many multiples of its stride a dim of the input has.
+  int64_t coarseSize(size_t dim) {
+    return llvm::divideCeilSigned(spatial(op.getInput())[dim],
+                                  op.getStrides()[dim]);
+  }
+
+  void addTap(ArrayRef<int64_t> tap) {
+    int64_t phase = 0;
+    SmallVector<int64_t> low(2, 0), high(2, 0);
+    for (size_t dim = 0; dim < numDims; ++dim) {
+      int64_t stride = op.getStrides()[dim],
+              start = tap[dim] * op.getDilations()[dim] - op.getPads()[dim];
+      low.push_back(llvm::divideFloorSigned(start, stride));
+      high.push_back(coarseSize(dim) - spatial(dy)[dim] - low.back());
+      phase = phase * stride + start - low.back() * stride;
+    }
+    Value part = b.pad(b.where(isFirst(tap), dy), low, high);
+    Value &sum = phases[phase];
+    sum = sum ? b.add(sum, part) : part;
+  }
+
+  /// The phases of the last dim are neighbours.
+  Value takeTurns() {
+    SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
+    for (size_t dim = 0; dim < numDims; ++dim)
+      shape.push_back(coarseSize(dim));
+    for (Value &phase : phases)
+      phase = phase ? phase : b.zeros(tensorType(dy).clone(shape));
+    for (size_t dim = numDims; dim-- > 0;) {
+      size_t count = op.getStrides()[dim];
+      SmallVector<Value> coarser;
+      for (size_t i = 0; i < phases.size(); i += count)
+        coarser.push_back(interleave(b, ArrayRef(phases).slice(i, count),
+                                     static_cast<int64_t>(dim) + 2));
+      phases = std::move(coarser);
+    }
+    return phases.front();
+  }
+
   /// The input with as much padding as taps reach.
   Value pad() {
     Value x = op.getInput();
-    size_t numDims = op.getWindow().size();
     SmallVector<int64_t> low(2, 0), high(2, 0);
     for (size_t dim = 0; dim < numDims; ++dim) {
       int64_t reach = (spatial(dy)[dim] - 1) * op.getStrides()[dim] +
@@ -192,28 +255,16 @@ private:
       low.push_back(op.getPads()[dim]);
       high.push_back(reach - low.back() - spatial(x)[dim]);
     }
-    return b.make<PadOp>(PadMode::Constant, x, b.like(x, -HUGE_VAL), low, high);
-  }
-
-  /// Where output 0 reads a tap, in the padded input or in the input.
-  SmallVector<int64_t> starts(ArrayRef<int64_t> tap, bool inInput) {
-    SmallVector<int64_t> starts(2, 0);
-    for (size_t dim = 0; dim < tap.size(); ++dim)
-      starts.push_back(tap[dim] * op.getDilations()[dim] -
-                       (inInput ? op.getPads()[dim] : 0));
-    return starts;
-  }
-
-  SmallVector<int64_t> steps() {
-    SmallVector<int64_t> steps(2, 1);
-    llvm::append_range(steps, op.getStrides());
-    return steps;
+    return b.pad(x, low, high, -HUGE_VAL);
   }
 
   /// Whether a tap is as large as the maximum, and none before it was.
   Value isFirst(ArrayRef<int64_t> tap) {
-    Value x = b.make<SliceOp>(padded, starts(tap, false),
-                              tensorType(dy).getShape(), steps());
+    SmallVector<int64_t> starts(2, 0), steps(2, 1);
+    for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
+      starts.push_back(index * dilation);
+    llvm::append_range(steps, op.getStrides());
+    Value x = b.make<SliceOp>(padded, starts, tensorType(dy).getShape(), steps);
     Value wins = b.compare(Predicate::Equal, x, op.getResult());
     Value first = found ? b.make<AndOp>(wins, b.apply<NotOp>(found)) : wins;
     found = found ? b.make<OrOp>(found, wins) : wins;
@@ -231,7 +282,10 @@ private:
 
   GradientBuilder &b;
   PoolOp op;
-  Value dy, padded, found;
+  Value dy;
+  size_t numDims;
+  Value padded, found;
+  SmallVector<Value> phases;
 };
 } // namespace
 
