@@ -41,6 +41,11 @@ static std::vector<GradientCase> convolutions() {
           conv("conv_of_a_line", "conv", "2x2x7", "3x2x3",
                "strides = array<i64: 2>, pads = array<i64: 1, 1>, "
                "dilations = array<i64: 1>"),
+          conv("conv_of_one_tap", "conv", "2x3x4x3", "4x3x1x1", plain),
+          conv("conv_of_one_tap_strided", "conv", "2x4x5x6", "6x2x1x1",
+               plane("2, 3", "1, 0, 0, 2", "1, 1", ", group = 2 : i64")),
+          conv("conv_of_one_tap_depthwise", "conv", "2x3x3x3", "3x1x1x1",
+               plane("2, 2", "0, 0, 0, 0", "1, 1", ", group = 3 : i64")),
           conv("conv_of_one_pixel", "conv", "3x4x1x1", "2x4x1x1", plain)};
 }
 
@@ -48,18 +53,21 @@ static std::vector<GradientCase> transposedConvolutions() {
   auto rest = [](const std::string &output) {
     return ", output_pads = array<i64: " + output + ">";
   };
-  return {conv("conv_transpose", "conv_transpose", "2x3x3x2", "3x2x2x3",
-               plane("1, 1", "0, 0, 0, 0", "1, 1", rest("0, 0"))),
-          conv("conv_transpose_strided", "conv_transpose", "1x2x3x2", "2x2x3x2",
-               plane("2, 3", "1, 0, 0, 1", "1, 1", rest("1, 2"))),
-          conv("conv_transpose_rest_beyond_padding", "conv_transpose",
-               "1x1x2x2", "1x1x2x2",
-               plane("3, 3", "0, 0, 1, 0", "1, 1", rest("2, 2"))),
-          conv("conv_transpose_dilated", "conv_transpose", "1x2x3x3", "2x1x2x2",
-               plane("1, 2", "1, 0, 1, 1", "3, 2", rest("0, 1"))),
-          conv("conv_transpose_grouped", "conv_transpose", "2x4x2x3", "4x3x2x2",
-               plane("2, 1", "0, 0, 0, 0", "1, 1",
-                     rest("0, 0") + ", group = 2 : i64"))};
+  return {
+      conv("conv_transpose", "conv_transpose", "2x3x3x2", "3x2x2x3",
+           plane("1, 1", "0, 0, 0, 0", "1, 1", rest("0, 0"))),
+      conv("conv_transpose_strided", "conv_transpose", "1x2x3x2", "2x2x3x2",
+           plane("2, 3", "1, 0, 0, 1", "1, 1", rest("1, 2"))),
+      conv("conv_transpose_rest_beyond_padding", "conv_transpose", "1x1x2x2",
+           "1x1x2x2", plane("3, 3", "0, 0, 1, 0", "1, 1", rest("2, 2"))),
+      conv("conv_transpose_dilated", "conv_transpose", "1x2x3x3", "2x1x2x2",
+           plane("1, 2", "1, 0, 1, 1", "3, 2", rest("0, 1"))),
+      conv("conv_transpose_of_one_tap", "conv_transpose", "2x4x2x3", "4x3x1x1",
+           plane("2, 3", "0, 1, 0, 0", "1, 1",
+                 rest("1, 2") + ", group = 2 : i64")),
+      conv("conv_transpose_grouped", "conv_transpose", "2x4x2x3", "4x3x2x2",
+           plane("2, 1", "0, 0, 0, 0", "1, 1",
+                 rest("0, 0") + ", group = 2 : i64"))};
 }
 
 /// A pool of planes, or of a line if `input` is one.

@@ -1,0 +1,199 @@
+//===- Convolutions.cpp - gradients of convolutions -----------------------===//
+
+#include "dialects/graph/gradients/Places.h"
+#include "dialects/graph/gradients/Sliding.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+/// The same with its first two dims swapped.
+static Value swapFirst(GradientBuilder &b, Value value) {
+  SmallVector<int64_t> perm =
+      llvm::to_vector(llvm::seq<int64_t>(0, tensorType(value).getRank()));
+  std::swap(perm[0], perm[1]);
+  return b.transpose(value, perm);
+}
+
+//===----------------------------------------------------------------------===//
+// Filters
+//===----------------------------------------------------------------------===//
+
+template <typename Op> static Sliding slidingOf(Op op) {
+  ArrayRef<int64_t> strides = op.getStrides();
+  return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
+          static_cast<int64_t>(op.getGroup())};
+}
+
+/// How many elements are missing behind the input, or left over, when it is
+/// read by `outputs` windows of `taps`.
+static SmallVector<int64_t> missing(const Sliding &sliding, Value input,
+                                    ArrayRef<int64_t> outputs,
+                                    ArrayRef<int64_t> taps) {
+  SmallVector<int64_t> counts;
+  for (size_t dim = 0; dim < outputs.size(); ++dim)
+    counts.push_back(sliding.reach(dim, outputs[dim], taps[dim]) -
+                     sliding.low[dim] - spatial(input)[dim]);
+  return counts;
+}
+
+/// Counts of all dims, 0 for the first two.
+static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
+  SmallVector<int64_t> counts(2, 0);
+  llvm::append_range(counts, ofSpatial);
+  return counts;
+}
+
+/// The convolution that has exactly `outputs`: the input is padded, or cut, to
+/// what these reach.
+static Value convolve(GradientBuilder &b, Value input, Value filter,
+                      const Sliding &sliding, ArrayRef<int64_t> outputs) {
+  SmallVector<int64_t> pads(sliding.low), cut,
+      none(tensorType(input).getRank(), 0);
+  for (int64_t high : missing(sliding, input, outputs, spatial(filter))) {
+    cut.push_back(std::min<int64_t>(0, high));
+    pads.push_back(std::max<int64_t>(0, high));
+  }
+  return b.make<ConvOp>(b.pad(input, none, ofAllDims(cut)), filter,
+                        sliding.strides, pads, sliding.dilations,
+                        static_cast<uint64_t>(sliding.group));
+}
+
+Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
+                               const Sliding &sliding,
+                               ArrayRef<int64_t> inputs) {
+  SmallVector<int64_t> pads(sliding.low), rest;
+  for (size_t dim = 0; dim < inputs.size(); ++dim) {
+    int64_t over =
+        sliding.reach(dim, spatial(gradient)[dim], spatial(filter)[dim]) -
+        sliding.low[dim] - inputs[dim];
+    pads.push_back(std::max<int64_t>(0, over));
+    rest.push_back(std::max<int64_t>(0, -over));
+  }
+  return b.make<ConvTransposeOp>(gradient, filter, sliding.strides, pads,
+                                 sliding.dilations, rest,
+                                 static_cast<uint64_t>(sliding.group));
+}
+
+/// [N, G · C, …] as [C, G · N, …].
+static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
+  if (group == 1)
+    return swapFirst(b, input);
+  SmallVector<int64_t> shape(tensorType(input).getShape());
+  int64_t batch = shape[0], channels = shape[1] / group;
+  shape[1] = channels;
+  shape.insert(shape.begin() + 1, group);
+  SmallVector<int64_t> perm{2, 1, 0};
+  llvm::append_range(perm, llvm::seq<int64_t>(3, shape.size()));
+  Value turned = b.transpose(b.reshape(input, shape), perm);
+  shape.erase(shape.begin());
+  shape[0] = channels;
+  shape[1] = group * batch;
+  return b.reshape(turned, shape);
+}
+
+/// The gradient of a filter that slid over `input` and gave what `dy` is the
+/// gradient of:
+///   Σ over n, o of dy[n, out, o] · input[n, in, o · stride + k · dilation −
+///   low]
+/// is a convolution itself, where batch and channels change places, and strides
+/// and dilations.
+static Value filterGradient(GradientBuilder &b, Value input, Value dy,
+                            const Sliding &sliding, Value filter) {
+  Sliding turned{sliding.dilations, sliding.low, sliding.strides,
+                 sliding.group};
+  return swapFirst(b, convolve(b, channelsFirst(b, input, sliding.group),
+                               swapFirst(b, dy), turned, spatial(filter)));
+}
+
+//===----------------------------------------------------------------------===//
+// Filters of one tap
+//===----------------------------------------------------------------------===//
+
+/// Such a filter is a matrix per group. As windows as large as the image, which
+/// their gradients would be otherwise, libraries are not made for them.
+static bool hasOneTap(Value filter) {
+  return ShapedType::getNumElements(spatial(filter)) == 1;
+}
+
+/// [N, G · C, …] as [N, G, C, places].
+static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
+  ArrayRef<int64_t> shape = tensorType(tensor).getShape();
+  return b.reshape(tensor, {shape[0], group, shape[1] / group,
+                            ShapedType::getNumElements(spatial(tensor))});
+}
+
+/// What `filter` makes of `dy`, at the places of an input of `type` that
+/// windows read.
+static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
+                          const Sliding &sliding, RankedTensorType type) {
+  ArrayRef<int64_t> shape = tensorType(filter).getShape();
+  Value matrices =
+      b.reshape(filter, {sliding.group, shape[0] / sliding.group, shape[1]});
+  Value product = b.make<MatmulOp>(matrices, flattened(b, dy, sliding.group),
+                                   /*transpose_lhs=*/true, false);
+  SmallVector<int64_t> places(tensorType(dy).getShape()), starts, steps(2, 1);
+  places[1] = type.getDimSize(1);
+  for (int64_t low : ofAllDims(sliding.low))
+    starts.push_back(-low);
+  llvm::append_range(steps, sliding.strides);
+  return placeSlice(b, b.reshape(product, places), starts, steps, type);
+}
+
+/// The places of `input` that windows of one tap read for these outputs.
+static Value placesRead(GradientBuilder &b, Value input, const Sliding &sliding,
+                        ArrayRef<int64_t> outputs) {
+  SmallVector<int64_t> taps(outputs.size(), 1), none(outputs.size() + 2, 0),
+      sizes(tensorType(input).getShape().take_front(2)), steps(2, 1);
+  SmallVector<int64_t> high = missing(sliding, input, outputs, taps);
+  llvm::append_range(sizes, outputs);
+  llvm::append_range(steps, sliding.strides);
+  Value padded = b.pad(input, ofAllDims(sliding.low), ofAllDims(high));
+  if (tensorType(padded).getShape() == ArrayRef(sizes))
+    return padded;
+  return b.make<SliceOp>(padded, none, sizes, steps);
+}
+
+/// The gradient of a filter of one tap that gave `dy` of `input`.
+static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
+                            const Sliding &sliding, Value filter) {
+  Value places = placesRead(b, input, sliding, spatial(dy));
+  Value sum = b.make<EinsumOp>("ngos,ngcs->goc",
+                               ValueRange{flattened(b, dy, sliding.group),
+                                          flattened(b, places, sliding.group)});
+  return b.reshape(sum, tensorType(filter).getShape());
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+static Value ofFilter(GradientBuilder &b, Value input, Value dy,
+                      const Sliding &sliding, Value filter) {
+  return hasOneTap(filter) ? matrixGradient(b, input, dy, sliding, filter)
+                           : filterGradient(b, input, dy, sliding, filter);
+}
+
+Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
+  Value dy = gradients.front(), input = getInput(), filter = getFilter();
+  Sliding sliding = slidingOf(*this);
+  SmallVector<Value> operands(2);
+  if (b.wants(input))
+    operands[0] = hasOneTap(filter)
+                      ? multiplyBack(b, dy, filter, sliding, tensorType(input))
+                      : convolveBack(b, dy, filter, sliding, spatial(input));
+  if (b.wants(filter))
+    operands[1] = ofFilter(b, input, dy, sliding, filter);
+  return operands;
+}
+
+Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
+                                          ValueRange gradients) {
+  Value dy = gradients.front(), input = getInput(), filter = getFilter();
+  Sliding sliding = slidingOf(*this);
+  SmallVector<Value> operands(2);
+  if (b.wants(input))
+    operands[0] = convolve(b, dy, filter, sliding, spatial(input));
+  if (b.wants(filter))
+    operands[1] = ofFilter(b, dy, input, sliding, filter);
+  return operands;
+}
