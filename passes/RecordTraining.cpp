@@ -67,8 +67,7 @@ void pcc::addTrainingText(const TrainingOptions &options,
     if (!(options.*list.value).empty())
       text[list.option] = llvm::join(options.*list.value, " ");
   if (!options.betas.empty())
-    text["--betas"] =
-        textOf(options.betas[0]) + "," + textOf(options.betas[1]);
+    text["--betas"] = textOf(options.betas[0]) + "," + textOf(options.betas[1]);
 }
 
 Outcome pcc::checkTraining(const CompileOptions &options) {
@@ -91,10 +90,10 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
   auto kind = plan::scheduleByName(options.schedule);
   if (!kind)
     return {2, "no schedule is called '" + options.schedule + "'", {}};
-  std::string error = plan::scheduleError(
-      {*kind, static_cast<int>(options.axis("pp")),
-       static_cast<int>(options.numVirtualStages()),
-       static_cast<int>(options.numMicrobatches())});
+  std::string error =
+      plan::scheduleError({*kind, static_cast<int>(options.axis("pp")),
+                           static_cast<int>(options.numVirtualStages()),
+                           static_cast<int>(options.numMicrobatches())});
   return error.empty() ? Outcome() : Outcome{6, error, {}};
 }
 
@@ -112,8 +111,8 @@ void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {
   for (const List &list : lists)
     if (!(options.*list.value).empty())
       entries.append(list.entry,
-                     builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(
-                         options.*list.value)));
+                     builder.getStrArrayAttr(
+                         llvm::to_vector_of<StringRef>(options.*list.value)));
   if (options.optimizer.empty())
     entries.append("optimizer", builder.getStringAttr("sgd"));
   static constexpr const char *betas[] = {"beta1", "beta2"};

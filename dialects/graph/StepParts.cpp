@@ -17,8 +17,8 @@ static StepPart ownPart(Operation *op) {
                                                : StepPart::Forward;
 }
 
-/// When a reader wants an operand of the forward pass. What accumulates is there
-/// in each microbatch; what the step returns, at its end.
+/// When a reader wants an operand of the forward pass. What accumulates is
+/// there in each microbatch; what the step returns, at its end.
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;

@@ -39,8 +39,7 @@ NamedAttribute pcc::pipe::heldAttr(MLIRContext *context, const Held &held) {
   return builder.getNamedAttr(
       heldName,
       builder.getDictionaryAttr(
-          {builder.getNamedAttr("by",
-                                FlatSymbolRefAttr::get(context, held.by)),
+          {builder.getNamedAttr("by", FlatSymbolRefAttr::get(context, held.by)),
            builder.getNamedAttr("result",
                                 builder.getI64IntegerAttr(held.result))}));
 }

@@ -159,11 +159,10 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
   /// Nobody sees the model's own outputs while it is trained.
   static void returnOnly(func::FuncOp model, Value loss) {
     model.front().getTerminator()->setOperands(loss);
-    model.setType(FunctionType::get(model.getContext(),
-                                    model.front().getArgumentTypes(),
-                                    loss.getType()));
-    DictionaryAttr named = onlyAttr(
-        nameName, StringAttr::get(model.getContext(), "loss"));
+    model.setType(FunctionType::get(
+        model.getContext(), model.front().getArgumentTypes(), loss.getType()));
+    DictionaryAttr named =
+        onlyAttr(nameName, StringAttr::get(model.getContext(), "loss"));
     model.setAllResultAttrs(ArrayRef(named));
   }
 };

@@ -54,8 +54,7 @@ private:
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-      auto of =
-          model.getResultAttrOfType<FlatSymbolRefAttr>(i, gradientOfName);
+      auto of = model.getResultAttrOfType<FlatSymbolRefAttr>(i, gradientOfName);
       if (!of)
         continue;
       markFor(of.getAttr());
@@ -91,8 +90,8 @@ private:
     builder.makeOp<graph::SetParameterOp>(counter.getSymName(), next);
     step = builder.cast(next, builder.getF64Type());
     const double full = request.number("lr", optimizer.defaultRate);
-    Value share = buildShare(
-        builder, builder.cast(done, builder.getF64Type()), schedule);
+    Value share =
+        buildShare(builder, builder.cast(done, builder.getF64Type()), schedule);
     rate = share ? builder.mul(share, full)
                  : builder.scalar(builder.getF64Type(), full);
   }
@@ -131,8 +130,7 @@ private:
 
   Value clipped(StringAttr name, Value gradient, Value factor) {
     markFor(name);
-    return builder.mul(gradient,
-                       builder.cast(factor, elementTypeOf(gradient)));
+    return builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
   }
 
   double decayOf(StringRef name, RankedTensorType type) const {
@@ -194,8 +192,7 @@ private:
   llvm::MapVector<StringAttr, Value> gradients;
 };
 
-struct ApplyOptimizer
-    : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
+struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");

@@ -1,7 +1,7 @@
 //===- Differentiate.cpp - the gradient of the loss by the weights --------===//
 
-#include "dialects/graph/StepParts.h"
 #include "dialects/graph/gradients/Differentiate.h"
+#include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Passes.h"

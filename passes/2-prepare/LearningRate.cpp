@@ -67,8 +67,8 @@ Value pcc::prepare::buildShare(StepBuilder &b, Value step,
   if (schedule.kind != Schedule::Constant) {
     Value height = b.subFrom(1, fallen(b, step, schedule));
     if (schedule.kind == Schedule::Cosine)
-      height = b.mul(b.subFrom(1, b.make<graph::CosOp>(b.mul(height, M_PI))),
-                     0.5);
+      height =
+          b.mul(b.subFrom(1, b.make<graph::CosOp>(b.mul(height, M_PI))), 0.5);
     share = b.add(b.mul(height, 1 - schedule.final), schedule.final);
   }
   if (schedule.warmup > 0) {

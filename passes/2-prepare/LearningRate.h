@@ -13,8 +13,8 @@ namespace pcc::prepare {
 
 /// `--lr-schedule NAME(steps=N, warmup=K, final=F)`: the learning rate as a
 /// share of --lr. It grows linearly over the first K steps (0 unless said),
-/// then it is constant, or falls until step N to F (0 unless said), in a line or
-/// as half a cosine, and stays there.
+/// then it is constant, or falls until step N to F (0 unless said), in a line
+/// or as half a cosine, and stays there.
 struct LearningRateSchedule {
   enum Kind { Constant, Linear, Cosine } kind = Constant;
   double warmup = 0, steps = 0, final = 0;

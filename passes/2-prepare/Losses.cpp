@@ -56,8 +56,8 @@ public:
                const LossExpression &expression)
       : b(builder), scores(widened(builder, scores)),
         lastDim(tensorType(scores).getRank() - 1), expression(expression) {
-    Value ignore = b.scalar(b.getI64Type(),
-                            settingOr(expression, "ignore_index", -100));
+    Value ignore =
+        b.scalar(b.getI64Type(), settingOr(expression, "ignore_index", -100));
     ignored = b.compare(Predicate::Equal, labels, ignore);
     // Class 0 stands in for labels that name none.
     Value index = b.select(ignored, b.scalar(b.getI64Type(), 0), labels);
@@ -90,8 +90,8 @@ private:
                                         static_cast<int64_t>(lastDim)),
                                smoothing));
     if (zLoss != 0)
-      term = b.add(term,
-                   b.mul(b.square(b.sub(ofLabel(scores), chosen)), zLoss));
+      term =
+          b.add(term, b.mul(b.square(b.sub(ofLabel(scores), chosen)), zLoss));
     return term;
   }
 
@@ -134,7 +134,7 @@ const Loss *pcc::prepare::findLoss(StringRef name) {
 }
 
 std::string pcc::prepare::lossNames() {
-  return llvm::join(llvm::map_range(losses(),
-                                    [](const Loss &l) { return l.name.str(); }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(losses(), [](const Loss &l) { return l.name.str(); }),
+      ", ");
 }

@@ -24,8 +24,8 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
                                      mlir::Attribute value) {
   mlir::MLIRContext *context = value.getContext();
   return mlir::DictionaryAttr::get(
-      context, mlir::NamedAttribute(mlir::StringAttr::get(context, name),
-                                    value));
+      context,
+      mlir::NamedAttribute(mlir::StringAttr::get(context, name), value));
 }
 
 /// The op of type Op that makes `value`; null if another one does or if the

@@ -36,8 +36,8 @@ static Value adamStep(StepBuilder &b, const TrainingRequest &request,
   const double beta1 = request.number("beta1", 0.9),
                beta2 = request.number("beta2", 0.999),
                epsilon = request.number("eps", 1e-8);
-  Value first = b.add(b.mul(in.state("exp_avg"), beta1),
-                      b.mul(gradient, 1 - beta1));
+  Value first =
+      b.add(b.mul(in.state("exp_avg"), beta1), b.mul(gradient, 1 - beta1));
   Value second = b.add(b.mul(in.state("exp_avg_sq"), beta2),
                        b.mul(b.square(gradient), 1 - beta2));
   in.keep("exp_avg", first);
@@ -69,7 +69,8 @@ const Optimizer *pcc::prepare::findOptimizer(StringRef name) {
       {"adam", 1e-3, 0, adam},
       {"adamw", 1e-3, 1e-2, adamW},
   };
-  const auto *found = llvm::find_if(
-      table, [&](const Optimizer &optimizer) { return optimizer.name == name; });
+  const auto *found = llvm::find_if(table, [&](const Optimizer &optimizer) {
+    return optimizer.name == name;
+  });
   return found == std::end(table) ? nullptr : found;
 }

@@ -173,7 +173,7 @@ private:
   void placeFreeOps() {
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(function.front().without_terminator()))) {
-      if (!chain.isFree(&op))
+      if (!chain.isFree(&op) || op.hasAttr(pipe::stageName))
         continue;
       SmallVector<int64_t> stages = stagesOfUsers(&op);
       setStage(&op, stages.front());
@@ -212,7 +212,8 @@ private:
 
   /// Who trains wants to see loss and norm in one place.
   void gatherResults() {
-    for (OpOperand &result : function.front().getTerminator()->getOpOperands()) {
+    for (OpOperand &result :
+         function.front().getTerminator()->getOpOperands()) {
       Operation *maker = result.get().getDefiningOp();
       if (maker && pipe::stageOf(maker) != 0)
         result.set(send(result.get(), pipe::stageOf(maker), 0));

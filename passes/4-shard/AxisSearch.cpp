@@ -113,13 +113,13 @@ private:
   /// A weight is written as it is stored.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
-      costs.addPairs(read, write, [&, read = read, write = write](size_t i,
-                                                                  size_t j) {
-        return space.choicesOf(read)[i].results[0] ==
-                       space.choicesOf(write)[j].operands[0]
-                   ? plan::Cost()
-                   : plan::Cost::forbidden();
-      });
+      costs.addPairs(read, write,
+                     [&, read = read, write = write](size_t i, size_t j) {
+                       return space.choicesOf(read)[i].results[0] ==
+                                      space.choicesOf(write)[j].operands[0]
+                                  ? plan::Cost()
+                                  : plan::Cost::forbidden();
+                     });
   }
 
   /// Index of `sharding` in `forms`, which it joins if it is new.
@@ -145,9 +145,9 @@ private:
     value.type = graph::tensorType(graph.valueOf(producer, result));
     value.shared.producer = producer;
     if (graph.runsOncePerStep(producer))
-      value.frequency = 1.0 / std::max<int64_t>(
-                                  1, planner.mesh().sizeOf(
-                                         std::string(dist::timeAxis)));
+      value.frequency =
+          1.0 / std::max<int64_t>(
+                    1, planner.mesh().sizeOf(std::string(dist::timeAxis)));
     for (const Choice &choice : space.choicesOf(producer))
       value.shared.producedForm.push_back(
           formOf(value.forms, choice.results[result]));
@@ -182,7 +182,7 @@ private:
             from == to ? plan::Cost()
             : isWanted[to] && size[to] - size[from] <= mostBytes
                 ? priceOf(planner, value.type, forms[from], forms[to])
-                          .times(value.frequency)
+                      .times(value.frequency)
                 : plan::Cost::forbidden());
   }
 

@@ -155,6 +155,7 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
     tags.emplace_back(rules[i]->factors.size(), Tag::None);
   }
   tagBatchAndSequence(hasStripes ? sequenceParts : 1);
+  findSumsInTime();
   return hasStripes;
 }
 

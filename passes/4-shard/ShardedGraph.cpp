@@ -22,6 +22,21 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
+void ShardedGraph::findSumsInTime() {
+  sumsInTime.resize(ops.size());
+  for (unsigned i = 0; trains && i < ops.size(); ++i) {
+    const bool sums = llvm::any_of(
+        llvm::zip_equal(tags[i], ops[i].rule->factors), [](const auto &pair) {
+          const auto &[tag, factor] = pair;
+          return tag == Tag::Batch && factor.kind == graph::FactorKind::Sum;
+        });
+    const bool passes =
+        !ops[i].rule->partialThrough.empty() && readsSumsInTime(i);
+    if ((sums || passes) && !isa_and_nonnull<graph::AccumulateOp>(ops[i].op))
+      sumsInTime.set(i);
+  }
+}
+
 void ShardedGraph::findWrites() {
   std::map<std::pair<StringRef, int64_t>, SmallVector<unsigned>> reads;
   for (unsigned i = 0; i < ops.size(); ++i)

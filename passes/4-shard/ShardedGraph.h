@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/4-shard/Seeds.h"
 #include "passes/4-shard/ShardedOp.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <vector>
@@ -56,6 +57,14 @@ public:
            parts.of(ops[op].op) == graph::StepPart::Update;
   }
 
+  /// Whether microbatches can give partial sums of what the op reads: it
+  /// depends on a sum over the batch that has not accumulated.
+  bool readsSumsInTime(unsigned op) const {
+    return llvm::any_of(operands[op], [&](const Edge &edge) {
+      return sumsInTime.test(edge.producer);
+    });
+  }
+
   /// The reads of each parameter that is written on the same stage, with the
   /// write.
   llvm::ArrayRef<std::pair<unsigned, unsigned>> writes() const {
@@ -89,6 +98,7 @@ private:
   void addSink(mlir::Value value, const Seed *seed);
   void connect(unsigned user, mlir::ValueRange operands);
   void findWrites();
+  void findSumsInTime();
   void tagBatchAndSequence(int64_t sequenceParts);
   void tagHeads(unsigned index);
   bool endsAttention(unsigned index) const;
@@ -104,6 +114,8 @@ private:
   llvm::DenseMap<unsigned, const Seed *> pins;
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
   llvm::SmallVector<std::pair<unsigned, unsigned>> readsAndWrites;
+  /// Ops that can be partial sums over microbatches.
+  llvm::BitVector sumsInTime;
 };
 
 } // namespace pcc::shard

@@ -16,9 +16,10 @@ inline constexpr llvm::StringLiteral dividedName = "dist.divided";
 
 /// What is stored in as many parts as there are ranks that would hold the same
 /// otherwise, and gathered where it is used: weights of `dist.divided`; and of
-/// tensors of two or more dims with the preset zero1 the state of the optimizer,
-/// with zero2 gradients as well, as soon as a microbatch has made them, with
-/// zero3 and fsdp also weights. What the user has pinned stays as it is.
+/// tensors of two or more dims with the preset zero1 the state of the
+/// optimizer, with zero2 gradients as well, as soon as a microbatch has made
+/// them, with zero3 and fsdp also weights. What the user has pinned stays as it
+/// is.
 ///
 ///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
 class StoredWeights {

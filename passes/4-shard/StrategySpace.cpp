@@ -285,7 +285,7 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    return (!inTime || graph.isTraining()) && !isTransfer(op);
+    return (!inTime || graph.readsSumsInTime(index)) && !isTransfer(op);
   if (strategy.kind == Strategy::Replicate)
     return true;
   if (strategy.kind == Strategy::Ring)

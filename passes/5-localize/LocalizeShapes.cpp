@@ -94,6 +94,8 @@ private:
     if (failed(local))
       return failure();
     Value replacement;
+    if (auto set = dyn_cast<graph::SetParameterOp>(op))
+      maskWritten(*local, set);
     if (local->rule.results.size()) {
       maskPadding(*local);
       if (auto adapt = localizers.find(op)) {
@@ -161,6 +163,13 @@ private:
       for (OpOperand &operand : local.op->getOpOperands())
         maskOperand(local, operand, f);
     }
+  }
+
+  /// The padding of a weight stays 0, as it was loaded.
+  void maskWritten(LocalOp &local, graph::SetParameterOp set) {
+    for (auto [f, factor] : llvm::enumerate(local.rule.factors))
+      if (dist::isPadded(local.splits[f]))
+        maskOperand(local, set.getValueMutable(), f);
   }
 
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {

@@ -75,6 +75,8 @@ static dist::ReductionKind reductionOf(FactorKind kind) {
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
+  if (isa<graph::ScatterNdOp, graph::ScatterElementsOp>(op))
+    return operand == 2 && localize::isZero(op->getOperand(0));
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 

@@ -134,8 +134,7 @@ private:
         builder, stage.getLoc(), (stage.getName() + "_shared").str(),
         builder.getFunctionType(inputs, ValueRange(held).getTypes()));
     once->setAttr(pipe::stageName, stage->getAttr(pipe::stageName));
-    once->setAttr(pipe::actionName,
-                  builder.getStringAttr(pipe::unshardAction));
+    once->setAttr(pipe::actionName, builder.getStringAttr(pipe::unshardAction));
     IRMapping map;
     builder.setInsertionPointToStart(once.addEntryBlock());
     for (auto [to, from] : llvm::enumerate(arguments)) {
@@ -157,10 +156,10 @@ private:
     Builder builder(stage.getContext());
     for (auto [number, value] : llvm::enumerate(held)) {
       NamedAttrList attributes;
-      attributes.append(pipe::heldAttr(
-          stage.getContext(),
-          {builder.getStringAttr(stage.getName() + "_shared"),
-           static_cast<unsigned>(number)}));
+      attributes.append(
+          pipe::heldAttr(stage.getContext(),
+                         {builder.getStringAttr(stage.getName() + "_shared"),
+                          static_cast<unsigned>(number)}));
       if (dist::ShardingAttr sharding = dist::shardingOf(value))
         attributes.append(dist::shardingName, sharding);
       const unsigned last = stage.getNumArguments();

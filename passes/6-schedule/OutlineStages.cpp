@@ -111,10 +111,10 @@ private:
   /// `op` stands for `of` here; what arrives is of the next part of an update.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
-      op->setAttr(pipe::partName, Builder(op->getContext())
-                                      .getI64IntegerAttr(
-                                          arrives ? parts->ofArrival(of)
-                                                  : parts->of(of)));
+      op->setAttr(pipe::partName,
+                  Builder(op->getContext())
+                      .getI64IntegerAttr(arrives ? parts->ofArrival(of)
+                                                 : parts->of(of)));
   }
 
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,

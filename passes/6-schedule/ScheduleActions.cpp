@@ -36,8 +36,8 @@ struct ScheduleActions
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       const auto action = plan::parseKind(pipe::actionOf(function).str());
       if (action && action->kind == plan::ActionKind::Update)
-        found.push_back({static_cast<int>(pipe::stageOf(function)),
-                         action->microbatch});
+        found.push_back(
+            {static_cast<int>(pipe::stageOf(function)), action->microbatch});
     }
     return found;
   }

@@ -33,8 +33,7 @@ static void setPart(Operation *op, int64_t part) {
 
 /// Everybody has an own one of these.
 static bool isLeaf(Operation *op) {
-  return op->getNumOperands() == 0 && isPure(op) &&
-         !isa<pipe::ReceiveOp>(op);
+  return op->getNumOperands() == 0 && isPure(op) && !isa<pipe::ReceiveOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,9 +159,8 @@ private:
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
-    return part == weightGradientPart
-               ? "W"
-               : "U" + std::to_string(part - updatePart);
+    return part == weightGradientPart ? "W"
+                                      : "U" + std::to_string(part - updatePart);
   }
 
   void begin(int64_t part, Function &function) {
@@ -227,8 +225,8 @@ private:
 
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
-    attributes.append(pipe::heldAttr(
-        stage.getContext(), {functionOf(maker).op.getName(), result}));
+    attributes.append(pipe::heldAttr(stage.getContext(),
+                                     {functionOf(maker).op.getName(), result}));
     if (dist::ShardingAttr sharding = dist::shardingOf(value))
       attributes.append(dist::shardingName, sharding);
     return attributes.getDictionary(stage.getContext());
@@ -247,8 +245,7 @@ private:
   void addResult(Function &function, Value value, DictionaryAttr attributes) {
     function.results.push_back(value);
     function.resultAttributes.push_back(
-        attributes ? attributes
-                   : DictionaryAttr::get(stage.getContext(), {}));
+        attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
   /// Each microbatch adds its part to what those before it have given.
@@ -277,8 +274,8 @@ private:
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
-      const int64_t part = maker && !isLeaf(maker) ? partOf(maker)
-                           : functions.rbegin()->first;
+      const int64_t part =
+          maker && !isLeaf(maker) ? partOf(maker) : functions.rbegin()->first;
       outputs.push_back({part, operand.getOperandNumber()});
     }
     for (auto [part, number] : outputs)
@@ -289,14 +286,14 @@ private:
 
   /// Weights are written when all that reads them has run.
   static void finish(Function &function) {
-    for (auto set : llvm::to_vector(
-             function.op.getOps<graph::SetParameterOp>()))
+    for (auto set :
+         llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))
       set->moveBefore(&function.op.front(), function.op.front().end());
     auto builder = OpBuilder::atBlockEnd(&function.op.front());
     func::ReturnOp::create(builder, function.op.getLoc(), function.results);
-    function.op.setType(builder.getFunctionType(
-        function.op.front().getArgumentTypes(),
-        ValueRange(function.results).getTypes()));
+    function.op.setType(
+        builder.getFunctionType(function.op.front().getArgumentTypes(),
+                                ValueRange(function.results).getTypes()));
     function.op.setAllResultAttrs(function.resultAttributes);
   }
 
@@ -314,8 +311,8 @@ struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
                      : std::optional<plan::ScheduleKind>();
     for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (stage->hasAttr(pipe::stageName) && pipe::actionOf(stage) == "F" &&
-          failed(StageSplitter(stage, kind && plan::splitsBackward(*kind))
-                     .run()))
+          failed(
+              StageSplitter(stage, kind && plan::splitsBackward(*kind)).run()))
         return signalPassFailure();
   }
 };

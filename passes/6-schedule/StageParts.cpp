@@ -39,8 +39,8 @@ void StageParts::findEarliest(Block &block) {
     for (Value operand : op.getOperands())
       if (Operation *maker = operand.getDefiningOp();
           maker && step.of(maker) == StepPart::Update)
-        level = std::max(level, levels.lookup(maker) +
-                                    isa<pipe::TransferOp>(maker));
+        level = std::max(level,
+                         levels.lookup(maker) + isa<pipe::TransferOp>(maker));
     levels[&op] = level;
   }
 }

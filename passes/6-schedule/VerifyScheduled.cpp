@@ -98,8 +98,7 @@ struct VerifyScheduled
       for (const plan::Action &action : row)
         run.insert({action.stage, plan::printKind(action)});
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (!run.erase({pipe::stageOf(function),
-                      pipe::actionOf(function).str()}))
+      if (!run.erase({pipe::stageOf(function), pipe::actionOf(function).str()}))
         return function.emitOpError("is what stage ")
                << pipe::stageOf(function) << " runs as "
                << pipe::actionOf(function)
@@ -118,20 +117,20 @@ struct VerifyScheduled
   /// What a function takes of another one is what that one makes.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto held =
-        pipe::heldOf(function.getArgAttrDict(argument.getArgNumber()));
+    auto held = pipe::heldOf(function.getArgAttrDict(argument.getArgNumber()));
     if (!held)
       return success();
-    auto maker = function->getParentOfType<ModuleOp>()
-                     .lookupSymbol<func::FuncOp>(held->by);
+    auto maker =
+        function->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
+            held->by);
     if (maker && pipe::stageOf(maker) == pipe::stageOf(function) &&
         held->result < maker.getNumResults() &&
         maker.getResultTypes()[held->result] == argument.getType())
       return success();
     return function.emitOpError("takes result ")
            << held->result << " of @" << held->by << " as "
-           << argument.getType() << ", which stage "
-           << pipe::stageOf(function) << " does not make";
+           << argument.getType() << ", which stage " << pipe::stageOf(function)
+           << " does not make";
   }
 
   LogicalResult check() {

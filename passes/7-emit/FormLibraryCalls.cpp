@@ -58,8 +58,8 @@ static void outline(ArrayRef<Operation *> ops, Operation *contraction) {
 
 /// Nobody asks any more where the backward pass begins.
 static void replaceLossGradients(func::FuncOp function) {
-  for (auto op : llvm::make_early_inc_range(
-           function.getOps<graph::LossGradientOp>())) {
+  for (auto op :
+       llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {
     OpBuilder builder(op);
     auto type = graph::tensorType(op.getResult());
     auto one = graph::ConstantOp::create(

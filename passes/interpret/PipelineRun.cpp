@@ -90,17 +90,17 @@ Mail PipelineRun::mailOf(const Position &position, int64_t stage,
   return mail;
 }
 
-/// What another function of the stage gave; of its own, what microbatches before
-/// this one did, or zeros.
+/// What another function of the stage gave; of its own, what microbatches
+/// before this one did, or zeros.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument, const Ranks &ranks) {
   auto maker = module.lookupSymbol<func::FuncOp>(from.by);
-  int64_t microbatch = runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1
-                                       : ranks.microbatch;
+  int64_t microbatch =
+      runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1 : ranks.microbatch;
   auto at = held.find({from.by.str(), from.result, -1});
   if (at == held.end())
-    at = held.find({from.by.str(), from.result, std::max<int64_t>(
-                                                    microbatch, 0)});
+    at = held.find(
+        {from.by.str(), from.result, std::max<int64_t>(microbatch, 0)});
   if (at != held.end())
     return at->second;
   if (maker != taker)

@@ -51,8 +51,7 @@ private:
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const Ranks &ranks);
   void keepResults(mlir::func::FuncOp function,
-                   const std::vector<RankTensors> &results,
-                   int64_t microbatch);
+                   const std::vector<RankTensors> &results, int64_t microbatch);
   Mail mailOf(const Position &position, int64_t stage, int64_t microbatch);
 
   mlir::ModuleOp module;

@@ -13,8 +13,8 @@ interpret::runWhole(ModuleOp module, const Inputs &inputs,
   WrittenParameters written;
   Mail mail;
   mail.read = [&](graph::GetParameterOp get) {
-    auto it = parameters ? parameters->find(get.getParameter().str())
-                         : written.end();
+    auto it =
+        parameters ? parameters->find(get.getParameter().str()) : written.end();
     return parameters && it != parameters->end() ? RankTensors{it->second}
                                                  : RankTensors();
   };

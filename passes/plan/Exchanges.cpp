@@ -27,6 +27,8 @@ struct Route {
 /// One action of the linearisation.
 struct Step {
   double start;
+  /// 0, or the number of a part of the update, from 1: they take no time.
+  int part;
   int position;
   size_t index;
   friend auto operator<=>(const Step &, const Step &) = default;
@@ -120,9 +122,13 @@ std::string ExchangeLowering::linearise() {
   if (!timeline.stuck.empty())
     return "the schedule cannot proceed: " + timeline.stuck;
   for (int position = 0; position < table.numPositions(); ++position)
-    for (size_t index = 0; index < timeline.positions[position].size(); ++index)
-      order.push_back(
-          {timeline.positions[position][index].start, position, index});
+    for (size_t index = 0; index < timeline.positions[position].size();
+         ++index) {
+      const TimedAction &timed = timeline.positions[position][index];
+      const bool updates = timed.action.kind == ActionKind::Update;
+      order.push_back({timed.start, updates ? timed.action.microbatch + 1 : 0,
+                       position, index});
+    }
   std::sort(order.begin(), order.end());
   for (const Step &step : order)
     if (std::string error = addRoutes(step.position, step.index);
@@ -262,8 +268,8 @@ WavePart waveOfAction(std::string_view action) {
     return {};
   if (parsed->kind == ActionKind::Update)
     return {Wave::Update, std::max(parsed->microbatch, 0)};
-  const bool isBack = isCompute(parsed->kind) &&
-                      parsed->kind != ActionKind::Forward;
+  const bool isBack =
+      isCompute(parsed->kind) && parsed->kind != ActionKind::Forward;
   return {isBack ? Wave::Backward : Wave::Forward, 0};
 }
 

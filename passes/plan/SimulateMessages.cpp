@@ -115,10 +115,9 @@ double MessageSimulation::inputsOf(int position, const Action &action) {
     const Transfer &transfer = program.transfers[t];
     if (uses(action, transfer) &&
         program.positionOfStage[transfer.fromStage] != position)
-      ready = std::max(
-          ready, deliveryOf({static_cast<int>(t),
-                             microbatchOf(action, transfer), 0})
-                     .arrived);
+      ready = std::max(ready, deliveryOf({static_cast<int>(t),
+                                          microbatchOf(action, transfer), 0})
+                                  .arrived);
   }
   return ready;
 }

@@ -44,12 +44,11 @@ static Status checkFile(const program::InputT &input, const std::string &path,
     shape.erase(shape.begin());
   if (shape == input.shape && shape.size() + isOfSteps == file.shape().size())
     return Status::success();
-  return Status::error(BadInput,
-                       "input \"" + input.name + "\" has shape " +
-                           toString(file.shape()) + ", not " +
-                           (isOfSteps ? "steps of " : "") +
-                           toString(input.shape),
-                       {"read from \"" + path + "\""});
+  return Status::error(
+      BadInput,
+      "input \"" + input.name + "\" has shape " + toString(file.shape()) +
+          ", not " + (isOfSteps ? "steps of " : "") + toString(input.shape),
+      {"read from \"" + path + "\""});
 }
 
 namespace {

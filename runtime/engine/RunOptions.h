@@ -24,11 +24,11 @@ struct RunOptions {
   /// Of a training run: the directory of .npy files with a leading step
   /// dimension, or a file of tokens of type `tokens`.
   std::string data, tokens;
-  int64_t steps = 1;         ///< of training
-  std::string save;          ///< directory of checkpoints, or empty
-  int64_t saveEvery = 0;     ///< steps; 0: after the last one only
-  std::string resume;        ///< directory of checkpoints, or empty
-  std::string metrics;       ///< JSON lines, one per step, or empty
+  int64_t steps = 1;     ///< of training
+  std::string save;      ///< directory of checkpoints, or empty
+  int64_t saveEvery = 0; ///< steps; 0: after the last one only
+  std::string resume;    ///< directory of checkpoints, or empty
+  std::string metrics;   ///< JSON lines, one per step, or empty
   int repeat = 1;
   int warmup = 0;
   double timeout = 30;       ///< seconds that a wait may last in a step

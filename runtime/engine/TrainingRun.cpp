@@ -37,16 +37,9 @@ static std::vector<StateTensor> stateOf(const program::ProgramT &program,
         });
     if (!parameter.trainable || isKnown)
       continue;
-    StateTensor &tensor = state.emplace_back();
-    tensor.name = parameter.name;
-    tensor.type = typeOf(parameter.type);
-    tensor.shape = parameter.shape;
-    tensor.layout = layoutOf(*parameter.layout);
-    tensor.data = static_cast<char *>(buffers.at(int32_t(i), 0)) - buffer.offset;
-    tensor.trained = !parameter.filled;
-    tensor.isState = parameter.filled;
-    tensor.stateOf = parameter.state_of;
-    tensor.origin = originOf(parameter);
+    state.push_back(stateTensorOf(
+        parameter,
+        static_cast<char *>(buffers.at(int32_t(i), 0)) - buffer.offset));
   }
   return state;
 }
@@ -140,8 +133,7 @@ void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
 Status TrainingRun::trainStep(RankReport &report) {
   inputs.read(position.step);
   const StopWatch watch;
-  if (Status status = schedule.runStep(mesh, at, report.spent);
-      status.failed())
+  if (Status status = schedule.runStep(mesh, at, report.spent); status.failed())
     return status;
   report.steps.push_back(watch.seconds());
   report.seconds += report.steps.back();
@@ -168,8 +160,7 @@ Status TrainingRun::agreeToStop(bool &stops) {
   }
   const uint8_t mine = stopRequested();
   std::vector<uint8_t> all(size_t(world.size()));
-  Status status =
-      world.all().allGather(&mine, all.data(), 1, {"step", "stop"});
+  Status status = world.all().allGather(&mine, all.data(), 1, {"step", "stop"});
   stops = std::any_of(all.begin(), all.end(), [](uint8_t one) { return one; });
   return status;
 }

@@ -150,7 +150,8 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
                  "order of forwards and backwards when training: gpipe, 1f1b, "
                  "interleaved, zb-h1, zb-v, naive (default 1f1b)")
       ->group("Parallelism");
-  app.add_option("--virtual-stages", options.virtualStages, "stages per rank (default 1, or 2 for interleaved and "
+  app.add_option("--virtual-stages", options.virtualStages,
+                 "stages per rank (default 1, or 2 for interleaved and "
                  "zb-v)")
       ->check(CLI::PositiveNumber)
       ->group("Parallelism");

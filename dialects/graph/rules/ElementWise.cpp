@@ -52,6 +52,21 @@ ShardingRule pcc::graph::wholeRule(Operation *op) {
   return rule;
 }
 
+bool pcc::graph::isZeros(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+      return dense && dense.isSplat() &&
+             isa<FloatType>(dense.getElementType()) &&
+             dense.getSplatValue<APFloat>().isZero();
+    }
+    if (!isa<BroadcastOp, ReshapeOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 /// `broadcastRule` through which partial sums flow from the listed operands.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
@@ -110,10 +125,18 @@ PCC_RULE(BitAndOp, broadcastRule(*this))
 PCC_RULE(BitOrOp, broadcastRule(*this))
 PCC_RULE(BitXorOp, broadcastRule(*this))
 PCC_RULE(CompareOp, broadcastRule(*this))
-PCC_RULE(SelectOp, broadcastRule(*this))
 PCC_RULE(GeluOp, broadcastRule(*this))
 PCC_RULE(RandomOp, broadcastRule(*this))
 #undef PCC_RULE
+
+ShardingRule SelectOp::getShardingRule() {
+  ShardingRule rule = broadcastRule(*this);
+  if (isZeros(getOnFalse()))
+    rule.partialThrough = {1};
+  else if (isZeros(getOnTrue()))
+    rule.partialThrough = {2};
+  return rule;
+}
 
 /// A partial sum passes a cast to a float type that is at least as wide.
 ShardingRule CastOp::getShardingRule() {

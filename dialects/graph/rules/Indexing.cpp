@@ -94,6 +94,12 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
+/// What is added to zeros may be a partial sum.
+template <typename Op> static void passSums(Op op, ShardingRule &rule) {
+  if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
+    rule.partialThrough = {2};
+}
+
 /// The dim that is written is free: every rank writes what it owns.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
@@ -106,6 +112,7 @@ ShardingRule ScatterElementsOp::getShardingRule() {
   }
   rule.operands = {data, indices, indices};
   rule.results = {data};
+  passSums(*this, rule);
   return rule;
 }
 
@@ -157,6 +164,7 @@ ShardingRule ScatterNdOp::getShardingRule() {
   updates.append(dataDims.begin() + depth, dataDims.end());
   rule.operands = {dataDims, indexDims, updates};
   rule.results = {dataDims};
+  passSums(*this, rule);
   return rule;
 }
 

@@ -244,6 +244,8 @@ ShardingRule PadOp::getShardingRule() {
   }
   if (getValue())
     rule.operands.emplace_back();
+  if (!getValue() || isZeros(getValue()))
+    rule.partialThrough = {0};
   return rule;
 }
 

@@ -24,6 +24,10 @@ ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     llvm::ArrayRef<int64_t> shape,
                                     FactorKind kind = FactorKind::Parallel);
 
+/// Whether `value` is zeros by construction: sums pass what is added to them,
+/// or chosen beside them.
+bool isZeros(mlir::Value value);
+
 /// Frees dim `window.dim` of result 0, one factor, which is read through
 /// `window`, unless that is optional.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);

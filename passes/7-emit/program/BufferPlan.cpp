@@ -95,9 +95,8 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
-  const int transfer =
-      facts.findTransfer(receive.getValue(), from,
-                         static_cast<int>(pipe::stageOf(function)));
+  const int transfer = facts.findTransfer(
+      receive.getValue(), from, static_cast<int>(pipe::stageOf(function)));
   const bool isFromHere = facts.positionOfStage[from] == position;
   const int storage =
       isFromHere ? sent[transfer] : newStorage(receive.getResult());
@@ -177,9 +176,8 @@ void BufferPlan::addFunction(func::FuncOp function) {
 void BufferPlan::addSends(func::FuncOp function) {
   for (auto send : function.getOps<pipe::SendOp>()) {
     const auto to = static_cast<int>(send.getTo());
-    const int transfer =
-        facts.findTransfer(send.getValue(),
-                           static_cast<int>(pipe::stageOf(function)), to);
+    const int transfer = facts.findTransfer(
+        send.getValue(), static_cast<int>(pipe::stageOf(function)), to);
     if (transfer < 0)
       continue;
     const int storage = sent[transfer] = storageOf.at(send.getInput());

@@ -25,11 +25,11 @@
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H
 #define PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H
 
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/ModelFacts.h"
 #include "passes/7-emit/program/ParameterList.h"
 #include "passes/7-emit/program/TransferSlots.h"
 #include "llvm/ADT/DenseMap.h"
-#include "dialects/pipe/PipeDialect.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <set>

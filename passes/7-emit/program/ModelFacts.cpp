@@ -210,9 +210,11 @@ private:
     for (auto function : facts.module.getOps<func::FuncOp>()) {
       const int64_t stage = pipe::stageOf(function);
       if (stage < 0 || stage >= count ||
-          llvm::any_of(facts.functions[stage], [&](func::FuncOp other) {
-            return pipe::actionOf(other) == pipe::actionOf(function);
-          }))
+          llvm::any_of(
+              facts.functions[stage],
+              [&](func::FuncOp other) {
+                return pipe::actionOf(other) == pipe::actionOf(function);
+              }))
         return "stage " + std::to_string(stage) +
                " is there twice, or one of " + std::to_string(count) +
                " that do not exist";
@@ -247,8 +249,7 @@ private:
       for (func::FuncOp function : functions)
         for (auto send : function.getOps<pipe::SendOp>())
           facts.transfers.push_back(
-              {send.getValue().str(),
-               static_cast<int>(pipe::stageOf(function)),
+              {send.getValue().str(), static_cast<int>(pipe::stageOf(function)),
                static_cast<int>(send.getTo()),
                cast<RankedTensorType>(send.getInput().getType()),
                plan::waveOfAction(pipe::actionOf(function).str())});

@@ -1,9 +1,9 @@
 //===- ProgramWriter.cpp - the program of one position --------------------===//
 
 #include "passes/7-emit/program/ProgramWriter.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
-#include "dialects/pipe/PipeDialect.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -201,9 +201,9 @@ private:
       action->kind = kindOf(step.action);
       action->stage = step.action.stage;
       // What an update reads of a microbatch is the last one's.
-      action->microbatch =
-          isUpdate ? static_cast<int32_t>(facts.microbatches) - 1
-                   : std::max(step.action.microbatch, 0);
+      action->microbatch = isUpdate
+                               ? static_cast<int32_t>(facts.microbatches) - 1
+                               : std::max(step.action.microbatch, 0);
       action->function = numberOf.lookup(facts.functionOf(step.action));
     }
   }

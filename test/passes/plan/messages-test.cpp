@@ -42,8 +42,7 @@ private:
   bool isReady(int position, const Action &action) const {
     for (size_t t = 0; t < program.transfers.size(); ++t) {
       const Transfer &transfer = program.transfers[t];
-      if (transfer.toStage == action.stage &&
-          belongsTo(action.kind, transfer.wave) &&
+      if (uses(action, transfer) &&
           table.positionOfStage[transfer.fromStage] != position &&
           !posted[position].contains({t, action.microbatch}))
         return false;
@@ -58,8 +57,7 @@ private:
     const Action action = row[next[position]++];
     program.positions[position].push_back({false, action, {}, {}});
     for (size_t t = 0; t < program.transfers.size(); ++t)
-      if (program.transfers[t].fromStage == action.stage &&
-          belongsTo(action.kind, program.transfers[t].wave))
+      if (makes(action, program.transfers[t]))
         post(position, static_cast<int>(t), action.microbatch);
     return true;
   }
