@@ -41,7 +41,7 @@ def AddLoss : Pass<"add-loss", "::mlir::ModuleOp"> {
   let description = [{
     If the module has `graph.training`, builds its `loss`, a function of an output and labels, or takes the output of that name. Labels
     become an input unless the model has one of that name. The model's own outputs are not returned any more.
-    [example: test/passes/2-prepare/add-loss.mlir @cross_entropy]
+    [example: test/passes/2-prepare/add-loss.mlir @main]
   }];
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
@@ -51,7 +51,7 @@ def Differentiate : Pass<"differentiate", "::mlir::ModuleOp"> {
   let description = [{
     If the module has `graph.training`: the first result of @main is the loss. Marks the weights that train and adds a result with
     `graph.gradient_of` for each use of one. Ops of the backward pass say by `graph.mirrors` which op's gradient they are part of.
-    [example: test/passes/2-prepare/differentiate.mlir @product]
+    [example: test/passes/2-prepare/differentiate.mlir @main]
   }];
   let statistics = [Statistic<"numTrained", "trained", "weights that train">,
                     Statistic<"numOps", "ops", "ops of the backward pass">];
@@ -63,7 +63,7 @@ def ApplyOptimizer : Pass<"apply-optimizer", "::mlir::ModuleOp"> {
   let description = [{
     If the module has `graph.training`: accumulates every gradient over the step, clips them by their global norm, and writes weights,
     the state that the optimizer keeps, and the number of the step. Returns loss, norm of the gradients and learning rate. Ops that are
-    of one weight name it in `graph.updates`. [example: test/passes/2-prepare/apply-optimizer.mlir @momentum]
+    of one weight name it in `graph.updates`. [example: test/passes/2-prepare/apply-optimizer.mlir @main]
   }];
   let statistics = [Statistic<"numUpdated", "updated", "weights that are written">];
   let dependentDialects = ["::pcc::graph::GraphDialect"];

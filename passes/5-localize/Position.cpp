@@ -36,5 +36,10 @@ Value PositionBuilder::along(Value vector, int64_t dim, int64_t rank) {
 bool pcc::localize::isZero(Value value) {
   if (auto broadcast = value.getDefiningOp<graph::BroadcastOp>())
     return isZero(broadcast.getInput());
+  if (auto select = value.getDefiningOp<graph::SelectOp>())
+    return isZero(select.getOnTrue()) && isZero(select.getOnFalse());
+  if (auto pad = value.getDefiningOp<graph::PadOp>())
+    return isZero(pad.getInput()) &&
+           (!pad.getValue() || isZero(pad.getValue()));
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }

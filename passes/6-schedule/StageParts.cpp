@@ -58,17 +58,19 @@ void StageParts::delay(Block &block) {
   }
 }
 
+/// A rank has one copy of what several of its stages read: it is written in a
+/// part behind those in which other stages read it.
 void StageParts::writeLast(Block &block) {
-  std::map<std::pair<StringRef, int64_t>, int64_t> lastRead;
+  std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())
     for (Operation *user : get->getUsers())
       if (step.of(user) == StepPart::Update) {
-        int64_t &last = lastRead[{get.getParameter(), pipe::stageOf(get)}];
+        int64_t &last = lastReads[get.getParameter()][pipe::stageOf(get)];
         last = std::max(last, levels.lookup(user));
       }
-  for (auto set : block.getOps<graph::SetParameterOp>()) {
-    auto last = lastRead.find({set.getParameter(), pipe::stageOf(set)});
-    if (last != lastRead.end())
-      levels[set] = std::max(levels[set], last->second);
-  }
+  for (auto set : block.getOps<graph::SetParameterOp>())
+    for (auto [stage, last] : lastReads[set.getParameter()]) {
+      const bool isOwn = stage == pipe::stageOf(set);
+      levels[set] = std::max(levels[set], isOwn ? last : last + 1);
+    }
 }

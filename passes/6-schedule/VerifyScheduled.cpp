@@ -96,7 +96,11 @@ struct VerifyScheduled
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
       for (const plan::Action &action : row)
-        run.insert({action.stage, plan::printKind(action)});
+        if (!run.insert({action.stage, plan::printKind(action)}).second &&
+            !plan::isCompute(action.kind))
+          return getOperation().emitError()
+                 << "stage " << action.stage << " runs "
+                 << plan::printKind(action) << " more than once";
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!run.erase({pipe::stageOf(function), pipe::actionOf(function).str()}))
         return function.emitOpError("is what stage ")

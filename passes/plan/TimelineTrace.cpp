@@ -74,7 +74,7 @@ void TraceWriter::addActions(const std::vector<TimedAction> &actions,
         ",\"name\":\"" + print(timed.action) + "\",\"cat\":\"" +
         std::string(categoryOf(timed.action.kind)) +
         "\",\"args\":{\"stage\":" + std::to_string(timed.action.stage);
-    if (timed.action.microbatch >= 0)
+    if (isCompute(timed.action.kind))
       text += ",\"microbatch\":" + std::to_string(timed.action.microbatch);
     text += "}}";
   }

@@ -3,7 +3,7 @@
 #ifndef PCC_TOOLS_PCC_TRAININGOPTIONSCLI_H
 #define PCC_TOOLS_PCC_TRAININGOPTIONSCLI_H
 
-#include "passes/Options.h"
+#include "passes/Compile.h"
 
 #include <CLI/CLI.hpp>
 

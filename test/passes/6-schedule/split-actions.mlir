@@ -15,7 +15,7 @@
 // CHECK: %[[SUM:.*]] = graph.add %[[BEFORE]], %[[G]]
 // CHECK: return %[[SUM]]
 // CHECK-LABEL: func.func @stage_0_update_0(
-// CHECK-SAME: %[[ALL:.*]]: tensor<2xf32> {pipe.held = {by = @stage_0_backward, result = 0 : i64}}
+// CHECK-SAME: %[[ALL:arg1]]: tensor<2xf32> {pipe.held = {by = @stage_0_backward, result = 0 : i64}}
 // CHECK-SAME: -> (tensor<f32> {graph.name = "loss"})
 // CHECK-SAME: pipe.action = "U0"
 // CHECK: graph.set_parameter @w, %[[ALL]]

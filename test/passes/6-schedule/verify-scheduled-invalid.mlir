@@ -41,14 +41,24 @@ module attributes {pipe.stages = 1 : i64, pipe.microbatches = 2 : i64} {
 
 // -----
 
-// expected-error @below {{stage 0 must run what its microbatches share 0 times, got 1}}
+// expected-error @below {{stage 0 has no function for UNSHARD}}
 module attributes {pipe.stages = 1 : i64} {
+  func.func @stage_0() attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0F0"]
 }
 
 // -----
 
-// expected-error @below {{stage 0 must run what its microbatches share 1 times, got 2}}
+module attributes {pipe.stages = 1 : i64} {
+  // expected-error @below {{is what stage 0 runs as U0, which the table does not have, or another function is}}
+  func.func @stage_0_update_0() attributes {pipe.stage = 0 : i64, pipe.action = "U0"} { return }
+  func.func @stage_0() attributes {pipe.stage = 0 : i64} { return }
+  pipe.actions 0 stages [0] ["0F0"]
+}
+
+// -----
+
+// expected-error @below {{stage 0 runs UNSHARD more than once}}
 module attributes {pipe.stages = 1 : i64} {
   func.func @stage_0_shared() attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0UNSHARD", "0F0"]
@@ -68,7 +78,7 @@ module attributes {pipe.stages = 1 : i64} {
   func.func @stage_0_shared(%t: tensor<8xf32>) -> tensor<8xf32> attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} {
     return %t : tensor<8xf32>
   }
-  // expected-error @below {{takes shared value 0 of type 'tensor<4xf32>', which stage 0 does not make}}
+  // expected-error @below {{takes result 0 of @stage_0_shared as 'tensor<4xf32>', which stage 0 does not make}}
   func.func @stage_0(%t: tensor<4xf32> {pipe.held = {by = @stage_0_shared, result = 0 : i64}}) attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0F0"]
 }

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""A step of training: what all plans give is what the unpartitioned step gives, and a run goes on where it was saved.
+
+    run_training.py [--only GLOB] [--jobs N]
+
+Simulated ranks are compared with the unpartitioned step in f64: loss, norm of the gradients, and every weight and state of the
+optimizer after three steps. Executables train on plans of up to 8 ranks; losses are those of one rank. A run that is saved after two
+steps and resumed on another plan has the losses of one that is not interrupted.
+"""
+import json
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
+import builder
+import executed
+import oracle
+import pcc
+
+CASES = {}
+STEPS = 4
+BATCH, SEQ = 8, 6
+MODELS = {
+    "mlp": ("mlp", dict(layers=4, hidden=16, inner=32), {"batch": BATCH}),
+    "gpt2": ("gpt2", dict(layers=4, hidden=16, heads=4, inner=32, vocabulary=37), {"batch": BATCH, "seq": SEQ}),
+    "llama": ("llama", dict(layers=4, hidden=16, heads=4, kv_heads=2, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})}
+ADAM = ["--optimizer", "adamw", "--lr", "0.01", "--clip-norm", "1", "--weight-decay", "0.1"]
+MOMENTUM = ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--lr-schedule", "linear(steps=10, warmup=2)"]
+PLANS = ["microbatches=4", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,microbatches=2,preset=zero2", "dp=2,preset=zero3", "pp=2",
+         "pp=2,microbatches=4,schedule=gpipe", "pp=2,microbatches=4,schedule=naive", "pp=4,microbatches=4",
+         "pp=2,microbatches=4,schedule=interleaved", "pp=2,microbatches=4,schedule=zb-h1", "pp=2,microbatches=4,schedule=zb-v",
+         "tp=2,pp=2,dp=2", "dp=2,pp=2,preset=zero3,microbatches=2"]
+
+
+class Model:
+    """A model of `kind` in `folder`, and how to train it."""
+
+    def __init__(self, kind, folder):
+        name, sizes, dims = MODELS[kind]
+        self.folder, self.path, self.dims = folder, os.path.join(folder, "model.onnx"), dims
+        self.graph = builder.build(name, self.path, **sizes)
+        self.output, shape = self.graph.outputs[0]
+        self.classes = shape[-1]
+        self.options = pcc.dim_options(dims) + ["--train", "--loss", f"cross_entropy({self.output}, labels, ignore_index=-1)"]
+
+    def data(self):
+        """STEPS batches, of which some labels do not count."""
+        path = os.path.join(self.folder, "data")
+        batches = [self.graph.draw_inputs(self.dims, seed) for seed in range(STEPS)]
+        labels = np.random.default_rng(7).integers(0, self.classes, [STEPS, *self.dims.values()])
+        labels[:, ::3] = -1
+        oracle.save(path, {n: np.stack([b[n] for b in batches]) for n in batches[0]} | {"labels": labels})
+        return path
+
+    def compile(self, name, plan, optimizer):
+        bundle = os.path.join(self.folder, name)
+        pcc.succeed(self.path, "-o", bundle, *self.options, *optimizer, *(pcc.plan_options(plan) if plan else []))
+        return bundle
+
+
+def train(bundle, data, steps, *options, comm="thread"):
+    """-> losses and norms of the steps"""
+    report = bundle + ".json"
+    pcc.succeed("run", bundle, "--data", data, "--steps", steps, "--comm", comm, "--report", report, *options)
+    with open(report) as file:
+        return [(s["step"], s["loss"], s["grad_norm"]) for s in json.load(file)["steps"]]
+
+
+def compare(got, want, tolerance=2e-5):
+    for (step, *numbers), (as_step, *expected) in zip(got, want):
+        if step != as_step or not np.allclose(numbers, expected, rtol=tolerance):
+            raise pcc.Failure(f"step {step}: {numbers}, expected {expected} of step {as_step}")
+    if len(got) != len(want):
+        raise pcc.Failure(f"{len(got)} steps, expected {len(want)}")
+
+
+def simulate(kind, plan, optimizer):
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(kind, folder)
+        executed.verify(model.path, *model.options, *optimizer, *pcc.plan_options(plan))
+
+
+def execute(kind, plan, optimizer, comm):
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(kind, folder)
+        data = model.data()
+        alone = train(model.compile("one.pcc", "", optimizer), data, STEPS)
+        compare(train(model.compile("many.pcc", plan, optimizer), data, STEPS, comm=comm), alone)
+
+
+def resume(kind, first, second):
+    """Two steps of one plan, saved, and two of another are four of one rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(kind, folder)
+        data = model.data()
+        whole = train(model.compile("one.pcc", "", ADAM), data, STEPS)
+        saved = os.path.join(folder, "saved")
+        compare(train(model.compile("first.pcc", first, ADAM), data, 2, "--save", saved), whole[:2])
+        compare(train(model.compile("second.pcc", second, ADAM), data, STEPS - 2, "--resume", saved), whole[2:])
+
+
+for kind in MODELS:
+    for plan in PLANS:
+        optimizer = MOMENTUM if kind == "mlp" else ADAM
+        CASES[f"simulate {kind} {plan}"] = lambda k=kind, p=plan, o=optimizer: simulate(k, p, o)
+for plan in PLANS:
+    CASES[f"execute gpt2 {plan}"] = lambda p=plan: execute("gpt2", p, ADAM, "thread")
+CASES["execute mlp mpi tp=2,pp=2"] = lambda: execute("mlp", "tp=2,pp=2", MOMENTUM, "mpi")
+for first, second in (("tp=2,pp=2", "dp=2,preset=zero3"), ("dp=2,preset=zero1", "pp=2,microbatches=4,schedule=zb-v"),
+                      ("pp=4,microbatches=4", "")):
+    CASES[f"resume {first} {second}"] = lambda f=first, s=second: resume("gpt2", f, s)
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
