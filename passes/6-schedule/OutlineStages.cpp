@@ -119,9 +119,12 @@ private:
 
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
                        const DenseMap<Value, std::string> &names) {
-    return pipe::ReceiveOp::create(
+    auto received = pipe::ReceiveOp::create(
         builder, transfer.getLoc(), transfer.getType(), transfer.getFrom(),
         builder.getStringAttr(names.lookup(transfer.getInput())));
+    if (dist::ShardingAttr sharding = dist::shardingOf(transfer.getResult()))
+      dist::setSharding(received, sharding.getSharding());
+    return received;
   }
 
   func::FuncOp model;
