@@ -339,6 +339,7 @@ Outcome pcc::recallModel(ModuleOp module, CompileOptions &options) {
   options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
     options.randomWeights = seed.getInt();
+  options.training = recallTraining(module);
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   if (!recorded)
     return {};

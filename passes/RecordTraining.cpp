@@ -121,3 +121,21 @@ void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {
   module->setAttr(prepare::trainingName,
                   entries.getDictionary(module.getContext()));
 }
+
+TrainingOptions pcc::recallTraining(ModuleOp module) {
+  TrainingOptions options;
+  const auto request = prepare::TrainingRequest::of(module);
+  if (!request)
+    return options;
+  options.train = true;
+  for (const Number &number : numbers)
+    options.*number.value = request->number(number.entry);
+  for (const Text &entry : texts)
+    options.*entry.value = request->text(entry.entry).str();
+  for (const List &list : lists)
+    for (StringRef text : request->list(list.entry))
+      (options.*list.value).push_back(text.str());
+  if (auto beta1 = request->number("beta1"))
+    options.betas = {*beta1, request->number("beta2", 0.999)};
+  return options;
+}

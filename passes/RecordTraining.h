@@ -16,6 +16,9 @@ Outcome checkTraining(const CompileOptions &options);
 /// Writes `graph.training`, which the passes of 2-prepare read.
 void recordTraining(mlir::ModuleOp module, const TrainingOptions &options);
 
+/// The options that were recorded; --train is among them if any were.
+TrainingOptions recallTraining(mlir::ModuleOp module);
+
 /// The options by their names, as typed.
 void addTrainingText(const TrainingOptions &options,
                      std::map<std::string, std::string> &text);

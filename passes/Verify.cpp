@@ -1,6 +1,7 @@
 //===- Verify.cpp - whether a plan computes what its model says -----------===//
 
 #include "passes/interpret/Verify.h"
+#include "passes/2-prepare/Training.h"
 #include "passes/Compilation.h"
 #include "passes/Compile.h"
 #include "passes/Record.h"
@@ -65,8 +66,8 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
 }
 
 /// The unpartitioned model is what was read; what trains it is made of that.
-static Phase lastWhole(const CompileOptions &options) {
-  return options.training.train ? Phase::Prepare : Phase::Import;
+static Phase lastWhole(mlir::ModuleOp whole) {
+  return prepare::TrainingRequest::of(whole) ? Phase::Prepare : Phase::Import;
 }
 
 Outcome pcc::verify(const CompileOptions &options,
@@ -85,7 +86,7 @@ Outcome pcc::verify(const CompileOptions &options,
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
       Outcome outcome = whole.load();
       if (outcome.ok())
-        outcome = whole.advanceTo(lastWhole(wholeOptions));
+        outcome = whole.advanceTo(lastWhole(whole.getModule()));
       if (outcome.ok())
         outcome = parts.advanceTo(Phase::Schedule);
       return outcome.ok() ? verifyParts(whole, parts, verifyOptions) : outcome;

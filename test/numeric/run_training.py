@@ -102,6 +102,24 @@ def resume(kind, first, second):
         compare(train(model.compile("second.pcc", second, ADAM), data, STEPS - 2, "--resume", saved), whole[2:])
 
 
+def dumps():
+    """Dumps of all phases make the same bundle, and can be verified."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model("gpt2", folder)
+        dumped = os.path.join(folder, "ir")
+        bundle = model.compile("dumped.pcc", f"tp=2,pp=2,dump-ir={dumped}", ADAM)
+        for name in sorted(os.listdir(dumped)):
+            again = os.path.join(folder, "again.pcc")
+            pcc.succeed(os.path.join(dumped, name), "-o", again)
+            for file in ("bundle.json", "rank-000", "rank-003"):
+                with open(os.path.join(bundle, file), "rb") as one, open(os.path.join(again, file), "rb") as other:
+                    if one.read() != other.read():
+                        raise pcc.Failure(f"{file} of {name} differs")
+            if name < "7":
+                executed.verify(os.path.join(dumped, name))
+
+
+CASES["dumps"] = dumps
 for kind in MODELS:
     for plan in PLANS[::3] if kind == "llama" else PLANS:
         optimizer = MOMENTUM if kind == "mlp" else ADAM
