@@ -22,8 +22,8 @@ struct RunOptions {
   std::string weights; ///< replaces the recorded root if not empty
   std::string bundle;  ///< directory that packed weights are under
   /// Of a training run: the directory of .npy files with a leading step
-  /// dimension, or a file of tokens of type `tokens`.
-  std::string data, tokens;
+  /// dimension.
+  std::string data;
   int64_t steps = 1;     ///< of training
   std::string save;      ///< directory of checkpoints, or empty
   int64_t saveEvery = 0; ///< steps; 0: after the last one only

@@ -45,11 +45,8 @@ static void addData(CLI::App &app, RunOptions &options) {
 static void addTraining(CLI::App &app, RunOptions &options) {
   app.add_option("--data", options.data,
                  "what to train on: a directory of NAME.npy with a leading "
-                 "step dimension, or, with --tokens, a file of tokens")
-      ->type_name("DIR|FILE");
-  app.add_option("--tokens", options.tokens,
-                 "--data is a stream of tokens of this type")
-      ->check(CLI::IsMember({"u16", "u32", "i32", "i64"}));
+                 "step dimension")
+      ->type_name("DIR");
   app.add_option("--steps", options.steps, "steps to train (default 1)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
   app.add_option("--save", options.save,
