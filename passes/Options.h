@@ -86,17 +86,12 @@ struct CompileOptions {
     return given(name);
   }
 
-  /// What --microbatches, --schedule and --virtual-stages say, or their
-  /// defaults.
+  /// What --microbatches and --schedule say, or their defaults.
   int64_t numMicrobatches() const {
     return microbatches.value_or(training.train ? axis("pp") : 1);
   }
   std::string scheduleName() const {
     return !training.train ? "forward" : schedule.empty() ? "1f1b" : schedule;
-  }
-  int64_t numVirtualStages() const {
-    const bool hasTwo = schedule == "interleaved" || schedule == "zb-v";
-    return virtualStages.value_or(training.train && hasTwo ? 2 : 1);
   }
 
   bool hasPreset(const std::string &name) const {

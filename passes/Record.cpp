@@ -213,7 +213,7 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     return outcome;
   module->setAttr(dist::meshName,
                   dist::MeshAttr::get(module.getContext(), mesh));
-  const int64_t virtualStages = options.numVirtualStages();
+  const int64_t virtualStages = numVirtualStages(options);
   if (!module->hasAttr(stageOfNodesAttrName))
     module->setAttr("pipe.stages", builder.getI64IntegerAttr(
                                        options.axis("pp") * virtualStages));

@@ -70,6 +70,12 @@ void pcc::addTrainingText(const TrainingOptions &options,
     text["--betas"] = textOf(options.betas[0]) + "," + textOf(options.betas[1]);
 }
 
+int64_t pcc::numVirtualStages(const CompileOptions &options) {
+  const auto kind = plan::scheduleByName(options.scheduleName());
+  return options.virtualStages.value_or(kind ? plan::defaultVirtualStages(*kind)
+                                             : 1);
+}
+
 Outcome pcc::checkTraining(const CompileOptions &options) {
   const TrainingOptions &training = options.training;
   std::map<std::string, std::string> given;
@@ -92,7 +98,7 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
     return {2, "no schedule is called '" + options.schedule + "'", {}};
   std::string error =
       plan::scheduleError({*kind, static_cast<int>(options.axis("pp")),
-                           static_cast<int>(options.numVirtualStages()),
+                           static_cast<int>(numVirtualStages(options)),
                            static_cast<int>(options.numMicrobatches())});
   return error.empty() ? Outcome() : Outcome{6, error, {}};
 }

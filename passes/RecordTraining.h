@@ -13,6 +13,9 @@ namespace pcc {
 /// Refuses settings without --train, and --train without a loss.
 Outcome checkTraining(const CompileOptions &options);
 
+/// What --virtual-stages says, or the default of the schedule.
+int64_t numVirtualStages(const CompileOptions &options);
+
 /// Writes `graph.training`, which the passes of 2-prepare read.
 void recordTraining(mlir::ModuleOp module, const TrainingOptions &options);
 

@@ -3,6 +3,8 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace pcc::pipe;
@@ -32,6 +34,19 @@ std::optional<Held> pcc::pipe::heldOf(DictionaryAttr attributes) {
   if (!by || !result)
     return std::nullopt;
   return Held{by.getValue(), static_cast<unsigned>(result.getInt())};
+}
+
+std::optional<Held> pcc::pipe::heldOf(BlockArgument argument) {
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function ? heldOf(function.getArgAttrDict(argument.getArgNumber()))
+                  : std::nullopt;
+}
+
+bool pcc::pipe::isSumSoFar(BlockArgument argument) {
+  auto held = heldOf(argument);
+  return held && held->by == SymbolTable::getSymbolName(
+                                 argument.getOwner()->getParentOp());
 }
 
 NamedAttribute pcc::pipe::heldAttr(MLIRContext *context, const Held &held) {

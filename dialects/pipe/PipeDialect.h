@@ -51,6 +51,12 @@ inline llvm::StringRef actionOf(mlir::Operation *function) {
   return action ? action.getValue() : "F";
 }
 
+/// Whether a function runs once per step, not for every microbatch: what all of
+/// them share, and the parts of the update.
+inline bool runsOnce(mlir::Operation *function) {
+  return actionOf(function).starts_with("U");
+}
+
 /// A result of another function of the stage.
 struct Held {
   llvm::StringRef by;
@@ -58,6 +64,9 @@ struct Held {
 };
 /// Of the attributes of an argument; nothing if it is another one.
 std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
+std::optional<Held> heldOf(mlir::BlockArgument argument);
+/// Whether a function takes its own result of the microbatch before: a sum.
+bool isSumSoFar(mlir::BlockArgument argument);
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);
 
 } // namespace pcc::pipe

@@ -121,7 +121,7 @@ struct VerifyScheduled
   /// What a function takes of another one is what that one makes.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto held = pipe::heldOf(function.getArgAttrDict(argument.getArgNumber()));
+    auto held = pipe::heldOf(argument);
     if (!held)
       return success();
     auto maker =

@@ -3,7 +3,6 @@
 #include "passes/7-emit/LibraryCalls.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/7-emit/KernelPlan.h"
 #include <numbers>
@@ -139,14 +138,7 @@ private:
   /// A sum over microbatches lies where the call would write.
   static bool isSumSoFar(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    auto function =
-        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-                 : func::FuncOp();
-    auto held =
-        function
-            ? pipe::heldOf(function.getArgAttrDict(argument.getArgNumber()))
-            : std::optional<pipe::Held>();
-    return held && held->by == function.getName();
+    return argument && pipe::isSumSoFar(argument);
   }
 
   void takeResidual() {

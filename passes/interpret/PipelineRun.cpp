@@ -19,11 +19,6 @@ PipelineRun::PipelineRun(ModuleOp module, graph::Numerics numerics)
           function;
 }
 
-/// Once per step, not for every microbatch.
-static bool runsOnce(func::FuncOp function) {
-  return pipe::actionOf(function).starts_with("U");
-}
-
 /// Null if there is none.
 func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
   auto it = functions.find({action.stage, plan::printKind(action)});
@@ -95,8 +90,8 @@ Mail PipelineRun::mailOf(const Position &position, int64_t stage,
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument, const Ranks &ranks) {
   auto maker = module.lookupSymbol<func::FuncOp>(from.by);
-  int64_t microbatch =
-      runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1 : ranks.microbatch;
+  int64_t microbatch = pipe::runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1
+                                             : ranks.microbatch;
   auto at = held.find({from.by.str(), from.result, -1});
   if (at == held.end())
     at = held.find(
@@ -117,12 +112,11 @@ void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
   std::set<unsigned> sums;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto from = pipe::heldOf(function.getArgAttrDict(i));
-        from && from->by == function.getName())
-      sums.insert(from->result);
+  for (BlockArgument argument : function.getArguments())
+    if (pipe::isSumSoFar(argument))
+      sums.insert(pipe::heldOf(argument)->result);
   for (auto [i, tensors] : llvm::enumerate(results)) {
-    const bool hasNone = runsOnce(function) || sums.contains(i);
+    const bool hasNone = pipe::runsOnce(function) || sums.contains(i);
     held[{function.getName().str(), static_cast<unsigned>(i),
           hasNone ? -1 : microbatch}] = tensors;
   }
@@ -131,7 +125,7 @@ void PipelineRun::keepResults(func::FuncOp function,
 /// The rank's part of an input, or what its stage has computed before.
 RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
                                       const Ranks &ranks) {
-  if (auto from = pipe::heldOf(function.getArgAttrDict(argument)))
+  if (auto from = pipe::heldOf(function.getArgument(argument)))
     return takeHeld(function, *from, argument, ranks);
   const HostTensor &whole = inputs->find(inputName(function, argument))->second;
   dist::Sharding sharding =

@@ -124,7 +124,9 @@ private:
     inputs.emplace(*opened.tables, mesh, at, options, *buffers);
     if (Status status = inputs->open(); status.failed())
       return status;
-    inputs->read(0);
+    // A training run reads them step by step.
+    if (!trains(*opened.tables))
+      inputs->read(0);
     return world.all().barrier({"load", "inputs"});
   }
 

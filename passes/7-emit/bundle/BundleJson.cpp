@@ -1,6 +1,7 @@
 //===- BundleJson.cpp - the facts of a bundle as JSON ---------------------===//
 
 #include "passes/7-emit/bundle/BundleJson.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/MemoryUse.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
@@ -148,7 +149,7 @@ private:
     int64_t sum = 0;
     for (func::FuncOp function : facts.functions[stage])
       sum += static_cast<int64_t>(flops.count(function.front())) *
-             (ModelFacts::runsOnce(function) ? 1 : facts.microbatches);
+             (pipe::runsOnce(function) ? 1 : facts.microbatches);
     return sum;
   }
 

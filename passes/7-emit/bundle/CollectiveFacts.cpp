@@ -1,6 +1,7 @@
 //===- CollectiveFacts.cpp - what a stage communicates --------------------===//
 
 #include "passes/7-emit/bundle/CollectiveFacts.h"
+#include "dialects/pipe/PipeDialect.h"
 
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -66,7 +67,7 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
       if (group < 0)
         continue;
       CollectiveFacts entry = factsOf(facts, collective, group);
-      entry.isShared = ModelFacts::runsOnce(function);
+      entry.isShared = pipe::runsOnce(function);
       addEntry(entries, std::move(entry), collective);
     }
   return entries;

@@ -101,7 +101,7 @@ int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
   const int storage =
       isFromHere ? sent[transfer] : newStorage(receive.getResult());
   received[transfer] = storage;
-  TransferSlots &slots = held(storage, ModelFacts::runsOnce(function));
+  TransferSlots &slots = held(storage, pipe::runsOnce(function));
   slots.addReceives(transfer);
   slots.addRuns(function);
   return storage;
@@ -135,16 +135,16 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
 
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (accumulates(argument))
+  if (pipe::isSumSoFar(argument))
     return accumulatorFor(argument);
   if (Value made = heldBy(argument)) {
     const int storage = storageOf.at(made);
     auto maker = made.getParentBlock()->getParentOp();
-    const bool isShared = ModelFacts::runsOnce(cast<func::FuncOp>(maker));
+    const bool isShared = pipe::runsOnce(maker);
     TransferSlots &slots = held(storage, isShared);
     slots.addRuns(cast<func::FuncOp>(maker));
     slots.addRuns(function);
-    if (!isShared && ModelFacts::runsOnce(function))
+    if (!isShared && pipe::runsOnce(function))
       heldForUpdate.insert(storage);
     return storage;
   }
@@ -181,7 +181,7 @@ void BufferPlan::addSends(func::FuncOp function) {
     if (transfer < 0)
       continue;
     const int storage = sent[transfer] = storageOf.at(send.getInput());
-    TransferSlots &slots = held(storage, ModelFacts::runsOnce(function));
+    TransferSlots &slots = held(storage, pipe::runsOnce(function));
     slots.addRuns(function);
     slots.addSends(transfer);
   }
@@ -201,8 +201,7 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       storages[outputs[output]].isWhole = true;
       continue;
     }
-    TransferSlots &slots =
-        held(outputs[output], ModelFacts::runsOnce(function));
+    TransferSlots &slots = held(outputs[output], pipe::runsOnce(function));
     slots.addRuns(function);
     slots.addEnd();
   }

@@ -18,10 +18,6 @@ std::vector<int> ModelFacts::stagesOf(int position) const {
   return result;
 }
 
-bool ModelFacts::runsOnce(func::FuncOp function) {
-  return pipe::actionOf(function).starts_with("U");
-}
-
 func::FuncOp ModelFacts::functionOf(const plan::Action &action) const {
   const std::string name = plan::printKind(action);
   for (func::FuncOp function : functions[action.stage])
@@ -58,19 +54,13 @@ int ModelFacts::findInput(BlockArgument argument) const {
 
 Value emit::heldBy(BlockArgument argument) {
   func::FuncOp taker = ownerOf(argument);
-  auto held = pipe::heldOf(taker.getArgAttrDict(argument.getArgNumber()));
+  auto held = pipe::heldOf(argument);
   if (!held)
     return {};
   auto maker =
       taker->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(held->by);
   return maker ? maker.front().getTerminator()->getOperand(held->result)
                : Value();
-}
-
-bool emit::accumulates(BlockArgument argument) {
-  func::FuncOp taker = ownerOf(argument);
-  auto held = pipe::heldOf(taker.getArgAttrDict(argument.getArgNumber()));
-  return held && held->by == taker.getName();
 }
 
 //===----------------------------------------------------------------------===//

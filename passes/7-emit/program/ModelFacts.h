@@ -61,8 +61,6 @@ struct ModelFacts {
   }
   std::vector<int> stagesOf(int position) const;
   int numStages() const { return static_cast<int>(functions.size()); }
-  /// Whether a function runs once per step, not for every microbatch.
-  static bool runsOnce(mlir::func::FuncOp function);
   /// What an action runs.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Index of a transfer; -1 if there is none.
@@ -79,8 +77,6 @@ struct ModelFacts {
 /// The result of another function of its stage, or of its own, that an argument
 /// takes; null if it is none that does.
 mlir::Value heldBy(mlir::BlockArgument argument);
-/// Whether it is its own function's result of the microbatch before.
-bool accumulates(mlir::BlockArgument argument);
 
 /// Kind, shardings and shape of a collective as one unique pointer.
 const void *keyOf(dist::CollectiveOp collective);

@@ -28,7 +28,7 @@ TransferSlots::TransferSlots(const ModelFacts &facts, int position,
 /// What runs once per step reads what the last microbatch has made, or what all
 /// of them share.
 void TransferSlots::addRuns(mlir::func::FuncOp function) {
-  const bool runsOnce = ModelFacts::runsOnce(function);
+  const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
     if (!step.isExchange && step.action.stage == pipe::stageOf(function) &&
         facts->functionOf(step.action) == function)
