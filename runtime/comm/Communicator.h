@@ -35,11 +35,14 @@ struct Piece {
   size_t size; ///< bytes; both sides must agree
 };
 
-/// A fixed, ordered set of ranks that communicate. Calls block the caller until
-/// this rank's part is complete, poll with a deadline, and must be made by all
-/// members in the same order with matching sizes. On failure the Status names
-/// this rank, the action, the peers that did not arrive and the seconds waited
-/// (exit code 14).
+/// What a group gave for a call of post(); each has its own.
+using Ticket = uint64_t;
+
+/// A fixed, ordered set of ranks that communicate. Calls but post() and
+/// advance() block the caller until this rank's part is complete, poll with a
+/// deadline, and must be made by all members in the same order with matching
+/// sizes. On failure the Status names this rank, the action, the peers that did
+/// not arrive and the seconds waited (exit code 14).
 class Group {
 public:
   virtual ~Group() = default;
@@ -60,14 +63,35 @@ public:
   virtual Status allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) = 0;
 
-  /// Sends every piece of `sends` and receives every piece of `receives`, all
-  /// concurrently (a grouped send/recv): no peer has to wait for another one.
-  /// Several pieces for one peer arrive in the order in which both sides list
-  /// them. A piece to oneself is a copy, one at most. Members without pieces
-  /// need not call.
-  virtual Status exchange(std::span<const Piece> sends,
-                          std::span<const Piece> receives,
-                          const ActionId &action) = 0;
+  /// Begins to send every piece of `sends` and to receive every piece of
+  /// `receives`, and returns: their memory is in use until a wait for `ticket`
+  /// has succeeded. No peer has to wait for another one. Between two members
+  /// the k-th piece that one sends is the k-th that the other receives, over
+  /// all posts and exchanges; other calls of the group have to wait until none
+  /// is under way. A piece to oneself is a copy, one per call at most. Members
+  /// without pieces need not call.
+  virtual Status post(std::span<const Piece> sends,
+                      std::span<const Piece> receives, const ActionId &action,
+                      Ticket &ticket) = 0;
+
+  /// Returns when everything that was posted under `tickets` is complete.
+  virtual Status wait(std::span<const Ticket> tickets,
+                      const ActionId &action) = 0;
+
+  /// Moves on what has been posted, as far as that needs no waiting: to be
+  /// called now and then by who computes meanwhile. What goes wrong is told by
+  /// the next wait.
+  virtual void advance() = 0;
+
+  /// Sends and receives, and returns when all of it is complete (a grouped
+  /// send/recv).
+  Status exchange(std::span<const Piece> sends, std::span<const Piece> receives,
+                  const ActionId &action) {
+    Ticket ticket = 0;
+    if (Status status = post(sends, receives, action, ticket); status.failed())
+      return status;
+    return wait({&ticket, 1}, action);
+  }
 
   /// Copies `bytes` bytes of member `root` to all. Same meaning as MPI_Ibcast,
   /// ncclBroadcast.

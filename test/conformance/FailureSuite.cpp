@@ -53,6 +53,48 @@ TEST_P(CommunicatorFailure, DeadlineOfExchangeNamesTheMissing) {
   });
 }
 
+// What rank 3 has posted besides does not stand in the way of the message.
+TEST_P(CommunicatorFailure, DeadlineOfPostNamesTheMissing) {
+  onEveryRank([](World &world) {
+    std::vector<char> buffer(1 << 20), other(1 << 20);
+    expectMissingRankTwo(world, [&](Group &group, const ActionId &action) {
+      const Piece receive{2, buffer.data(), buffer.size()};
+      const Piece send{(world.rank() + 1) % 2, other.data(), other.size()};
+      Ticket ticket, another;
+      if (Status status = group.post({}, {&receive, 1}, action, ticket);
+          status.failed())
+        return status;
+      if (world.rank() == 3)
+        if (Status status = group.post({&send, 1}, {}, action, another);
+            status.failed())
+          return status;
+      return group.wait({&ticket, 1}, action);
+    });
+  });
+}
+
+// Its memory is gone when a peer that is late looks for it.
+TEST_P(CommunicatorFailure, APieceThatNobodyTakesEndsWithItsGroup) {
+  onEveryRank([](World &world) {
+    std::vector<char> memory(1 << 20);
+    std::vector<std::unique_ptr<Group>> groups;
+    ASSERT_TRUE(world.createGroups({{0, 1, 2, 3}}, groups).ok());
+    const Piece piece{1, memory.data(), memory.size()};
+    Ticket ticket = 0;
+    if (world.rank() == 0) {
+      EXPECT_TRUE(groups[0]->post({&piece, 1}, {}, kAction, ticket).ok());
+      groups.clear();
+      world.abort("the disk is full", InputOutput);
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    Status status = groups[0]->post({}, {}, kAction, ticket);
+    if (status.ok())
+      status = world.all().barrier(kAction);
+    EXPECT_EQ(status.code(), InputOutput);
+  });
+}
+
 TEST_P(CommunicatorFailure, AbortWakesEveryWaiter) {
   onEveryRank([](World &world) {
     if (world.rank() == 1) {

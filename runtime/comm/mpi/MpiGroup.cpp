@@ -63,14 +63,16 @@ static bool copyOwnPiece(std::span<const Piece> sends,
   return true;
 }
 
-Status MpiGroup::run(std::span<const Piece> sends,
-                     std::span<const Piece> receives, const CallSite &site) {
+Status MpiGroup::begin(std::span<const Piece> sends,
+                       std::span<const Piece> receives, const CallSite &site) {
   job->lookForAbort();
   if (job->aborted())
     return job->abortReason();
   if (!copyOwnPiece(sends, receives, self))
     return endRun(mismatchedCalls(site, job->rank()));
-  underWay.clear();
+  if (underWay.pending == 0)
+    underWay.clear();
+  ++underWay.ticket;
   // Receives first: what arrives then goes to its place at once.
   for (const Piece &piece : receives)
     if (piece.peer != self)
@@ -80,34 +82,51 @@ Status MpiGroup::run(std::span<const Piece> sends,
     if (piece.peer != self)
       if (auto fault = post(piece, /*receives=*/false); fault.kind)
         return describe(fault, site);
-  return wait(site);
+  return Status::success();
 }
 
-Status MpiGroup::wait(const CallSite &site) {
+bool MpiGroup::isUnderWay(size_t index, std::span<const Ticket> tickets) const {
+  return !job->hasEnded(underWay.requests[index]) &&
+         std::find(tickets.begin(), tickets.end(),
+                   underWay.transfers[index].ticket) != tickets.end();
+}
+
+bool MpiGroup::isComplete(std::span<const Ticket> tickets) const {
+  for (size_t i = 0; underWay.pending > 0 && i < underWay.requests.size(); ++i)
+    if (isUnderWay(i, tickets))
+      return false;
+  return true;
+}
+
+void MpiGroup::advance() {
+  if (found.kind == TransferFault::None)
+    found = job->poll(underWay);
+}
+
+Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
   Backoff backoff(job->crowded());
-  while (underWay.pending > 0) {
-    const TransferFault fault = job->poll(underWay);
-    if (fault.kind != TransferFault::None)
-      return describe(fault, site);
-    if (underWay.pending == 0)
-      break;
+  for (;;) {
+    advance();
+    if (found.kind != TransferFault::None)
+      return describe(found, site);
+    if (isComplete(tickets))
+      return Status::success();
     if (backoff.timeToLookAround()) {
       job->lookForAbort();
       if (job->aborted())
         return job->abortReason();
       const double deadline = deadlineSeconds->load();
       if (backoff.waited() >= deadline)
-        return endRun(missedDeadline(site, deadline, missing()));
+        return endRun(missedDeadline(site, deadline, missing(tickets)));
     }
     backoff.pause();
   }
-  return Status::success();
 }
 
-std::vector<int> MpiGroup::missing() const {
+std::vector<int> MpiGroup::missing(std::span<const Ticket> tickets) const {
   std::vector<int> ranks;
   for (size_t i = 0; i < underWay.requests.size(); ++i)
-    if (!job->hasEnded(underWay.requests[i]))
+    if (isUnderWay(i, tickets))
       ranks.push_back(underWay.transfers[i].peer);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -139,10 +158,24 @@ static Piece pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
 
-Status MpiGroup::exchange(std::span<const Piece> sends,
-                          std::span<const Piece> receives,
-                          const ActionId &action) {
-  return run(sends, receives, siteOf("exchange", action));
+Status MpiGroup::post(std::span<const Piece> sends,
+                      std::span<const Piece> receives, const ActionId &action,
+                      Ticket &ticket) {
+  Status status = begin(sends, receives, siteOf("exchange", action));
+  ticket = underWay.ticket;
+  return status;
+}
+
+Status MpiGroup::wait(std::span<const Ticket> tickets, const ActionId &action) {
+  return wait(tickets, siteOf("exchange", action));
+}
+
+/// One round of a collective.
+Status MpiGroup::runPieces(const CallSite &site) {
+  if (Status status = begin(toSend, toGet, site); status.failed())
+    return status;
+  const Ticket ticket = underWay.ticket;
+  return wait({&ticket, 1}, site);
 }
 
 Status MpiGroup::barrier(const ActionId &action) {

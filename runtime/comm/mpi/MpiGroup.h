@@ -32,8 +32,10 @@ public:
                    Reduction kind, const ActionId &action) override;
   Status allGather(const void *in, void *out, size_t bytes,
                    const ActionId &action) override;
-  Status exchange(std::span<const Piece> sends, std::span<const Piece> receives,
-                  const ActionId &action) override;
+  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
+              const ActionId &action, Ticket &ticket) override;
+  Status wait(std::span<const Ticket> tickets, const ActionId &action) override;
+  void advance() override;
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
@@ -43,14 +45,16 @@ private:
 
   Status reduceSmall(const Sum &sum, const CallSite &site);
   Status reduceShares(const Sum &sum, const CallSite &site);
-  Status run(std::span<const Piece> sends, std::span<const Piece> receives,
-             const CallSite &site);
-  Status runPieces(const CallSite &site) { return run(toSend, toGet, site); }
+  Status begin(std::span<const Piece> sends, std::span<const Piece> receives,
+               const CallSite &site);
+  Status runPieces(const CallSite &site);
   TransferFault post(const Piece &piece, bool receives);
-  Status wait(const CallSite &site);
+  Status wait(std::span<const Ticket> tickets, const CallSite &site);
+  bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
+  bool isComplete(std::span<const Ticket> tickets) const;
   Status describe(const TransferFault &fault, const CallSite &site);
   Status endRun(const Status &reason);
-  std::vector<int> missing() const;
+  std::vector<int> missing(std::span<const Ticket> tickets) const;
   CallSite siteOf(std::string_view call, const ActionId &action) const;
   /// The members in the order in which this one talks to them, so that not all
   /// talk to the same; ends before this one.
@@ -62,6 +66,8 @@ private:
   const int tag;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   TransferSet underWay;
+  /// What advance() found.
+  TransferFault found;
   std::vector<Piece> toSend;
   std::vector<Piece> toGet;
   std::vector<char> scratch; ///< others' parts of a reduction

@@ -79,7 +79,7 @@ TransferFault MpiJob::send(TransferSet &set, const void *data, size_t bytes,
   const int result =
       mpi.isend(data, int(bytes), mpi.byte, peer, tag, mpi.world, &request);
   set.requests.push_back(request);
-  set.transfers.push_back({peer, -1});
+  set.transfers.push_back({peer, -1, set.ticket});
   ++set.pending;
   return faultOf(result, peer);
 }
@@ -91,7 +91,7 @@ TransferFault MpiJob::receive(TransferSet &set, void *data, size_t bytes,
   const int result =
       mpi.irecv(data, int(bytes), mpi.byte, peer, tag, mpi.world, &request);
   set.requests.push_back(request);
-  set.transfers.push_back({peer, int(bytes)});
+  set.transfers.push_back({peer, int(bytes), set.ticket});
   ++set.pending;
   return faultOf(result, peer);
 }

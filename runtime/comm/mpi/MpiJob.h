@@ -22,13 +22,15 @@ namespace pcc::runtime {
 struct Transfer {
   int peer;          ///< world rank
   int expectedBytes; ///< of a receive; -1 for sends
+  uint64_t ticket;   ///< of the call that began it
 };
 
-/// Messages under way together. Requests that have ended are null.
+/// Messages under way. Requests that have ended are null.
 struct TransferSet {
   std::vector<MPI_Request> requests = {};
   std::vector<Transfer> transfers = {};
   size_t pending = 0;
+  uint64_t ticket = 0; ///< of what is added
 
   void clear() {
     requests.clear();

@@ -4,6 +4,7 @@
 
 #include "runtime/comm/Combine.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace pcc::runtime {
@@ -106,137 +107,142 @@ Status ThreadGroup::barrier(const ActionId &action) {
   return together({.name = "barrier"}, action, [] {});
 }
 
-/// The pieces of one exchange() that are still under way. A mailbox holds one
-/// piece, so only the first pending one of each peer moves.
-struct ThreadGroup::Exchange {
-  ThreadGroup &group;
-  std::vector<Pending> &sends;
-  std::vector<Pending> &receives;
-  int mismatchedPeer = -1;
+//===----------------------------------------------------------------------===//
+// Pieces from one member to another
+//===----------------------------------------------------------------------===//
 
-  Exchange(ThreadGroup &owner, std::span<const Piece> toSend,
-           std::span<const Piece> toReceive)
-      : group(owner), sends(owner.pendingSends),
-        receives(owner.pendingReceives) {
-    sends.clear();
-    receives.clear();
-    for (const Piece &piece : toSend)
-      sends.push_back({piece});
-    for (const Piece &piece : toReceive)
-      receives.push_back({piece});
-  }
-
-  Meeting &meeting() { return *group.meeting; }
-
-  static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index) {
-    for (size_t i = 0; i < index; ++i)
-      if (list[i].piece.peer == list[index].piece.peer)
-        return false;
-    return true;
-  }
-
-  /// Drops every piece that is its peer's first and that `moved` holds for.
-  template <typename Moved>
-  static void drop(std::vector<Pending> &list, Moved moved) {
-    for (size_t i = 0; i < list.size();)
-      if (isFirstOfPeer(list, i) && moved(list[i]))
-        list.erase(list.begin() + int64_t(i));
-      else
-        ++i;
-  }
-
-  void offer(Pending &pending) {
-    const Piece &piece = pending.piece;
-    Mailbox &box = meeting().mailbox(group.self, piece.peer);
-    box.data = piece.data;
-    box.size = piece.size;
-    box.state.store(Mailbox::Full, std::memory_order_release);
-    pending.isOffered = true;
-    meeting().parkerOf(piece.peer).wake();
-  }
-
-  /// Offers what its receiver can take next.
-  void publish() {
-    for (size_t i = 0; i < sends.size(); ++i)
-      if (!sends[i].isOffered && isFirstOfPeer(sends, i))
-        offer(sends[i]);
-  }
-
-  /// Copies the piece if it is there; the sender must not go away meanwhile.
-  bool receive(const Piece &piece) {
-    Mailbox &box = meeting().mailbox(piece.peer, group.self);
-    uint32_t expected = Mailbox::Full;
-    if (!box.state.compare_exchange_strong(expected, Mailbox::Taken,
-                                           std::memory_order_acq_rel))
+bool ThreadGroup::isFirstOfPeer(const std::vector<Pending> &list,
+                                size_t index) {
+  for (size_t i = 0; i < index; ++i)
+    if (list[i].piece.peer == list[index].piece.peer)
       return false;
-    if (box.size == piece.size)
-      copyUnlessSame(piece.data, box.data, piece.size);
+  return true;
+}
+
+/// Drops every piece that is its peer's first and that `moved` holds for.
+template <typename Moved>
+void ThreadGroup::drop(std::vector<Pending> &list, Moved moved) {
+  for (size_t i = 0; i < list.size();)
+    if (isFirstOfPeer(list, i) && moved(list[i]))
+      list.erase(list.begin() + int64_t(i));
     else
-      mismatchedPeer = piece.peer;
-    box.state.store(Mailbox::Empty, std::memory_order_release);
-    meeting().parkerOf(piece.peer).wake();
-    return true;
-  }
+      ++i;
+}
 
-  bool wasTaken(const Piece &piece) {
-    Mailbox &box = meeting().mailbox(group.self, piece.peer);
-    return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
-  }
+void ThreadGroup::offer(Pending &pending) {
+  const Piece &piece = pending.piece;
+  Mailbox &box = meeting->mailbox(self, piece.peer);
+  box.data = piece.data;
+  box.size = piece.size;
+  box.state.store(Mailbox::Full, std::memory_order_release);
+  pending.isOffered = true;
+  meeting->parkerOf(piece.peer).wake();
+}
 
-  /// Moves what can be moved; true when nothing is left.
-  bool advance() {
-    drop(receives, [&](const Pending &next) { return receive(next.piece); });
-    drop(sends, [&](const Pending &next) {
-      return next.isOffered && wasTaken(next.piece);
-    });
-    publish();
-    return sends.empty() && receives.empty();
-  }
+/// Offers what its receiver can take next.
+void ThreadGroup::publish() {
+  for (size_t i = 0; i < sends.size(); ++i)
+    if (!sends[i].isOffered && isFirstOfPeer(sends, i))
+      offer(sends[i]);
+}
 
-  /// Takes back what nobody has begun to copy and sees the rest through.
-  void withdraw() {
-    for (const Pending &pending : sends) {
-      Mailbox &box = meeting().mailbox(group.self, pending.piece.peer);
-      uint32_t expected = Mailbox::Full;
-      if (!pending.isOffered ||
-          box.state.compare_exchange_strong(expected, Mailbox::Empty))
-        continue;
-      waitUntil(meeting().parkerOf(group.self), group.hub->crowded(), kNever,
-                [&] { return wasTaken(pending.piece); });
-    }
-  }
+/// Copies the piece if it is there; the sender must not go away meanwhile.
+bool ThreadGroup::receive(const Piece &piece) {
+  Mailbox &box = meeting->mailbox(piece.peer, self);
+  uint32_t expected = Mailbox::Full;
+  if (!box.state.compare_exchange_strong(expected, Mailbox::Taken,
+                                         std::memory_order_acq_rel))
+    return false;
+  if (box.size == piece.size)
+    copyUnlessSame(piece.data, box.data, piece.size);
+  else
+    mismatchedPeer = piece.peer;
+  box.state.store(Mailbox::Empty, std::memory_order_release);
+  meeting->parkerOf(piece.peer).wake();
+  return true;
+}
 
-  std::vector<int> missing() {
-    std::vector<int> ranks;
-    for (const auto *pieces : {&receives, &sends})
-      for (const Pending &pending : *pieces)
-        ranks.push_back(meeting().members[pending.piece.peer]);
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    return ranks;
-  }
-};
+bool ThreadGroup::wasTaken(const Piece &piece) const {
+  const Mailbox &box = meeting->mailbox(self, piece.peer);
+  return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
+}
 
-Status ThreadGroup::exchange(std::span<const Piece> sends,
-                             std::span<const Piece> receives,
-                             const ActionId &action) {
+void ThreadGroup::advance() {
+  drop(receives, [&](const Pending &next) { return receive(next.piece); });
+  drop(sends, [&](const Pending &next) {
+    return next.isOffered && wasTaken(next.piece);
+  });
+  publish();
+}
+
+static bool contains(std::span<const Ticket> tickets, Ticket ticket) {
+  return std::find(tickets.begin(), tickets.end(), ticket) != tickets.end();
+}
+
+bool ThreadGroup::isComplete(std::span<const Ticket> tickets) const {
+  for (const auto *pieces : {&receives, &sends})
+    for (const Pending &pending : *pieces)
+      if (contains(tickets, pending.ticket))
+        return false;
+  return true;
+}
+
+std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
+  std::vector<int> ranks;
+  for (const auto *pieces : {&receives, &sends})
+    for (const Pending &pending : *pieces)
+      if (contains(tickets, pending.ticket))
+        ranks.push_back(meeting->members[pending.piece.peer]);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+/// Takes back what nobody has begun to copy and sees the rest through.
+void ThreadGroup::withdraw() {
+  for (const Pending &pending : sends) {
+    Mailbox &box = meeting->mailbox(self, pending.piece.peer);
+    uint32_t expected = Mailbox::Full;
+    if (!pending.isOffered ||
+        box.state.compare_exchange_strong(expected, Mailbox::Empty))
+      continue;
+    waitUntil(meeting->parkerOf(self), hub->crowded(), kNever,
+              [&] { return wasTaken(pending.piece); });
+  }
+  sends.clear();
+  receives.clear();
+}
+
+Status ThreadGroup::post(std::span<const Piece> toSend,
+                         std::span<const Piece> toReceive, const ActionId &,
+                         Ticket &ticket) {
   if (hub->aborted())
     return hub->abortReason();
+  ticket = ++newest;
+  for (const Piece &piece : toSend)
+    sends.push_back({piece, ticket});
+  for (const Piece &piece : toReceive)
+    receives.push_back({piece, ticket});
+  publish();
+  return Status::success();
+}
+
+Status ThreadGroup::wait(std::span<const Ticket> tickets,
+                         const ActionId &action) {
   const CallSite site = siteOf("exchange", action);
-  Exchange state(*this, sends, receives);
-  const Clock::time_point until = deadline();
-  state.publish();
   bool done = false;
-  waitUntil(meeting->parkerOf(self), hub->crowded(), until, [&] {
-    done = state.advance();
-    return done || state.mismatchedPeer >= 0 || hub->aborted();
+  waitUntil(meeting->parkerOf(self), hub->crowded(), deadline(), [&] {
+    advance();
+    done = isComplete(tickets);
+    return done || mismatchedPeer >= 0 || hub->aborted();
   });
-  if (!done)
-    state.withdraw();
-  if (state.mismatchedPeer >= 0)
-    return endRun(
-        mismatchedCalls(site, meeting->members[state.mismatchedPeer]));
-  return done ? Status::success() : describeMissing(site, state.missing());
+  if (mismatchedPeer < 0 && done)
+    return Status::success();
+  const std::vector<int> late = missing(tickets);
+  withdraw();
+  if (mismatchedPeer >= 0)
+    return endRun(mismatchedCalls(site, meeting->members[mismatchedPeer]));
+  return describeMissing(site, late);
 }
 
 } // namespace pcc::runtime

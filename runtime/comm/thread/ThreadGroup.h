@@ -18,6 +18,8 @@ public:
   ThreadGroup(std::shared_ptr<ThreadHub> sharedHub,
               std::shared_ptr<Meeting> place, int ownIndex,
               std::shared_ptr<std::atomic<double>> seconds);
+  /// Takes back what nobody has received: its memory may go away.
+  ~ThreadGroup() override { withdraw(); }
 
   int size() const override { return meeting->size(); }
   int index() const override { return self; }
@@ -26,14 +28,32 @@ public:
                    Reduction kind, const ActionId &action) override;
   Status allGather(const void *in, void *out, size_t bytes,
                    const ActionId &action) override;
-  Status exchange(std::span<const Piece> sends, std::span<const Piece> receives,
-                  const ActionId &action) override;
+  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
+              const ActionId &action, Ticket &ticket) override;
+  Status wait(std::span<const Ticket> tickets, const ActionId &action) override;
+  void advance() override;
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
 
 private:
-  struct Exchange;
+  /// A piece under way.
+  struct Pending {
+    Piece piece;
+    Ticket ticket;
+    bool isOffered = false; ///< lies in its mailbox
+  };
+
+  static bool isFirstOfPeer(const std::vector<Pending> &list, size_t index);
+  template <typename Moved>
+  static void drop(std::vector<Pending> &list, Moved moved);
+  void offer(Pending &pending);
+  void publish();
+  bool receive(const Piece &piece);
+  bool wasTaken(const Piece &piece) const;
+  bool isComplete(std::span<const Ticket> tickets) const;
+  std::vector<int> missing(std::span<const Ticket> tickets) const;
+  void withdraw();
 
   template <typename Work>
   Status together(const MemberCall &call, const ActionId &action, Work work);
@@ -50,13 +70,12 @@ private:
       0; ///< of the meeting, as many as this rank has taken part in
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
-  struct Pending {
-    Piece piece;
-    bool isOffered = false; ///< lies in its mailbox
-  };
-  /// Of the exchange under way.
-  std::vector<Pending> pendingSends;
-  std::vector<Pending> pendingReceives;
+  /// In the order of their posts. A mailbox holds one piece, so only the first
+  /// of each peer moves.
+  std::vector<Pending> sends;
+  std::vector<Pending> receives;
+  Ticket newest = 0;
+  int mismatchedPeer = -1;
 };
 
 } // namespace pcc::runtime

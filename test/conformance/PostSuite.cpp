@@ -1,0 +1,161 @@
+//===- PostSuite.cpp - pieces that travel beside what ranks do ------------===//
+
+#include "test/conformance/Backend.h"
+
+#include <numeric>
+
+namespace pcc::runtime {
+
+static const ActionId kAction{"0F3", "h"};
+
+/// What rank `from` sends to its right neighbour as its `number`-th piece.
+static std::vector<int> pieceOf(int from, size_t number) {
+  constexpr size_t sizes[] = {1, 70'000, 0, 300'000, 5, 1000};
+  std::vector<int> values(sizes[number % std::size(sizes)]);
+  std::iota(values.begin(), values.end(), from * 100 + int(number));
+  return values;
+}
+
+namespace {
+/// Pieces to the right neighbour and from the left one, each with a ticket of
+/// its own.
+class Ring {
+public:
+  Ring(World &world, size_t numPieces)
+      : right((world.rank() + 1) % kRanks),
+        left((world.rank() + kRanks - 1) % kRanks), sendTickets(numPieces),
+        receiveTickets(numPieces) {
+    EXPECT_TRUE(world.createGroups({{0, 1, 2, 3}}, groups).ok());
+    for (size_t i = 0; i < numPieces; ++i) {
+      out.push_back(pieceOf(world.rank(), i));
+      in.emplace_back(out.back().size(), -1);
+    }
+  }
+
+  Group &group() { return *groups[0]; }
+
+  void send(size_t number) {
+    const Piece piece{right, out[number].data(),
+                      out[number].size() * sizeof(int)};
+    expect(group().post({&piece, 1}, {}, kAction, sendTickets[number]));
+  }
+  void receive(size_t number) {
+    const Piece piece{left, in[number].data(), in[number].size() * sizeof(int)};
+    expect(group().post({}, {&piece, 1}, kAction, receiveTickets[number]));
+  }
+  void waitForSend(size_t number) {
+    expect(group().wait({&sendTickets[number], 1}, kAction));
+  }
+  void waitForReceive(size_t number) {
+    expect(group().wait({&receiveTickets[number], 1}, kAction));
+    EXPECT_EQ(in[number], pieceOf(left, number));
+  }
+  void waitForAllSends() { expect(group().wait(sendTickets, kAction)); }
+
+  static void expect(const Status &status) {
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+
+private:
+  int right, left;
+  std::vector<std::unique_ptr<Group>> groups;
+  std::vector<std::vector<int>> out, in;
+  std::vector<Ticket> sendTickets, receiveTickets;
+};
+} // namespace
+
+// Nobody receives before all have sent: calls that block would never end.
+TEST_P(Communicator, PostsReturnBeforeThePeerComes) {
+  onEveryRank([](World &world) {
+    Ring ring(world, 6);
+    for (size_t i = 0; i < 6; ++i)
+      ring.send(i);
+    Ring::expect(world.all().barrier(kAction));
+    for (size_t i = 0; i < 6; ++i)
+      ring.receive(i);
+    Ring::expect(world.all().barrier(kAction));
+    for (size_t i = 0; i < 6; ++i)
+      ring.waitForReceive(i);
+    ring.waitForAllSends();
+  });
+}
+
+TEST_P(Communicator, PostsMayBeWaitedForInAnyOrder) {
+  onEveryRank([](World &world) {
+    Ring ring(world, 6);
+    for (size_t i = 0; i < 6; ++i) {
+      ring.receive(i);
+      ring.send(i);
+    }
+    for (size_t i = 6; i-- > 0;) {
+      ring.waitForReceive(i);
+      ring.waitForSend(i);
+    }
+  });
+}
+
+// Some ranks post first what others post last, and one waits for what another
+// has to move on meanwhile.
+TEST_P(Communicator, PostsMoveOnWhileTheirRankDoesOther) {
+  onEveryRank([](World &world) {
+    Ring ring(world, 12);
+    const bool sendsFirst = world.rank() % 2 == 0;
+    for (size_t i = 0; i < 12; ++i)
+      sendsFirst ? ring.send(i) : ring.receive(i);
+    for (int step = 0; step < 20; ++step) {
+      ring.group().advance();
+      int64_t value = step;
+      Ring::expect(world.all().allReduce(&value, &value, 1, ElementType::I64,
+                                         Reduction::Sum, kAction));
+      EXPECT_EQ(value, kRanks * step);
+    }
+    for (size_t i = 0; i < 12; ++i)
+      sendsFirst ? ring.receive(i) : ring.send(i);
+    for (size_t i = 0; i < 12; ++i)
+      ring.waitForReceive(i);
+    ring.waitForAllSends();
+  });
+}
+
+// A step's worth of messages, again and again: two under way in each direction.
+TEST_P(Communicator, PostsAndWaitsTakeTurns) {
+  onEveryRank([](World &world) {
+    Ring ring(world, 60);
+    ring.receive(0);
+    for (size_t i = 0; i < 60; ++i) {
+      ring.send(i);
+      if (i + 1 < 60)
+        ring.receive(i + 1);
+      ring.waitForReceive(i);
+      if (i > 0)
+        ring.waitForSend(i - 1);
+    }
+    ring.waitForSend(59);
+  });
+}
+
+TEST_P(Communicator, AnExchangeKeepsItsPlaceAmongPosts) {
+  onEveryRank([](World &world) {
+    const int peer = world.rank() ^ 1;
+    int out[3] = {world.rank() * 3, world.rank() * 3 + 1, world.rank() * 3 + 2};
+    int in[3] = {-1, -1, -1};
+    Ticket tickets[2];
+    const auto post = [&](int number, Ticket &ticket) {
+      const Piece send{peer, &out[number], sizeof(int)};
+      const Piece receive{peer, &in[number], sizeof(int)};
+      Ring::expect(
+          world.all().post({&send, 1}, {&receive, 1}, kAction, ticket));
+    };
+    post(0, tickets[0]);
+    const Piece send{peer, &out[1], sizeof(int)};
+    const Piece receive{peer, &in[1], sizeof(int)};
+    Ring::expect(world.all().exchange({&send, 1}, {&receive, 1}, kAction));
+    EXPECT_EQ(in[1], peer * 3 + 1);
+    post(2, tickets[1]);
+    Ring::expect(world.all().wait(tickets, kAction));
+    EXPECT_EQ(in[0], peer * 3);
+    EXPECT_EQ(in[2], peer * 3 + 2);
+  });
+}
+
+} // namespace pcc::runtime
