@@ -22,6 +22,14 @@ struct Route {
   int transfer, microbatch;
   int from, to;
   size_t producer, consumer;
+  /// The receive is posted before this action of the receiver's row.
+  size_t posted = 0;
+  /// The send is waited for before this action of the sender's row, or at its
+  /// end.
+  size_t released = 0;
+
+  Message sent() const { return {transfer, microbatch, to}; }
+  Message received() const { return {transfer, microbatch, from}; }
 };
 
 /// One action of the linearisation.
@@ -37,25 +45,20 @@ struct Step {
 class ExchangeLowering {
 public:
   ExchangeLowering(const ActionTable &table,
-                   const std::vector<Transfer> &transfers)
-      : table(table), transfers(transfers) {}
+                   const std::vector<Transfer> &transfers, int early)
+      : table(table), transfers(transfers), early(early) {}
 
   PipelineProgramOrError run();
-  PipelineProgramOrError runInOrder();
 
 private:
-  std::string prepare();
   std::string malformed() const;
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
   size_t consumerOf(const Transfer &transfer, int microbatch);
-  PipelineProgram receiveLate() const;
-  PipelineProgram inOrder() const;
-  PipelineProgram empty() const {
-    return {std::vector<PositionProgram>(table.positions.size()),
-            table.positionOfStage, transfers};
-  }
+  void postReceives();
+  void releaseSends();
+  PipelineProgram place() const;
   size_t &indexOf(Wave wave, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(wave)) *
                        table.numMicrobatches +
@@ -64,26 +67,22 @@ private:
 
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
+  const int early;
   /// Place of every F, and of every B or I, in its row.
   std::vector<size_t> indices;
   /// Place of every part of an update, by stage and part.
   std::map<std::pair<int, int>, size_t> updates;
   std::vector<Step> order;
+  /// When the linearisation starts every action of each row.
+  std::vector<std::vector<size_t>> moments;
   /// In the order of the linearisation.
   std::vector<Route> routes;
 };
 
-/// Adds messages to the exchange at the end of a program, beginning one if the
-/// last step computes.
-void append(PositionProgram &program, const std::vector<Message> &sends,
-            const std::vector<Message> &receives) {
-  if (sends.empty() && receives.empty())
-    return;
-  if (program.empty() || !program.back().isExchange)
-    program.emplace_back().isExchange = true;
-  ProgramStep &step = program.back();
-  step.sends.insert(step.sends.end(), sends.begin(), sends.end());
-  step.receives.insert(step.receives.end(), receives.begin(), receives.end());
+/// Appends a step, unless it would do nothing.
+void append(PositionProgram &program, ProgramStep step) {
+  if (!step.sends.empty() || !step.receives.empty())
+    program.push_back(std::move(step));
 }
 
 std::string ExchangeLowering::malformed() const {
@@ -130,6 +129,10 @@ std::string ExchangeLowering::linearise() {
                        position, index});
     }
   std::sort(order.begin(), order.end());
+  for (const std::vector<Action> &row : table.positions)
+    moments.emplace_back(row.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    moments[order[i].position][order[i].index] = i;
   for (const Step &step : order)
     if (std::string error = addRoutes(step.position, step.index);
         !error.empty())
@@ -163,100 +166,80 @@ std::string ExchangeLowering::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Receives right before their use, unless a later message of the same sender
-/// is needed earlier: then before that one.
-PipelineProgram ExchangeLowering::receiveLate() const {
-  std::vector<size_t> slots(routes.size());
+/// Receives early enough, unless a later message of the same sender is needed
+/// earlier: then before that one.
+void ExchangeLowering::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
-    auto [slot, first] =
-        latest.try_emplace({routes[i].from, routes[i].to}, routes[i].consumer);
-    slots[i] = slot->second = std::min(slot->second, routes[i].consumer);
+    Route &route = routes[i];
+    const size_t wanted =
+        route.consumer - std::min(size_t(early), route.consumer);
+    auto [slot, first] = latest.try_emplace({route.from, route.to}, wanted);
+    route.posted = slot->second = std::min(slot->second, wanted);
   }
-  using Exchange = std::pair<std::vector<Message>, std::vector<Message>>;
-  std::vector<std::vector<Exchange>> before;
+}
+
+void ExchangeLowering::releaseSends() {
+  std::vector<std::vector<Route *>> ofTransfer(transfers.size());
+  for (Route &route : routes)
+    ofTransfer[route.transfer].push_back(&route);
+  for (const std::vector<Route *> &made : ofTransfer)
+    for (size_t i = 0; i < made.size(); ++i) {
+      Route &route = *made[i];
+      size_t later = i + 2;
+      while (later < made.size() && moments[route.from][made[later]->producer] <
+                                        moments[route.to][route.posted])
+        ++later;
+      route.released = later < made.size() ? made[later]->producer
+                                           : table.positions[route.from].size();
+    }
+}
+
+/// What stands before an action of a row.
+struct Before {
+  ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
+};
+
+PipelineProgram ExchangeLowering::place() const {
+  std::vector<std::vector<Before>> before;
   for (const std::vector<Action> &row : table.positions)
     before.emplace_back(row.size() + 1);
-  for (size_t i = 0; i < routes.size(); ++i) {
-    const Route &route = routes[i];
-    before[route.from][route.producer + 1].first.push_back(
-        {route.transfer, route.microbatch, route.to});
-    before[route.to][slots[i]].second.push_back(
-        {route.transfer, route.microbatch, route.from});
+  for (const Route &route : routes) {
+    std::vector<Before> &sender = before[route.from];
+    std::vector<Before> &receiver = before[route.to];
+    sender[route.producer + 1].posts.sends.push_back(route.sent());
+    sender[route.released].waits.sends.push_back(route.sent());
+    receiver[route.posted].posts.receives.push_back(route.received());
+    receiver[route.consumer].waits.receives.push_back(route.received());
   }
-  PipelineProgram program = empty();
-  for (int position = 0; position < table.numPositions(); ++position) {
+  PipelineProgram program{std::vector<PositionProgram>(before.size()),
+                          table.positionOfStage, transfers};
+  for (size_t position = 0; position < before.size(); ++position) {
     PositionProgram &steps = program.positions[position];
     const std::vector<Action> &row = table.positions[position];
     for (size_t index = 0; index <= row.size(); ++index) {
-      append(steps, before[position][index].first,
-             before[position][index].second);
+      append(steps, std::move(before[position][index].posts));
+      append(steps, std::move(before[position][index].waits));
       if (index < row.size())
-        steps.push_back({false, row[index], {}, {}});
+        steps.push_back({ProgramStep::Compute, row[index]});
     }
   }
   return program;
-}
-
-/// Both ends of every message at its moment of the linearisation.
-PipelineProgram ExchangeLowering::inOrder() const {
-  PipelineProgram program = empty();
-  auto route = routes.begin();
-  for (const Step &step : order) {
-    program.positions[step.position].push_back(
-        {false, table.positions[step.position][step.index], {}, {}});
-    for (; route != routes.end() && route->from == step.position &&
-           route->producer == step.index;
-         ++route) {
-      program.positions[route->from].push_back(
-          {true, {}, {{route->transfer, route->microbatch, route->to}}, {}});
-      program.positions[route->to].push_back(
-          {true, {}, {}, {{route->transfer, route->microbatch, route->from}}});
-    }
-  }
-  return program;
-}
-
-/// Exchanges that follow each other become one.
-PipelineProgram group(const PipelineProgram &program) {
-  PipelineProgram grouped{{}, program.positionOfStage, program.transfers};
-  for (const PositionProgram &steps : program.positions) {
-    PositionProgram &out = grouped.positions.emplace_back();
-    for (const ProgramStep &step : steps)
-      if (step.isExchange)
-        append(out, step.sends, step.receives);
-      else
-        out.push_back(step);
-  }
-  return grouped;
-}
-
-/// Everything that does not depend on where receives stand; an error, if any.
-std::string ExchangeLowering::prepare() {
-  if (std::string error = malformed(); !error.empty())
-    return error;
-  indexActions();
-  return linearise();
 }
 
 PipelineProgramOrError ExchangeLowering::run() {
   PipelineProgramOrError result;
-  result.error = prepare();
+  result.error = malformed();
   if (!result.error.empty())
     return result;
-  result.program = receiveLate();
-  if (replay(result.program).terminates())
+  indexActions();
+  result.error = linearise();
+  if (!result.error.empty())
     return result;
-  result.program = group(inOrder());
+  postReceives();
+  releaseSends();
+  result.program = place();
   result.error = replay(result.program).error;
-  return result;
-}
-
-PipelineProgramOrError ExchangeLowering::runInOrder() {
-  PipelineProgramOrError result;
-  result.error = prepare();
-  if (result.error.empty())
-    result.program = inOrder();
   return result;
 }
 
@@ -304,13 +287,19 @@ std::vector<Transfer> chainTransfers(int numStages, bool trains) {
 }
 
 PipelineProgramOrError lowerExchanges(const ActionTable &table,
-                                      const std::vector<Transfer> &transfers) {
-  return ExchangeLowering(table, transfers).run();
+                                      const std::vector<Transfer> &transfers,
+                                      int early) {
+  return ExchangeLowering(table, transfers, early).run();
 }
 
-PipelineProgramOrError lowerInOrder(const ActionTable &table,
-                                    const std::vector<Transfer> &transfers) {
-  return ExchangeLowering(table, transfers).runInOrder();
+/// Posts and waits for one message.
+static void appendBlocking(PositionProgram &program, const Message &message,
+                           std::vector<Message> ProgramStep::*side) {
+  for (ProgramStep::Kind kind : {ProgramStep::Post, ProgramStep::Wait}) {
+    ProgramStep step{kind};
+    (step.*side).push_back(message);
+    program.push_back(std::move(step));
+  }
 }
 
 PipelineProgram ungroup(const PipelineProgram &program) {
@@ -318,12 +307,14 @@ PipelineProgram ungroup(const PipelineProgram &program) {
   for (const PositionProgram &steps : program.positions) {
     PositionProgram &out = single.positions.emplace_back();
     for (const ProgramStep &step : steps) {
-      if (!step.isExchange)
+      if (step.kind == ProgramStep::Compute)
         out.push_back(step);
+      if (step.kind != ProgramStep::Post)
+        continue;
       for (const Message &message : step.sends)
-        out.push_back({true, {}, {message}, {}});
+        appendBlocking(out, message, &ProgramStep::sends);
       for (const Message &message : step.receives)
-        out.push_back({true, {}, {}, {message}});
+        appendBlocking(out, message, &ProgramStep::receives);
     }
   }
   return single;
@@ -342,18 +333,19 @@ std::string print(const PipelineProgram &program, int position) {
   std::string line;
   for (const ProgramStep &step : program.positions[position]) {
     line += line.empty() ? "" : " ";
-    if (!step.isExchange) {
+    if (step.kind == ProgramStep::Compute) {
       line += print(step.action);
       continue;
     }
-    std::string exchange;
+    const std::string mark = step.kind == ProgramStep::Post ? " +" : " ?";
+    std::string messages;
     for (const Message &message : step.sends)
-      exchange +=
-          " s" + nameOf(program, message) + ">" + std::to_string(message.peer);
+      messages += mark + "s" + nameOf(program, message) + ">" +
+                  std::to_string(message.peer);
     for (const Message &message : step.receives)
-      exchange +=
-          " r" + nameOf(program, message) + "<" + std::to_string(message.peer);
-    line += "{" + exchange.substr(1) + "}";
+      messages += mark + "r" + nameOf(program, message) + "<" +
+                  std::to_string(message.peer);
+    line += "{" + messages.substr(1) + "}";
   }
   return line;
 }

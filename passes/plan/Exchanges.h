@@ -58,13 +58,14 @@ struct Message {
   friend bool operator==(const Message &, const Message &) = default;
 };
 
-/// A position either computes, or exchanges: all messages of a step are posted
-/// together, progress in any order, and are complete before the next step.
+/// A position computes, begins to send and receive messages without waiting for
+/// them, or waits until messages are through.
 struct ProgramStep {
-  bool isExchange = false;
-  Action action;
-  std::vector<Message> sends;
-  std::vector<Message> receives;
+  enum Kind : uint8_t { Compute, Post, Wait };
+  Kind kind = Compute;
+  Action action = {};
+  std::vector<Message> sends = {};
+  std::vector<Message> receives = {};
 };
 
 using PositionProgram = std::vector<ProgramStep>;
@@ -90,33 +91,31 @@ std::vector<Transfer> chainTransfers(int numStages, bool trains);
 ///
 /// The messages are numbered by one global linearisation: the actions in the
 /// order in which a simulation starts them, each followed by what it sends. In
-/// both directions of every pair of positions messages go in that order.
+/// each direction of every pair of positions messages go in that order.
 ///
-/// Sends follow their action at once. Receives stand right before the action
-/// that needs them (or that needs a later message of the same sender), in one
-/// exchange with the sends of the action before:
+/// Sends are posted right behind their action. Receives are posted `early`
+/// actions before the one that needs them (or that needs a later message of the
+/// same sender), so that they travel while those run, and are waited for right
+/// before it. A send is waited for before the action that makes the message
+/// after the next of its transfer, or a later one: the first that the
+/// linearisation starts after the receive was posted; or at the end. With + for
+/// what is posted and ? for what is waited for:
 ///
-///     F2  {send F2, receive B0}  B0  {send B0, receive F3}  F3
+///     1F0 {+s1F0>2 +r0F2<0} {?r0F1<0} 1F1 {+s1F1>2} {?r0F2<0 ?s1F0>2} 1F2
 ///
-/// Should that wait in a cycle even though an exchange posts everything at
-/// once (`replay` tells), every receive moves to the moment of its send in the
-/// linearisation. Then every position's program is a projection of one
-/// sequence, and even completely blocking messages cannot deadlock.
+/// Every wait stands, in the linearisation, behind the posts of both ends. So
+/// the earliest step that has not been done can always be done, and no program
+/// that comes out of here waits forever (`replay` repeats the proof).
 PipelineProgramOrError lowerExchanges(const ActionTable &table,
-                                      const std::vector<Transfer> &transfers);
+                                      const std::vector<Transfer> &transfers,
+                                      int early = 1);
 
-/// The same messages, every one in an exchange of its own at its moment of the
-/// linearisation, its receive as early as its send: what queues of messages
-/// see that run beside the actions.
-PipelineProgramOrError lowerInOrder(const ActionTable &table,
-                                    const std::vector<Transfer> &transfers);
-
-/// The same program with every message in an exchange of its own, sends before
-/// receives: what blocking calls one after another would do.
+/// The same program with a blocking call for every message where it is posted,
+/// sends before receives.
 PipelineProgram ungroup(const PipelineProgram &program);
 
-/// A position's program on one line: F0 {sF0} {rF1} … as `0F0 {s0F0>1 r1B0<2}`;
-/// a transfer between stages that are not neighbours shows both.
+/// A position's program on one line: `0F0 {+s0F0>1 +r1B0<1} {?r1B0<1} 0B0` runs
+/// F, posts a send to and a receive from position 1, waits for the receive.
 std::string print(const PipelineProgram &program, int position);
 
 /// What a message carries: 0F3 for microbatch 3 of a forward transfer from

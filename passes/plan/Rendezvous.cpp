@@ -15,6 +15,11 @@ struct Channel {
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
+using MessageName = std::pair<int, int>;
+MessageName nameOf(const Message &message) {
+  return {message.transfer, message.microbatch};
+}
+
 /// What exists so far, by row (a stage and wave, or a transfer) and microbatch.
 class Marks {
 public:
@@ -33,13 +38,12 @@ private:
   std::vector<std::vector<char>> rows;
 };
 
-/// Invariant: every position has posted its step `at` (if that is an exchange
-/// and `posted` is set) and completed everything before.
+/// Invariant: every position has done its steps before `at`.
 class Rendezvous {
 public:
   explicit Rendezvous(const PipelineProgram &program)
       : program(program), count(program.positions.size()), at(count, 0),
-        posted(count, false), into(program.positionOfStage.size()),
+        open(count), into(program.positionOfStage.size()),
         made(into.size() * 3), arrived(program.transfers.size()) {
     for (size_t t = 0; t < program.transfers.size(); ++t)
       into[program.transfers[t].toStage].push_back(static_cast<int>(t));
@@ -48,11 +52,20 @@ public:
   Replay run();
 
 private:
+  /// Which messages of a direction's channel a position has posted and not
+  /// waited for.
+  using Open = std::map<MessageName, size_t>;
+  struct Ends {
+    Open sends, receives;
+  };
+
   void advance(int position, std::vector<int> &awake);
-  void post(int position, std::vector<int> &awake);
+  void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  bool complete(int position) const;
+  bool await(int position, const ProgramStep &step);
+  bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
+  void checkEnd(int position);
   static size_t rowOf(int stage, Wave wave) {
     return size_t(stage) * 3 + static_cast<size_t>(wave);
   }
@@ -60,7 +73,7 @@ private:
     if (result.error.empty())
       result.error = std::move(text);
   }
-  int waitsFor(int position, std::string *what) const;
+  int waitsFor(int position, std::string *what);
   void explainDeadlock(int start);
   std::string place(int position) const {
     return "position " + std::to_string(position);
@@ -69,11 +82,11 @@ private:
   const PipelineProgram &program;
   const size_t count;
   std::vector<size_t> at;
-  std::vector<char> posted;
+  std::vector<Ends> open;
   /// Transfers to each stage.
   std::vector<std::vector<int>> into;
   std::map<std::pair<int, int>, Channel> channels;
-  /// What stages have computed, and transfers that met.
+  /// What stages have computed, and transfers that were waited for.
   Marks made, arrived;
   Replay result;
 };
@@ -104,11 +117,17 @@ void Rendezvous::compare(int from, int to) {
       sent.microbatch != received.microbatch)
     fail(place(from) + " sends " + nameOf(program, sent) + " to " + place(to) +
          ", which expects " + nameOf(program, received));
-  arrived.set(received.transfer, received.microbatch);
 }
 
-void Rendezvous::post(int position, std::vector<int> &awake) {
-  const ProgramStep &step = program.positions[position][at[position]];
+void Rendezvous::post(int position, const ProgramStep &step,
+                      std::vector<int> &awake) {
+  auto add = [&](const Message &message, Open &ends,
+                 std::vector<Message> &posted) {
+    if (!ends.insert({nameOf(message), posted.size()}).second)
+      fail(place(position) + " posts " + nameOf(program, message) + " twice");
+    posted.push_back(message);
+    awake.push_back(message.peer);
+  };
   for (const Message &message : step.sends) {
     const Transfer &transfer = program.transfers[message.transfer];
     const int number =
@@ -116,80 +135,88 @@ void Rendezvous::post(int position, std::vector<int> &awake) {
     if (!made.has(rowOf(transfer.fromStage, transfer.wave), number))
       fail(place(position) + " sends " + nameOf(program, message) +
            " before it has computed it");
-    channels[{position, message.peer}].sent.push_back(message);
+    add(message, open[position].sends, channels[{position, message.peer}].sent);
     compare(position, message.peer);
-    awake.push_back(message.peer);
   }
   for (const Message &message : step.receives) {
-    channels[{message.peer, position}].received.push_back(message);
+    add(message, open[position].receives,
+        channels[{message.peer, position}].received);
     compare(message.peer, position);
-    awake.push_back(message.peer);
   }
-  posted[position] = true;
 }
 
-bool Rendezvous::complete(int position) const {
-  const ProgramStep &step = program.positions[position][at[position]];
-  for (const Message &message : step.sends) {
-    const Channel &channel = channels.at({position, message.peer});
-    if (channel.met() < channel.sent.size())
-      return false;
+/// Whether a message that the position has posted has met its other end.
+bool Rendezvous::isThrough(int position, const Message &message, bool isSend) {
+  const Open &ends = isSend ? open[position].sends : open[position].receives;
+  auto it = ends.find(nameOf(message));
+  if (it == ends.end()) {
+    fail(place(position) + " waits for " + nameOf(program, message) +
+         ", which it has not posted");
+    return false;
   }
-  for (const Message &message : step.receives) {
-    const Channel &channel = channels.at({message.peer, position});
-    if (channel.met() < channel.received.size())
+  const auto [from, to] = isSend ? std::pair(position, message.peer)
+                                 : std::pair(message.peer, position);
+  return it->second < channels[{from, to}].met();
+}
+
+bool Rendezvous::await(int position, const ProgramStep &step) {
+  for (const Message &message : step.sends)
+    if (!isThrough(position, message, /*isSend=*/true))
       return false;
+  for (const Message &message : step.receives)
+    if (!isThrough(position, message, /*isSend=*/false))
+      return false;
+  for (const Message &message : step.sends)
+    open[position].sends.erase(nameOf(message));
+  for (const Message &message : step.receives) {
+    open[position].receives.erase(nameOf(message));
+    arrived.set(message.transfer, message.microbatch);
   }
   return true;
 }
 
-void Rendezvous::advance(int position, std::vector<int> &awake) {
-  const PositionProgram &steps = program.positions[position];
-  while (at[position] < steps.size()) {
-    const ProgramStep &step = steps[at[position]];
-    if (step.isExchange) {
-      if (!posted[position])
-        post(position, awake);
-      if (!complete(position))
-        return;
-      posted[position] = false;
-    } else {
-      checkAction(position, step.action);
+void Rendezvous::checkEnd(int position) {
+  for (const Open *ends : {&open[position].sends, &open[position].receives})
+    if (!ends->empty()) {
+      const auto [transfer, microbatch] = ends->begin()->first;
+      fail(place(position) + " ends without having waited for " +
+           nameOf(program, {transfer, microbatch, 0}));
     }
-    ++at[position];
-  }
 }
 
-/// The peer of a message of the position's exchange that has not met its other
-/// end; -1 if the position waits for nothing.
-int Rendezvous::waitsFor(int position, std::string *what) const {
+void Rendezvous::advance(int position, std::vector<int> &awake) {
+  const PositionProgram &steps = program.positions[position];
+  for (; at[position] < steps.size(); ++at[position]) {
+    const ProgramStep &step = steps[at[position]];
+    if (step.kind == ProgramStep::Compute)
+      checkAction(position, step.action);
+    if (step.kind == ProgramStep::Post)
+      post(position, step, awake);
+    if (step.kind == ProgramStep::Wait && !await(position, step))
+      return;
+  }
+  checkEnd(position);
+}
+
+/// The peer of a message that the position waits for; -1 if it waits for
+/// nothing.
+int Rendezvous::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
     return -1;
   const ProgramStep &step = steps[at[position]];
-  auto open = [&](const std::vector<Message> &posted,
-                  const std::vector<Message> &others, const Message &message) {
-    for (size_t k = others.size(); k < posted.size(); ++k)
-      if (posted[k] == message)
-        return true;
-    return false;
-  };
-  for (const Message &message : step.sends) {
-    const Channel &channel = channels.at({position, message.peer});
-    if (!open(channel.sent, channel.received, message))
-      continue;
-    *what = place(position) + " sends " + nameOf(program, message) + " to " +
-            place(message.peer);
-    return message.peer;
-  }
-  for (const Message &message : step.receives) {
-    const Channel &channel = channels.at({message.peer, position});
-    if (!open(channel.received, channel.sent, message))
-      continue;
-    *what = place(position) + " receives " + nameOf(program, message) +
-            " from " + place(message.peer);
-    return message.peer;
-  }
+  for (const Message &message : step.sends)
+    if (!isThrough(position, message, /*isSend=*/true)) {
+      *what = place(position) + " sends " + nameOf(program, message) + " to " +
+              place(message.peer);
+      return message.peer;
+    }
+  for (const Message &message : step.receives)
+    if (!isThrough(position, message, /*isSend=*/false)) {
+      *what = place(position) + " receives " + nameOf(program, message) +
+              " from " + place(message.peer);
+      return message.peer;
+    }
   return -1;
 }
 

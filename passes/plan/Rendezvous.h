@@ -18,14 +18,15 @@ struct Replay {
 };
 
 /// Runs the programs of all positions under the strictest semantics of
-/// messages: a position stays at an exchange until the peers have posted the
-/// other end of all its messages, nothing is buffered, and between two
-/// positions the k-th send meets the k-th receive. What terminates like this
-/// terminates under every real communicator.
+/// messages: nothing is buffered, a message is through once both ends have
+/// posted it, between two positions the k-th send meets the k-th receive, and a
+/// position stays at a wait until all of its messages are through. What
+/// terminates like this terminates under every real communicator.
 ///
-/// Also checks that both ends of a message mean the same value, that a value
-/// is sent after it was computed and arrives before it is used. An error about
-/// a deadlock prints the cycle:
+/// Also checks that both ends of a message mean the same value, that a value is
+/// sent after it was computed, that every message is posted once at both ends
+/// and waited for afterwards, a receive before its value is used. An error
+/// about a deadlock prints the cycle:
 ///
 ///     deadlock: position 2 sends 2F1 to position 3, position 3 sends 3B0 to
 ///     position 2

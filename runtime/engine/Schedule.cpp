@@ -5,6 +5,7 @@
 #include "runtime/engine/StopWatch.h"
 
 #include <cstring>
+#include <span>
 
 namespace pcc::runtime {
 
@@ -46,42 +47,73 @@ void Schedule::bindMessages(const LoadContext &context, const Groups &groups) {
          size_t(context.program.buffers[size_t(buffer)]->bytes)});
   for (const auto &action : context.program.actions) {
     Act &act = acts.emplace_back();
-    act.name = nameOf(*action);
+    act.id.action = nameOf(*action);
     act.microbatch = action->microbatch;
     act.function = action->function;
     bind(context, *action, act);
   }
+  // A message that does not come is missed by what would run next.
+  for (size_t i = 0; i + 1 < acts.size(); ++i)
+    if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
+      acts[i].id.action = acts[i + 1].id.action;
 }
 
-/// Both sides list the messages between them in the same order.
+/// The end of a message, which its post and its wait share.
+size_t Schedule::endOf(const LoadContext &context,
+                       const program::Message &message, bool isSend) {
+  const program::ProgramT &program = context.program;
+  auto [it, isNew] = endNumbers.try_emplace(
+      {isSend, message.transfer(), message.microbatch()}, ends.size());
+  if (!isNew)
+    return it->second;
+  const program::TransferT &transfer =
+      *program.transfers[size_t(message.transfer())];
+  const int32_t buffer = isSend ? transfer.from_buffer : transfer.to_buffer;
+  const int32_t stage = isSend ? transfer.to_stage : transfer.from_stage;
+  ends.push_back({{program.stage_positions[size_t(stage)],
+                   context.buffers.at(buffer, message.microbatch()),
+                   size_t(program.buffers[size_t(buffer)]->bytes)},
+                  isSend});
+  return it->second;
+}
+
 void Schedule::bind(const LoadContext &context, const program::ActionT &action,
                     Act &act) {
-  const program::ProgramT &program = context.program;
-  const auto add = [&](const program::Message &message, bool isSend) {
-    const program::TransferT &transfer =
-        *program.transfers[size_t(message.transfer())];
-    const int32_t buffer = isSend ? transfer.from_buffer : transfer.to_buffer;
-    const int32_t stage = isSend ? transfer.to_stage : transfer.from_stage;
-    const int peer = program.stage_positions[size_t(stage)];
-    const auto bytes = size_t(program.buffers[size_t(buffer)]->bytes);
-    void *data = context.buffers.at(buffer, message.microbatch());
-    if (peer == program.position) {
-      if (isSend && transfer.to_buffer >= 0)
-        act.moves.push_back(
-            {data, context.buffers.at(transfer.to_buffer, message.microbatch()),
-             bytes});
-      return;
+  const bool posts = action.kind == program::ActionKind::Post;
+  const auto add = [&](const std::vector<program::Message> &messages,
+                       bool isSend) {
+    for (const program::Message &message : messages) {
+      if (act.id.value.empty())
+        act.id.value =
+            context.program.transfers[size_t(message.transfer())]->value;
+      (posts ? act.posts : act.waits)
+          .push_back(endOf(context, message, isSend));
     }
-    if (bytes == 0)
-      return;
-    if (act.sends.empty() && act.receives.empty())
-      act.exchange = {act.name, transfer.value};
-    (isSend ? act.sends : act.receives).push_back({peer, data, bytes});
   };
-  for (const program::Message &message : action.sends)
-    add(message, /*isSend=*/true);
-  for (const program::Message &message : action.receives)
-    add(message, /*isSend=*/false);
+  add(action.receives, /*isSend=*/false);
+  add(action.sends, /*isSend=*/true);
+}
+
+Status Schedule::post(const Act &act) {
+  for (size_t number : act.posts) {
+    End &end = ends[number];
+    const std::span<const Piece> piece(&end.piece, 1), none;
+    if (Status status =
+            pipeline->post(end.isSend ? piece : none, end.isSend ? none : piece,
+                           act.id, end.ticket);
+        status.failed())
+      return status;
+  }
+  numTravelling += act.posts.size();
+  return Status::success();
+}
+
+Status Schedule::wait(const Act &act) {
+  awaited.clear();
+  for (size_t number : act.waits)
+    awaited.push_back(ends[number].ticket);
+  numTravelling -= act.waits.size();
+  return pipeline->wait(awaited, act.id);
 }
 
 Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
@@ -90,6 +122,8 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
   double communicated = 0;
   Status status = Status::success();
   for (Step &step : steps) {
+    if (numTravelling > 0)
+      pipeline->advance();
     if (step.communicates) {
       const StopWatch waiting;
       status = step.operation->run(run);
@@ -111,20 +145,19 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent) {
   int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
   for (Act &act : acts) {
     microbatch = act.microbatch;
-    const StopWatch idle;
-    for (const LocalMove &move : act.moves)
-      std::memcpy(move.to, move.from, move.bytes);
-    if (!act.sends.empty() || !act.receives.empty()) {
-      if (Status status =
-              pipeline->exchange(act.sends, act.receives, act.exchange);
-          status.failed())
+    if (!act.posts.empty())
+      if (Status status = post(act); status.failed())
+        return status;
+    if (!act.waits.empty()) {
+      const StopWatch idle;
+      if (Status status = wait(act); status.failed())
         return status;
       spent.idle += idle.seconds();
     }
     if (act.function < 0)
       continue;
     if (Status status = runList(functions[size_t(act.function)],
-                                {at, act.microbatch, act.name}, spent);
+                                {at, act.microbatch, act.id.action}, spent);
         status.failed())
       return status;
   }

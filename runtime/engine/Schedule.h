@@ -6,7 +6,9 @@
 #include "runtime/device/Device.h"
 #include "runtime/engine/Groups.h"
 
+#include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace pcc::runtime {
@@ -15,7 +17,7 @@ namespace pcc::runtime {
 struct TimeSpent {
   double compute = 0; ///< in instructions
   double wait = 0;    ///< in collectives
-  double idle = 0;    ///< in exchanges with other stages
+  double idle = 0;    ///< in waits for other stages
 };
 
 /// The actions of one step, ready to run. Knows no schedule by name: it does
@@ -35,20 +37,19 @@ private:
     std::unique_ptr<Operation> operation;
     bool communicates;
   };
-  /// A message between two stages of this position.
-  struct LocalMove {
-    const void *from;
-    void *to;
-    size_t bytes;
+  /// One end of a message.
+  struct End {
+    Piece piece;
+    bool isSend = false;
+    Ticket ticket = 0; ///< while it travels
   };
   struct Act {
-    std::string name;
+    ActionId id; ///< with the value of the first message
     int64_t microbatch = 0;
     int32_t function = -1;
-    std::vector<LocalMove> moves;
-    std::vector<Piece> sends;
-    std::vector<Piece> receives;
-    ActionId exchange = {}; ///< its first message's value
+    /// Into `ends`.
+    std::vector<size_t> posts;
+    std::vector<size_t> waits;
   };
 
   Status loadList(
@@ -57,6 +58,10 @@ private:
       std::vector<Step> &steps);
   void bind(const LoadContext &context, const program::ActionT &action,
             Act &act);
+  size_t endOf(const LoadContext &context, const program::Message &message,
+               bool isSend);
+  Status post(const Act &act);
+  Status wait(const Act &act);
   Status runList(std::vector<Step> &steps, const RunContext &run,
                  TimeSpent &spent);
 
@@ -65,6 +70,12 @@ private:
   std::vector<std::pair<void *, size_t>> accumulators;
   std::vector<std::vector<Step>> functions;
   std::vector<Act> acts;
+  std::vector<End> ends;
+  /// Index into `ends` by side, transfer and microbatch.
+  std::map<std::tuple<bool, int32_t, int32_t>, size_t> endNumbers;
+  /// Of one wait.
+  std::vector<Ticket> awaited;
+  size_t numTravelling = 0; ///< ends that were posted and not waited for
 };
 
 } // namespace pcc::runtime

@@ -205,7 +205,7 @@ int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
 }
 
 std::string nameOf(const program::ActionT &action) {
-  static constexpr char letters[] = {'F', 'B', 'I', 'W', 'U', 'X'};
+  static constexpr char letters[] = {'F', 'B', 'I', 'W', 'U', 'P', 'X'};
   if (action.kind == program::ActionKind::Unshard)
     return std::to_string(action.stage) + "UNSHARD";
   return std::to_string(action.stage) + letters[size_t(action.kind)] +

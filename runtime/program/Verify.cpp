@@ -5,6 +5,9 @@
 #include "runtime/program/VerifyInstructions.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -340,7 +343,8 @@ private:
       const program::ActionT &action = *program.actions[i];
       const bool hasMessages =
           !action.sends.empty() || !action.receives.empty();
-      const bool exchanges = action.kind == program::ActionKind::Exchange;
+      const bool exchanges = action.kind == program::ActionKind::Post ||
+                             action.kind == program::ActionKind::Wait;
       if (!isKnown(action.kind, program::ActionKind::Unshard) ||
           action.microbatch < 0 || action.microbatch >= program.microbatches ||
           action.function < -1 ||
@@ -350,6 +354,35 @@ private:
           !areFine(action.receives, &program::TransferT::to_buffer))
         return "action " + std::to_string(i) + " is impossible";
     }
+    return checkMessages();
+  }
+
+  /// Every message is posted once and waited for once, afterwards.
+  std::string checkMessages() const {
+    using Name = std::tuple<bool, int32_t, int32_t>;
+    std::map<Name, bool> isOpen;
+    const auto note = [&](const Name &name, program::ActionKind kind) {
+      if (kind == program::ActionKind::Post)
+        return isOpen.insert({name, true}).second;
+      auto it = isOpen.find(name);
+      return it != isOpen.end() && std::exchange(it->second, false);
+    };
+    for (size_t i = 0; i < program.actions.size(); ++i) {
+      const program::ActionT &action = *program.actions[i];
+      for (const auto *side : {&action.sends, &action.receives})
+        for (const program::Message &message : *side)
+          if (!note({side == &action.sends, message.transfer(),
+                     message.microbatch()},
+                    action.kind))
+            return "action " + std::to_string(i) +
+                   " has a message that is posted or waited for at another "
+                   "place";
+    }
+    for (const auto &[name, open] : isOpen)
+      if (open)
+        return "a message of \"" +
+               program.transfers[size_t(std::get<1>(name))]->value +
+               "\" is never waited for";
     return {};
   }
 

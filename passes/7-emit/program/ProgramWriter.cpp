@@ -190,8 +190,10 @@ private:
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
           program.actions.emplace_back(std::make_unique<program::ActionT>());
-      if (step.isExchange) {
-        action->kind = program::ActionKind::Exchange;
+      if (step.kind != plan::ProgramStep::Compute) {
+        action->kind = step.kind == plan::ProgramStep::Post
+                           ? program::ActionKind::Post
+                           : program::ActionKind::Wait;
         action->sends = messagesOf(step.sends);
         action->receives = messagesOf(step.receives);
         nameExchange(*action);
@@ -208,7 +210,7 @@ private:
     }
   }
 
-  /// An exchange is called after its first message.
+  /// A post or wait is called after its first message.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;

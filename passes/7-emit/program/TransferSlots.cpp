@@ -30,7 +30,8 @@ TransferSlots::TransferSlots(const ModelFacts &facts, int position,
 void TransferSlots::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
-    if (!step.isExchange && step.action.stage == pipe::stageOf(function) &&
+    if (step.kind == plan::ProgramStep::Compute &&
+        step.action.stage == pipe::stageOf(function) &&
         facts->functionOf(step.action) == function)
       spanOf(runsOnce ? static_cast<int>(spans.size()) - 1
                       : step.action.microbatch)
@@ -77,7 +78,7 @@ int32_t TransferSlots::count() const {
 Instants TransferSlots::heldAt(size_t step, const Span &span,
                                const FunctionInstants &line,
                                const Instants &touched) const {
-  if ((*steps)[step].isExchange)
+  if ((*steps)[step].kind != plan::ProgramStep::Compute)
     return {Instants::exchange, Instants::exchange};
   Instants held = line.at(facts->functionOf((*steps)[step].action));
   if (step == span.first && held.contains(touched.first))

@@ -8,8 +8,8 @@
 
 namespace pcc::emit {
 
-/// Instants of a position's line: all exchanges are 0, the instructions of each
-/// function of its stages lie behind one another.
+/// Instants of a position's line: all posts and waits are 0, the instructions
+/// of each function of its stages lie behind one another.
 struct Instants {
   static constexpr size_t exchange = 0;
   size_t first = SIZE_MAX, last = 0;
@@ -31,7 +31,7 @@ public:
 
   /// The actions that run a function make or read the value.
   void addRuns(mlir::func::FuncOp function);
-  /// It arrives, or leaves.
+  /// It arrives, or leaves: from the post to the end of the wait.
   void addReceives(int transfer);
   void addSends(int transfer);
   /// It is wanted after the last step.

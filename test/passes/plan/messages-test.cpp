@@ -1,5 +1,5 @@
-// Messages that take part in a simulation: what blocking calls and layouts of
-// queues cost, against the published figures and against the plain simulation.
+// Messages that take part in a simulation: what blocking calls cost, against
+// the published figures, and that messages beside the actions cost nothing.
 
 #include "passes/plan/Rendezvous.h"
 #include "passes/plan/Schedules.h"
@@ -55,7 +55,7 @@ private:
     if (next[position] == row.size() || !isReady(position, row[next[position]]))
       return false;
     const Action action = row[next[position]++];
-    program.positions[position].push_back({false, action, {}, {}});
+    program.positions[position].push_back({ProgramStep::Compute, action});
     for (size_t t = 0; t < program.transfers.size(); ++t)
       if (makes(action, program.transfers[t]))
         post(position, static_cast<int>(t), action.microbatch);
@@ -67,9 +67,9 @@ private:
     if (to == from)
       return;
     program.positions[from].push_back(
-        {true, {}, {{transfer, microbatch, to}}, {}});
+        {ProgramStep::Post, {}, {{transfer, microbatch, to}}, {}});
     program.positions[to].push_back(
-        {true, {}, {}, {{transfer, microbatch, from}}});
+        {ProgramStep::Post, {}, {}, {{transfer, microbatch, from}}});
     posted[to].insert({static_cast<size_t>(transfer), microbatch});
   }
 
@@ -86,7 +86,7 @@ std::string brief(const PipelineProgram &program, int position) {
     line += (line.empty() ? "" : " ") + word;
   };
   for (const ProgramStep &step : program.positions[position]) {
-    if (!step.isExchange)
+    if (step.kind == ProgramStep::Compute)
       add(print(step.action).substr(1));
     for (const Message &message : step.sends)
       add("S" + nameOf(program, message).substr(1));
@@ -107,16 +107,6 @@ TEST(Messages, TheLoweringByTurnsIsPyTorchs) {
             "RF5 B4 SB4 F5 RF6 B5 SB5 F6 RF7 B6 SB6 F7 B7 SB7");
 }
 
-double makespanByTurns(const ActionTable &table, MessageFlow flow,
-                       double latency = 0) {
-  ActionCosts costs;
-  costs.transferSeconds = [=](int, int) { return latency; };
-  const Timeline timeline =
-      simulateMessages(TurnLowering(table).run(), flow, costs);
-  EXPECT_EQ(timeline.stuck, "");
-  return timeline.makespan;
-}
-
 TEST(Messages, BlockingCallsOneAfterAnotherAreSlow) {
   struct Golden {
     ScheduleKind kind;
@@ -129,45 +119,22 @@ TEST(Messages, BlockingCallsOneAfterAnotherAreSlow) {
                           {ScheduleKind::ZbV, 4, 8, 33.5},
                           {ScheduleKind::OneFOneB, 8, 32, 177},
                           {ScheduleKind::Interleaved, 8, 32, 241},
-                          {ScheduleKind::ZbV, 8, 32, 141.5}})
-    EXPECT_EQ(makespanByTurns(make(g.kind, g.p, g.m), MessageFlow::Blocking),
-              g.makespan)
-        << nameOf(g.kind) << " p=" << g.p;
-}
-
-TEST(Messages, LayoutsOfQueuesTakeWhatWasPublished) {
-  struct Golden {
-    ScheduleKind kind;
-    int v;
-    MessageFlow flow;
-    double atOnce, afterLatency;
-  };
-  constexpr ScheduleKind interleaved = ScheduleKind::Interleaved;
-  for (const Golden &g :
-       {Golden{interleaved, 2, MessageFlow::OneQueue, 132, 137.2},
-        {interleaved, 2, MessageFlow::QueuePerDirection, 106.5, 108.15},
-        {interleaved, 2, MessageFlow::QueuePerWave, 131, 135.9},
-        {interleaved, 2, MessageFlow::QueuePerPeer, 106.5, 108},
-        {interleaved, 4, MessageFlow::OneQueue, 138, 151.45},
-        {interleaved, 4, MessageFlow::QueuePerPeer, 101.25, 104.35},
-        {ScheduleKind::ZbV, 2, MessageFlow::OneQueue, 105.5, 107.95},
-        {ScheduleKind::ZbV, 2, MessageFlow::QueuePerDirection, 105.5, 107.9},
-        {ScheduleKind::ZbV, 2, MessageFlow::QueuePerPeer, 99.5, 101.15}}) {
-    const ActionTable table = make(g.kind, 8, 32, g.v);
-    EXPECT_EQ(makespanByTurns(table, g.flow), g.atOnce);
-    EXPECT_NEAR(makespanByTurns(table, g.flow, 0.05), g.afterLatency, 1e-9);
+                          {ScheduleKind::ZbV, 8, 32, 141.5}}) {
+    const ActionTable table = make(g.kind, g.p, g.m);
+    const Timeline timeline =
+        simulateMessages(ungroup(TurnLowering(table).run()));
+    EXPECT_EQ(timeline.stuck, "");
+    EXPECT_EQ(timeline.makespan, g.makespan) << nameOf(g.kind) << " p=" << g.p;
   }
 }
 
-constexpr MessageFlow queued[] = {
-    MessageFlow::OneQueue, MessageFlow::QueuePerDirection,
-    MessageFlow::QueuePerWave, MessageFlow::QueuePerPeer};
 constexpr ScheduleKind trained[] = {
     ScheduleKind::Naive,       ScheduleKind::GPipe, ScheduleKind::OneFOneB,
     ScheduleKind::Interleaved, ScheduleKind::ZbH1,  ScheduleKind::ZbV};
 
-PipelineProgram inOrder(const ActionTable &table) {
-  auto lowered = lowerInOrder(table, chainTransfers(table.numStages, true));
+PipelineProgram lower(const ActionTable &table, int early = 1) {
+  auto lowered =
+      lowerExchanges(table, chainTransfers(table.numStages, true), early);
   EXPECT_EQ(lowered.error, "");
   return lowered.program;
 }
@@ -181,54 +148,40 @@ template <typename Visit> void forSomeTables(Visit &&visit) {
                                     " m=" + std::to_string(m));
 }
 
-TEST(Messages, InOneOrderTheyEndEvenIfEveryCallBlocks) {
+TEST(Messages, ThatTakeNoTimeCostNone) {
   forSomeTables([](const ActionTable &table, const std::string &name) {
-    const PipelineProgram program = inOrder(table);
-    ASSERT_EQ(replay(program).error, "") << name;
-    const Timeline timeline = simulateMessages(program, MessageFlow::Blocking);
-    ASSERT_EQ(timeline.stuck, "") << name;
-    ASSERT_GE(timeline.makespan, simulate(table).makespan) << name;
-  });
-}
-
-TEST(Messages, AQueuePerPeerCostsNothingBesideThePlainSimulation) {
-  forSomeTables([](const ActionTable &table, const std::string &name) {
-    const Timeline timeline =
-        simulateMessages(inOrder(table), MessageFlow::QueuePerPeer);
-    ASSERT_EQ(timeline.stuck, "") << name;
-    ASSERT_EQ(timeline.makespan, simulate(table).makespan) << name;
-    ASSERT_EQ(timeline.idle, simulate(table).idle) << name;
-  });
-}
-
-TEST(Messages, QueuesNeverBeatThePlainSimulation) {
-  ActionCosts costs;
-  costs.transferSeconds = [](int, int) { return 0.25; };
-  forSomeTables([&](const ActionTable &table, const std::string &name) {
-    const PipelineProgram program = inOrder(table);
-    for (MessageFlow flow : queued) {
-      const Timeline timeline = simulateMessages(program, flow, costs);
+    for (int early : {0, 1, 2}) {
+      const Timeline timeline = simulateMessages(lower(table, early));
       ASSERT_EQ(timeline.stuck, "") << name;
-      ASSERT_GE(timeline.makespan, simulate(table, costs).makespan) << name;
+      ASSERT_EQ(timeline.makespan, simulate(table).makespan) << name;
+      ASSERT_EQ(timeline.idle, simulate(table).idle) << name;
     }
   });
 }
 
-TEST(Messages, AGroupedExchangeOf1F1BDoesNotLengthenTheStep) {
-  for (auto [p, m] : {std::pair(4, 8), {8, 32}}) {
-    const ActionTable table = make(ScheduleKind::OneFOneB, p, m);
-    const auto grouped = lowerExchanges(table, chainTransfers(p, true));
-    EXPECT_EQ(simulateMessages(grouped.program, MessageFlow::Blocking).makespan,
-              simulate(table).makespan);
-  }
+/// Against receives that are posted when they are needed: those only travel
+/// while the receiver stands still.
+TEST(Messages, ThatTakeTimeTravelBesideTheActions) {
+  ActionCosts costs;
+  costs.transferSeconds = [](int, int) { return 0.25; };
+  forSomeTables([&](const ActionTable &table, const std::string &name) {
+    const Timeline early = simulateMessages(lower(table, 1), costs);
+    ASSERT_EQ(early.stuck, "") << name;
+    ASSERT_EQ(early.makespan, simulate(table, costs).makespan) << name;
+    ASSERT_LE(early.makespan, simulateMessages(lower(table, 0), costs).makespan)
+        << name;
+  });
+  const ActionTable table = make(ScheduleKind::Interleaved, 8, 32);
+  EXPECT_EQ(simulate(table).makespan, 106.5);
+  EXPECT_EQ(simulateMessages(lower(table, 1), costs).makespan, 114);
+  EXPECT_EQ(simulateMessages(lower(table, 0), costs).makespan, 140);
 }
 
 TEST(Messages, BothEndsShowWhenAMessageTravels) {
   ActionCosts costs;
   costs.transferSeconds = [](int from, int) { return from == 0 ? 0.5 : 0.25; };
   const Timeline timeline =
-      simulateMessages(inOrder(make(ScheduleKind::OneFOneB, 2, 1)),
-                       MessageFlow::QueuePerPeer, costs);
+      simulateMessages(lower(make(ScheduleKind::OneFOneB, 2, 1)), costs);
   std::string shown;
   for (const auto &row : timeline.messages) {
     for (const TimedAction &timed : row)
@@ -244,14 +197,11 @@ TEST(Messages, BothEndsShowWhenAMessageTravels) {
 }
 
 TEST(Messages, WhatNeverArrivesIsNamed) {
-  PipelineProgram program = inOrder(make(ScheduleKind::OneFOneB, 2, 1));
-  program.positions[0].erase(program.positions[0].begin() + 1);
-  EXPECT_EQ(simulateMessages(program, MessageFlow::QueuePerPeer).stuck,
-            "position 0 waits forever for what 0B0 needs; position 1 waits "
-            "forever for what 1F0 needs");
-  EXPECT_EQ(simulateMessages(program, MessageFlow::Blocking).stuck,
-            "position 0 waits forever in an exchange; position 1 waits forever "
-            "in an exchange");
+  PipelineProgram program = lower(make(ScheduleKind::OneFOneB, 2, 1));
+  program.positions[0].erase(program.positions[0].begin() + 2);
+  EXPECT_EQ(simulateMessages(program).stuck,
+            "position 0 waits forever for 1B0; position 1 waits forever for "
+            "0F0");
 }
 
 } // namespace

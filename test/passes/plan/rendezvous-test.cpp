@@ -3,6 +3,7 @@
 
 #include "passes/plan/Rendezvous.h"
 #include "passes/plan/Schedules.h"
+#include "passes/plan/SimulateMessages.h"
 
 #include "gtest/gtest.h"
 
@@ -17,14 +18,14 @@ ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
 }
 
 PipelineProgram lower(const ActionTable &table,
-                      const std::vector<Transfer> &transfers) {
-  auto result = lowerExchanges(table, transfers);
+                      const std::vector<Transfer> &transfers, int early = 1) {
+  auto result = lowerExchanges(table, transfers, early);
   EXPECT_EQ(result.error, "");
   return result.program;
 }
 
-/// A chain's program as Megatron's listings print it: {} one exchange, s send,
-/// r receive, F activation, B gradient.
+/// What a chain's program posts, as Megatron's listings print exchanges: {} all
+/// at once, s send, r receive, F activation, B gradient.
 std::string brief(const PipelineProgram &program) {
   std::string text;
   auto letter = [&](const Message &message) {
@@ -35,13 +36,16 @@ std::string brief(const PipelineProgram &program) {
   for (const PositionProgram &steps : program.positions) {
     std::string line;
     for (const ProgramStep &step : steps) {
+      if (step.kind == ProgramStep::Wait)
+        continue;
       std::string part;
       for (const Message &message : step.sends)
         part += (part.empty() ? "s" : " s") + letter(message);
       for (const Message &message : step.receives)
         part += (part.empty() ? "r" : " r") + letter(message);
       line += line.empty() ? "" : " ";
-      line += step.isExchange ? "{" + part + "}" : print(step.action).substr(1);
+      line += step.kind == ProgramStep::Post ? "{" + part + "}"
+                                             : print(step.action).substr(1);
     }
     text += line + "\n";
   }
@@ -56,9 +60,9 @@ const char *const grouped1F1B =
   "{rF0} F0 B0 {sB0 rF1} F1 B1 {sB1 rF2} F2 B2 {sB2 rF3} F3 B3 {sB3 rF4} F4 B4 {sB4 rF5} F5 B5 {sB5 rF6} F6 B6 {sB6 rF7} F7 B7 {sB7}\n";
 // clang-format on
 
-TEST(Rendezvous, ExchangesOf1F1BStandWhereMegatronHasThem) {
+TEST(Rendezvous, MessagesOf1F1BThatAreNotEarlyStandWhereMegatronHasThem) {
   ActionTable table = make(ScheduleKind::OneFOneB, 4, 8);
-  PipelineProgram program = lower(table, chainTransfers(4, true));
+  PipelineProgram program = lower(table, chainTransfers(4, true), 0);
   EXPECT_EQ(brief(program), grouped1F1B);
   EXPECT_TRUE(replay(program).terminates());
 }
@@ -67,12 +71,12 @@ TEST(Rendezvous, Ungrouped1F1BIsRejectedWithItsCycle) {
   for (int p = 2; p <= 8; ++p)
     for (int m = 2; m <= 16; ++m) {
       ActionTable table = make(ScheduleKind::OneFOneB, p, m);
-      auto result = replay(ungroup(lower(table, chainTransfers(p, true))));
+      auto result = replay(ungroup(lower(table, chainTransfers(p, true), 0)));
       ASSERT_FALSE(result.terminates()) << "p=" << p << " m=" << m;
       ASSERT_EQ(result.cycle.size(), 2u);
     }
   ActionTable table = make(ScheduleKind::OneFOneB, 4, 8);
-  auto result = replay(ungroup(lower(table, chainTransfers(4, true))));
+  auto result = replay(ungroup(lower(table, chainTransfers(4, true), 0)));
   EXPECT_EQ(result.cycle, (std::vector<int>{2, 3}));
   EXPECT_EQ(result.error, "deadlock: position 2 sends 2F1 to position 3, "
                           "position 3 sends 3B0 to position 2");
@@ -131,19 +135,32 @@ TEST(Rendezvous, EveryScheduleEndsWithSkipConnections) {
   }
 }
 
-TEST(Rendezvous, ForwardOnlyNeedsOneExchangeBetweenActions) {
+TEST(Rendezvous, ForwardOnlyReceivesWhileItComputesWhatCameBefore) {
   PipelineProgram program =
-      lower(make(ScheduleKind::ForwardOnly, 3, 2), chainTransfers(3, false));
-  EXPECT_EQ(print(program, 0), "0F0 {s0F0>1} 0F1 {s0F1>1}");
-  EXPECT_EQ(print(program, 1), "{r0F0<0} 1F0 {s1F0>2 r0F1<0} 1F1 {s1F1>2}");
-  EXPECT_EQ(print(program, 2), "{r1F0<1} 2F0 {r1F1<1} 2F1");
+      lower(make(ScheduleKind::ForwardOnly, 2, 4), chainTransfers(2, false));
+  EXPECT_EQ(print(program, 0), "0F0 {+s0F0>1} 0F1 {+s0F1>1} {?s0F0>1} 0F2 "
+                               "{+s0F2>1} {?s0F1>1} 0F3 {+s0F3>1} "
+                               "{?s0F2>1 ?s0F3>1}");
+  EXPECT_EQ(print(program, 1), "{+r0F0<0 +r0F1<0} {?r0F0<0} 1F0 {+r0F2<0} "
+                               "{?r0F1<0} 1F1 {+r0F3<0} {?r0F2<0} 1F2 "
+                               "{?r0F3<0} 1F3");
 }
 
 TEST(Rendezvous, TheTurnOfAVNeedsNoMessage) {
   PipelineProgram program =
       lower(make(ScheduleKind::ZbV, 1, 2), chainTransfers(2, true));
   for (const ProgramStep &step : program.positions[0])
-    EXPECT_FALSE(step.isExchange);
+    EXPECT_EQ(step.kind, ProgramStep::Compute);
+}
+
+/// A value that stage 0 gives to the last stage stays where it was made until
+/// that stage is about to need it; only two at a time would hold stage 0 back.
+TEST(Rendezvous, ASkipConnectionHoldsNobodyBack) {
+  const ActionTable table = make(ScheduleKind::OneFOneB, 4, 8);
+  std::vector<Transfer> transfers = chainTransfers(4, true);
+  transfers.push_back({0, 3, Wave::Forward});
+  EXPECT_EQ(simulateMessages(lower(table, transfers)).makespan,
+            simulate(table).makespan);
 }
 
 TEST(Rendezvous, InteriorPositionsOf1F1BSendAndReceiveTwicePerMicrobatch) {
@@ -151,10 +168,11 @@ TEST(Rendezvous, InteriorPositionsOf1F1BSendAndReceiveTwicePerMicrobatch) {
       lower(make(ScheduleKind::OneFOneB, 4, 8), chainTransfers(4, true));
   for (int position = 0; position < 4; ++position) {
     size_t sends = 0, receives = 0;
-    for (const ProgramStep &step : program.positions[position]) {
-      sends += step.sends.size();
-      receives += step.receives.size();
-    }
+    for (const ProgramStep &step : program.positions[position])
+      if (step.kind == ProgramStep::Post) {
+        sends += step.sends.size();
+        receives += step.receives.size();
+      }
     const size_t expected = position == 0 || position == 3 ? 8 : 16;
     EXPECT_EQ(sends, expected);
     EXPECT_EQ(receives, expected);
@@ -166,26 +184,67 @@ PipelineProgram sound() {
   return lower(make(ScheduleKind::OneFOneB, 2, 2), chainTransfers(2, true));
 }
 
-TEST(Rendezvous, ALostReceiveIsFound) {
+/// The first step of a kind that has messages of a side.
+std::vector<Message> &first(PipelineProgram &program, int position,
+                            ProgramStep::Kind kind,
+                            std::vector<Message> ProgramStep::*side) {
+  for (ProgramStep &step : program.positions[position])
+    if (step.kind == kind && !(step.*side).empty())
+      return step.*side;
+  ADD_FAILURE();
+  return program.positions[position].front().*side;
+}
+
+TEST(Rendezvous, TheProgramThatIsBrokenBelowIsThis) {
+  EXPECT_EQ(print(sound(), 0), "0F0 {+s0F0>1 +r1B0<1} 0F1 {+s0F1>1 +r1B1<1} "
+                               "{?r1B0<1} 0B0 {?r1B1<1} 0B1 "
+                               "{?s0F0>1 ?s0F1>1}");
+  EXPECT_EQ(print(sound(), 1),
+            "{+r0F0<0} {?r0F0<0} 1F0 {+r0F1<0} 1B0 {+s1B0>0} "
+            "{?r0F1<0} 1F1 1B1 {+s1B1>0} "
+            "{?s1B0>0 ?s1B1>0}");
+}
+
+TEST(Rendezvous, AReceiveThatNobodyPostsIsFound) {
   PipelineProgram program = sound();
-  ASSERT_EQ(print(program, 1),
-            "{r0F0<0} 1F0 1B0 {s1B0>0 r0F1<0} 1F1 1B1 {s1B1>0}");
-  program.positions[1][3].receives.clear();
+  first(program, 1, ProgramStep::Post, &ProgramStep::receives).clear();
   EXPECT_EQ(replay(program).error,
-            "position 1 runs 1F1 before it has received 0F1");
+            "position 1 waits for 0F0, which it has not posted");
+}
+
+TEST(Rendezvous, AReceiveThatNobodyWaitsForIsFound) {
+  PipelineProgram program = sound();
+  first(program, 1, ProgramStep::Wait, &ProgramStep::receives).clear();
+  EXPECT_EQ(replay(program).error,
+            "position 1 runs 1F0 before it has received 0F0");
+}
+
+TEST(Rendezvous, ASendThatNobodyWaitsForIsFound) {
+  PipelineProgram program = sound();
+  first(program, 1, ProgramStep::Wait, &ProgramStep::sends).pop_back();
+  EXPECT_EQ(replay(program).error,
+            "position 1 ends without having waited for 1B1");
 }
 
 TEST(Rendezvous, ALostSendIsFound) {
   PipelineProgram program = sound();
-  program.positions[1].back().sends.clear();
-  EXPECT_EQ(
-      replay(program).error,
-      "position 0 receives 1B1 from position 1, which has come to its end");
+  program.positions[1].pop_back();
+  program.positions[1].pop_back();
+  EXPECT_EQ(replay(program).error,
+            "position 1 ends without having waited for 1B0");
+}
+
+TEST(Rendezvous, AMessageThatIsPostedTwiceIsFound) {
+  PipelineProgram program = sound();
+  auto &sends = first(program, 0, ProgramStep::Post, &ProgramStep::sends);
+  sends.push_back(sends.front());
+  EXPECT_EQ(replay(program).error, "position 0 posts 0F0 twice");
 }
 
 TEST(Rendezvous, MessagesInAnotherOrderThanExpectedAreFound) {
   PipelineProgram program = sound();
-  program.positions[1][0].receives[0].microbatch = 1;
+  first(program, 1, ProgramStep::Post, &ProgramStep::receives)[0].microbatch =
+      1;
   EXPECT_EQ(replay(program).error,
             "position 0 sends 0F0 to position 1, which expects 0F1");
 }

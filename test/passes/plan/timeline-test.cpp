@@ -130,9 +130,8 @@ Timeline complete(ScheduleKind kind, int p, int m) {
   costs.seconds = [](const Action &action) {
     return action.kind == ActionKind::Backward ? 2e-3 : 1e-3;
   };
-  auto lowered = lowerInOrder(table, chainTransfers(table.numStages, true));
-  Timeline timeline =
-      simulateMessages(lowered.program, MessageFlow::QueuePerPeer, costs);
+  auto lowered = lowerExchanges(table, chainTransfers(table.numStages, true));
+  Timeline timeline = simulateMessages(lowered.program, costs);
   addMemory(timeline, std::vector<StageBytes>(table.numStages,
                                               {1 << 20, 1 << 19, 1 << 18, 0}));
   return timeline;

@@ -59,11 +59,12 @@ void addActions(TestProgram &builder, const Pipeline &pipeline) {
   const auto last = int32_t(pipeline.numPositions) - 1;
   for (int32_t m = 0; m < microbatches; ++m) {
     const auto exchange = [&](int32_t edge, bool sends) {
-      auto &action =
-          builder.action(program::ActionKind::Exchange, index, m, -1);
-      auto &list = sends ? action.sends : action.receives;
-      for (int i = 0; i < pipeline.messages; ++i)
-        list.emplace_back(edge * pipeline.messages + i, m);
+      for (auto kind : {program::ActionKind::Post, program::ActionKind::Wait}) {
+        auto &action = builder.action(kind, index, m, -1);
+        auto &list = sends ? action.sends : action.receives;
+        for (int i = 0; i < pipeline.messages; ++i)
+          list.emplace_back(edge * pipeline.messages + i, m);
+      }
     };
     if (index > 0)
       exchange(index - 1, false);

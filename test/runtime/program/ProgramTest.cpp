@@ -152,6 +152,38 @@ TEST(Verify, ActionsOfWhatIsNotThere) {
             std::string::npos);
 }
 
+/// What is wrong with these posts and waits of one value, each of microbatch 0.
+static std::string
+faultOfMessages(const std::vector<program::ActionKind> &kinds) {
+  return faultAfter([&](program::ProgramT &p) {
+    auto &transfer =
+        p.transfers.emplace_back(std::make_unique<program::TransferT>());
+    transfer->value = "h";
+    transfer->from_buffer = 0;
+    transfer->to_stage = 0;
+    transfer->to_buffer = -1;
+    for (program::ActionKind kind : kinds) {
+      auto &action =
+          p.actions.emplace_back(std::make_unique<program::ActionT>());
+      action->kind = kind;
+      action->function = -1;
+      action->sends.emplace_back(0, 0);
+    }
+  });
+}
+
+TEST(Verify, MessagesAreWaitedForOnceBehindTheirPost) {
+  constexpr auto post = program::ActionKind::Post,
+                 wait = program::ActionKind::Wait;
+  EXPECT_EQ(faultOfMessages({post, wait}), "");
+  EXPECT_NE(faultOfMessages({post}).find("\"h\" is never waited for"),
+            std::string::npos);
+  for (const auto &kinds :
+       {std::vector{wait, post}, {post, post, wait}, {post, wait, wait}})
+    EXPECT_NE(faultOfMessages(kinds).find("at another place"),
+              std::string::npos);
+}
+
 /// Whatever one byte of the tables becomes, the verifiers return.
 TEST(Verify, SurvivesMutatedTables) {
   flatbuffers::FlatBufferBuilder flat;
