@@ -16,13 +16,18 @@ static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
   return piece;
 }
 
+bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
+             const LowestPositions &lowest) {
+  return lowest.at(tensor.name) == at[0] &&
+         isLowestHolder(tensor.layout, mesh, at);
+}
+
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest) {
   std::vector<OwnedPiece> pieces;
   for (const StateTensor &tensor : tensors)
-    if (lowest.at(tensor.name) == at[0] &&
-        isLowestHolder(tensor.layout, mesh, at))
+    if (isOwner(tensor, mesh, at, lowest))
       pieces.push_back(pieceOf(tensor, mesh, at));
   return pieces;
 }

@@ -22,6 +22,11 @@ struct OwnedPiece {
   uint64_t bytes = 0;
 };
 
+/// Whether this rank, among those that hold the same elements, is the one that
+/// writes them.
+bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
+             const LowestPositions &lowest);
+
 /// Of every tensor whose owner, among those that hold the same elements, is
 /// this rank.
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,

@@ -3,11 +3,10 @@
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/Arena.h"
 #include "runtime/engine/Groups.h"
-#include "runtime/engine/Inputs.h"
+#include "runtime/engine/OutputParts.h"
 #include "runtime/engine/Outputs.h"
 #include "runtime/engine/Parameters.h"
 #include "runtime/engine/Progress.h"
-#include "runtime/engine/Report.h"
 #include "runtime/engine/Schedule.h"
 #include "runtime/engine/StopRequest.h"
 #include "runtime/engine/StopWatch.h"
@@ -15,36 +14,112 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <optional>
 #include <thread>
 
 namespace pcc::runtime {
 
 namespace {
-/// A rank from its program to its outputs. The methods run in the order in
-/// which they stand; each ends the run if it fails.
-class RankRun {
+/// A rank from its program to its outputs.
+class RankRun : public Rank {
 public:
   RankRun(const ProgramImage &image, const RunOptions &options, World &world,
           Device &device)
       : image(image), options(options), world(world), device(device),
         progress(options, world.rank()) {}
 
-  Status run() {
-    using Part = Status (RankRun::*)();
-    static constexpr Part parts[] = {
-        &RankRun::open,  &RankRun::checkPeers, &RankRun::allocateArena,
-        &RankRun::load,  &RankRun::read,       &RankRun::runSteps,
-        &RankRun::write, &RankRun::report};
+  int index() const override { return world.rank(); }
+
+  Status run() override {
+    return inOrder({&RankRun::open, &RankRun::readFiles, &RankRun::runSteps,
+                    &RankRun::write});
+  }
+
+  Status open() override {
     world.setDeadline(options.loadTimeout);
+    return inOrder({&RankRun::findProgram, &RankRun::checkPeers,
+                    &RankRun::allocateArena, &RankRun::load});
+  }
+
+  const program::ProgramT &program() const override { return *opened.tables; }
+
+  Status setInputs(const InputArrays &given) override {
+    if (Status status = inputs->open(given); status.failed())
+      return status;
+    // A training run reads them step by step.
+    if (!training)
+      inputs->read(0);
+    return Status::success();
+  }
+
+  Status runSteps() override {
+    if (training) {
+      if (!options.isEmbedded)
+        listenForStop();
+      return training->run(mine);
+    }
+    world.setDeadline(options.timeout);
+    for (int step = 0; step < options.warmup + options.repeat; ++step) {
+      progress.beginStep(step);
+      RankReport untimed;
+      if (Status status = inferenceStep(step < options.warmup ? untimed : mine);
+          status.failed())
+        return status;
+    }
+    // All ranks meet before any of them prints its summary.
+    progress.end();
+    return Status::success();
+  }
+
+  Status step(RankReport &report) override {
+    world.setDeadline(options.timeout);
+    return training ? training->step(report) : inferenceStep(report);
+  }
+
+  Status write() override {
+    return inOrder({&RankRun::writeFiles, &RankRun::report});
+  }
+
+  Status copyOutputs(std::span<std::byte *const> places) override {
+    MemorySink sink(places);
+    return OutputParts(*opened.tables, mesh, at, *buffers).write(sink);
+  }
+
+  Status copyWeights(WholeTensors &whole) override {
+    return ofTraining(
+        [&] { return whole.putTrained(training->tensors(), mesh, at, world); });
+  }
+
+  Status save(const std::string &directory) override {
+    return ofTraining([&] { return training->save(directory); });
+  }
+
+  Status resume(const std::string &directory,
+                std::vector<std::string> &notes) override {
+    return ofTraining([&] { return training->resume(directory, notes); });
+  }
+
+private:
+  using Part = Status (RankRun::*)();
+
+  /// Each part relies on the ones before it.
+  Status inOrder(std::initializer_list<Part> parts) {
     for (Part part : parts)
       if (Status status = (this->*part)(); status.failed())
         return status;
     return Status::success();
   }
 
-private:
-  Status open() {
+  template <typename Call> Status ofTraining(Call call) {
+    if (!training)
+      return Status::error(WrongUsage, "the bundle does not train",
+                           {"compile the model with --train"});
+    world.setDeadline(options.loadTimeout);
+    return call();
+  }
+
+  Status findProgram() {
     const std::span<const std::byte> bytes(
         static_cast<const std::byte *>(image.program), image.programBytes);
     if (Status status = openProgram(bytes, opened); status.failed())
@@ -117,50 +192,32 @@ private:
     if (Status status = parameters->fillBases(*buffers); status.failed())
       return status;
     schedule.bindMessages(context, groups);
+    inputs.emplace(program, mesh, at, options, *buffers);
+    if (trains(program))
+      training.emplace(program, mesh, at, options, world, *buffers, *inputs,
+                       schedule);
     return Status::success();
   }
 
-  Status read() {
-    inputs.emplace(*opened.tables, mesh, at, options, *buffers);
-    if (Status status = inputs->open(); status.failed())
+  Status readFiles() {
+    if (Status status = setInputs({}); status.failed())
       return status;
-    // A training run reads them step by step.
-    if (!trains(*opened.tables))
-      inputs->read(0);
     return world.all().barrier({"load", "inputs"});
   }
 
-  Status train() {
-    listenForStop();
-    return TrainingRun(*opened.tables, mesh, at, options, world, *buffers,
-                       *inputs, schedule)
-        .run(mine);
-  }
-
-  Status runSteps() {
-    if (trains(*opened.tables))
-      return train();
-    world.setDeadline(options.timeout);
-    for (int step = 0; step < options.warmup + options.repeat; ++step) {
-      progress.beginStep(step);
-      const StopWatch watch;
-      TimeSpent spent;
-      if (Status status = schedule.runStep(mesh, at, spent); status.failed())
-        return status;
-      if (step < options.warmup)
-        continue;
-      mine.steps.push_back(watch.seconds());
-      mine.seconds += mine.steps.back();
-      mine.spent.compute += spent.compute;
-      mine.spent.wait += spent.wait;
-      mine.spent.idle += spent.idle;
-    }
-    // All ranks meet before any of them prints its summary.
-    progress.end();
+  Status inferenceStep(RankReport &report) {
+    if (options.isGivenUp && options.isGivenUp())
+      return givenUp();
+    const StopWatch watch;
+    if (Status status = schedule.runStep(mesh, at, report.spent);
+        status.failed())
+      return status;
+    report.steps.push_back(watch.seconds());
+    report.seconds += report.steps.back();
     return Status::success();
   }
 
-  Status write() {
+  Status writeFiles() {
     world.setDeadline(options.loadTimeout);
     if (options.outputDirectory.empty())
       return world.all().barrier({"write", "outputs"});
@@ -194,13 +251,15 @@ private:
   std::optional<Parameters> parameters;
   std::optional<Inputs> inputs;
   Schedule schedule;
+  std::optional<TrainingRun> training; ///< of a program that trains
   RankReport mine;
 };
 } // namespace
 
-Status runRank(const ProgramImage &image, const RunOptions &options,
-               World &world, Device &device) {
-  return RankRun(image, options, world, device).run();
+std::unique_ptr<Rank> createRank(const ProgramImage &image,
+                                 const RunOptions &options, World &world,
+                                 Device &device) {
+  return std::make_unique<RankRun>(image, options, world, device);
 }
 
 int threadsPerRank(const RunOptions &options, int worldSize) {

@@ -3,20 +3,66 @@
 #ifndef PCC_RUNTIME_ENGINE_ENGINE_H
 #define PCC_RUNTIME_ENGINE_ENGINE_H
 
-#include "runtime/comm/Communicator.h"
-#include "runtime/device/Device.h"
-#include "runtime/engine/RunOptions.h"
+#include "runtime/checkpoint/WholeTensors.h"
+#include "runtime/engine/Inputs.h"
+#include "runtime/engine/Report.h"
+
+#include <memory>
+#include <span>
 
 namespace pcc::runtime {
 
-/// Loads the program, reads its inputs, runs warm-up and timed steps, writes
-/// the outputs and the report, and prints one summary line to stderr. Called by
-/// every rank of the world, each with the image of its position and a device of
-/// its own. Outputs appear only if all ranks succeed. A rank that fails ends
-/// the run on all ranks (World::abort) and returns the error; it prints nothing
-/// then.
-Status runRank(const ProgramImage &image, const RunOptions &options,
-               World &world, Device &device);
+/// One rank of a run. All ranks of
+/// the world make the same calls in the same order, each with the image of its
+/// position and, from one thread, a device of its own. After a call that has
+/// failed on any rank, whom World::abort then tells the others, no other call
+/// is made.
+class Rank {
+public:
+  virtual ~Rank() = default;
+
+  /// Its number in the world.
+  virtual int index() const = 0;
+
+  /// All that the options ask for: loads, reads the inputs, runs warm-up and
+  /// timed steps, writes the outputs and the report, and prints one summary
+  /// line to stderr. Outputs appear only if all ranks succeed. The only call.
+  virtual Status run() = 0;
+
+  /// Loads the program and the weights. The first call.
+  virtual Status open() = 0;
+  virtual const program::ProgramT &program() const = 0;
+
+  /// What the steps from now on read (see Inputs::open). Meets no other rank.
+  virtual Status setInputs(const InputArrays &given) = 0;
+  /// All steps that the options ask for, warm-up first; of a training run with
+  /// checkpoints and metrics.
+  virtual Status runSteps() = 0;
+  /// One step; adds what it took to `report`, and the metrics of training.
+  virtual Status step(RankReport &report) = 0;
+  /// Writes the outputs and the report to where the options say.
+  virtual Status write() = 0;
+  /// Writes this rank's parts of what the last step has computed: to one place
+  /// per output, which has the type of a file. Meets no other rank.
+  virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
+
+  // Of a program that trains.
+
+  /// Puts this rank's pieces of the trained weights into `whole`, which ranks
+  /// of this process share.
+  virtual Status copyWeights(WholeTensors &whole) = 0;
+  /// Saves a checkpoint in `directory`.
+  virtual Status save(const std::string &directory) = 0;
+  /// Goes on where the newest checkpoint in `directory` stands; `notes` is what
+  /// the user should know.
+  virtual Status resume(const std::string &directory,
+                        std::vector<std::string> &notes) = 0;
+};
+
+/// All of these must outlive the rank.
+std::unique_ptr<Rank> createRank(const ProgramImage &image,
+                                 const RunOptions &options, World &world,
+                                 Device &device);
 
 /// Threads that a rank uses: the option's, else the host's cores divided by its
 /// ranks, at least one.

@@ -17,45 +17,42 @@ static std::string describe(const program::InputT &input) {
          toString(input.shape) + ")";
 }
 
-Status Inputs::checkNames() const {
+Status Inputs::checkName(const std::string &name) const {
   std::string known;
-  for (const auto &input : program.inputs)
+  for (const auto &input : program.inputs) {
+    if (input->name == name)
+      return Status::success();
     known += (known.empty() ? "" : ", ") + describe(*input);
-  for (const auto &[name, path] : options.inputs)
-    if (std::none_of(program.inputs.begin(), program.inputs.end(),
-                     [&](const auto &input) { return input->name == name; }))
-      return Status::error(BadInput, "the model has no input \"" + name + "\"",
-                           {"its inputs are " + known});
-  return Status::success();
+  }
+  return Status::error(BadInput, "the model has no input \"" + name + "\"",
+                       {"its inputs are " + known});
 }
 
-/// Whether a file holds an input, or, with `isOfSteps`, one for each step.
-static Status checkFile(const program::InputT &input, const std::string &path,
-                        const NpyFile &file, bool isOfSteps) {
+/// Whether an array holds an input, or, with `isOfSteps`, one for each step.
+static Status checkArray(const program::InputT &input, ElementType type,
+                         const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
-  if (file.type() != wanted)
-    return Status::error(BadInput,
-                         "input \"" + input.name + "\" has type " +
-                             std::string(nameOf(file.type())) + ", not " +
-                             std::string(nameOf(wanted)),
-                         {"read from \"" + path + "\""});
-  std::vector<int64_t> shape = file.shape();
+  if (type != wanted && type != typeOf(input.type))
+    return Status::error(BadInput, "input \"" + input.name + "\" has type " +
+                                       std::string(nameOf(type)) + ", not " +
+                                       std::string(nameOf(wanted)));
+  std::vector<int64_t> ofStep = shape;
   if (isOfSteps && !shape.empty() && shape.front() > 0)
-    shape.erase(shape.begin());
-  if (shape == input.shape && shape.size() + isOfSteps == file.shape().size())
+    ofStep.erase(ofStep.begin());
+  if (ofStep == input.shape && ofStep.size() + isOfSteps == shape.size())
     return Status::success();
-  return Status::error(
-      BadInput,
-      "input \"" + input.name + "\" has shape " + toString(file.shape()) +
-          ", not " + (isOfSteps ? "steps of " : "") + toString(input.shape),
-      {"read from \"" + path + "\""});
+  return Status::error(BadInput, "input \"" + input.name + "\" has shape " +
+                                     toString(shape) + ", not " +
+                                     (isOfSteps ? "steps of " : "") +
+                                     toString(input.shape));
 }
 
 namespace {
-/// Where the elements of one input come from: a file, or a generator.
+/// Where the elements of one input come from: memory, or a generator.
 class InputSource {
 public:
-  explicit InputSource(const NpyFile &file) : file(&file), type(file.type()) {}
+  InputSource(ElementType type, const void *data)
+      : elements(static_cast<const char *>(data)), type(type) {}
   explicit InputSource(const RandomTensor &random)
       : random(random), type(random.type) {}
 
@@ -71,17 +68,15 @@ public:
       return;
     }
     const int64_t count = loops.empty() ? 1 : loops[0].extent;
-    if (!file)
+    if (!elements)
       return fillRandom({random.key, wanted, random.scale, random.indexBound},
                         uint64_t(from), 1, count, target + to * size);
-    convertElements(type,
-                    static_cast<const char *>(file->data()) +
-                        from * int64_t(sizeOf(type)),
-                    count, wanted, target + to * size);
+    convertElements(type, elements + from * int64_t(sizeOf(type)), count,
+                    wanted, target + to * size);
   }
 
 private:
-  const NpyFile *file = nullptr;
+  const char *elements = nullptr;
   RandomTensor random;
   ElementType type;
 };
@@ -126,7 +121,8 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
       return status.addNote("it was given for input " + describe(input));
     if (isOfSteps && !file.shape().empty())
       source.numSteps = file.shape().front();
-    return checkFile(input, path, file, isOfSteps);
+    Status status = checkArray(input, file.type(), file.shape(), isOfSteps);
+    return status.ok() ? status : status.addNote("read from \"" + path + "\"");
   }
   if (!options.randomInputs)
     return Status::error(BadInput, "input " + describe(input) + " is missing",
@@ -137,12 +133,30 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   return Status::success();
 }
 
-Status Inputs::open() {
-  if (Status status = checkNames(); status.failed())
-    return status;
-  for (const auto &input : program.inputs)
-    if (Status status = open(*input, sources.emplace_back()); status.failed())
+Status Inputs::open(const InputArrays &given) {
+  for (const auto &[name, path] : options.inputs)
+    if (Status status = checkName(name); status.failed())
       return status;
+  for (const auto &[name, array] : given)
+    if (Status status = checkName(name); status.failed())
+      return status;
+  sources.resize(program.inputs.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const program::InputT &input = *program.inputs[i];
+    Source &source = sources[i];
+    const auto array = given.find(input.name);
+    source.array.reset();
+    if (array != given.end())
+      source.array = array->second;
+    else if (source.isOpen)
+      continue;
+    Status status = source.array ? checkArray(input, source.array->type,
+                                              source.array->shape, false)
+                                 : open(input, source);
+    if (status.failed())
+      return status;
+    source.isOpen |= !source.array;
+  }
   return Status::success();
 }
 
@@ -152,12 +166,15 @@ void Inputs::read(int64_t step) const {
     const Source &source = sources[i];
     if (input.buffer < 0)
       continue;
-    const int64_t base =
-        source.numSteps ? step % source.numSteps * numElements(input.shape) : 0;
-    fillBuffer(program, input, mesh, at,
-               source.file ? InputSource(*source.file)
-                           : InputSource(source.random),
-               base, buffers);
+    const int64_t base = source.numSteps && !source.array
+                             ? step % source.numSteps * numElements(input.shape)
+                             : 0;
+    fillBuffer(
+        program, input, mesh, at,
+        source.array  ? InputSource(source.array->type, source.array->data)
+        : source.file ? InputSource(source.file->type(), source.file->data())
+                      : InputSource(source.random),
+        base, buffers);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/engine/Outputs.h"
 #include "runtime/comm/Agree.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/engine/OutputParts.h"
 #include "runtime/program/Npy.h"
 #include "runtime/program/OutputNames.h"
 
@@ -32,15 +32,7 @@ struct OutputFile {
   int descriptor = -1;
 };
 
-/// Takes runs of bytes of an output's data.
-class Sink {
-public:
-  virtual ~Sink() = default;
-  virtual Status write(size_t output, int64_t offset, const void *data,
-                       size_t size) = 0;
-};
-
-class FileSink : public Sink {
+class FileSink : public OutputSink {
 public:
   explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
 
@@ -68,7 +60,7 @@ private:
 
 /// Collects what goes to rank 0: {output, offset, size} and the bytes, again
 /// and again.
-class MessageSink : public Sink {
+class MessageSink : public OutputSink {
 public:
   Status write(size_t output, int64_t offset, const void *data,
                size_t size) override {
@@ -93,8 +85,8 @@ public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
                const Coordinates &at, const std::string &directory,
                const BufferTable &buffers, World &world)
-      : program(program), mesh(mesh), at(at), directory(directory),
-        buffers(buffers), world(world) {
+      : program(program), directory(directory), world(world),
+        parts(program, mesh, at, buffers) {
     std::vector<std::string> names;
     for (const auto &output : program.outputs)
       names.push_back(output->name);
@@ -123,7 +115,7 @@ public:
     bool collects = !isRoot() && !openFiles();
     if (status = anyOf(collects); status.failed())
       return finish(std::move(status));
-    status = collects ? writeThroughRoot() : writeParts(toFiles);
+    status = collects ? writeThroughRoot() : parts.write(toFiles);
     status = agree(closeFiles(std::move(status)));
     return finish(std::move(status));
   }
@@ -213,73 +205,9 @@ private:
     return status.failed() ? status : left;
   }
 
-  /// The rank's parts of all outputs, of all microbatches.
-  Status writeParts(Sink &sink) {
-    for (size_t i = 0; i < program.outputs.size(); ++i) {
-      const program::OutputT &output = *program.outputs[i];
-      if (output.buffer < 0)
-        continue;
-      const Layout layout = layoutOf(*output.layout);
-      if (!isLowestHolder(layout, mesh, at))
-        continue;
-      const bool isCut = usesAxis(layout, mesh.microbatchAxis());
-      for (int32_t m = 0; m < (isCut ? program.microbatches : 1); ++m)
-        if (Status status = writePart(sink, i, layout, m); status.failed())
-          return status;
-    }
-    return Status::success();
-  }
-
-  Status writePart(Sink &sink, size_t index, const Layout &layout,
-                   int32_t microbatch) {
-    const program::OutputT &output = *program.outputs[index];
-    Coordinates here = at;
-    here[size_t(mesh.microbatchAxis())] = microbatch;
-    const Layout whole = wholeLayout(output.shape);
-    const char *data =
-        static_cast<const char *>(buffers.at(output.buffer, microbatch));
-    for (const StridedCopy &copy :
-         intersect({&layout, &here}, {&whole, &here}, mesh))
-      if (Status status = writeLoops(sink, index, copy.loops, copy.sourceOffset,
-                                     copy.targetOffset, data);
-          status.failed())
-        return status;
-    return Status::success();
-  }
-
-  Status writeLoops(Sink &sink, size_t index, std::span<const CopyLoop> loops,
-                    int64_t from, int64_t to, const char *data) {
-    const bool isRun =
-        loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1 &&
-                          loops[0].targetStride == 1);
-    if (isRun)
-      return writeRun(sink, index, loops.empty() ? 1 : loops[0].extent, from,
-                      to, data);
-    for (int64_t i = 0; i < loops[0].extent; ++i)
-      if (Status status = writeLoops(sink, index, loops.subspan(1),
-                                     from + i * loops[0].sourceStride,
-                                     to + i * loops[0].targetStride, data);
-          status.failed())
-        return status;
-    return Status::success();
-  }
-
-  Status writeRun(Sink &sink, size_t index, int64_t count, int64_t from,
-                  int64_t to, const char *data) {
-    const ElementType type = typeOf(program.outputs[index]->type);
-    const ElementType written = npyTypeOf(type);
-    const auto size = int64_t(sizeOf(written));
-    data += from * int64_t(sizeOf(type));
-    if (type == written)
-      return sink.write(index, to * size, data, size_t(count * size));
-    converted.resize(size_t(count * size));
-    convertElements(type, data, count, written, converted.data());
-    return sink.write(index, to * size, converted.data(), converted.size());
-  }
-
   Status writeThroughRoot() {
     MessageSink sink;
-    if (Status status = writeParts(sink); status.failed())
+    if (Status status = parts.write(sink); status.failed())
       return status;
     const auto size = int64_t(sink.bytes.size());
     std::vector<int64_t> sizes(size_t(world.size()));
@@ -327,14 +255,11 @@ private:
   }
 
   const program::ProgramT &program;
-  const Mesh &mesh;
-  const Coordinates &at;
   const std::string &directory;
-  const BufferTable &buffers;
   World &world;
+  OutputParts parts;
   std::vector<OutputFile> files;
   FileSink toFiles{files};
-  std::vector<char> converted;
   bool madeDirectory = false;
   const ActionId action{"write", "outputs"};
 };

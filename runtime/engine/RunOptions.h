@@ -36,6 +36,11 @@ struct RunOptions {
   bool checkWeights = false; ///< hash whole weight files
   bool quiet = false;        ///< no summary lines
   int localRanks = 0;        ///< ranks on this host; 0: all of them
+  /// In a process that is somebody else's: no signal is listened for, and
+  /// nothing goes to stdout.
+  bool isEmbedded = false;
+  /// Asked before each step: whether this rank ends instead. May be empty.
+  std::function<bool()> isGivenUp = {};
   /// Told on rank 0 what it does; an empty text is the end. May be empty.
   std::function<void(const std::string &)> onProgress = {};
 };

@@ -57,19 +57,26 @@ TrainingRun::~TrainingRun() {
     std::fclose(metricsFile);
 }
 
-Status TrainingRun::resume() {
-  if (options.resume.empty())
-    return Status::success();
+Status TrainingRun::resume(const std::string &directory,
+                           std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
-  if (Status status =
-          loadCheckpoint(options.resume, state, mesh, at, world, loaded);
+  if (Status status = loadCheckpoint(directory, state, mesh, at, world, loaded);
       status.failed())
     return status;
   position = loaded.position;
-  for (const std::string &note : loaded.notes)
+  notes.insert(notes.end(), loaded.notes.begin(), loaded.notes.end());
+  return Status::success();
+}
+
+Status TrainingRun::resumeAsAsked() {
+  if (options.resume.empty())
+    return Status::success();
+  std::vector<std::string> notes;
+  Status status = resume(options.resume, notes);
+  for (const std::string &note : notes)
     if (world.rank() == 0 && !options.quiet)
       std::fprintf(stderr, "note: %s\n", note.c_str());
-  return Status::success();
+  return status;
 }
 
 Status TrainingRun::openOutputs() {
@@ -79,11 +86,14 @@ Status TrainingRun::openOutputs() {
       return Status::error(InputOutput, "cannot write \"" + options.metrics +
                                             "\": " + std::strerror(errno));
   }
-  if (options.save.empty())
-    return Status::success();
+  return options.save.empty() ? Status::success() : openWriter(options.save);
+}
+
+Status TrainingRun::openWriter(const std::string &directory) {
+  writersDirectory = directory;
   writer = std::make_unique<CheckpointWriter>();
   CheckpointOptions saving;
-  saving.directory = options.save;
+  saving.directory = directory;
   saving.timeout = options.loadTimeout;
   saving.model = program.model;
   saving.weightsRoot = program.weights_root;
@@ -114,10 +124,12 @@ StepMetrics TrainingRun::readMetrics() const {
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
-  std::printf("step %lld loss %.6g grad_norm %.6g lr %.6g\n",
-              static_cast<long long>(metrics.step), *metrics.loss,
-              metrics.gradNorm.value_or(0), metrics.learningRate.value_or(0));
-  std::fflush(stdout);
+  if (!options.isEmbedded) {
+    std::printf("step %lld loss %.6g grad_norm %.6g lr %.6g\n",
+                static_cast<long long>(metrics.step), *metrics.loss,
+                metrics.gradNorm.value_or(0), metrics.learningRate.value_or(0));
+    std::fflush(stdout);
+  }
   if (!metricsFile)
     return;
   const nlohmann::ordered_json line = {
@@ -130,7 +142,9 @@ void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   std::fflush(metricsFile);
 }
 
-Status TrainingRun::trainStep(RankReport &report) {
+Status TrainingRun::step(RankReport &report) {
+  if (options.isGivenUp && options.isGivenUp())
+    return givenUp();
   inputs.read(position.step);
   const StopWatch watch;
   if (Status status = schedule.runStep(mesh, at, report.spent); status.failed())
@@ -140,8 +154,14 @@ Status TrainingRun::trainStep(RankReport &report) {
   ++position.step;
   ++position.samples;
   report.metrics.push_back(readMetrics());
-  tell(report.metrics.back(), report.steps.back());
   return Status::success();
+}
+
+Status TrainingRun::save(const std::string &directory) {
+  if (!writer || writersDirectory != directory)
+    if (Status status = openWriter(directory); status.failed())
+      return status;
+  return writer->save(position);
 }
 
 Status TrainingRun::saveIfDue(bool isLast) {
@@ -166,7 +186,7 @@ Status TrainingRun::agreeToStop(bool &stops) {
 }
 
 Status TrainingRun::run(RankReport &report) {
-  if (Status status = resume(); status.failed())
+  if (Status status = resumeAsAsked(); status.failed())
     return status;
   if (Status status = openOutputs(); status.failed())
     return status;
@@ -175,12 +195,13 @@ Status TrainingRun::run(RankReport &report) {
     return status;
   world.setDeadline(options.timeout);
   bool stops = false;
-  for (int64_t step = 0; step < options.steps && !stops; ++step) {
-    if (Status status = trainStep(report); status.failed())
+  for (int64_t done = 0; done < options.steps && !stops; ++done) {
+    if (Status status = step(report); status.failed())
       return status;
+    tell(report.metrics.back(), report.steps.back());
     if (Status status = agreeToStop(stops); status.failed())
       return status;
-    if (Status status = saveIfDue(stops || step + 1 == options.steps);
+    if (Status status = saveIfDue(stops || done + 1 == options.steps);
         status.failed())
       return status;
   }

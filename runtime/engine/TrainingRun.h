@@ -16,6 +16,11 @@ namespace pcc::runtime {
 /// Whether a step changes weights.
 bool trains(const program::ProgramT &program);
 
+/// Why a rank ends that RunOptions::isGivenUp ends.
+inline Status givenUp() {
+  return Status::error(PeerLost, "the run was given up");
+}
+
 /// The steps of a training run on one rank.
 class TrainingRun {
 public:
@@ -26,14 +31,27 @@ public:
               Schedule &schedule);
   ~TrainingRun();
 
-  /// Takes up a checkpoint, trains, and saves; adds what it took to `report`.
-  /// Ends early, after a save, where a signal asked all ranks to.
+  /// Takes up a checkpoint, trains, and saves, as the options say; adds what it
+  /// took to `report`. Ends early, after a save, where a signal asked all ranks
+  /// to.
   Status run(RankReport &report);
 
+  // Its parts, each of which all ranks call.
+
+  /// See loadCheckpoint; adds its notes.
+  Status resume(const std::string &directory, std::vector<std::string> &notes);
+  /// One step on the inputs that have its number. Tells nobody.
+  Status step(RankReport &report);
+  /// Saves where the run stands.
+  Status save(const std::string &directory);
+
+  /// This rank's pieces of what changes.
+  std::span<const StateTensor> tensors() const { return state; }
+
 private:
-  Status resume();
+  Status resumeAsAsked();
   Status openOutputs();
-  Status trainStep(RankReport &report);
+  Status openWriter(const std::string &directory);
   Status saveIfDue(bool isLast);
   Status agreeToStop(bool &stops);
   StepMetrics readMetrics() const;
@@ -50,6 +68,7 @@ private:
   std::vector<StateTensor> state;
   TrainingPosition position;
   std::unique_ptr<CheckpointWriter> writer;
+  std::string writersDirectory;
   std::FILE *metricsFile = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/launch/Bundle.h"
 
 #include <cstdio>
+#include <fstream>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -32,6 +33,26 @@ int countRanks(const std::string &bundle) {
     (hasRank(bundle, middle) ? present : absent) = middle;
   }
   return absent;
+}
+
+/// The number of ranks, with which bundle.json begins; 0 if it does not.
+static int recordedWorld(const std::string &bundle) {
+  std::ifstream file(bundle + "/bundle.json");
+  char text[64] = {};
+  file.read(text, sizeof text - 1);
+  int world = 0;
+  return sscanf(text, " { \"world\" : %d", &world) == 1 ? world : 0;
+}
+
+// Ranks that are gone would look like a smaller world.
+Status checkComplete(const std::string &bundle) {
+  const int present = countRanks(bundle);
+  const int world = recordedWorld(bundle);
+  if (present == 0 || present >= world)
+    return Status::success();
+  return Status::error(DamagedBundle,
+                       "bundle '" + bundle + "' of " + std::to_string(world) +
+                           " ranks lacks " + rankFileName(present));
 }
 
 } // namespace pcc::runtime

@@ -3,6 +3,8 @@
 #ifndef PCC_RUNTIME_LAUNCH_BUNDLE_H
 #define PCC_RUNTIME_LAUNCH_BUNDLE_H
 
+#include "runtime/program/Status.h"
+
 #include <string>
 
 namespace pcc::runtime {
@@ -13,6 +15,9 @@ std::string rankFileName(int rank);
 /// Number of ranks that the bundle has executables for: rank-000 and so on
 /// without a gap; 0 if it is no bundle.
 int countRanks(const std::string &bundle);
+
+/// Exit code 11 if the bundle lacks ranks that it says it has.
+Status checkComplete(const std::string &bundle);
 
 } // namespace pcc::runtime
 

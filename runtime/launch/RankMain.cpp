@@ -91,7 +91,7 @@ static Status run(const RunOptions &options, const Identity &identity) {
                                          std::to_string(world->rank()));
   const auto device =
       createCpuDevice(threadsPerRank(options, identity.worldSize));
-  return runRank(pcc_program_image, options, *world, *device);
+  return createRank(pcc_program_image, options, *world, *device)->run();
 }
 
 int main(int argc, char **argv) {

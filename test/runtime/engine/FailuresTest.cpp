@@ -99,7 +99,7 @@ TEST_F(Failures, WrongWorldSize) {
   const ProgramImage image{at, sealed.size(), nullptr, 0};
   const auto worlds = createThreadWorlds(1);
   const auto device = createCpuDevice(1);
-  const Status status = runRank(image, {}, *worlds[0], *device);
+  const Status status = createRank(image, {}, *worlds[0], *device)->run();
   EXPECT_EQ(status.code(), WrongWorld);
   EXPECT_EQ(status.message(),
             "the bundle was compiled for 2 ranks, but the run has 1");

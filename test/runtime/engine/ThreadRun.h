@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -36,8 +37,14 @@ public:
     variant = {"x86-64", kernels.data()};
   }
 
-  /// The first error of any rank.
   runtime::Status run(const runtime::RunOptions &options) {
+    return each(options, [](runtime::Rank &rank) { return rank.run(); });
+  }
+
+  /// What every rank does; the first error of any.
+  runtime::Status
+  each(const runtime::RunOptions &options,
+       const std::function<runtime::Status(runtime::Rank &)> &body) {
     const auto worlds = runtime::createThreadWorlds(ranks);
     std::vector<std::thread> threads;
     std::mutex mutex;
@@ -50,7 +57,7 @@ public:
         image.numVariants = kernels.empty() ? 0 : 1;
         const auto device = runtime::createCpuDevice(1);
         runtime::Status status =
-            runtime::runRank(image, options, *worldOfRank, *device);
+            body(*runtime::createRank(image, options, *worldOfRank, *device));
         if (status.ok())
           return;
         std::lock_guard lock(mutex);

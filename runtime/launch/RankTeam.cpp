@@ -1,0 +1,142 @@
+//===- RankTeam.cpp - all ranks of a bundle, told what to do --------------===//
+
+#include "runtime/launch/RankTeam.h"
+
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/launch/Bundle.h"
+#include "runtime/launch/RankImage.h"
+#include "runtime/launch/RunThreads.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace pcc::runtime {
+
+Status RankTeam::start(const std::string &bundle, RunOptions given) {
+  const int worldSize = countRanks(bundle);
+  if (worldSize == 0)
+    return Status::error(DamagedBundle,
+                         bundle + " is not a bundle: it has no rank-000");
+  if (Status status = checkComplete(bundle); status.failed())
+    return status;
+  options = std::move(given);
+  options.bundle = bundle;
+  options.localRanks = worldSize;
+  options.isGivenUp = [this] { return isGivenUp.load(); };
+  if (Status status = loadImages(bundle, worldSize, images); status.failed())
+    return status;
+  keeper = std::thread([this] {
+    Status status =
+        runThreads(size(), [&](World &world) { return serve(world); });
+    const std::lock_guard lock(mutex);
+    isOver = true;
+    result = std::move(status);
+    changed.notify_all();
+  });
+  return Status::success();
+}
+
+void RankTeam::end() {
+  {
+    const std::lock_guard lock(mutex);
+    isEnding = true;
+    changed.notify_all();
+  }
+  if (keeper.joinable())
+    keeper.join();
+}
+
+/// The life of a rank.
+Status RankTeam::serve(World &world) {
+  {
+    const std::lock_guard lock(mutex);
+    worlds.push_back(&world);
+  }
+  const auto device = createCpuDevice(threadsPerRank(options, size()));
+  const auto rank =
+      createRank(*images[size_t(world.rank())], options, world, *device);
+  Status status;
+  for (uint64_t round = 0; awaitTask(round, status); ++round) {
+    status = (*task)(*rank);
+    if (status.failed())
+      break;
+    endTask();
+  }
+  const std::lock_guard lock(mutex);
+  std::erase(worlds, &world);
+  isEnding |= status.failed();
+  changed.notify_all();
+  return status;
+}
+
+/// Waits for the task that follows `round` others; false if there will be none.
+bool RankTeam::awaitTask(uint64_t round, Status &ended) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return isEnding || rounds > round; });
+  if (isEnding)
+    ended = aborted;
+  return !isEnding;
+}
+
+void RankTeam::endTask() {
+  const std::lock_guard lock(mutex);
+  if (--numBusy == 0)
+    changed.notify_all();
+}
+
+/// Why there are no ranks any more.
+Status RankTeam::reason() const {
+  if (aborted.failed())
+    return aborted;
+  return result.failed()
+             ? result
+             : Status::error(PeerLost, "the ranks have ended before this call");
+}
+
+Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
+  std::unique_lock lock(mutex);
+  if (isOver || isEnding)
+    return reason();
+  task = &next;
+  numBusy = size();
+  ++rounds;
+  changed.notify_all();
+  const auto isDone = [&] { return isOver || numBusy == 0; };
+  while (!changed.wait_for(lock, std::chrono::milliseconds(100), isDone)) {
+    lock.unlock();
+    if (onWait)
+      onWait();
+    lock.lock();
+  }
+  return numBusy == 0 ? Status::success() : reason();
+}
+
+Status RankTeam::callApart(const Task &next) {
+  std::mutex ofErrors;
+  int first = size();
+  Status error;
+  Status status = call([&](Rank &rank) {
+    Status mine = next(rank);
+    const std::lock_guard lock(ofErrors);
+    if (mine.failed() && rank.index() < first) {
+      first = rank.index();
+      error = std::move(mine);
+    }
+    return Status::success();
+  });
+  return status.failed() ? status : error;
+}
+
+void RankTeam::abort(const Status &why) {
+  const std::lock_guard lock(mutex);
+  if (aborted.ok())
+    aborted = why;
+  isEnding = true;
+  isGivenUp = true;
+  // One tells all.
+  if (!worlds.empty())
+    worlds.front()->abort(why.message(), why.code());
+  changed.notify_all();
+}
+
+} // namespace pcc::runtime
