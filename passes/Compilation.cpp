@@ -66,6 +66,8 @@ Outcome Compilation::load() {
 Outcome Compilation::advanceTo(Phase last) {
   for (Phase phase = after(phaseOf(*module)); phase <= last;
        phase = after(phase)) {
+    if (listener.isGivenUp())
+      return {givenUpCode, "given up", {}};
     if (phase == Phase::Shard)
       if (Outcome outcome = guarded([&] { return fitMemory(); }); !outcome.ok())
         return outcome;

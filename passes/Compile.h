@@ -36,10 +36,16 @@ struct PhaseFacts {
   int64_t peakMemoryBytes = 0;
 };
 
-/// Told while a command runs.
+/// The exit code of a command that was given up; no command of the tool ends
+/// with it.
+inline constexpr int givenUpCode = 130;
+
+/// Told, and asked, while a command runs.
 struct Listener {
   std::function<void(Phase)> onPhase = [](Phase) {};
   std::function<void(const std::string &)> onNote = [](const std::string &) {};
+  /// Whether to end instead of beginning the next phase.
+  std::function<bool()> isGivenUp = [] { return false; };
 };
 
 /// Compiles `options.model` and writes the bundle, or the annotated model if

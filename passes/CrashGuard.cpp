@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <new>
 
 using namespace pcc;
@@ -24,7 +25,7 @@ static void abortWith(const char *why) {
 
 /// A stack that has run out cannot hold the handler of its own signal.
 static void handleOnOwnStack(int signal) {
-  static char stack[1 << 16];
+  static thread_local char stack[1 << 16];
   stack_t other{};
   other.ss_sp = stack;
   other.ss_size = sizeof stack;
@@ -36,24 +37,56 @@ static void handleOnOwnStack(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
-/// Aborts stay silent: the guard says what happened.
-static void installHandlers() {
-  static const bool installed = [] {
+namespace {
+/// The handlers of crashes, while something is guarded: what the process had,
+/// which may be an interpreter's, comes back with the last of these objects.
+class Handlers {
+public:
+  Handlers() {
+    const std::lock_guard lock(mutex);
+    if (users++ == 0)
+      install();
+    handleOnOwnStack(SIGSEGV);
+  }
+  Handlers(const Handlers &) = delete;
+  Handlers &operator=(const Handlers &) = delete;
+
+  ~Handlers() {
+    const std::lock_guard lock(mutex);
+    if (--users == 0)
+      remove();
+  }
+
+private:
+  /// Aborts stay silent: the guard says what happened.
+  static void install() {
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
     llvm::install_bad_alloc_error_handler(
         [](void *, const char *, bool) { abortWith("out of memory"); });
-    std::set_new_handler([] { abortWith("out of memory"); });
-    std::set_terminate([] { abortWith("an exception that nothing catches"); });
+    newHandler = std::set_new_handler([] { abortWith("out of memory"); });
+    terminate = std::set_terminate(
+        [] { abortWith("an exception that nothing catches"); });
     llvm::CrashRecoveryContext::Enable();
-    handleOnOwnStack(SIGSEGV);
-    return true;
-  }();
-  (void)installed;
-}
+  }
+
+  static void remove() {
+    llvm::CrashRecoveryContext::Disable();
+    std::set_terminate(terminate);
+    std::set_new_handler(newHandler);
+    llvm::remove_bad_alloc_error_handler();
+    llvm::remove_fatal_error_handler();
+  }
+
+  static inline std::mutex mutex; ///< of what follows
+  static inline int users = 0;
+  static inline std::new_handler newHandler = nullptr;
+  static inline std::terminate_handler terminate = nullptr;
+};
+} // namespace
 
 bool pcc::survives(llvm::function_ref<void()> body, std::string &why) {
-  installHandlers();
+  const Handlers handlers;
   lastWords().clear();
   llvm::CrashRecoveryContext guard;
   if (guard.RunSafely(body))

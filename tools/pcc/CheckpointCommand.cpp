@@ -90,7 +90,7 @@ int tool::checkpointCommand(int argc, const char *const *argv) {
                                 "writes the trained weights for use elsewhere"),
             options);
   app.require_subcommand(1);
-  if (auto code = parse(app, argc, argv))
+  if (auto code = answer(read(app, argc, argv)))
     return *code;
   runtime::UnfinishedFolder::removeAllOnSignals();
   return say(exportCheckpoint(options));

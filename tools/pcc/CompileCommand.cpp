@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
 using namespace pcc;
@@ -319,11 +320,12 @@ Listener tool::terminalListener(bool quiet) {
   return listener;
 }
 
-static int listPhases() {
+static std::string listPhases() {
+  std::ostringstream lines;
   for (Phase phase = Phase::Import; phase <= lastPhase; phase = after(phase))
-    printf("%-11s %s\n", std::string(folderOf(phase)).c_str(),
-           std::string(meaningOf(phase)).c_str());
-  return 0;
+    lines << (phase == Phase::Import ? "" : "\n") << std::left << std::setw(11)
+          << folderOf(phase) << ' ' << meaningOf(phase);
+  return lines.str();
 }
 
 /// External data of an annotated model is found from where MODEL lies.
@@ -334,18 +336,14 @@ static std::string defaultOutput(const CompileOptions &options) {
   return model.stem().string() + ".pcc";
 }
 
-int tool::compileCommand(int argc, const char *const *argv) {
-  for (int i = 1; i < argc; ++i)
-    if (argv[i] == std::string("--list-phases"))
-      return listPhases();
-  CompileOptions options;
-  CLI::App app(
+void tool::declareCompile(CLI::App &app, CompileOptions &options) {
+  app.name("pcc");
+  app.description(
       "compiles a model into one program per rank\n\nexamples:\n"
       "  pcc model.onnx --tp 2 --pp 2 --dim batch=8 --dim seq=128\n"
       "  pcc model.onnx --dp 4 --microbatches 2 --dump-ir=ir -o model.pcc\n"
       "  pcc ir/4-shard.mlir --start-at 5\n"
-      "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx",
-      "pcc");
+      "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx");
   addCompileOptions(app, options);
   addLaterOptions(app, /*isVerify=*/false);
   app.footer(
@@ -357,7 +355,9 @@ int tool::compileCommand(int argc, const char *const *argv) {
       "  6 the request cannot be met, 7 input or output failed, 10 bad "
       "input, 11 bad bundle, 12 wrong world size, 13 no device,\n"
       "  14 a peer was lost, 15 values differ");
-  app.add_flag("--list-phases", [](int64_t) {}, "print the phases and end");
+  app.add_flag_callback(
+      "--list-phases", [] { throw CLI::CallForVersion(listPhases(), 0); },
+      "print the phases and end");
   app.add_option("-o,--output", options.bundle,
                  "the bundle (default: MODEL's stem + .pcc), or the annotated "
                  "model (default: beside MODEL, its stem + .sharded.onnx)");
@@ -371,11 +371,23 @@ int tool::compileCommand(int argc, const char *const *argv) {
                  "write times, peaks, unsupported ops and notes as JSON");
   app.add_flag("--pack-weights", options.packWeights,
                "copy the weights' shards into the bundle");
-  if (auto code = parse(app, argc, argv))
-    return *code;
+}
+
+tool::Reading tool::readCompile(int argc, const char *const *argv,
+                                CompileOptions &options) {
+  CLI::App app;
+  declareCompile(app, options);
+  Reading reading = read(app, argc, argv);
   options.command = commandLine(app.get_name(), argc, argv);
   if (options.bundle.empty())
     options.bundle = defaultOutput(options);
+  return reading;
+}
+
+int tool::compileCommand(int argc, const char *const *argv) {
+  CompileOptions options;
+  if (auto code = answer(readCompile(argc, argv, options)))
+    return *code;
   runtime::UnfinishedFolder::removeAllOnSignals();
   return say(compile(options, terminalListener(options.quiet)));
 }

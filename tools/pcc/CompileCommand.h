@@ -3,9 +3,8 @@
 #ifndef PCC_TOOLS_PCC_COMPILECOMMAND_H
 #define PCC_TOOLS_PCC_COMPILECOMMAND_H
 
-#include "passes/Compile.h"
-
-#include <CLI/CLI.hpp>
+#include "runtime/engine/RunOptions.h"
+#include "tools/pcc/Say.h"
 
 namespace pcc::tool {
 
@@ -19,6 +18,33 @@ std::string commandLine(const std::string &name, int argc,
 
 /// Progress on a terminal, notes unless quiet.
 Listener terminalListener(bool quiet);
+
+/// What `pcc verify` is asked for.
+struct VerifyRequest {
+  CompileOptions compile = {};
+  VerifyOptions verify = {};
+  /// --run
+  bool runs = false;
+};
+
+/// What `pcc run` is asked for.
+struct RunRequest {
+  std::string bundle = {};
+  runtime::RunOptions options = {};
+};
+
+// A command's options; what reading them sets must outlive the app.
+void declareCompile(CLI::App &app, CompileOptions &options);
+void declareVerify(CLI::App &app, VerifyRequest &request);
+void declareRun(CLI::App &app, RunRequest &request);
+
+// A command's arguments.
+Reading readCompile(int argc, const char *const *argv, CompileOptions &options);
+Reading readVerify(int argc, const char *const *argv, VerifyRequest &request);
+Reading readRun(int argc, const char *const *argv, RunRequest &request);
+
+/// Verifies, with the executables if that was asked for.
+Outcome verifyAsAsked(VerifyRequest request, const Listener &listener);
 
 int compileCommand(int argc, const char *const *argv);
 int verifyCommand(int argc, const char *const *argv);

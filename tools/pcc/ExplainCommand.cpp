@@ -25,7 +25,7 @@ int tool::explainCommand(int argc, const char *const *argv) {
                  "only this weight, input, output or value; globs allowed");
   app.add_flag("--json", explainOptions.json,
                "as JSON; sizes in bytes, times in seconds");
-  if (auto code = parse(app, argc, argv))
+  if (auto code = answer(read(app, argc, argv)))
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);
   std::string text;

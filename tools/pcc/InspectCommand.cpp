@@ -18,7 +18,7 @@ int tool::inspectCommand(int argc, const char *const *argv) {
       ->required();
   app.add_option("--rank", options.rank, "only what concerns this rank");
   app.add_flag("--json", options.json, "as JSON; sizes in bytes");
-  if (auto code = parse(app, argc, argv))
+  if (auto code = answer(read(app, argc, argv)))
     return *code;
   std::string text;
   runtime::Status status = runtime::inspectBundle(options, text);

@@ -55,23 +55,28 @@ static std::string inLowerCase(std::string text) {
   return text;
 }
 
-std::optional<int> tool::parse(CLI::App &app, int argc,
-                               const char *const *argv) {
+tool::Reading tool::read(CLI::App &app, int argc, const char *const *argv) {
   try {
     app.set_version_flag("--version", "pcc " PCC_VERSION);
     app.parse(argc, argv);
-    return std::nullopt;
+    return {};
   } catch (const CLI::CallForVersion &version) {
-    printf("%s\n", version.what());
-    return 0;
+    return {.text = version.what() + std::string("\n")};
   } catch (const CLI::CallForHelp &) {
-    printf("%s", app.help().c_str());
-    return 0;
+    return {.text = app.help()};
   } catch (const CLI::ParseError &error) {
     std::string text = inLowerCase(error.what());
     if (error.get_exit_code() == unsupportedCode)
-      return say({unsupportedCode, text, {}});
-    return say(
-        {2, text, {"'" + app.get_name() + " --help' lists the options"}});
+      return {{unsupportedCode, text, {}}};
+    return {{2, text, {"'" + app.get_name() + " --help' lists the options"}}};
   }
+}
+
+std::optional<int> tool::answer(const Reading &reading) {
+  if (!reading.outcome.ok())
+    return say(reading.outcome);
+  if (reading.text.empty())
+    return std::nullopt;
+  printf("%s", reading.text.c_str());
+  return 0;
 }

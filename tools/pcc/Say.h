@@ -27,9 +27,20 @@ void sayProgress(const std::string &what);
 /// The exit code of a CLI::ParseError that means: possible, but not built.
 inline constexpr int unsupportedCode = 4;
 
-/// Parses a command's arguments. Returns an exit code if the command ends here:
+/// What reading a command's arguments came to.
+struct Reading {
+  /// Wrong usage, if it is no success.
+  Outcome outcome = {};
+  /// What was asked for in place of the command: its help, the version.
+  std::string text = {};
+};
+
+/// Reads a command's arguments; argv[0] is not one of them.
+Reading read(CLI::App &app, int argc, const char *const *argv);
+
+/// Says what there is to say. Returns an exit code if the command ends here:
 /// after --help, or on wrong usage.
-std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);
+std::optional<int> answer(const Reading &reading);
 
 } // namespace pcc::tool
 

@@ -16,46 +16,62 @@ static Outcome runHere(const BundleRun &run) {
   options.outputDirectory = run.outputs;
   options.comm = "thread";
   options.quiet = true;
+  options.isEmbedded = true;
   return outcomeOf(runtime::runBundle(run.bundle, options, {}));
 }
 
-int tool::verifyCommand(int argc, const char *const *argv) {
-  CompileOptions options;
-  VerifyOptions verifyOptions;
-  CLI::App app("executes all ranks on simulated ranks and compares with the "
-               "unpartitioned model, in f64\n\nexample:\n"
-               "  pcc verify model.onnx --tp 2 --pp 2 --dim batch=8 --input "
-               "ids=ids.npy --report verify.json",
-               "pcc verify");
-  addCompileOptions(app, options);
+void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
+  app.name("pcc verify");
+  app.description("executes all ranks on simulated ranks and compares with the "
+                  "unpartitioned model, in f64\n\nexample:\n"
+                  "  pcc verify model.onnx --tp 2 --pp 2 --dim batch=8 --input "
+                  "ids=ids.npy --report verify.json");
+  addCompileOptions(app, request.compile);
   app.add_option(
-         "--input", verifyOptions.inputs,
+         "--input", request.verify.inputs,
          "NAME=FILE.npy; inputs that are not given are seeded; repeatable")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("--report", verifyOptions.report,
+  app.add_option("--report", request.verify.report,
                  "write the comparison as JSON");
-  std::string dtype = "f64";
-  app.add_option("--dtype", dtype,
-                 "f64, or 'model' for the model's own types (default f64)")
+  app.add_option_function<std::string>(
+         "--dtype",
+         [&request](const std::string &dtype) {
+           request.verify.modelTypes = dtype == "model";
+         },
+         "f64, or 'model' for the model's own types (default f64)")
       ->check(CLI::IsMember({"f64", "model"}));
-  bool runs = false;
-  app.add_flag("--run", runs,
+  app.add_flag("--run", request.runs,
                "compile and run the executables, too, and compare what they "
                "write, within the precision of the model's types");
   addLaterOptions(app, /*isVerify=*/true);
-  if (auto code = parse(app, argc, argv))
-    return *code;
-  options.command = commandLine(app.get_name(), argc, argv);
-  verifyOptions.modelTypes = dtype == "model";
-  runtime::UnfinishedFolder::removeAllOnSignals();
+}
+
+tool::Reading tool::readVerify(int argc, const char *const *argv,
+                               VerifyRequest &request) {
+  CLI::App app;
+  declareVerify(app, request);
+  Reading reading = read(app, argc, argv);
+  request.compile.command = commandLine(app.get_name(), argc, argv);
+  return reading;
+}
+
+Outcome tool::verifyAsAsked(VerifyRequest request, const Listener &listener) {
   runtime::PrivateFolder folder;
-  if (runs) {
+  if (request.runs) {
     if (runtime::Status status = folder.create(); status.failed())
-      return say(outcomeOf(status));
-    verifyOptions.scratch = folder.path();
-    verifyOptions.run = runHere;
+      return outcomeOf(status);
+    request.verify.scratch = folder.path();
+    request.verify.run = runHere;
   }
-  return say(verify(options, verifyOptions, terminalListener(options.quiet)));
+  return verify(request.compile, request.verify, listener);
+}
+
+int tool::verifyCommand(int argc, const char *const *argv) {
+  VerifyRequest request;
+  if (auto code = answer(readVerify(argc, argv, request)))
+    return *code;
+  runtime::UnfinishedFolder::removeAllOnSignals();
+  return say(verifyAsAsked(request, terminalListener(request.compile.quiet)));
 }

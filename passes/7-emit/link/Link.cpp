@@ -8,6 +8,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
+#include <dlfcn.h>
+#include <link.h>
 #include <optional>
 
 LLD_HAS_DRIVER(elf)
@@ -44,8 +46,24 @@ static std::string join(const std::string &folder, const char *name) {
   return folder + "/" + name;
 }
 
+/// The file that this code was loaded from: a shared library, or the executable
+/// itself.
+static std::string ownFile() {
+  Dl_info information = {};
+  link_map *map = nullptr;
+  const bool isKnown =
+      dladdr1(reinterpret_cast<const void *>(&emit::findSupportFolder),
+              &information, reinterpret_cast<void **>(&map),
+              RTLD_DL_LINKMAP) != 0;
+  if (!isKnown || !map || map->l_name[0] == '\0')
+    return llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  llvm::SmallString<256> path;
+  return llvm::sys::fs::real_path(map->l_name, path) ? map->l_name
+                                                     : path.str().str();
+}
+
 Status emit::findSupportFolder(std::string &folder) {
-  const std::string binary = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  const std::string binary = ownFile();
   const llvm::StringRef prefix =
       llvm::sys::path::parent_path(llvm::sys::path::parent_path(binary));
   folder = prefix.str() + "/lib/pcc";

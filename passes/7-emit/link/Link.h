@@ -10,8 +10,9 @@
 
 namespace pcc::emit {
 
-/// Where pcc keeps what it links with and copies into bundles: beside its
-/// binaries, in ../lib/pcc. Exit code 1 if it is not there.
+/// Where pcc keeps what it links with and copies into bundles: in ../lib/pcc of
+/// the folder of its library, or of the tool that has no library. Exit code 1
+/// if it is not there.
 runtime::Status findSupportFolder(std::string &folder);
 
 /// Links objects with the runtime's main to an executable that can be loaded as
