@@ -55,6 +55,12 @@ class Layers(unittest.TestCase):
                  "dialects/dist/A.h": '#include "mlir/IR/Attributes.h"\n'}
         self.assertEqual(len(problems(check_layers.check, files)), 1)
 
+    def test_the_python_module_is_a_shell(self):
+        for header in ('"passes/Compile.h"', '"runtime/launch/RankTeam.h"', '"tools/pcc/CompileCommand.h"', '"python-bindings/src/Errors.h"'):
+            self.says("python-bindings/src/Ranks.cpp", header, 0)
+        for header in ('"passes/Compilation.h"', '"dialects/dist/Mesh.h"', '"tools/pcc/ByteSize.h"', '"runtime/comm/thread/ThreadHub.h"'):
+            self.says("python-bindings/src/Ranks.cpp", header, 1)
+
     def test_mpi_stays_in_its_folder(self):
         self.says("runtime/comm/mpi/Mpi.cpp", "<mpi.h>", 0)
         self.says("runtime/engine/Engine.cpp", "<mpi.h>", 1)

@@ -15,7 +15,10 @@ OWN = "<own folder>"
 LAYERS = [
     # file                               may include
     (r"test/.*",                         [r".*"]),
-    (r"(tools/pcc|python-bindings)/.*",  [OWN, r"passes/Compile\.h", r"runtime/(checkpoint|engine|launch|program)/.*"]),
+    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"runtime/(checkpoint|engine|launch|program)/.*"]),
+    # The module reads options as the tool does, and makes libpcc's entry points known to Python.
+    (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h",
+                                          r"runtime/(checkpoint|engine|launch|program)/.*"]),
     (r"tools/[^/]+/.*",                  [OWN, r"dialects/.*", r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
     (r"passes/7-emit/.*",                [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
     (r"passes/\d-[^/]+/.*",              [OWN, r"dialects/.*", r"passes/plan/.*"]),

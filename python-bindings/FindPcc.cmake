@@ -1,0 +1,16 @@
+# Finds the pcc that the module is made of: the build of this tree, build/release, which is brought up to date; else an
+# installed one of this version (CMAKE_PREFIX_PATH); else build/release is made, which takes a while.
+file(STRINGS ${root}/CMakeLists.txt version REGEX "^project\\(pcc VERSION")
+string(REGEX MATCH "[0-9]+[.][0-9]+[.][0-9]+" version "${version}")
+set(build ${root}/build/release)
+if(NOT EXISTS ${build}/build.ninja)
+  find_package(pcc ${version} EXACT CONFIG QUIET)
+endif()
+if(NOT pcc_FOUND)
+  if(NOT EXISTS ${build}/build.ninja)
+    execute_process(COMMAND ${CMAKE_COMMAND} --preset release WORKING_DIRECTORY ${root} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  execute_process(COMMAND ${CMAKE_COMMAND} --build ${build} --target pcc PccRankFiles COMMAND_ERROR_IS_FATAL ANY)
+  find_package(pcc ${version} EXACT CONFIG REQUIRED PATHS ${build} NO_DEFAULT_PATH)
+endif()
+message(STATUS "the module is made of ${pcc_DIR}")

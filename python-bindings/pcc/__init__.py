@@ -1,0 +1,11 @@
+"""pcc compiles a model graph (ONNX) into one program per rank, and runs and trains those programs.
+
+    import pcc
+    bundle = pcc.compile("m.onnx", tp=2, pp=2, dims={"batch": 8})
+    outputs = bundle.run({"x": array})
+"""
+from .bundle import Bundle, compile, open, verify
+from .error import Error
+from .session import Session
+
+__all__ = ["Bundle", "Error", "Session", "compile", "open", "verify"]

@@ -1,0 +1,121 @@
+"""Bundles: what the compiler makes, and what can be done with it."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import weakref
+from typing import Any, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _pcc
+from .child import run_in_child
+from .error import Error
+from .keywords import document, options_of, path_word, shared, words_of
+from .progress import Progress
+from .session import Session
+
+Path = str | os.PathLike[str]
+Arrays = Mapping[str, Any]
+
+
+class Bundle:
+    """A compiled model: one program per rank. `path` is its folder, `notes` is what the compiler had to say."""
+
+    def __init__(self, path: Path, model: Path | None = None, options: Mapping[str, object] | None = None,
+                 notes: list[str] | None = None) -> None:
+        self.path = os.fspath(path)
+        self.notes = notes or []
+        self._model = model
+        self._options = dict(options or {})
+
+    def __repr__(self) -> str:
+        return f"pcc.Bundle({self.path!r})"
+
+    def inspect(self, rank: int | None = None) -> dict[str, Any]:
+        """What `pcc inspect --json` prints: stages, ranks, collectives, transfers, kernels."""
+        facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
+        return facts
+
+    def run(self, inputs: Arrays | None = None, comm: str = "thread", **options: object) -> dict[str, NDArray[Any]]:
+        """Runs all ranks, on threads of this process or, with comm="mpi", on processes, and returns the outputs by
+        name. `inputs` are arrays by name: NumPy's, or anything with DLPack; bf16 inputs take f32, bf16 outputs are f32.
+        `options` are those of `pcc run`."""
+        if comm != "thread":
+            return run_in_child(self.path, [o["name"] for o in self.inspect()["outputs"]], inputs or {}, comm, options)
+        return _pcc.Ranks(self.path, words_of("run", options)).run(dict(inputs or {}))
+
+    def verify(self, inputs: Arrays | None = None, **options: object) -> dict[str, Any]:
+        """Executes all ranks on simulated ranks and compares with the unpartitioned model, as `pcc verify` does with
+        the options of compile; returns its report. Raises Error, with exit code 15 and the report in `report`, where
+        values differ."""
+        if self._model is None:
+            raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.verify(model, …) takes the options of compile"], 2)
+        return verify(self._model, inputs, **{**shared(self._options, "compile", "verify"), **options})
+
+    def train(self, resume: Path | None = None, **options: object) -> Session:
+        """Starts a training session on threads of this process. `options` are those of `pcc run`: data, threads, …"""
+        return Session(self, resume, options)
+
+
+def open(path: Path) -> Bundle:
+    """A bundle that is there already."""
+    bundle = Bundle(path)
+    bundle.inspect()
+    return bundle
+
+
+def compile(model: Path, output: Path | None = None, *, progress: bool = False, **options: object) -> Bundle:
+    """Compiles a model into one program per rank.
+
+    Options are those of `pcc MODEL`, with underscores: lists for repeatable ones, dicts for NAME=VALUE. Without `output`
+    the bundle lies in a temporary folder, which goes with the object."""
+    folder = None
+    if output is None and not options.get("emit"):
+        folder = tempfile.mkdtemp(prefix="pcc-")
+        output = os.path.join(folder, os.path.splitext(os.path.basename(os.fspath(model)))[0] + ".pcc")
+    words = [path_word(model), *words_of("compile", {"output": output, **options})]
+    notes: list[str] = []
+    try:
+        with Progress(len(_pcc.phases()), "phase", progress) as bar:
+            path = _pcc.compile(words, bar.advance, notes.append)
+    except BaseException:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    bundle = Bundle(path, model, options, [] if options.get("quiet") else notes)
+    if folder:
+        weakref.finalize(bundle, shutil.rmtree, folder, ignore_errors=True)
+    return bundle
+
+
+def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False, **options: object) -> dict[str, Any]:
+    """Compares a plan with the unpartitioned model; see Bundle.verify."""
+    with tempfile.TemporaryDirectory(prefix="pcc-") as folder:
+        report = os.fspath(options.pop("report", None) or os.path.join(folder, "report.json"))  # type: ignore[call-overload]
+        words = [path_word(model), *words_of("verify", options), f"--report={report}"]
+        for name, value in (inputs or {}).items():
+            file = os.path.join(folder, f"input-{len(words)}.npy")
+            np.save(file, np.asarray(value))
+            words.append(f"--input={name}={file}")
+        try:
+            # The last makes what only runs need.
+            with Progress(len(_pcc.phases()) - 1, "phase", progress) as bar:
+                _pcc.verify(words, bar.advance, lambda note: None)
+        except Error as error:
+            if error.exit_code == 15:
+                error.report = _read(report)
+            raise
+        return _read(report)
+
+
+def _read(path: str) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(pathlib.Path(path).read_text("utf-8"))
+    return facts
+
+
+compile.__doc__ = f"{compile.__doc__}\n\n{document('compile')}"

@@ -1,0 +1,80 @@
+"""Keywords of Python as words of a command line. The options are those that the tool declares: none is listed here."""
+from __future__ import annotations
+
+import functools
+import os
+from typing import Mapping, NamedTuple
+
+from . import _pcc
+
+
+class Option(NamedTuple):
+    """An option of a command. Several values are given in one, with `separator`, or one by one where it is empty."""
+    name: str
+    description: str
+    is_flag: bool
+    separator: str
+
+
+@functools.cache
+def options_of(command: str) -> dict[str, Option]:
+    """The options of `pcc COMMAND` by their keywords."""
+    options = [Option(*facts) for facts in _pcc.options_of(command)]
+    return {option.name.replace("-", "_"): option for option in options}
+
+
+def _option(command: str, keyword: str) -> Option:
+    """An option by its keyword, or by its plural: dims is --dim. One that is unknown is the tool's to refuse."""
+    known = options_of(command)
+    singular = keyword.removesuffix("s")
+    if keyword not in known and singular in known:
+        keyword = singular
+    return known.get(keyword, Option(keyword.replace("_", "-"), "", False, ""))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return repr(float(value))
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _sizes(value: object) -> str:
+    """(8, 32) -> '8x32'"""
+    return "x".join(map(_text, value)) if isinstance(value, (list, tuple)) else _text(value)
+
+
+def _values(value: object) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{_text(name)}={_sizes(one)}" for name, one in value.items()]
+    return [_text(one) for one in value] if isinstance(value, (list, tuple)) else [_text(value)]
+
+
+def words_of(command: str, keywords: Mapping[str, object]) -> list[str]:
+    """{'tp': 2, 'dims': {'batch': 8}, 'train': True} -> ['--tp=2', '--dim=batch=8', '--train']"""
+    words = []
+    for keyword, value in keywords.items():
+        option = _option(command, keyword)
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(f"--{option.name}")
+            continue
+        values = _values(value)
+        words += [f"--{option.name}={text}" for text in ([option.separator.join(values)] if option.separator else values)]
+    return words
+
+
+def shared(keywords: Mapping[str, object], command: str, other: str) -> dict[str, object]:
+    """Those of `keywords` that mean the same to both commands."""
+    return {k: v for k, v in keywords.items() if _option(command, k) == _option(other, k)}
+
+
+def path_word(path: str | os.PathLike[str]) -> str:
+    """A path that no command takes for an option."""
+    text = os.fspath(path)
+    return f"./{text}" if text.startswith("-") else text
+
+
+def document(command: str) -> str:
+    """The options of a command, for a docstring."""
+    return "\n".join(f"    {keyword}: {option.description}" for keyword, option in options_of(command).items())

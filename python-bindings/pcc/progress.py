@@ -1,0 +1,30 @@
+"""A progress bar, if tqdm is installed and somebody asks for one."""
+from __future__ import annotations
+
+from typing import Any
+
+
+class Progress:
+    """Shows how many of `total` are done, and what was said last."""
+
+    def __init__(self, total: int | None, unit: str, wanted: bool) -> None:
+        self._bar: Any = None
+        if not wanted:
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return
+        self._bar = tqdm(total=total, unit=unit)
+
+    def advance(self, what: str) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(what)
+            self._bar.update()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,76 @@
+"""Training, step by step."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping
+
+from numpy.typing import NDArray
+
+from . import _pcc
+from .error import Error
+from .keywords import words_of
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from .bundle import Bundle
+
+# What `pcc run` does by itself, a session does when it is told to.
+TOLD = ("steps", "save", "save_every", "metrics", "output", "report", "repeat", "warmup", "comm")
+
+
+class Session:
+    """A training run whose ranks are threads of this process and wait for what comes next. An error, but of the inputs of
+    a step, ends it, and so does Ctrl-C; what was saved is there to resume. Close it, or let it go, to free its memory."""
+
+    def __init__(self, bundle: Bundle, resume: str | os.PathLike[str] | None, options: Mapping[str, object]) -> None:
+        for keyword in options:
+            if keyword in TOLD:
+                raise Error(f"a session has no option {keyword}", ["it steps and saves when it is told to; Bundle.run has the option"], 2)
+        self._bundle = bundle
+        self._ranks: _pcc.Ranks | None = _pcc.Ranks(bundle.path, words_of("run", options))
+        self.notes: list[str] = []
+        if resume is not None:
+            self.resume(resume)
+
+    def step(self, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """One step on these arrays, or on what `data` has for it: step (from 1), loss, grad_norm (before clipping), lr."""
+        return self._open().step(dict(inputs or {}))
+
+    def steps(self, batches: Iterable[Mapping[str, Any]], progress: bool = False) -> Iterator[dict[str, Any]]:
+        """A step for each batch."""
+        with Progress(len(batches) if hasattr(batches, "__len__") else None, "step", progress) as bar:
+            for batch in batches:
+                metrics = self.step(batch)
+                bar.advance(f"loss {metrics['loss']:.4g}")
+                yield metrics
+
+    def outputs(self) -> dict[str, NDArray[Any]]:
+        """What the last step has computed, by name."""
+        return self._open().outputs()
+
+    def parameters(self) -> dict[str, NDArray[Any]]:
+        """The weights that train as they are now: whole, by their names in the model, and in its form."""
+        return self._open().parameters()
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Saves a checkpoint: parameters, optimizer state, step. `pcc checkpoint export` and any plan take it up."""
+        self._open().save(os.fspath(directory))
+
+    def resume(self, directory: str | os.PathLike[str]) -> None:
+        """Goes on where the newest checkpoint in `directory` stands, which may be of another plan."""
+        self.notes += self._open().resume(os.fspath(directory))
+
+    def close(self) -> None:
+        """Ends the ranks."""
+        self._ranks = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> _pcc.Ranks:
+        if self._ranks is None:
+            raise Error("the session is closed", [], 2)
+        return self._ranks

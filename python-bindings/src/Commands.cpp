@@ -1,0 +1,177 @@
+//===- Commands.cpp - compile, verify and inspect for Python --------------===//
+
+#include "python-bindings/src/Commands.h"
+#include "python-bindings/src/Errors.h"
+#include "python-bindings/src/Interruption.h"
+#include "runtime/program/Inspect.h"
+#include "runtime/program/OutputNames.h"
+#include "tools/pcc/CompileCommand.h"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace pcc;
+using namespace pcc::python;
+
+namespace {
+using Hearer = std::function<void(const std::string &)>;
+
+/// argc and argv of a command.
+class Arguments {
+public:
+  explicit Arguments(const Words &words) {
+    pointers.push_back("pcc");
+    for (const std::string &word : words)
+      pointers.push_back(word.c_str());
+  }
+  int count() const { return int(pointers.size()); }
+  const char *const *values() const { return pointers.data(); }
+
+private:
+  std::vector<const char *> pointers;
+};
+} // namespace
+
+/// Help and versions are for who reads a terminal.
+static void check(const tool::Reading &reading) {
+  check(reading.outcome);
+  if (!reading.text.empty())
+    check(Outcome{runtime::WrongUsage,
+                  "options that print and end are for the command line",
+                  {}});
+}
+
+runtime::RunOptions python::readRunOptions(const std::string &bundle,
+                                           const Words &words) {
+  Words all = {bundle};
+  all.insert(all.end(), words.begin(), words.end());
+  const Arguments arguments(all);
+  tool::RunRequest request;
+  ::check(tool::readRun(arguments.count(), arguments.values(), request));
+  request.options.quiet = true;
+  request.options.isEmbedded = true;
+  return request.options;
+}
+
+/// Runs `work`, a use of the compiler, on another thread, without the lock. One
+/// at a time: lld has global state.
+static void runCompiler(const std::function<Outcome(const Listener &)> &work,
+                        Listener listener) {
+  static std::mutex compiler;
+  std::atomic<bool> isGivenUp{false};
+  listener.isGivenUp = [&] { return isGivenUp.load(); };
+  Interruption interruption([&] { isGivenUp = true; });
+  Outcome outcome;
+  {
+    const nb::gil_scoped_release unlocked;
+    auto done = std::async(std::launch::async, [&] {
+      const std::lock_guard lock(compiler);
+      return work(listener);
+    });
+    while (done.wait_for(std::chrono::milliseconds(50)) !=
+           std::future_status::ready)
+      interruption.look();
+    outcome = done.get();
+  }
+  interruption.rethrow();
+  check(outcome);
+}
+
+static Listener listenerOf(const Hearer &onPhase, const Hearer &onNote) {
+  Listener listener;
+  listener.onPhase = [&onPhase](Phase phase) {
+    onPhase(std::string(folderOf(phase)));
+  };
+  listener.onNote = onNote;
+  return listener;
+}
+
+/// Returns the path of the bundle.
+static std::string compileModel(const Words &words, const Hearer &onPhase,
+                                const Hearer &onNote) {
+  const Arguments arguments(words);
+  CompileOptions options;
+  ::check(tool::readCompile(arguments.count(), arguments.values(), options));
+  runCompiler([&](const Listener &l) { return compile(options, l); },
+              listenerOf(onPhase, onNote));
+  return options.bundle;
+}
+
+static void verifyModel(const Words &words, const Hearer &onPhase,
+                        const Hearer &onNote) {
+  const Arguments arguments(words);
+  tool::VerifyRequest request;
+  ::check(tool::readVerify(arguments.count(), arguments.values(), request));
+  runCompiler(
+      [&](const Listener &l) { return tool::verifyAsAsked(request, l); },
+      listenerOf(onPhase, onNote));
+}
+
+static std::string inspect(const std::string &bundle,
+                           std::optional<int64_t> rank) {
+  std::string text;
+  check(runtime::inspectBundle({bundle, rank, /*json=*/true}, text));
+  return text;
+}
+
+static void declare(const std::string &command, CLI::App &app) {
+  static CompileOptions compiled;
+  static tool::VerifyRequest verified;
+  static tool::RunRequest run;
+  if (command == "run")
+    tool::declareRun(app, run);
+  else if (command == "verify")
+    tool::declareVerify(app, verified);
+  else
+    tool::declareCompile(app, compiled);
+}
+
+/// Name, description, whether it is a flag, and what separates several values
+/// in one (empty: they are given one by one).
+using OptionFacts = std::tuple<std::string, std::string, bool, std::string>;
+
+static std::vector<OptionFacts> optionsOf(const std::string &command) {
+  CLI::App app;
+  declare(command, app);
+  std::vector<OptionFacts> facts;
+  for (const CLI::Option *option : app.get_options())
+    if (!option->get_lnames().empty() && option->get_group() != "")
+      facts.emplace_back(option->get_lnames().front(),
+                         option->get_description(),
+                         option->get_items_expected_max() == 0,
+                         option->get_delimiter() == '\0'
+                             ? ""
+                             : std::string(1, option->get_delimiter()));
+  return facts;
+}
+
+static std::vector<std::string> phases() {
+  std::vector<std::string> names;
+  for (Phase phase = Phase::Import; phase <= lastPhase; phase = after(phase))
+    names.emplace_back(folderOf(phase));
+  return names;
+}
+
+void python::defineCommands(nb::module_ &module) {
+  module.def("compile", compileModel, nb::arg("words"), nb::arg("on_phase"),
+             nb::arg("on_note"),
+             "Compiles as `pcc WORDS…` does; returns the bundle's path.");
+  module.def("verify", verifyModel, nb::arg("words"), nb::arg("on_phase"),
+             nb::arg("on_note"), "Verifies as `pcc verify WORDS…` does.");
+  module.def("inspect", inspect, nb::arg("bundle"),
+             nb::arg("rank") = nb::none(), "What `pcc inspect --json` prints.");
+  module.def("options_of", optionsOf, nb::arg("command"),
+             "The options of a command: name, description, whether it is a "
+             "flag, what separates several values in one.");
+  module.def("phases", phases, "What the phases of a compilation are called.");
+  module.def("output_file_names", runtime::outputFileNames, nb::arg("outputs"),
+             "What files of outputs are called.");
+}

@@ -1,0 +1,21 @@
+//===- Errors.cpp - outcomes as exceptions of Python ----------------------===//
+
+#include "python-bindings/src/Errors.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace pcc;
+
+void python::check(const Outcome &outcome) {
+  if (outcome.ok())
+    return;
+  const nb::object type = nb::module_::import_("pcc.error").attr("Error");
+  const nb::object error = type(outcome.error, outcome.notes, outcome.exitCode);
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+void python::check(const runtime::Status &status) { check(outcomeOf(status)); }

@@ -1,0 +1,21 @@
+//===- Interruption.cpp - Ctrl-C while C++ works --------------------------===//
+
+#include "python-bindings/src/Interruption.h"
+
+namespace nb = nanobind;
+using namespace pcc::python;
+
+void Interruption::look() {
+  if (raised)
+    return;
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() == 0)
+    return;
+  raised.emplace();
+  stop();
+}
+
+void Interruption::rethrow() {
+  if (raised)
+    throw *std::exchange(raised, std::nullopt);
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Mistakes are pcc.Error: the tool's message, its notes, its exit code. Nothing is printed, nothing ends the interpreter."""
+import os
+import pathlib
+import pickle
+import subprocess
+import tempfile
+import unittest
+
+import models
+import numpy as np
+import pcc
+
+
+class Errors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.model, cls.inputs = models.gpt2(cls.folder)
+        cls.bundle = pcc.compile(cls.model, dims=models.DIMS, tp=2)
+
+    def fails(self, exit_code, call, *arguments, **keywords):
+        with self.assertRaises(pcc.Error) as caught:
+            call(*arguments, **keywords)
+        self.assertEqual(caught.exception.exit_code, exit_code, caught.exception)
+        self.assertEqual(str(caught.exception), caught.exception.message)
+        return caught.exception
+
+    def test_the_error_is_the_tools(self):
+        for words, keywords in [(["--nonsense=1"], dict(nonsense=1)), (["--tp=0"], dict(tp=0)), (["--dim=batch"], dict(dim="batch")),
+                                (["--schedule=2f2b", "--pp=2"], dict(schedule="2f2b", pp=2)), ([], {}),
+                                (["--dim=batch=4", "--dim=seq=6", "--microbatches=3"], dict(dims=models.DIMS, microbatches=3)),
+                                (["--gpu-arch=sm_90"], dict(gpu_arch="sm_90"))]:
+            with self.subTest(words=words):
+                bundle = os.path.join(self.folder, "none.pcc")
+                tool = subprocess.run([os.environ["PCC"], self.model, f"--output={bundle}", *words], capture_output=True, text=True)
+                error = self.fails(tool.returncode, pcc.compile, self.model, bundle, **keywords)
+                said = [f"pcc: error: {error.message}", *(f"note: {note}" for note in error.notes)]
+                self.assertEqual(said, [line for line in tool.stderr.splitlines() if not line.startswith("pcc: note:")])
+                self.assertEqual(getattr(error, "__notes__", []), said[1:])
+
+    def test_a_model_that_cannot_be_read(self):
+        self.assertIn("nothing.onnx", str(self.fails(3, pcc.compile, "nothing.onnx")))
+        path = os.path.join(self.folder, "broken.onnx")
+        with open(path, "wb") as file:
+            file.write(pathlib.Path(self.model).read_bytes()[:1000])
+        self.fails(3, pcc.compile, path, dims=models.DIMS)
+
+    def test_options_that_print_are_refused(self):
+        for keywords in (dict(help=True), dict(version=True), dict(list_phases=True)):
+            self.fails(2, pcc.compile, self.model, **keywords)
+
+    def test_inputs(self):
+        ids = self.inputs["input_ids"]
+        run = self.bundle.run
+        self.assertEqual(str(self.fails(10, run, {})), 'input "input_ids" (i64 [4, 6]) is missing')
+        self.assertEqual(str(self.fails(10, run, {"input_ids": ids[:2]})), 'input "input_ids" has shape [2, 6], not [4, 6]')
+        self.assertEqual(str(self.fails(10, run, {"input_ids": ids.astype("f4")})), 'input "input_ids" has type f32, not i64')
+        self.assertEqual(self.fails(10, run, {"ids": ids}).notes, ['its inputs are "input_ids" (i64 [4, 6])'])
+        self.assertIn("got list", str(self.fails(10, run, {"input_ids": [[1] * 6] * 4})))
+        self.fails(10, run, {"input_ids": ids.astype(object)})
+        self.assertIn("outside", str(self.fails(10, run, {"input_ids": ids + 37})))
+        self.fails(2, run, {"input_ids": ids}, repeat=0)
+
+    def test_what_a_child_says(self):
+        error = self.fails(10, self.bundle.run, {"ids": self.inputs["input_ids"]}, comm="mpi")
+        self.assertEqual((str(error), error.notes), ('the model has no input "ids"', ['its inputs are "input_ids" (i64 [4, 6])']))
+        self.fails(13, self.bundle.run, self.inputs, comm="nccl")
+
+    def test_values_that_differ(self):
+        bundle = pcc.compile(self.model, dims=models.DIMS, dump_ir=os.path.join(self.folder, "ir"), tp=2)
+        dump = pathlib.Path(self.folder, "ir", "6-schedule.mlir")
+        text = dump.read_text()
+        self.assertIn("scale = 5.000000e-01", text)
+        dump.write_text(text.replace("scale = 5.000000e-01", "scale = 6.000000e-01"))
+        error = self.fails(15, pcc.verify, dump, self.inputs)
+        self.assertFalse(error.report["equal"])
+        self.assertTrue(bundle.verify(self.inputs)["equal"])
+
+    def test_bundles(self):
+        self.fails(11, pcc.open, self.folder)
+        self.fails(2, pcc.open(self.bundle.path).verify)
+        self.fails(2, self.bundle.inspect, rank=7)
+        session = self.bundle.train()
+        self.fails(2, session.save, self.folder)
+        self.fails(2, self.bundle.train, steps=3)
+
+    def test_errors_travel(self):
+        error = pickle.loads(pickle.dumps(pcc.Error("text", ["note"], 6)))
+        self.assertEqual((error.message, error.notes, error.exit_code), ("text", ["note"], 6))
+
+    def test_a_temporary_bundle_goes_with_its_object(self):
+        bundle = pcc.compile(self.model, dims=models.DIMS)
+        path = bundle.path
+        self.assertTrue(os.path.exists(path))
+        np.testing.assert_array_equal(*(bundle.run(self.inputs)["logits"] for _ in range(2)))
+        del bundle
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""The stubs are generated, and say everything: the package and a script that uses all of it pass `mypy --strict`, and one that is
+wrong does not."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import pcc
+from pcc import _pcc
+
+PACKAGE = os.path.dirname(os.path.abspath(pcc.__file__))
+SCRIPT = """
+import numpy as np
+import pcc
+
+bundle: pcc.Bundle = pcc.compile("m.onnx", "m.pcc", tp=2, dims={"batch": 8})
+world: int = bundle.inspect(rank=0)["world"]
+outputs = bundle.run({"x": np.zeros(3)}, comm="mpi", repeat=2)
+print(outputs["y"].shape, bundle.verify()["equal"], bundle.notes, bundle.path)
+try:
+    with bundle.train(resume="saved", data="data") as session:
+        losses: list[float] = [m["loss"] for m in session.steps([{"x": np.zeros(3)}], progress=True)]
+        session.save("saved")
+        print(session.parameters()["w"].dtype, session.step(), session.outputs())
+except pcc.Error as error:
+    print(error.message, error.notes, error.exit_code)
+"""
+
+
+def mypy(script, folder):
+    path = os.path.join(folder, "script.py")
+    with open(path, "w") as file:
+        file.write(script)
+    return subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.path.join(folder, "cache"), path],
+                          capture_output=True, text=True, env={**os.environ, "MYPYPATH": os.path.dirname(PACKAGE)})
+
+
+class Types(unittest.TestCase):
+    def test_stubs_cover_the_module(self):
+        with open(os.path.join(PACKAGE, "_pcc.pyi")) as file:
+            stub = file.read()
+        names = [n for n in dir(_pcc) if not n.startswith("_")] + [n for n in dir(_pcc.Ranks) if not n.startswith("_")]
+        self.assertIn("compile", names)
+        self.assertEqual([n for n in names if f"def {n}(" not in stub and f"class {n}:" not in stub], [])
+
+    def test_mypy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            good = mypy(SCRIPT, folder)
+            self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
+            bad = mypy(SCRIPT.replace("world: int", "world: int = bundle.nothing; world"), folder)
+            self.assertIn("has no attribute \"nothing\"", bad.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
