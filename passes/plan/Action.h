@@ -1,66 +1,22 @@
-//===- Action.h - the entries of an action table --------------------------===//
+//===- Action.h - the actions of all positions ----------------------------===//
 
 #ifndef PCC_PASSES_PLAN_ACTION_H
 #define PCC_PASSES_PLAN_ACTION_H
 
-#include <compare>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
+#include "runtime/timeline/Action.h"
+
 #include <vector>
 
 namespace pcc::plan {
 
-/// What an action does. B = I + W: a table has either B, or I and W, of a
-/// stage and microbatch.
-enum class ActionKind : uint8_t {
-  Forward,
-  Backward,
-  InputGradient,
-  WeightGradient,
-  /// Of the whole stage, once per step.
-  Update,
-  /// What all microbatches share, weights that are gathered above all.
-  Unshard,
-  Reshard,
-  ReduceGradient,
-  /// Only in files: pcc derives messages from transfers (Rendezvous.h).
-  SendForward,
-  ReceiveForward,
-  SendBackward,
-  ReceiveBackward,
-};
-
-/// One action of a step. Written as in PyTorch's schedule files: stage, kind,
-/// microbatch, for example 0F3, 2I0, 1UNSHARD, 0SEND_F2.
-struct Action {
-  ActionKind kind = ActionKind::Forward;
-  int stage = 0;
-  /// -1 for actions that concern the whole step. Of an update it is the part:
-  /// what one part sends, a later one receives.
-  int microbatch = -1;
-
-  friend auto operator<=>(const Action &, const Action &) = default;
-};
-
-/// F, B, I or W: what computes something for one microbatch.
-bool isCompute(ActionKind kind);
-
-/// Whether the action hands gradients to the stage before: B or I.
-inline bool makesInputGradient(ActionKind kind) {
-  return kind == ActionKind::Backward || kind == ActionKind::InputGradient;
-}
-
-std::string print(const Action &action);
-/// Nothing if `text` is not an action.
-std::optional<Action> parseAction(std::string_view text);
-
-/// What runs a function of a stage: an action without stage and microbatch (F,
-/// B, UNSHARD), an update with its part (U0). Nothing if it is none.
-std::optional<Action> parseKind(std::string_view text);
-/// The same of an action.
-std::string printKind(const Action &action);
+using runtime::Action;
+using runtime::ActionKind;
+using runtime::isCompute;
+using runtime::makesInputGradient;
+using runtime::parseAction;
+using runtime::parseKind;
+using runtime::print;
+using runtime::printKind;
 
 /// What every position does in one step, in order. A position is one rank of
 /// the pipeline: the stages it runs.

@@ -3,11 +3,15 @@
 #ifndef PCC_PASSES_PLAN_SIMULATE_H
 #define PCC_PASSES_PLAN_SIMULATE_H
 
-#include "passes/plan/Timeline.h"
+#include "passes/plan/Action.h"
+#include "runtime/timeline/Timeline.h"
 
 #include <functional>
 
 namespace pcc::plan {
+
+using runtime::TimedAction;
+using runtime::Timeline;
 
 /// Prices of a simulation; the defaults are the units of the golden tables
 /// (F = I = W = 1, B = 2, one position's work divided among its stages).

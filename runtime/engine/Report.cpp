@@ -1,15 +1,13 @@
 //===- Report.cpp - what a run took ---------------------------------------===//
 
 #include "runtime/engine/Report.h"
+#include "runtime/program/WholeFile.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <sys/resource.h>
-#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -64,21 +62,6 @@ static nlohmann::ordered_json toJson(int rank, const double *numbers,
           {"peak_memory_bytes", int64_t(numbers[5])}};
 }
 
-/// Under another name first, so that a report is whole or absent.
-static Status writeFile(const std::string &path, const std::string &text) {
-  const std::string temporary = path + ".partial";
-  std::FILE *file = std::fopen(temporary.c_str(), "w");
-  const bool written =
-      file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = file && std::fclose(file) == 0;
-  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0)
-    return Status::success();
-  const int error = errno;
-  unlink(temporary.c_str());
-  return Status::error(InputOutput, "cannot write \"" + path +
-                                        "\": " + std::strerror(error));
-}
-
 static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
@@ -116,7 +99,7 @@ Status writeReport(const std::string &path, const RankReport &mine,
     steps.push_back(stepJson(mine, step, slowest));
   }
   const nlohmann::ordered_json report = {{"ranks", ranks}, {"steps", steps}};
-  return writeFile(path, report.dump(2) + "\n");
+  return writeWholeFile(path, report.dump(2) + "\n");
 }
 
 } // namespace pcc::runtime

@@ -20,15 +20,16 @@ LAYERS = [
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h",
                                           r"runtime/(checkpoint|engine|launch|program)/.*"]),
     (r"tools/[^/]+/.*",                  [OWN, r"dialects/.*", r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
-    (r"passes/7-emit/.*",                [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
+    (r"passes/7-emit/.*",                [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/(program|timeline)/.*"]),
     (r"passes/\d-[^/]+/.*",              [OWN, r"dialects/.*", r"passes/plan/.*"]),
-    (r"passes/plan/.*",                  [OWN, r"dialects/.*\.h"]),          # but see PLAIN
+    (r"passes/plan/.*",                  [OWN, r"dialects/.*\.h", r"runtime/timeline/.*"]),          # but see PLAIN
     (r"passes/interpret/.*",             [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
     (r"passes/explain/.*",               [OWN, r"dialects/.*", r"passes/plan/.*", r"passes/4-shard/.*", r"passes/7-emit/bundle/.*",
                                           r"runtime/program/.*"]),
     (r"passes/[^/]+",                    [r"passes/.*", r"dialects/.*", r"runtime/program/.*"]),
     (r"dialects/.*",                     [OWN]),
     (r"runtime/program/.*",              [OWN]),
+    (r"runtime/timeline/.*",             [OWN, r"runtime/program/.*"]),
     (r"runtime/(device|comm)/.*",        [OWN, r"runtime/program/.*"]),
     (r"runtime/.*",                      [r"runtime/.*"]),
     (r"bench/.*",                        [r"passes/Compile\.h", r"passes/plan/.*", r"runtime/.*"]),

@@ -1,11 +1,11 @@
 //===- TimelineMemory.cpp - what a step holds when ------------------------===//
 
-#include "passes/plan/TimelineMemory.h"
+#include "runtime/timeline/TimelineMemory.h"
 
 #include <algorithm>
 #include <set>
 
-namespace pcc::plan {
+namespace pcc::runtime {
 namespace {
 
 bool makesWeightGradient(ActionKind kind) {
@@ -103,4 +103,4 @@ std::vector<int64_t> peakBytes(const Timeline &timeline) {
   return peaks;
 }
 
-} // namespace pcc::plan
+} // namespace pcc::runtime

@@ -1,11 +1,11 @@
 //===- SvgText.cpp - the text of a picture --------------------------------===//
 
-#include "passes/plan/SvgText.h"
+#include "runtime/timeline/SvgText.h"
 
 #include <array>
 #include <charconv>
 
-namespace pcc::plan {
+namespace pcc::runtime {
 namespace {
 
 std::string escape(std::string_view text) {
@@ -81,4 +81,4 @@ void SvgText::beginGroup(std::string_view name) {
   text += "<g class=\"" + std::string(name) + "\">\n";
 }
 
-} // namespace pcc::plan
+} // namespace pcc::runtime

@@ -1,11 +1,11 @@
 //===- TimelineMemory.h - what a step holds when --------------------------===//
 
-#ifndef PCC_PASSES_PLAN_TIMELINEMEMORY_H
-#define PCC_PASSES_PLAN_TIMELINEMEMORY_H
+#ifndef PCC_RUNTIME_TIMELINE_TIMELINEMEMORY_H
+#define PCC_RUNTIME_TIMELINE_TIMELINEMEMORY_H
 
-#include "passes/plan/Timeline.h"
+#include "runtime/timeline/Timeline.h"
 
-namespace pcc::plan {
+namespace pcc::runtime {
 
 /// Bytes that a stage takes on each of its ranks.
 struct StageBytes {
@@ -28,6 +28,6 @@ void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages);
 /// The most that each row ever holds.
 std::vector<int64_t> peakBytes(const Timeline &timeline);
 
-} // namespace pcc::plan
+} // namespace pcc::runtime
 
-#endif // PCC_PASSES_PLAN_TIMELINEMEMORY_H
+#endif // PCC_RUNTIME_TIMELINE_TIMELINEMEMORY_H

@@ -1,10 +1,15 @@
 //===- Timeline.cpp - what every position does when -----------------------===//
 
-#include "passes/plan/Timeline.h"
+#include "runtime/timeline/Timeline.h"
 
 #include <algorithm>
 
-namespace pcc::plan {
+namespace pcc::runtime {
+
+std::string rowName(const Timeline &timeline, size_t row) {
+  return row < timeline.names.size() ? timeline.names[row]
+                                     : "rank " + std::to_string(row);
+}
 
 void measureIdle(Timeline &timeline) {
   timeline.makespan = 0;
@@ -21,4 +26,4 @@ void measureIdle(Timeline &timeline) {
   }
 }
 
-} // namespace pcc::plan
+} // namespace pcc::runtime

@@ -1,11 +1,11 @@
 //===- TimelineTrace.h - a step for trace viewers -------------------------===//
 
-#ifndef PCC_PASSES_PLAN_TIMELINETRACE_H
-#define PCC_PASSES_PLAN_TIMELINETRACE_H
+#ifndef PCC_RUNTIME_TIMELINE_TIMELINETRACE_H
+#define PCC_RUNTIME_TIMELINE_TIMELINETRACE_H
 
-#include "passes/plan/Timeline.h"
+#include "runtime/timeline/Timeline.h"
 
-namespace pcc::plan {
+namespace pcc::runtime {
 
 /// A timeline in Chrome's trace event format (JSON, for Perfetto and
 /// chrome://tracing): a process per row with one thread of actions, one of
@@ -13,6 +13,6 @@ namespace pcc::plan {
 /// events are called as in action tables and carry stage and microbatch.
 std::string writeTrace(const Timeline &timeline);
 
-} // namespace pcc::plan
+} // namespace pcc::runtime
 
-#endif // PCC_PASSES_PLAN_TIMELINETRACE_H
+#endif // PCC_RUNTIME_TIMELINE_TIMELINETRACE_H

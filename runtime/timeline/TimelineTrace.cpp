@@ -1,10 +1,11 @@
 //===- TimelineTrace.cpp - a step for trace viewers -----------------------===//
 
-#include "passes/plan/TimelineTrace.h"
+#include "runtime/timeline/TimelineTrace.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-namespace pcc::plan {
+namespace pcc::runtime {
 namespace {
 
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
@@ -15,6 +16,12 @@ std::string microseconds(int64_t nanoseconds) {
   const std::string digits = std::to_string(nanoseconds % 1000);
   return std::to_string(nanoseconds / 1000) + "." +
          std::string(3 - digits.size(), '0') + digits;
+}
+
+/// Any text as JSON has it; what is not UTF-8 is replaced.
+std::string quoted(const std::string &text) {
+  return nlohmann::json(text).dump(-1, ' ', false,
+                                   nlohmann::json::error_handler_t::replace);
 }
 
 std::string_view categoryOf(ActionKind kind) {
@@ -61,7 +68,7 @@ std::string &TraceWriter::begin(char phase, size_t row, int thread) {
 void TraceWriter::name(std::string_view what, size_t row, int thread,
                        const std::string &name) {
   begin('M', row, thread) += ",\"name\":\"" + std::string(what) +
-                             "\",\"args\":{\"name\":\"" + name + "\"}}";
+                             "\",\"args\":{\"name\":" + quoted(name) + "}}";
 }
 
 void TraceWriter::addActions(const std::vector<TimedAction> &actions,
@@ -71,7 +78,7 @@ void TraceWriter::addActions(const std::vector<TimedAction> &actions,
     begin('X', row, thread) +=
         ",\"ts\":" + microseconds(start) +
         ",\"dur\":" + microseconds(nanoseconds(timed.end) - start) +
-        ",\"name\":\"" + print(timed.action) + "\",\"cat\":\"" +
+        ",\"name\":" + quoted(nameOf(timed)) + ",\"cat\":\"" +
         std::string(categoryOf(timed.action.kind)) +
         "\",\"args\":{\"stage\":" + std::to_string(timed.action.stage);
     if (isCompute(timed.action.kind))
@@ -82,7 +89,7 @@ void TraceWriter::addActions(const std::vector<TimedAction> &actions,
 
 std::string TraceWriter::write(const Timeline &timeline) {
   for (size_t row = 0; row < timeline.positions.size(); ++row) {
-    name("process_name", row, 0, "rank " + std::to_string(row));
+    name("process_name", row, 0, rowName(timeline, row));
     name("thread_name", row, 0, "actions");
     addActions(timeline.positions[row], row, 0);
     if (row < timeline.messages.size()) {
@@ -105,4 +112,4 @@ std::string writeTrace(const Timeline &timeline) {
   return TraceWriter().write(timeline);
 }
 
-} // namespace pcc::plan
+} // namespace pcc::runtime

@@ -1,12 +1,12 @@
 //===- SvgText.h - the text of a picture ----------------------------------===//
 
-#ifndef PCC_PASSES_PLAN_SVGTEXT_H
-#define PCC_PASSES_PLAN_SVGTEXT_H
+#ifndef PCC_RUNTIME_TIMELINE_SVGTEXT_H
+#define PCC_RUNTIME_TIMELINE_SVGTEXT_H
 
 #include <string>
 #include <string_view>
 
-namespace pcc::plan {
+namespace pcc::runtime {
 
 struct Rectangle {
   double x = 0, y = 0, width = 0, height = 0;
@@ -43,6 +43,6 @@ private:
   std::string text;
 };
 
-} // namespace pcc::plan
+} // namespace pcc::runtime
 
-#endif // PCC_PASSES_PLAN_SVGTEXT_H
+#endif // PCC_RUNTIME_TIMELINE_SVGTEXT_H

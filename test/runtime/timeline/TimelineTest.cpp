@@ -3,9 +3,9 @@
 
 #include "passes/plan/Schedules.h"
 #include "passes/plan/SimulateMessages.h"
-#include "passes/plan/TimelineMemory.h"
-#include "passes/plan/TimelineSvg.h"
-#include "passes/plan/TimelineTrace.h"
+#include "runtime/timeline/TimelineMemory.h"
+#include "runtime/timeline/TimelineSvg.h"
+#include "runtime/timeline/TimelineTrace.h"
 
 #include "gtest/gtest.h"
 
@@ -14,6 +14,7 @@
 #include <map>
 
 using namespace pcc::plan;
+using namespace pcc::runtime;
 
 namespace {
 
@@ -207,6 +208,34 @@ TEST(TimelineSvg, TitlesMayHoldAnything) {
   const std::string svg = drawSvg(Timeline(), "a<b & \"c\"\n>");
   EXPECT_EQ(malformed(svg), "");
   EXPECT_NE(svg.find("a&lt;b &amp; \"c\"&gt;"), svg.npos);
+}
+
+/// A step of one rank whose names are what a model may call its tensors.
+Timeline named(const std::string &name) {
+  Timeline timeline;
+  timeline.names = {"ranks 0 to 11"};
+  timeline.positions = {{{{ActionKind::Forward, 0, 0}, 0, 1}}};
+  timeline.messages = {
+      {{{ActionKind::Communication, 0, 0}, 0.5, 1, "0F0 all_reduce " + name}}};
+  measureIdle(timeline);
+  return timeline;
+}
+
+TEST(TimelineSvg, NamesMayHoldAnything) {
+  const std::string svg = drawSvg(named("a<\"&\n>"), "");
+  EXPECT_EQ(malformed(svg), "");
+  EXPECT_NE(svg.find(">ranks 0 to 11<"), svg.npos);
+  EXPECT_NE(svg.find("0F0 all_reduce a&lt;\"&amp;&gt;, "), svg.npos);
+  EXPECT_NE(svg.find(">communication<"), svg.npos);
+}
+
+TEST(TimelineTrace, NamesMayHoldAnything) {
+  const std::string name = "a<\"&\n\\> \xff";
+  const auto trace = nlohmann::json::parse(writeTrace(named(name)));
+  EXPECT_EQ(trace.at("traceEvents")[0].at("args").at("name"), "ranks 0 to 11");
+  EXPECT_EQ(trace.at("traceEvents")[4].at("name"),
+            "0F0 all_reduce a<\"&\n\\> \xef\xbf\xbd");
+  EXPECT_EQ(trace.at("traceEvents")[4].at("cat"), "communication");
 }
 
 TEST(TimelineTrace, HoldsEveryActionMessageAndPoint) {

@@ -1,20 +1,20 @@
 //===- TimelineSvg.cpp - a picture of a step ------------------------------===//
 
-#include "passes/plan/TimelineSvg.h"
+#include "runtime/timeline/TimelineSvg.h"
 
-#include "passes/plan/SvgText.h"
-#include "passes/plan/TimelineMemory.h"
+#include "runtime/timeline/SvgText.h"
+#include "runtime/timeline/TimelineMemory.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
-namespace pcc::plan {
+namespace pcc::runtime {
 namespace {
 
 /// Pixels.
-constexpr double left = 64, right = 150, top = 44, barHeight = 20,
+constexpr double leastLeft = 64, right = 150, top = 44, barHeight = 20,
                  messageHeight = 6, memoryHeight = 22, rowGap = 8,
                  footHeight = 56, baseline = 6, digitWidth = 6.2,
                  leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
@@ -31,7 +31,7 @@ constexpr std::array<Look, 6> looks{{
     {"#9ecfc4", "#000", "I input gradient"},
     {"#e8c547", "#000", "W weight gradient"},
     {"#8e5ea2", "#fff", "whole stage"},
-    {"#d1495b", "#fff", "message"},
+    {"#d1495b", "#fff", "communication"},
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
@@ -77,6 +77,14 @@ double plotWidthOf(const Timeline &timeline) {
                   : leastPlotWidth;
 }
 
+/// Room for the longest name of a row.
+double leftOf(const Timeline &timeline) {
+  size_t longest = 0;
+  for (size_t row = 0; row < timeline.positions.size(); ++row)
+    longest = std::max(longest, rowName(timeline, row).size());
+  return std::max(leastLeft, 16 + digitWidth * static_cast<double>(longest));
+}
+
 /// What a row needs: bar, messages, memory, gap.
 double rowHeightOf(const Timeline &timeline) {
   return barHeight + (timeline.messages.empty() ? 0 : messageHeight) +
@@ -87,7 +95,7 @@ double rowHeightOf(const Timeline &timeline) {
 class TimelineDrawing {
 public:
   explicit TimelineDrawing(const Timeline &timeline)
-      : timeline(timeline), peaks(peakBytes(timeline)),
+      : timeline(timeline), peaks(peakBytes(timeline)), left(leftOf(timeline)),
         plotWidth(plotWidthOf(timeline)),
         scale(timeline.makespan > 0 ? plotWidth / timeline.makespan : 0),
         rowHeight(rowHeightOf(timeline)),
@@ -114,7 +122,7 @@ private:
   const Timeline &timeline;
   const std::vector<int64_t> peaks;
   /// Pixels; `scale` is pixels per second, `foot` where the last row ends.
-  const double plotWidth, scale, rowHeight, foot;
+  const double left, plotWidth, scale, rowHeight, foot;
   std::set<size_t> looksUsed;
   SvgText svg;
 };
@@ -138,7 +146,7 @@ void TimelineDrawing::addAction(const TimedAction &timed, double y,
   looksUsed.insert(look);
   svg.addBox({x(timed.start), y, (timed.end - timed.start) * scale, height},
              looks[look].colour, opacity,
-             print(timed.action) + ", " + printSeconds(timed.start) + " to " +
+             nameOf(timed) + ", " + printSeconds(timed.start) + " to " +
                  printSeconds(timed.end));
 }
 
@@ -174,7 +182,7 @@ void TimelineDrawing::addBar(size_t row, double y) {
 void TimelineDrawing::addRow(size_t row) {
   double y = top + rowHeight * static_cast<double>(row);
   svg.beginGroup("row");
-  svg.addText(8, y + barHeight - baseline, "rank " + std::to_string(row));
+  svg.addText(8, y + barHeight - baseline, rowName(timeline, row));
   addBar(row, y);
   y += barHeight;
   if (row < timeline.messages.size())
@@ -256,4 +264,4 @@ std::string drawSvg(const Timeline &timeline, std::string_view title) {
   return TimelineDrawing(timeline).draw(title);
 }
 
-} // namespace pcc::plan
+} // namespace pcc::runtime

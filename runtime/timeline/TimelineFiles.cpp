@@ -1,0 +1,22 @@
+//===- TimelineFiles.cpp - a step as files --------------------------------===//
+
+#include "runtime/timeline/TimelineFiles.h"
+
+#include "runtime/program/WholeFile.h"
+#include "runtime/timeline/TimelineSvg.h"
+#include "runtime/timeline/TimelineTrace.h"
+
+namespace pcc::runtime {
+
+Status writeTimeline(const Timeline &timeline, std::string_view title,
+                     const TimelineFiles &files) {
+  if (!files.svg.empty())
+    if (Status status = writeWholeFile(files.svg, drawSvg(timeline, title));
+        status.failed())
+      return status;
+  if (!files.trace.empty())
+    return writeWholeFile(files.trace, writeTrace(timeline));
+  return Status::success();
+}
+
+} // namespace pcc::runtime
