@@ -4,6 +4,7 @@
 #include "passes/Compilation.h"
 #include "passes/Outputs.h"
 #include "passes/Record.h"
+#include "passes/ScheduleTable.h"
 
 using namespace pcc;
 
@@ -20,8 +21,11 @@ static Outcome finish(const CompileOptions &options, CompileReport &report,
   return outcome.ok() ? written : outcome;
 }
 
-Outcome pcc::compile(const CompileOptions &options, const Listener &listener) {
-  if (Outcome outcome = checkOptions(options); !outcome.ok())
+Outcome pcc::compile(const CompileOptions &asked, const Listener &listener) {
+  if (Outcome outcome = checkOptions(asked); !outcome.ok())
+    return outcome;
+  CompileOptions options = asked;
+  if (Outcome outcome = readScheduleTable(options); !outcome.ok())
     return outcome;
   if (Outcome outcome = checkOutputs(options); !outcome.ok())
     return outcome;

@@ -4,6 +4,7 @@
 #include "passes/Compilation.h"
 #include "passes/Compile.h"
 #include "passes/Record.h"
+#include "passes/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -81,10 +82,13 @@ static Outcome explainPlan(Compilation &compilation,
   });
 }
 
-Outcome pcc::explainModel(const CompileOptions &options,
+Outcome pcc::explainModel(const CompileOptions &asked,
                           const ExplainOptions &explainOptions,
                           std::string &text, const Listener &listener) {
-  if (Outcome outcome = checkOptions(options); !outcome.ok())
+  if (Outcome outcome = checkOptions(asked); !outcome.ok())
+    return outcome;
+  CompileOptions options = asked;
+  if (Outcome outcome = readScheduleTable(options); !outcome.ok())
     return outcome;
   return withCompilation(options, listener, [&](Compilation &compilation) {
     Outcome outcome = compilation.load();

@@ -45,7 +45,10 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   std::vector<std::string> batchDims;
   std::optional<int64_t> microbatches;
+  /// A schedule's name, or a file that ends in `.csv`.
   std::string schedule;
+  /// What that file holds, when it has been read (ScheduleTable.h).
+  std::string scheduleTable;
   std::optional<int64_t> virtualStages;
   std::vector<std::string> shards;
   std::vector<std::string> stageAt;
@@ -91,8 +94,12 @@ struct CompileOptions {
     return microbatches.value_or(training.train ? axis("pp") : 1);
   }
   std::string scheduleName() const {
-    return !training.train ? "forward" : schedule.empty() ? "1f1b" : schedule;
+    return !training.train     ? "forward"
+           : hasScheduleFile() ? "csv"
+           : schedule.empty()  ? "1f1b"
+                               : schedule;
   }
+  bool hasScheduleFile() const { return schedule.ends_with(".csv"); }
 
   bool hasPreset(const std::string &name) const {
     return std::find(presets.begin(), presets.end(), name) != presets.end();

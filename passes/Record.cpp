@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
 #include "passes/4-shard/Presets.h"
+#include "passes/6-schedule/RecordedTable.h"
 #include "passes/RecordTraining.h"
 #include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
@@ -90,6 +91,10 @@ Outcome pcc::checkOptions(const CompileOptions &options) {
   return checkExperts(options);
 }
 
+static std::string checksumOf(const std::string &text) {
+  return llvm::utohexstr(llvm::xxh3_64bits(text));
+}
+
 /// Every option that shapes the result, by its name on the command line; lists
 /// are joined by spaces.
 static std::map<std::string, std::string>
@@ -113,7 +118,10 @@ asText(const CompileOptions &options) {
     text["--virtual-stages"] = std::to_string(*options.virtualStages);
   for (auto &[name, value] :
        {std::pair("--batch-dim", join(options.batchDims)),
-        std::pair("--schedule", options.schedule),
+        std::pair("--schedule",
+                  options.hasScheduleFile()
+                      ? "of checksum " + checksumOf(options.scheduleTable)
+                      : options.schedule),
         std::pair("--shard", join(options.shards)),
         std::pair("--stage-at", join(options.stageAt)),
         std::pair("--preset", join(options.presets)),
@@ -122,8 +130,7 @@ asText(const CompileOptions &options) {
     if (!value.empty())
       text[name] = value;
   if (!options.clusterFile.empty())
-    text["--cluster"] =
-        "of checksum " + llvm::utohexstr(llvm::xxh3_64bits(options.cluster));
+    text["--cluster"] = "of checksum " + checksumOf(options.cluster);
   if (options.memoryLimit)
     text["--memory-limit"] = std::to_string(*options.memoryLimit);
   if (options.randomWeights)
@@ -228,6 +235,9 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
                   builder.getI64IntegerAttr(options.numMicrobatches()));
   module->setAttr("pipe.schedule",
                   builder.getStringAttr(options.scheduleName()));
+  if (!options.scheduleTable.empty())
+    module->setAttr(schedule::tableName,
+                    builder.getStringAttr(options.scheduleTable));
   recordTraining(module, options.training);
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));

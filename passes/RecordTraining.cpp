@@ -91,11 +91,14 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
             "--train needs a --loss",
             {"for instance --loss 'cross_entropy(logits, labels)', or the name "
              "of an output of one number"}};
-  if (options.schedule.empty())
+  if (options.schedule.empty() || options.hasScheduleFile())
     return {};
   auto kind = plan::scheduleByName(options.schedule);
   if (!kind)
-    return {2, "no schedule is called '" + options.schedule + "'", {}};
+    return {2,
+            "no schedule is called '" + options.schedule +
+                "', and it is no .csv file",
+            {}};
   std::string error =
       plan::scheduleError({*kind, static_cast<int>(options.axis("pp")),
                            static_cast<int>(numVirtualStages(options)),

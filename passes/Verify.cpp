@@ -5,6 +5,7 @@
 #include "passes/Compilation.h"
 #include "passes/Compile.h"
 #include "passes/Record.h"
+#include "passes/ScheduleTable.h"
 
 using namespace pcc;
 using interpret::Verification;
@@ -70,10 +71,13 @@ static Phase lastWhole(mlir::ModuleOp whole) {
   return prepare::TrainingRequest::of(whole) ? Phase::Prepare : Phase::Import;
 }
 
-Outcome pcc::verify(const CompileOptions &options,
+Outcome pcc::verify(const CompileOptions &asked,
                     const VerifyOptions &verifyOptions,
                     const Listener &listener) {
-  if (Outcome outcome = checkOptions(options); !outcome.ok())
+  if (Outcome outcome = checkOptions(asked); !outcome.ok())
+    return outcome;
+  CompileOptions options = asked;
+  if (Outcome outcome = readScheduleTable(options); !outcome.ok())
     return outcome;
   CompileOptions wholeOptions = options;
   Listener silent;

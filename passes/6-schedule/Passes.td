@@ -50,8 +50,8 @@ def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
 def ScheduleActions : Pass<"schedule-actions", "::mlir::ModuleOp"> {
   let summary = "writes the action table of every rank position";
   let description = [{
-    Asks the generator that `pipe.schedule` names (`forward` by default) for `pipe.microbatches` microbatches. Stages that hoist-shared
-    has taken something out of run that before their first microbatch.
+    Asks the generator that `pipe.schedule` names (`forward` by default) for `pipe.microbatches` microbatches, or takes the table of
+    `pipe.table`, which a user wrote. Stages that hoist-shared has taken something out of run that before their first microbatch.
     [example: test/passes/6-schedule/schedule-actions.mlir @main]
   }];
   let statistics = [Statistic<"numActions", "actions", "actions of all positions">];

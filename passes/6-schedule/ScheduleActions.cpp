@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/RecordedTable.h"
 #include "passes/plan/Schedules.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -14,15 +15,11 @@ namespace pcc::schedule {
 
 using namespace mlir;
 using namespace pcc;
+using namespace pcc::schedule;
 
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
-  int64_t option(StringRef name) {
-    auto attribute = getOperation()->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : 1;
-  }
-
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -42,7 +39,8 @@ struct ScheduleActions
     return found;
   }
 
-  FailureOr<plan::ActionTable> makeTable() {
+  /// The table of the generator that the module names.
+  FailureOr<plan::ActionTable> generate() {
     plan::ScheduleRequest request;
     request.kind = plan::ScheduleKind::ForwardOnly;
     if (auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");
@@ -54,15 +52,29 @@ struct ScheduleActions
                failure();
       request.kind = *kind;
     }
-    request.virtualStages = option("pipe.virtual_stages");
-    request.numPositions = option("pipe.stages") / request.virtualStages;
-    request.numMicrobatches = option("pipe.microbatches");
+    request.virtualStages = numberOf(getOperation(), "pipe.virtual_stages");
+    request.numPositions =
+        numberOf(getOperation(), "pipe.stages") / request.virtualStages;
+    request.numMicrobatches = numberOf(getOperation(), "pipe.microbatches");
     plan::ActionTableOrError made = plan::makeSchedule(request);
     if (!made.error.empty())
       return getOperation().emitError() << made.error, failure();
-    plan::insertUnshards(made.table, stagesThatShare());
-    plan::appendUpdates(made.table, updates());
-    return made.table;
+    return std::move(made.table);
+  }
+
+  FailureOr<plan::ActionTable> makeTable() {
+    FailureOr<std::optional<plan::ActionTable>> recorded =
+        recordedTable(getOperation());
+    if (failed(recorded))
+      return failure();
+    FailureOr<plan::ActionTable> table =
+        *recorded ? FailureOr<plan::ActionTable>(std::move(**recorded))
+                  : generate();
+    if (failed(table))
+      return failure();
+    plan::insertUnshards(*table, stagesThatShare());
+    plan::appendUpdates(*table, updates());
+    return table;
   }
 
   void runOnOperation() override {

@@ -3,7 +3,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/RecordedTable.h"
 #include "passes/6-schedule/StageParts.h"
+#include "passes/plan/ScheduleFile.h"
 #include "passes/plan/Schedules.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -306,13 +308,21 @@ private:
 
 struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
   void runOnOperation() override {
+    FailureOr<std::optional<plan::ActionTable>> table =
+        recordedTable(getOperation());
+    if (failed(table))
+      return signalPassFailure();
     auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");
     auto kind = name ? plan::scheduleByName(name.getValue().str())
                      : std::optional<plan::ScheduleKind>();
+    auto splits = [&](func::FuncOp stage) {
+      return *table ? plan::splitsBackward(
+                          **table, static_cast<int>(pipe::stageOf(stage)))
+                    : kind && plan::splitsBackward(*kind);
+    };
     for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (stage->hasAttr(pipe::stageName) && pipe::actionOf(stage) == "F" &&
-          failed(
-              StageSplitter(stage, kind && plan::splitsBackward(*kind)).run()))
+          failed(StageSplitter(stage, splits(stage)).run()))
         return signalPassFailure();
   }
 };

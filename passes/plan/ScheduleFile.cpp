@@ -233,8 +233,31 @@ std::string ShapeCheck::fault() {
   return claims.empty() ? "" : claims.front();
 }
 
+/// Makes I and W of each B of a stage that has I and W as well.
+void separateBackward(ActionTable &table) {
+  std::vector<bool> splits(table.numStages);
+  for (int stage = 0; stage < table.numStages; ++stage)
+    splits[stage] = splitsBackward(table, stage);
+  for (std::vector<Action> &row : table.positions) {
+    std::vector<Action> separated;
+    for (Action action : row) {
+      const bool isCut =
+          action.kind == ActionKind::Backward && splits[action.stage];
+      if (isCut)
+        action.kind = ActionKind::InputGradient;
+      separated.push_back(action);
+      action.kind = ActionKind::WeightGradient;
+      if (isCut)
+        separated.push_back(action);
+    }
+    row = std::move(separated);
+  }
+}
+
 ActionTableOrError ShapeCheck::run() {
   std::string error = fault();
+  if (error.empty())
+    separateBackward(table);
   return {std::move(table), std::move(error)};
 }
 
@@ -265,6 +288,14 @@ ActionTableOrError readSchedule(std::string_view text,
     return {{}, file.error};
   dropDerived(file.rows);
   return ShapeCheck(file, shape).run();
+}
+
+bool splitsBackward(const ActionTable &table, int stage) {
+  for (const std::vector<Action> &row : table.positions)
+    for (const Action &action : row)
+      if (action.stage == stage && action.kind == ActionKind::InputGradient)
+        return true;
+  return false;
 }
 
 } // namespace pcc::plan

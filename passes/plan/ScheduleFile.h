@@ -29,13 +29,18 @@ struct ScheduleShape {
 /// the positions whose lines they are on, proven by `checkSchedule`. All else
 /// is dropped, since pcc derives it: sends and receives from the transfers of
 /// the model, UNSHARD and RESHARD from what the microbatches of a stage share,
-/// REDUCE_GRAD from the shardings of gradients, U from the optimizer.
+/// REDUCE_GRAD from the shardings of gradients, U from the optimizer. A stage
+/// has one form of backward pass: where it has I and W of some microbatches, B
+/// of another one becomes I and W, one right after the other.
 ///
 /// Errors name line and column, what stands there and what was expected:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
 ActionTableOrError readSchedule(std::string_view text,
                                 const ScheduleShape &shape);
+
+/// Whether the backward pass of a stage is I and W, not B.
+bool splitsBackward(const ActionTable &table, int stage);
 
 } // namespace pcc::plan
 

@@ -198,6 +198,10 @@ Status inspectBundle(const InspectOptions &options, std::string &text) {
                                            std::to_string(*options.rank) +
                                            ", only 0 to " +
                                            std::to_string(world - 1));
+    if (options.schedule) {
+      text = scheduleText(bundle.at("programs"));
+      return Status::success();
+    }
     const Json expanded = expand(std::move(bundle), options.rank);
     text = options.json ? expanded.dump() + "\n" : inspectText(expanded);
   } catch (const std::exception &problem) {

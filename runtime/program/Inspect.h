@@ -15,6 +15,9 @@ struct InspectOptions {
   /// Only what concerns this rank.
   std::optional<int64_t> rank = {};
   bool json = false;
+  /// Only the actions, in the form of PyTorch's schedule files, which
+  /// `--schedule FILE.csv` takes.
+  bool schedule = false;
 };
 
 /// Reads bundle.json, which describes programs, and writes to `text` what holds

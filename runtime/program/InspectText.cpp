@@ -88,6 +88,36 @@ static std::string collectivesText(const Json &collectives,
   return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 
+static std::string actionsText(const Json &actions, const char *separator) {
+  std::string text;
+  for (const Json &action : actions)
+    text += (text.empty() ? "" : separator) + action.get<std::string>();
+  return text;
+}
+
+std::string scheduleText(const Json &programs) {
+  std::string text;
+  for (const Json &program : programs)
+    text += actionsText(program.at("actions"), ",") + "\n";
+  return text;
+}
+
+/// What ranks do in a step; neighbours that do the same have one line.
+static std::string tableText(const Json &ranks) {
+  std::string text;
+  for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
+    const Json &actions = ranks[first].at("actions");
+    for (next = first + 1;
+         next < ranks.size() && ranks[next].at("actions") == actions;)
+      ++next;
+    text += "  rank " + ranks[first].at("rank").dump() +
+            (next > first + 1 ? " to " + ranks[next - 1].at("rank").dump()
+                              : std::string()) +
+            ": " + actionsText(actions, " ") + "\n";
+  }
+  return "actions of a step\n" + text;
+}
+
 std::string inspectText(const Json &bundle) {
   std::string text =
       bundle.at("world").dump() + " ranks (" + pairsText(bundle.at("mesh")) +
@@ -99,6 +129,7 @@ std::string inspectText(const Json &bundle) {
   text += "outputs\n" + portsText(bundle.at("outputs")) + "ranks\n";
   for (const Json &rank : bundle.at("ranks"))
     text += rankText(rank);
+  text += tableText(bundle.at("ranks"));
   if (bundle.at("ranks").size() == 1)
     for (const char *list : {"parameters", "inputs", "outputs"})
       text += tensorsText(bundle.at("ranks").at(0), list);

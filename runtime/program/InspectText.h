@@ -12,6 +12,9 @@ namespace pcc::runtime {
 /// weights are listed, with several one line per rank.
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
+/// The actions of all programs: a line each, separated by commas.
+std::string scheduleText(const nlohmann::ordered_json &programs);
+
 /// "96.0 KiB"
 std::string bytesText(double bytes);
 

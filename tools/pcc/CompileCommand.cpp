@@ -149,7 +149,10 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
       ->group("Parallelism");
   app.add_option("--schedule", options.schedule,
                  "order of forwards and backwards when training: gpipe, 1f1b, "
-                 "interleaved, zb-h1, zb-v, naive (default 1f1b)")
+                 "interleaved, zb-h1, zb-v, naive (default 1f1b), or a file "
+                 "in PyTorch's form, a line per rank of the pipeline "
+                 "(0F0,0F1,0B0,...): table.csv")
+      ->type_name("NAME|FILE.csv")
       ->group("Parallelism");
   app.add_option("--virtual-stages", options.virtualStages,
                  "stages per rank (default 1, or 2 for interleaved and "

@@ -10,14 +10,21 @@ using namespace pcc::tool;
 int tool::inspectCommand(int argc, const char *const *argv) {
   runtime::InspectOptions options;
   CLI::App app("tells what a bundle holds: weights and their index runs, "
-               "arenas, collectives with bytes\n\nexamples:\n"
+               "arenas, action tables, collectives with bytes\n\nexamples:\n"
                "  pcc inspect model.pcc\n"
-               "  pcc inspect model.pcc --rank 3 --json",
+               "  pcc inspect model.pcc --rank 3 --json\n"
+               "  pcc inspect model.pcc --schedule > table.csv",
                "pcc inspect");
   app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
       ->required();
-  app.add_option("--rank", options.rank, "only what concerns this rank");
-  app.add_flag("--json", options.json, "as JSON; sizes in bytes");
+  auto *rank =
+      app.add_option("--rank", options.rank, "only what concerns this rank");
+  auto *json = app.add_flag("--json", options.json, "as JSON; sizes in bytes");
+  app.add_flag("--schedule", options.schedule,
+               "only the action table: a line per position, which pcc "
+               "--schedule FILE.csv takes")
+      ->excludes(rank)
+      ->excludes(json);
   if (auto code = answer(read(app, argc, argv)))
     return *code;
   std::string text;

@@ -7,3 +7,8 @@ module attributes {pipe.stages = 2 : i64, pipe.schedule = "2f2b"} {}
 
 // expected-error @below {{needs at least one position, stage and microbatch, got 2, 1 and 0}}
 module attributes {pipe.stages = 2 : i64, pipe.microbatches = 0 : i64} {}
+
+// -----
+
+// expected-error @below {{'pipe.table': line 1, column 5: 0B2 is of microbatch 2, but there are 2 (0 to 1)}}
+module attributes {pipe.microbatches = 2 : i64, pipe.schedule = "csv", pipe.table = "0F0,0B2"} {}

@@ -37,3 +37,14 @@ module attributes {pipe.stages = 2 : i64, pipe.microbatches = 2 : i64, pipe.sche
   // CHECK: pipe.actions 0 stages [0] ["0F0", "0F1", "0B0", "0B1"
   // CHECK: pipe.actions 1 stages [1] ["1F0", "1B0", "1F1", "1B1"
 }
+
+// -----
+
+// A table that a user wrote, as it was recorded: which line runs a stage is the user's choice.
+module attributes {pipe.stages = 2 : i64, pipe.microbatches = 2 : i64, pipe.schedule = "csv",
+    pipe.table = "1F0,1B0,1F1,1B1\0A0F0,0F1,0B0,0B1\0A"} {
+  // CHECK-LABEL: @own_table
+  func.func @own_table() { return }
+  // CHECK: pipe.actions 0 stages [1] ["1F0", "1B0", "1F1", "1B1"]
+  // CHECK: pipe.actions 1 stages [0] ["0F0", "0F1", "0B0", "0B1"]
+}

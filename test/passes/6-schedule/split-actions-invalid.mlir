@@ -6,3 +6,8 @@ func.func @stage_0(%x: tensor<4xf32>) attributes {pipe.stage = 0 : i64} {
   %z = graph.exp %y {pipe.part = 0 : i64} : tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{'pipe.table': the schedule has 1 line with actions, expected one for each of 2 ranks}}
+module attributes {pipe.stages = 2 : i64, pipe.schedule = "csv", pipe.table = "0F0,0B0"} {}

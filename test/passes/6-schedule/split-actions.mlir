@@ -65,6 +65,31 @@ module attributes {pipe.microbatches = 2 : i64, pipe.schedule = "zb-h1"} {
 
 // -----
 
+// In a table of one's own each stage has its own form of backward pass.
+// CHECK-LABEL: func.func @stage_0_backward(
+// CHECK-LABEL: func.func @stage_1_input_gradient(
+// CHECK-LABEL: func.func @stage_1_weight_gradient(
+module attributes {pipe.stages = 2 : i64, pipe.schedule = "csv", pipe.table = "0F0,0B0\0A1F0,1I0,1W0"} {
+  graph.parameter @w : tensor<2x2xf32> trained
+  func.func @stage_0() attributes {pipe.stage = 0 : i64} {
+    %x = graph.get_parameter @w {pipe.part = 0 : i64} : tensor<2x2xf32>
+    %y = graph.exp %x {pipe.part = 0 : i64} : tensor<2x2xf32>
+    %d = graph.mul %y, %y {pipe.part = 1 : i64} : tensor<2x2xf32>, tensor<2x2xf32>
+    pipe.send %y to 1 value "y" {pipe.part = 0 : i64} : tensor<2x2xf32>
+    return
+  }
+  func.func @stage_1() attributes {pipe.stage = 1 : i64} {
+    %x = pipe.receive from 0 value "y" {pipe.part = 0 : i64} : tensor<2x2xf32>
+    %y = graph.exp %x {pipe.part = 0 : i64} : tensor<2x2xf32>
+    %d = graph.mul %y, %x {pipe.part = 1 : i64} : tensor<2x2xf32>, tensor<2x2xf32>
+    %g = graph.matmul %d, %y {pipe.part = 1 : i64} : tensor<2x2xf32>, tensor<2x2xf32>
+    pipe.send %d to 0 value "d" {pipe.part = 1 : i64} : tensor<2x2xf32>
+    return
+  }
+}
+
+// -----
+
 // Inference has nothing to split.
 // CHECK-LABEL: func.func @stage_0(
 // CHECK-NOT: func.func

@@ -152,6 +152,15 @@ struct Mistake {
   const char *error;
 };
 
+TEST(ScheduleFile, AStageHasOneFormOfBackwardPass) {
+  const auto read = readSchedule("0F0,0F1,0B0,0I1,0W1\n1F0,1B0,1F1,1B1\n",
+                                 {.numPositions = 2});
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(printCsv(read.table), "0F0,0F1,0I0,0W0,0I1,0W1\n1F0,1B0,1F1,1B1\n");
+  EXPECT_TRUE(splitsBackward(read.table, 0));
+  EXPECT_FALSE(splitsBackward(read.table, 1));
+}
+
 TEST(ScheduleFile, MistakesAreFoundWhereTheyAre) {
   for (const Mistake &mistake : {
            Mistake{"0F0,0B0\n1F0, 1G0\n",
