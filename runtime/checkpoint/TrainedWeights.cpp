@@ -50,6 +50,9 @@ Status TrainedWeights::listWeights() {
     }
     weight->parameters.push_back(&tensor);
   }
+  // Equal weights make equal files, whatever the plan was.
+  std::sort(weights.begin(), weights.end(),
+            [](const auto &a, const auto &b) { return a.name < b.name; });
   return Status::success();
 }
 

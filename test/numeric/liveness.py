@@ -1,11 +1,12 @@
-"""How many bytes of a rank's arena hold something that is still needed, from the program that the rank executes.
+"""How many bytes of a rank's arena are needed at one place of its program, from the program that the rank executes.
 
 The plan's bound in `inspect` is the compiler's own figure, and `inspect` does not list instructions or buffers. So the
 program is taken out of the rank's executable (runtime/program/Program.fbs says what it is, flatc reads it) and its actions
-are walked one by one. A value is held from the first instruction or message that touches it in a microbatch to the last, under
+are walked one by one. A value is held from the first instruction, post or wait that touches it in a microbatch to the last, under
 whichever of its shapes; inputs all through the step, since they are read before the first and used by all, and outputs to its
-end. Bytes count once however many buffers name them; as buffers begin at multiples of 64 bytes, a line of 64 that is begun
-counts whole. The result is at most the compiler's bound."""
+end. An instruction is one place however often it runs: what its slots hold in one microbatch or another has addresses of its own.
+Bytes count once however many buffers name them; as buffers begin at multiples of 64 bytes, a line of 64 that is begun counts
+whole. The result is at most the compiler's bound. Nor are there more slots than microbatches that are held at once."""
 import collections
 import json
 import os
@@ -62,6 +63,8 @@ class Liveness:
     def __init__(self, program):
         self.program, self.held, self.now = program, {}, 0
         self.buffers = program["buffers"]
+        # By moment; what runs again comes back to the same place.
+        self.places = [None]
 
     def touch(self, buffer, microbatch):
         first, _ = self.held.get((buffer, microbatch), (self.now, self.now))
@@ -71,21 +74,25 @@ class Liveness:
         microbatches = range(self.program["microbatches"])
         for port in self.program.get("inputs", []):
             self.touch_port(port)
-        for action in self.program["actions"]:
-            self.now += 1
+        for number, action in enumerate(self.program["actions"]):
+            self.advance(number)
             for message in action.get("sends", []):
                 self.touch_end(message, "from_buffer")
             for message in action.get("receives", []):
                 self.touch_end(message, "to_buffer")
             if action["function"] >= 0:
-                for instruction in self.program["functions"][action["function"]]["instructions"]:
+                for i, instruction in enumerate(self.program["functions"][action["function"]]["instructions"]):
+                    self.advance((action["function"], i))
                     self.run(instruction, microbatches if action["kind"] == "Unshard" else [action["microbatch"]])
-        self.now += 1
+        self.advance(None)
         for port in self.program.get("inputs", []) + self.program.get("outputs", []):
             self.touch_port(port)
 
-    def run(self, instruction, microbatches):
+    def advance(self, place):
         self.now += 1
+        self.places.append(place)
+
+    def run(self, instruction, microbatches):
         for buffer in buffers_of(instruction):
             for microbatch in microbatches:
                 self.touch(buffer, microbatch)
@@ -119,12 +126,27 @@ class Liveness:
         for first, last, *piece in self.pieces():
             begins[first].append(tuple(piece))
             ends[last + 1].append(tuple(piece))
-        live, most = collections.Counter(), 0
-        for moment in range(self.now + 1):
+        live, needed = collections.Counter(), collections.defaultdict(set)
+        for moment, place in enumerate(self.places):
             live.subtract(ends[moment])
             live.update(begins[moment])
-            most = max(most, covered(p for p, count in live.items() if count > 0))
-        return most
+            needed[place].update(p for p, count in live.items() if count > 0)
+        return max(covered(pieces) for pieces in needed.values())
+
+    def check_slots(self):
+        """A buffer has as many slots as microbatches are ever held at once."""
+        spans = collections.defaultdict(dict)
+        for (index, microbatch), (first, last) in self.held.items():
+            buffer = self.buffers[index]
+            if buffer["memory"] == "Arena":
+                # The shapes of a value lie at one place.
+                value = spans[buffer.get("name"), buffer["offset"], buffer["slots"]]
+                old = value.get(microbatch, (first, last))
+                value[microbatch] = min(first, old[0]), max(last, old[1])
+        for (name, _, slots), held in spans.items():
+            together = max(sum(first <= moment <= last for first, last in held.values()) for moment, _ in held.values())
+            if slots > together:
+                raise pcc.Failure(f"buffer {name} has {slots} slots, of which {together} are held at once")
 
 
 def joined(spans, neighbours):
@@ -149,7 +171,8 @@ def covered(pieces):
 
 
 def live_bytes(executable):
-    """The most bytes of the arena that are needed at one moment of a step."""
+    """The most bytes of the arena that are needed at one place of the program."""
     liveness = Liveness(read_program(executable))
     liveness.walk()
+    liveness.check_slots()
     return liveness.most()

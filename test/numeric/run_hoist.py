@@ -45,7 +45,7 @@ def check_gathers(bundle, ranks, pinned, microbatches):
 def actions_of(executable):
     """What a rank does in a step, messages left out: "0F1", "0UNSHARD"."""
     names = {"Forward": "{stage}F{microbatch}", "Unshard": "{stage}UNSHARD"}
-    return [names[a["kind"]].format(**a) for a in liveness.read_program(executable)["actions"] if a["kind"] != "Exchange"]
+    return [names[a["kind"]].format(**a) for a in liveness.read_program(executable)["actions"] if a["kind"] not in ("Post", "Wait")]
 
 
 def check_actions(bundle, folder, microbatches):

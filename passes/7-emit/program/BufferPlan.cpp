@@ -26,7 +26,8 @@ BufferPlan::BufferPlan(const ModelFacts &facts, int position,
       parameterList(facts, program), inputs(facts.inputs.size(), -1),
       outputs(facts.outputs.size(), -1), sent(facts.transfers.size(), -1),
       received(facts.transfers.size(), -1), inputTypes(facts.inputs.size()),
-      outputTypes(facts.outputs.size()) {}
+      outputTypes(facts.outputs.size()),
+      line(facts.pipeline.positions[position]) {}
 
 //===----------------------------------------------------------------------===//
 // Storages of values
@@ -244,7 +245,7 @@ void BufferPlan::addStages() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-void BufferPlan::touch(Storage &storage) { storage.touched.add(now); }
+void BufferPlan::touch(Storage &storage) { storage.touched.add(line.now); }
 
 int BufferPlan::bufferIn(int storage, RankedTensorType type) {
   auto [entry, isNew] = buffers.insert(
@@ -348,8 +349,8 @@ plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
                            uint64_t(storage.stride()) * storage.slots,
                            runtime::kAlignment};
   if (storage.isWhole || outlives != outliving.end()) {
-    wanted.first = Instants::exchange;
-    wanted.last = now;
+    wanted.first = 0;
+    wanted.last = line.now;
   }
   if (!storage.isWhole && outlives != outliving.end())
     wanted.pieces = outlives->second.pieces(

@@ -4,12 +4,13 @@
 // parameter's local piece or constants. Values share one where no bytes have to
 // move (a reshape, an all_reduce of a value that nobody else reads).
 //
-// Time is one line of instants: the exchanges, then per function of a stage an
-// instant per instruction. Microbatches repeat the line, so what lies between
-// two actions is held in all steps from the one to the other:
+// Time is one line of instants: the posts and waits of the step, then per
+// function of a stage an instant per instruction. Microbatches repeat the line
+// behind the posts and waits, so what lies between two actions is held in all
+// steps from the one to the other:
 //
 //              once per step       for every microbatch
-//   instant    exchange | gather … | matmul kernel all_reduce matmul …
+//   instant    messages | gather … | matmul kernel all_reduce matmul …
 //   received         ##            |########
 //   local                          |       #############
 //   sent             #             |                      #######
@@ -53,7 +54,7 @@ public:
   }
   /// All buffers that are asked for until the next call belong to one
   /// instruction.
-  void beginInstruction() { line[currentFunction].add(++now); }
+  void beginInstruction() { line.functions[currentFunction].add(++line.now); }
 
   /// The buffer of a value that the current instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
@@ -135,9 +136,8 @@ private:
   std::vector<int> storageOfBuffer;
   std::vector<int> inputs, outputs, sent, received; ///< storages or -1
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
-  size_t now = Instants::exchange;
   mlir::Operation *currentFunction = nullptr;
-  FunctionInstants line;
+  Line line;
 };
 
 } // namespace pcc::emit

@@ -11,6 +11,12 @@ void Instants::add(size_t instant) {
   last = std::max(last, instant);
 }
 
+Line::Line(const plan::PositionProgram &steps) : exchanges(steps.size()) {
+  for (auto [index, step] : llvm::enumerate(steps))
+    if (step.kind != plan::ProgramStep::Compute)
+      exchanges[index] = ++now;
+}
+
 void TransferSlots::Span::add(size_t step) {
   first = std::min(first, step);
   last = std::max(last, step);
@@ -75,12 +81,11 @@ int32_t TransferSlots::count() const {
 }
 
 /// The part of a step's instants at which the value of one microbatch is held.
-Instants TransferSlots::heldAt(size_t step, const Span &span,
-                               const FunctionInstants &line,
+Instants TransferSlots::heldAt(size_t step, const Span &span, const Line &line,
                                const Instants &touched) const {
   if ((*steps)[step].kind != plan::ProgramStep::Compute)
-    return {Instants::exchange, Instants::exchange};
-  Instants held = line.at(facts->functionOf((*steps)[step].action));
+    return {line.exchanges[step], line.exchanges[step]};
+  Instants held = line.functions.at(facts->functionOf((*steps)[step].action));
   if (step == span.first && held.contains(touched.first))
     held.first = touched.first;
   if (step == span.last && held.contains(touched.last))
@@ -103,7 +108,7 @@ static std::vector<Instants> joined(std::vector<Instants> list) {
 }
 
 std::vector<Instants> TransferSlots::heldIn(int32_t slot, int32_t slots,
-                                            const FunctionInstants &line,
+                                            const Line &line,
                                             const Instants &touched) const {
   std::vector<Instants> held;
   for (size_t m = slot; m < spans.size(); m += slots)
@@ -113,9 +118,10 @@ std::vector<Instants> TransferSlots::heldIn(int32_t slot, int32_t slots,
   return joined(std::move(held));
 }
 
-std::vector<plan::ArenaPiece>
-TransferSlots::pieces(const FunctionInstants &line, const Instants &touched,
-                      int32_t slots, uint64_t stride) const {
+std::vector<plan::ArenaPiece> TransferSlots::pieces(const Line &line,
+                                                    const Instants &touched,
+                                                    int32_t slots,
+                                                    uint64_t stride) const {
   std::vector<plan::ArenaPiece> result;
   std::vector<Instants> before;
   for (int32_t slot = 0; slot < slots; ++slot) {

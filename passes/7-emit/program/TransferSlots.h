@@ -8,10 +8,8 @@
 
 namespace pcc::emit {
 
-/// Instants of a position's line: all posts and waits are 0, the instructions
-/// of each function of its stages lie behind one another.
+/// A part of a position's line.
 struct Instants {
-  static constexpr size_t exchange = 0;
   size_t first = SIZE_MAX, last = 0;
   void add(size_t instant);
   bool contains(size_t instant) const {
@@ -19,7 +17,19 @@ struct Instants {
   }
   friend bool operator==(const Instants &, const Instants &) = default;
 };
-using FunctionInstants = llvm::DenseMap<mlir::Operation *, Instants>;
+
+/// The instants of a position: 0, when the step begins, its posts and waits in
+/// their order, then the instructions of each function of its stages behind one
+/// another.
+struct Line {
+  explicit Line(const plan::PositionProgram &steps);
+
+  llvm::DenseMap<mlir::Operation *, Instants> functions;
+  /// By step; of posts and waits only.
+  std::vector<size_t> exchanges;
+  /// The newest instant.
+  size_t now = 0;
+};
 
 /// When a position holds a value that crosses stages, leaves the model or is
 /// shared by all microbatches, for each microbatch: from the first step of its
@@ -44,7 +54,7 @@ public:
   /// Which bytes of `slots` slots of `stride` bytes are held when, if the
   /// value's instructions are those of `touched`: all of the line in steps
   /// between the first and the last, in these from or to the instruction.
-  std::vector<plan::ArenaPiece> pieces(const FunctionInstants &line,
+  std::vector<plan::ArenaPiece> pieces(const Line &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
 
@@ -58,10 +68,9 @@ private:
   void addMessages(std::vector<plan::Message> plan::ProgramStep::*side,
                    int transfer);
   bool collides(int32_t slots) const;
-  std::vector<Instants> heldIn(int32_t slot, int32_t slots,
-                               const FunctionInstants &line,
+  std::vector<Instants> heldIn(int32_t slot, int32_t slots, const Line &line,
                                const Instants &touched) const;
-  Instants heldAt(size_t step, const Span &span, const FunctionInstants &line,
+  Instants heldAt(size_t step, const Span &span, const Line &line,
                   const Instants &touched) const;
 
   const ModelFacts *facts;

@@ -60,20 +60,20 @@ TEST_F(ProgramTest, InputsHaveASlotPerMicrobatch) {
   EXPECT_EQ(buffer(program.inputs[0]->buffer).slots, 2);
 }
 
-/// A message leaves before the next action runs: one slot is enough.
-TEST_F(ProgramTest, MessagesShareOneSlot) {
+/// One arrives while the one before it is used.
+TEST_F(ProgramTest, MessagesHaveTwoSlots) {
   program::ProgramT &program = write(twoStages, 1);
   ASSERT_EQ(program.transfers.size(), 1u);
   EXPECT_EQ(program.transfers[0]->from_buffer, -1);
-  EXPECT_EQ(buffer(program.transfers[0]->to_buffer).slots, 1);
+  EXPECT_EQ(buffer(program.transfers[0]->to_buffer).slots, 2);
 }
 
-TEST_F(ProgramTest, ExchangesStandBetweenActions) {
+TEST_F(ProgramTest, PostsAndWaitsStandBetweenActions) {
   program::ProgramT &program = write(twoStages, 1);
   std::string kinds;
   for (const auto &action : program.actions)
-    kinds += action->kind == program::ActionKind::Exchange ? 'X' : 'F';
-  EXPECT_EQ(kinds, "XFXF");
+    kinds += program::EnumNameActionKind(action->kind)[0];
+  EXPECT_EQ(kinds, "PWFWF");
 }
 
 TEST_F(ProgramTest, AnAllReduceIsInPlace) {
