@@ -94,7 +94,8 @@ Outcome Compilation::fitMemory() {
 Outcome Compilation::writeBundle(const std::string &bundle) {
   return guarded([&]() -> Outcome {
     runtime::Status status =
-        emit::writeBundle(*module, {bundle, options.packWeights});
+        emit::writeBundle(*module, {bundle, options.packWeights,
+                                    options.scheduleSvg, options.trace});
     if (status.code() == runtime::Defect)
       return defect(status.message());
     return outcomeOf(status);

@@ -66,6 +66,9 @@ struct CompileOptions {
   std::optional<uint64_t> randomWeights;
   bool packWeights = false;
 
+  /// Files for the planned step: a picture, and a trace for viewers.
+  std::string scheduleSvg, trace;
+
   std::string dumpDirectory;
   std::optional<Phase> stopAfter;
   std::optional<Phase> startAt;

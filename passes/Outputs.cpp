@@ -65,20 +65,38 @@ static Outcome checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
+/// What a step takes is known when its programs have been written.
+static Outcome checkTimelines(const CompileOptions &options) {
+  const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
+  const bool isWritten =
+      !options.emitsOnnx && options.stopAfter.value_or(lastPhase) == lastPhase;
+  if (asked && !isWritten)
+    return {2,
+            std::string(options.trace.empty() ? "--schedule-svg" : "--trace") +
+                " needs a bundle, which this command does not write",
+            {}};
+  return {};
+}
+
+static Outcome checkFile(const fs::path &path) {
+  std::error_code error;
+  return fs::is_directory(path, error) ? refuse(path, "it is a directory")
+                                       : checkFolder(path, path.parent_path());
+}
+
 Outcome pcc::checkOutputs(const CompileOptions &options) {
-  Outcome outcome;
+  Outcome outcome = checkTimelines(options);
+  if (!outcome.ok())
+    return outcome;
   if (options.emitsOnnx)
     outcome = checkModelOutput(options.bundle, options.model);
   else if (options.stopAfter.value_or(lastPhase) == lastPhase)
     outcome = checkBundle(options.bundle);
   if (outcome.ok() && !options.dumpDirectory.empty())
     outcome = checkDumps(options.dumpDirectory);
-  if (outcome.ok() && !options.report.empty()) {
-    const fs::path report = options.report;
-    std::error_code error;
-    outcome = fs::is_directory(report, error)
-                  ? refuse(report, "it is a directory")
-                  : checkFolder(report, report.parent_path());
-  }
+  for (const std::string &file :
+       {options.report, options.scheduleSvg, options.trace})
+    if (outcome.ok() && !file.empty())
+      outcome = checkFile(file);
   return outcome;
 }

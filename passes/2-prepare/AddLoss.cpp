@@ -70,7 +70,10 @@ private:
       return refuse("output '" + expression.values[0] + "' is " +
                     textOf(output.getType()) + ", of which there is no '" +
                     loss.name + "'");
-    Value labels = labelsNamed(expression.values[1], wanted);
+    BlockArgument labels = labelsNamed(expression.values[1], wanted);
+    if (labels)
+      model.setArgAttr(labels.getArgNumber(), "graph.labels",
+                       UnitAttr::get(model.getContext()));
     return labels ? loss.build(builder, output, labels, expression) : Value();
   }
 
@@ -87,7 +90,7 @@ private:
   }
 
   /// An input of that name, which is added unless the model has it.
-  Value labelsNamed(StringRef name, RankedTensorType wanted) {
+  BlockArgument labelsNamed(StringRef name, RankedTensorType wanted) {
     for (BlockArgument argument : model.getArguments()) {
       auto own =
           model.getArgAttrOfType<StringAttr>(argument.getArgNumber(), nameName);
@@ -95,7 +98,8 @@ private:
         continue;
       if (argument.getType() != wanted)
         return refuse("input '" + name + "' is " + textOf(argument.getType()) +
-                      ", labels of this loss are " + textOf(wanted));
+                      ", labels of this loss are " + textOf(wanted)),
+               BlockArgument();
       return argument;
     }
     const unsigned last = model.getNumArguments();

@@ -6,6 +6,7 @@
 #include "passes/7-emit/MemoryUse.h"
 #include "passes/7-emit/bundle/BundleFolder.h"
 #include "passes/7-emit/bundle/BundleJson.h"
+#include "passes/7-emit/bundle/PlannedStep.h"
 #include "passes/7-emit/bundle/WeightFiles.h"
 #include "passes/7-emit/link/ImageObject.h"
 #include "passes/7-emit/link/InstructionSets.h"
@@ -15,6 +16,7 @@
 #include "runtime/program/Seal.h"
 #include "runtime/program/Verify.h"
 #include "runtime/program/WeightFile.h"
+#include "runtime/timeline/TimelineFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -43,7 +45,8 @@ public:
                                      &BundleEmitter::compile,
                                      &BundleEmitter::sealPrograms,
                                      &BundleEmitter::linkExecutables,
-                                     &BundleEmitter::writeRest};
+                                     &BundleEmitter::writeRest,
+                                     &BundleEmitter::writeTimeline};
     for (Part part : parts)
       if (Status status = (this->*part)(); status.failed())
         return status;
@@ -181,6 +184,17 @@ private:
     if (Status status = folder.makeExecutable("run"); status.failed())
       return status;
     return folder.write("bundle.json", bundleJson(*facts, programs));
+  }
+
+  Status writeTimeline() {
+    if (options.scheduleSvg.empty() && options.trace.empty())
+      return Status::success();
+    return runtime::writeTimeline(
+        plannedStep(*facts, programs),
+        "planned " + facts->schedule + " of " +
+            std::to_string(facts->microbatches) +
+            (facts->microbatches == 1 ? " microbatch" : " microbatches"),
+        {options.scheduleSvg, options.trace});
   }
 
   ModuleOp module;

@@ -15,6 +15,9 @@ struct BundleOptions {
   std::string bundle;
   /// Copy what ranks read of the weights into the bundle.
   bool packWeights = false;
+  /// Files for the planned step, a picture and a trace; empty: none. They hold
+  /// nothing but what follows from the module.
+  std::string scheduleSvg = {}, trace = {};
 };
 
 /// Compiles the kernels of a module that phase 7-emit has passed, writes the

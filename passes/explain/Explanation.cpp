@@ -104,7 +104,7 @@ private:
                        op.getShape().vec(),
                        text(op.getFrom()),
                        text(op.getTo()),
-                       seconds(entry),
+                       emit::secondsOf(facts, entry.ops.front(), cluster),
                        dist::causeOf(op.getLoc())};
     count(made);
     explanation.collectives.push_back(std::move(made));
@@ -113,21 +113,6 @@ private:
   std::string text(dist::ShardingAttr sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
                                facts.mesh.shardingMesh());
-  }
-
-  /// Members of the group of rank 0 are equally far apart.
-  double seconds(const emit::CollectiveFacts &entry) const {
-    const runtime::Mesh &mesh = facts.mesh.sizes();
-    const auto members =
-        runtime::membersOf(facts.groups[facts.groupOf(entry.ops.front())], mesh,
-                           runtime::coordinatesOf(mesh, 0));
-    const int64_t stride = members.size() < 2
-                               ? 1
-                               : runtime::rankOf(mesh, members[1]) -
-                                     runtime::rankOf(mesh, members[0]);
-    return cluster.commSeconds(entry.kind, static_cast<int>(stride),
-                               static_cast<int>(members.size()),
-                               static_cast<double>(entry.receivedBytes), 1);
   }
 
   void count(const Communication &made) {

@@ -87,8 +87,22 @@ private:
     for (int32_t position : program.stage_positions)
       if (position < 0 || position >= program.axes[0]->size)
         return "a stage is at position " + std::to_string(position);
+    if (program.samples < 1 || !(program.peak_flops >= 0))
+      return "its step has impossible counts";
+    for (const auto &stage : program.stages)
+      if (!isHere(stage->stage) || !(stage->flops >= 0) ||
+          stage->weight_bytes < 0 || stage->gradient_bytes < 0 ||
+          stage->activation_bytes < 0 || stage->input_activation_bytes < 0)
+        return "what it says of stage " + std::to_string(stage->stage) +
+               " is impossible";
     mesh = meshOf(program);
     return {};
+  }
+
+  /// Whether this position runs a stage.
+  bool isHere(int32_t stage) const {
+    return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
+           program.stage_positions[stage] == program.position;
   }
 
   std::string checkGroups() {
@@ -272,10 +286,14 @@ private:
   }
 
   std::string checkInputs() {
-    for (const auto &input : program.inputs)
-      if (std::string fault = findPortFault(*input, /*isWritten=*/true);
-          !fault.empty())
+    for (const auto &input : program.inputs) {
+      std::string fault = findPortFault(*input, /*isWritten=*/true);
+      if (fault.empty() && (input->batch_dim < -1 ||
+                            input->batch_dim >= int64_t(input->shape.size())))
+        fault = "has no dim " + std::to_string(input->batch_dim);
+      if (!fault.empty())
         return "input \"" + input->name + "\" " + fault;
+    }
     return {};
   }
 

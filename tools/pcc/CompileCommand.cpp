@@ -372,6 +372,14 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
       ->check(CLI::IsMember({"onnx"}));
   app.add_option("--report", options.report,
                  "write times, peaks, unsupported ops and notes as JSON");
+  app.add_option("--schedule-svg", options.scheduleSvg,
+                 "draw the planned step: what every rank of the pipeline does "
+                 "when, its messages and its memory, for instance step.svg")
+      ->type_name("FILE.svg");
+  app.add_option("--trace", options.trace,
+                 "the same for Perfetto and chrome://tracing, for instance "
+                 "step.json")
+      ->type_name("FILE.json");
   app.add_flag("--pack-weights", options.packWeights,
                "copy the weights' shards into the bundle");
 }

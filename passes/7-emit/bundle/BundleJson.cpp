@@ -5,6 +5,7 @@
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/MemoryUse.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
+#include "passes/7-emit/program/FlopCounter.h"
 #include "runtime/program/Program.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -21,30 +22,6 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// Floating-point operations of one function on one rank.
-class FlopCounter {
-public:
-  explicit FlopCounter(ModuleOp module) {
-    for (auto kernel : module.getOps<rank::KernelOp>())
-      ofKernel[kernel.getSymName()] = count(kernel.getBody().front());
-  }
-
-  double count(Block &block) const {
-    double flops = 0;
-    for (Operation &op : block)
-      if (auto cost = dyn_cast<graph::CostOpInterface>(op))
-        flops += cost.getFlops();
-      else if (auto launch = dyn_cast<rank::LaunchOp>(op))
-        flops += ofKernel.lookup(launch.getKernel());
-      else if (auto call = dyn_cast<rank::LibraryCallOp>(op))
-        flops += count(call.getBody().front());
-    return flops;
-  }
-
-private:
-  llvm::StringMap<double> ofKernel;
-};
-
 /// A weight as its file has it: transposes of the program's view are undone, so
 /// that dims are those of the model.
 struct StoredView {
@@ -146,11 +123,7 @@ private:
 
   /// In one step, on one rank.
   int64_t flopsOf(int stage) const {
-    int64_t sum = 0;
-    for (func::FuncOp function : facts.functions[stage])
-      sum += static_cast<int64_t>(flops.count(function.front())) *
-             (pipe::runsOnce(function) ? 1 : facts.microbatches);
-    return sum;
+    return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
   /// Of the stage's weights, undivided, each once.

@@ -73,6 +73,23 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
+/// Members of the group of rank 0 are equally far apart.
+double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
+                       const plan::Cluster &cluster) {
+  const int group = facts.groupOf(collective);
+  const CollectiveFacts entry = factsOf(facts, collective, group);
+  const runtime::Mesh &mesh = facts.mesh.sizes();
+  const auto members = runtime::membersOf(facts.groups[group], mesh,
+                                          runtime::coordinatesOf(mesh, 0));
+  const int64_t stride = members.size() < 2
+                             ? 1
+                             : runtime::rankOf(mesh, members[1]) -
+                                   runtime::rankOf(mesh, members[0]);
+  return cluster.commSeconds(entry.kind, static_cast<int>(stride),
+                             static_cast<int>(members.size()),
+                             static_cast<double>(entry.receivedBytes), 1);
+}
+
 Json emit::toJson(const CollectiveFacts &collective, int64_t stage) {
   return {{"kind", collective.kind},
           {"axes", collective.axes},

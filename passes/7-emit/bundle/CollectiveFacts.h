@@ -4,6 +4,7 @@
 #define PCC_PASSES_7_EMIT_BUNDLE_COLLECTIVEFACTS_H
 
 #include "passes/7-emit/program/ModelFacts.h"
+#include "passes/plan/Cluster.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -38,6 +39,10 @@ struct CollectiveFacts {
 /// All collectives of a stage that communicate, in program order; equal ones of
 /// one node are merged.
 std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
+
+/// What one call of a collective that communicates takes.
+double secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
+                 const plan::Cluster &cluster);
 
 /// The entry as JSON, as the interface has it.
 nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);

@@ -18,6 +18,10 @@ static RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+static int stageOf(func::FuncOp function) {
+  return static_cast<int>(pipe::stageOf(function));
+}
+
 int64_t BufferPlan::Storage::stride() const { return aligned(bytes); }
 
 BufferPlan::BufferPlan(const ModelFacts &facts, int position,
@@ -78,6 +82,7 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
     const int storage = newStorage(value);
     storages[storage].memory = program::Memory::Parameter;
     storages[storage].parameter = parameterList.add(get);
+    holdings[stageOf(function)].parameters.insert(storages[storage].parameter);
     return storage;
   }
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
@@ -113,6 +118,16 @@ TransferSlots &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
+void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
+  Holdings &own = holdings[stageOf(taker)];
+  if (pipe::runsOnce(maker))
+    return;
+  if (pipe::runsOnce(taker))
+    own.gradients.insert(storage);
+  else if (pipe::actionOf(maker) == "F")
+    own.activations[storage] |= pipe::actionOf(taker) != "I";
+}
+
 void BufferPlan::setSlots() {
   for (auto &[index, slots] : outliving)
     if (Storage &storage = storages[index];
@@ -129,7 +144,8 @@ static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
-  heldForUpdate.insert(storage);
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  holdings[stageOf(function)].gradients.insert(storage);
   held(storage, /*isShared=*/true);
   return accumulators[heldBy(argument)] = storage;
 }
@@ -140,13 +156,11 @@ int BufferPlan::storageForArgument(BlockArgument argument) {
     return accumulatorFor(argument);
   if (Value made = heldBy(argument)) {
     const int storage = storageOf.at(made);
-    auto maker = made.getParentBlock()->getParentOp();
-    const bool isShared = pipe::runsOnce(maker);
-    TransferSlots &slots = held(storage, isShared);
-    slots.addRuns(cast<func::FuncOp>(maker));
+    auto maker = cast<func::FuncOp>(made.getParentBlock()->getParentOp());
+    TransferSlots &slots = held(storage, pipe::runsOnce(maker));
+    slots.addRuns(maker);
     slots.addRuns(function);
-    if (!isShared && pipe::runsOnce(function))
-      heldForUpdate.insert(storage);
+    noteHeld(storage, maker, function);
     return storage;
   }
   const int input = facts.findInput(argument);
@@ -307,9 +321,29 @@ int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
 
 int64_t BufferPlan::gradientBytes() const {
   int64_t bytes = 0;
-  for (int storage : heldForUpdate)
-    if (storages[storage].memory == program::Memory::Arena)
-      bytes += storages[storage].bytes;
+  for (const auto &[stage, own] : holdings)
+    bytes += bytesOfStage(stage).gradients;
+  return bytes;
+}
+
+runtime::StageBytes BufferPlan::bytesOfStage(int stage) const {
+  const auto found = holdings.find(stage);
+  runtime::StageBytes bytes;
+  if (found == holdings.end())
+    return bytes;
+  auto inArena = [&](int storage) {
+    return storages[storage].memory == program::Memory::Arena
+               ? storages[storage].bytes
+               : 0;
+  };
+  for (int parameter : found->second.parameters)
+    bytes.weights += program.parameters[parameter]->local_bytes;
+  for (int storage : found->second.gradients)
+    bytes.gradients += inArena(storage);
+  for (auto [storage, isReadLater] : found->second.activations) {
+    bytes.activations += inArena(storage);
+    bytes.activationsOfInput += isReadLater ? 0 : inArena(storage);
+  }
   return bytes;
 }
 

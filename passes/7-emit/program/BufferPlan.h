@@ -30,6 +30,7 @@
 #include "passes/7-emit/program/ModelFacts.h"
 #include "passes/7-emit/program/ParameterList.h"
 #include "passes/7-emit/program/TransferSlots.h"
+#include "runtime/timeline/TimelineMemory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -76,6 +77,8 @@ public:
   /// Bytes of the sums over microbatches, and of gradients that wait for the
   /// update.
   int64_t gradientBytes() const;
+  /// What a stage of the position holds, after the last instruction.
+  runtime::StageBytes bytesOfStage(int stage) const;
 
   /// After the last instruction: places everything, sets the arena's size and
   /// its lower bound in the program. Empty, or what is wrong.
@@ -99,6 +102,13 @@ private:
     int64_t stride() const;
   };
 
+  /// What a stage holds for longer than an action.
+  struct Holdings {
+    std::set<int> parameters;        ///< indices in the program
+    std::set<int> gradients;         ///< storages
+    std::map<int, bool> activations; ///< storages; whether more than I reads it
+  };
+
   int newStorage(mlir::Value value);
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
@@ -114,6 +124,9 @@ private:
   /// When a value that outlives its action is held; `isShared`: by all
   /// microbatches.
   TransferSlots &held(int storage, bool isShared = false);
+  /// Notes that `taker` reads what another function of its stage has made.
+  void noteHeld(int storage, mlir::func::FuncOp maker,
+                mlir::func::FuncOp taker);
   void setSlots();
   /// What the storage wants of the arena; its size is 0 if it is nothing.
   plan::ArenaBuffer wantedBy(int storage) const;
@@ -128,8 +141,7 @@ private:
   std::map<int, TransferSlots> outliving; ///< by storage
   /// Values that are added to what is there, and storages of these.
   llvm::DenseMap<mlir::Value, int> accumulators;
-  /// What is held for the update.
-  std::set<int> heldForUpdate;
+  std::map<int, Holdings> holdings; ///< by stage
   llvm::DenseMap<mlir::Value, int> storageOf;
   /// Buffers of a storage with their types.
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;

@@ -186,9 +186,16 @@ private:
       if (!name || !type || !isa<RankedTensorType>(type.getValue()))
         return false;
       auto tensor = cast<RankedTensorType>(type.getValue());
-      ports.push_back({name.str(), tensor,
-                       sharding ? sharding.getSharding()
-                                : dist::Sharding::whole(tensor.getRank())});
+      Port &port = ports.emplace_back(
+          Port{name.str(), tensor,
+               sharding ? sharding.getSharding()
+                        : dist::Sharding::whole(tensor.getRank())});
+      port.isLabels = entry.contains("graph.labels");
+      if (auto dim = entry.getAs<IntegerAttr>("graph.batch_dim");
+          dim && dim.getInt() >= 0 && dim.getInt() < tensor.getRank()) {
+        port.batchDim = static_cast<int>(dim.getInt());
+        facts.samples = std::max<int64_t>(1, tensor.getDimSize(port.batchDim));
+      }
     }
     return true;
   }

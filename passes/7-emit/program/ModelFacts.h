@@ -18,6 +18,10 @@ struct Port {
   dist::Sharding sharding;
   /// Inputs only: values are indices below this bound; 0 if they are not.
   int64_t indexBound = 0;
+  /// Inputs only: the dim that is the batch, or -1; and whether the loss
+  /// compares an output with it.
+  int batchDim = -1;
+  bool isLabels = false;
 };
 
 /// A value that crosses stages. Sender and receiver are known by `value`.
@@ -38,6 +42,8 @@ struct ModelFacts {
   mlir::ModuleOp module;
   RankMesh mesh;
   int64_t microbatches = 1;
+  /// Of a step; 1 without a batch.
+  int64_t samples = 1;
   std::string schedule;
   std::string weightsRoot;
   /// The path of the model's file; empty if it is not known.

@@ -2,8 +2,10 @@
 
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/FlopCounter.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
+#include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -44,6 +46,7 @@ public:
     written.kernels = instructions.usedKernels();
     written.constants = buffers.constants();
     written.gradientBytes = buffers.gradientBytes();
+    writeStages();
     return runtime::Status::success();
   }
 
@@ -53,6 +56,7 @@ private:
     program.target = "cpu";
     program.position = position;
     program.microbatches = static_cast<int32_t>(facts.microbatches);
+    program.samples = facts.samples;
     program.weights_root = facts.weightsRoot;
     program.model = facts.model;
     for (auto [name, size] :
@@ -65,6 +69,29 @@ private:
       program.stage_positions.push_back(stagePosition);
     for (const runtime::GroupSpec &group : facts.groups)
       append(program.groups) = runtime::toProgram(group);
+  }
+
+  /// What the cluster file that the user gave says; 0 without one.
+  double peakFlops(const FlopCounter &flops) const {
+    const std::string_view text = dist::clusterOf(facts.module);
+    return text.empty() ? 0
+                        : plan::clusterOf(text, program.target)
+                              .peakOf(flops.busiestType(facts));
+  }
+
+  void writeStages() {
+    const FlopCounter flops(facts.module);
+    program.peak_flops = peakFlops(flops);
+    for (int stage : facts.stagesOf(position)) {
+      const runtime::StageBytes bytes = buffers.bytesOfStage(stage);
+      program::StageT &made = append(program.stages);
+      made.stage = stage;
+      made.flops = flops.ofStep(facts, stage);
+      made.weight_bytes = bytes.weights;
+      made.gradient_bytes = bytes.gradients;
+      made.activation_bytes = bytes.activations;
+      made.input_activation_bytes = bytes.activationsOfInput;
+    }
   }
 
   static std::string nameOf(func::FuncOp function) {
@@ -161,6 +188,8 @@ private:
       program.inputs.push_back(makePort<program::InputT>(
           input, buffers.inputBuffer(static_cast<int>(i))));
       program.inputs.back()->index_bound = input.indexBound;
+      program.inputs.back()->batch_dim = input.batchDim;
+      program.inputs.back()->is_labels = input.isLabels;
     }
     for (auto [i, output] : llvm::enumerate(facts.outputs))
       program.outputs.push_back(makePort<program::OutputT>(

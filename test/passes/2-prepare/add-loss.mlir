@@ -3,7 +3,7 @@
 // The classes are the last dim of the output; labels become an input with the symbols of the first one's rows.
 // CHECK-LABEL: @main
 // CHECK-SAME: %[[LOGITS:.*]]: tensor<8x32x10xf32>
-// CHECK-SAME: %[[LABELS:.*]]: tensor<8x32xi64> {graph.dims = ["batch", "seq"], graph.name = "labels"})
+// CHECK-SAME: %[[LABELS:.*]]: tensor<8x32xi64> {graph.dims = ["batch", "seq"], graph.labels, graph.name = "labels"})
 // CHECK-SAME: -> (tensor<f32> {graph.name = "loss"})
 module attributes {graph.training = {loss = "cross_entropy(y, labels, ignore_index=-1)"}} {
   func.func @main(%y: tensor<8x32x10xf32> {graph.name = "x", graph.dims = ["batch", "seq", ""]})
@@ -35,7 +35,7 @@ module attributes {graph.training = {loss = "cross_entropy(y, t, label_smoothing
 
 // An input that the model has already is the labels; sums are made in f32.
 // CHECK-LABEL: @main
-// CHECK-SAME: (%[[Y:.*]]: tensor<8x4xbf16> {graph.name = "x"}, %[[T:.*]]: tensor<8x4xbf16> {graph.name = "target"})
+// CHECK-SAME: (%[[Y:.*]]: tensor<8x4xbf16> {graph.name = "x"}, %[[T:.*]]: tensor<8x4xbf16> {graph.labels, graph.name = "target"})
 module attributes {graph.training = {loss = "mse(y, target)"}} {
   func.func @main(%y: tensor<8x4xbf16> {graph.name = "x"}, %t: tensor<8x4xbf16> {graph.name = "target"})
       -> (tensor<8x4xbf16> {graph.name = "y"}) {

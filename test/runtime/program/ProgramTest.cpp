@@ -184,6 +184,33 @@ TEST(Verify, MessagesAreWaitedForOnceBehindTheirPost) {
               std::string::npos);
 }
 
+TEST(Verify, WhatIsSaidOfStages) {
+  const auto faultOf =
+      [](const std::function<void(program::StageT &)> &change) {
+        return faultAfter([&](program::ProgramT &p) {
+          p.stages.push_back(std::make_unique<program::StageT>());
+          change(*p.stages[0]);
+        });
+      };
+  EXPECT_EQ(faultOf([](program::StageT &) {}), "");
+  for (const auto &change : std::vector<std::function<void(program::StageT &)>>{
+           [](program::StageT &stage) { stage.stage = 1; },
+           [](program::StageT &stage) { stage.flops = -1; },
+           [](program::StageT &stage) { stage.activation_bytes = -1; }})
+    EXPECT_NE(faultOf(change).find("what it says of stage"), std::string::npos);
+}
+
+TEST(Verify, SamplesAndTheirDim) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.samples = 0;
+            }).find("impossible counts"),
+            std::string::npos);
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.inputs[0]->batch_dim = 2;
+            }).find("input \"x\" has no dim 2"),
+            std::string::npos);
+}
+
 /// Whatever one byte of the tables becomes, the verifiers return.
 TEST(Verify, SurvivesMutatedTables) {
   flatbuffers::FlatBufferBuilder flat;

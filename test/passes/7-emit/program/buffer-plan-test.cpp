@@ -10,7 +10,7 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::test;
 
-static int64_t arenaOf(const std::string &text) {
+static program::ProgramT programOf(const std::string &text) {
   MLIRContext context;
   loadDialects(context);
   auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
@@ -20,7 +20,11 @@ static int64_t arenaOf(const std::string &text) {
   PositionProgram written;
   const runtime::Status status = writeProgram(*facts, 0, written);
   EXPECT_TRUE(status.ok()) << status.message();
-  return written.tables.arena_bytes;
+  return std::move(written.tables);
+}
+
+static int64_t arenaOf(const std::string &text) {
+  return programOf(text).arena_bytes;
 }
 
 /// x and y have 128 bytes, a and b 64: %a is dead when %y is written.
@@ -80,4 +84,52 @@ module attributes {
   pipe.actions 0 stages [0] ["0UNSHARD", "0F0", "0F1"]
 })mlir"),
             128 + 2 * 64 + 64 + 2 * 64);
+}
+
+/// Of one microbatch %h, 32 bytes, waits for W and %k, 16 bytes, for I; the
+/// gradient and the weight have 64. Six matmuls make 4 samples' step.
+TEST(BufferPlan, StagesSayWhatTheyHold) {
+  const program::ProgramT program = programOf(R"mlir(
+module attributes {
+  dist.mesh = #dist.mesh<mb = 2>, pipe.microbatches = 2 : i64, rank.random_weights = 1 : i64,
+  graph.inputs = [{graph.name = "x", dist.global = tensor<4x4xf32>, graph.batch_dim = 0 : i64, graph.labels,
+                   dist.sharding = #dist.sharding<"[4@mb:2, -]">}],
+  graph.outputs = []} {
+  graph.parameter @w : tensor<4x4xf32> trained
+  func.func @stage_0(%x: tensor<2x4xf32> {graph.name = "x"})
+      -> (tensor<2x4xf32>, tensor<2x2xf32>) attributes {pipe.stage = 0 : i64} {
+    %w = graph.get_parameter @w : tensor<4x4xf32>
+    %h = graph.matmul %x, %w : tensor<2x4xf32>, tensor<4x4xf32>
+    %k = graph.matmul %h, %h {transpose_rhs} : tensor<2x4xf32>, tensor<2x4xf32>
+    return %h, %k : tensor<2x4xf32>, tensor<2x2xf32>
+  }
+  func.func @stage_0_input_gradient(%k: tensor<2x2xf32> {pipe.held = {by = @stage_0, result = 1 : i64}})
+      attributes {pipe.stage = 0 : i64, pipe.action = "I"} {
+    %d = graph.matmul %k, %k : tensor<2x2xf32>, tensor<2x2xf32>
+    return
+  }
+  func.func @stage_0_weight_gradient(%h: tensor<2x4xf32> {pipe.held = {by = @stage_0, result = 0 : i64}})
+      -> tensor<4x4xf32> attributes {pipe.stage = 0 : i64, pipe.action = "W"} {
+    %g = graph.matmul %h, %h {transpose_lhs} : tensor<2x4xf32>, tensor<2x4xf32>
+    return %g : tensor<4x4xf32>
+  }
+  func.func @stage_0_update_0(%g: tensor<4x4xf32> {pipe.held = {by = @stage_0_weight_gradient, result = 0 : i64}})
+      attributes {pipe.stage = 0 : i64, pipe.action = "U0"} {
+    graph.set_parameter @w, %g : tensor<4x4xf32>
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0", "0I0", "0W0", "0F1", "0I1", "0W1", "0U0"]
+})mlir");
+  ASSERT_EQ(program.stages.size(), 1u);
+  const program::StageT &stage = *program.stages[0];
+  EXPECT_EQ(stage.weight_bytes, 64);
+  EXPECT_EQ(stage.gradient_bytes, 64);
+  EXPECT_EQ(stage.activation_bytes, 48);
+  EXPECT_EQ(stage.input_activation_bytes, 16);
+  EXPECT_EQ(stage.flops,
+            2 * 2 * (2 * 4 * 4 + 2 * 2 * 4 + 2 * 2 * 2 + 4 * 4 * 2));
+  EXPECT_EQ(program.samples, 4);
+  EXPECT_EQ(program.peak_flops, 0) << "nobody has given a cluster";
+  EXPECT_EQ(program.inputs[0]->batch_dim, 0);
+  EXPECT_TRUE(program.inputs[0]->is_labels);
 }

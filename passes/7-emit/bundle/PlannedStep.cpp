@@ -1,0 +1,110 @@
+//===- PlannedStep.cpp - a step as it should run --------------------------===//
+
+#include "passes/7-emit/bundle/PlannedStep.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/bundle/CollectiveFacts.h"
+#include "passes/7-emit/program/FlopCounter.h"
+#include "passes/plan/Cluster.h"
+#include "passes/plan/SimulateMessages.h"
+#include "runtime/timeline/TimelineMemory.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+namespace {
+/// Prices actions and messages by the cluster of the module.
+class StepPrices {
+public:
+  explicit StepPrices(const ModelFacts &facts)
+      : facts(facts), flops(facts.module),
+        cluster(plan::clusterOf(dist::clusterOf(facts.module), "cpu")) {
+    for (int stage = 0; stage < facts.numStages(); ++stage)
+      for (func::FuncOp function : facts.functions[stage])
+        seconds[function] = secondsOf(function);
+  }
+
+  plan::ActionCosts costs() const {
+    return {.seconds =
+                [this](const plan::Action &action) {
+                  return seconds.lookup(facts.functionOf(action));
+                },
+            .transferSeconds =
+                [this](int from, int to) { return messageSeconds(from, to); }};
+  }
+
+private:
+  static double bytesMoved(Operation &op) {
+    double bytes = 0;
+    for (Value value : llvm::concat<Value>(llvm::to_vector(op.getOperands()),
+                                           llvm::to_vector(op.getResults())))
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+        bytes += static_cast<double>(bytesOf(type));
+    return bytes;
+  }
+
+  double secondsOf(func::FuncOp function) const {
+    double sum = 0;
+    for (Operation &op : function.front().without_terminator())
+      if (auto collective = dyn_cast<dist::CollectiveOp>(op);
+          collective && facts.groupOf(collective) >= 0)
+        sum += emit::secondsOf(facts, collective, cluster);
+      else if (op.getNumOperands() && !isa<pipe::SendOp>(op))
+        sum += cluster.computeSeconds(flops.of(op), bytesMoved(op),
+                                      typeNameOf(op));
+    return sum;
+  }
+
+  /// Of one of the values that go from one stage to another.
+  double messageSeconds(int from, int to) const {
+    double bytes = 0, count = 0;
+    for (const StageTransfer &transfer : facts.transfers)
+      if (transfer.fromStage == from && transfer.toStage == to)
+        bytes += static_cast<double>(bytesOf(transfer.type)), ++count;
+    const int64_t perPosition =
+        facts.mesh.sizes().numRanks() / facts.numPositions();
+    const int64_t stride =
+        std::abs(facts.positionOfStage[to] - facts.positionOfStage[from]) *
+        perPosition;
+    return stride && count
+               ? cluster.commSeconds("transfer", static_cast<int>(stride), 2,
+                                     bytes / count, 1)
+               : 0;
+  }
+
+  const ModelFacts &facts;
+  const FlopCounter flops;
+  const plan::Cluster cluster;
+  llvm::DenseMap<Operation *, double> seconds;
+};
+} // namespace
+
+static std::vector<runtime::StageBytes>
+bytesOfStages(const ModelFacts &facts,
+              const std::vector<PositionProgram> &programs) {
+  std::vector<runtime::StageBytes> bytes(facts.numStages());
+  for (const PositionProgram &program : programs)
+    for (const auto &stage : program.tables.stages)
+      bytes[stage->stage] = {stage->weight_bytes, stage->gradient_bytes,
+                             stage->activation_bytes,
+                             stage->input_activation_bytes};
+  return bytes;
+}
+
+runtime::Timeline
+emit::plannedStep(const ModelFacts &facts,
+                  const std::vector<PositionProgram> &programs) {
+  const StepPrices prices(facts);
+  runtime::Timeline timeline = plan::simulateMessages(
+      facts.pipeline, plan::MessageFlow::Blocking, prices.costs());
+  runtime::addMemory(timeline, bytesOfStages(facts, programs));
+  const int64_t perPosition =
+      facts.mesh.sizes().numRanks() / facts.numPositions();
+  for (int64_t first = 0; first < facts.mesh.sizes().numRanks();
+       first += perPosition)
+    timeline.names.push_back(perPosition == 1
+                                 ? "rank " + std::to_string(first)
+                                 : "ranks " + std::to_string(first) + " to " +
+                                       std::to_string(first + perPosition - 1));
+  return timeline;
+}
