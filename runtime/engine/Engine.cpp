@@ -3,6 +3,7 @@
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/Arena.h"
 #include "runtime/engine/Groups.h"
+#include "runtime/engine/MeasuredStep.h"
 #include "runtime/engine/OutputParts.h"
 #include "runtime/engine/Outputs.h"
 #include "runtime/engine/Parameters.h"
@@ -193,9 +194,10 @@ private:
       return status;
     schedule.bindMessages(context, groups);
     inputs.emplace(program, mesh, at, options, *buffers);
+    log.emplace(program, isSeen());
     if (trains(program))
       training.emplace(program, mesh, at, options, world, *buffers, *inputs,
-                       schedule);
+                       schedule, *log);
     return Status::success();
   }
 
@@ -205,11 +207,15 @@ private:
     return world.all().barrier({"load", "inputs"});
   }
 
+  bool isSeen() const {
+    return !options.scheduleSvg.empty() || !options.trace.empty();
+  }
+
   Status inferenceStep(RankReport &report) {
     if (options.isGivenUp && options.isGivenUp())
       return givenUp();
     const StopWatch watch;
-    if (Status status = schedule.runStep(mesh, at, report.spent);
+    if (Status status = schedule.runStep(mesh, at, report.spent, *log);
         status.failed())
       return status;
     report.steps.push_back(watch.seconds());
@@ -225,9 +231,22 @@ private:
                         *buffers, world);
   }
 
+  std::string titleOfLastStep() const {
+    const int64_t step = mine.metrics.empty() ? options.warmup + options.repeat
+                                              : mine.metrics.back().step;
+    return "measured step " + std::to_string(step);
+  }
+
   Status report() {
     mine.arenaBytes = arena.bytes();
     mine.peakMemoryBytes = peakMemoryOfProcess();
+    mine.peakLive = log->peakLive();
+    if (isSeen())
+      if (Status status =
+              writeMeasuredStep(*opened.tables, *log, world, titleOfLastStep(),
+                                {options.scheduleSvg, options.trace});
+          status.failed())
+        return status;
     if (!options.report.empty())
       if (Status status = writeReport(options.report, mine, world);
           status.failed())
@@ -251,6 +270,7 @@ private:
   std::optional<Parameters> parameters;
   std::optional<Inputs> inputs;
   Schedule schedule;
+  std::optional<StepLog> log;
   std::optional<TrainingRun> training; ///< of a program that trains
   RankReport mine;
 };

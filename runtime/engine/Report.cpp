@@ -47,19 +47,31 @@ static std::vector<double> pack(const RankReport &report) {
                                  double(report.arenaBytes),
                                  double(report.peakMemoryBytes)};
   numbers.insert(numbers.end(), report.steps.begin(), report.steps.end());
+  numbers.insert(numbers.end(), report.peakLive.begin(), report.peakLive.end());
   return numbers;
 }
 
+/// By stage; those that a rank does not run, or that keep nothing, are absent.
+static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
+  nlohmann::ordered_json stages = nlohmann::ordered_json::object();
+  for (size_t stage = 0; stage < numStages; ++stage)
+    if (counts[stage] > 0)
+      stages[std::to_string(stage)] = int64_t(counts[stage]);
+  return stages;
+}
+
 static nlohmann::ordered_json toJson(int rank, const double *numbers,
-                                     size_t numSteps) {
-  return {{"rank", rank},
-          {"seconds", numbers[0]},
-          {"steps", std::vector<double>(numbers + 6, numbers + 6 + numSteps)},
-          {"idle_seconds", numbers[1]},
-          {"compute_seconds", numbers[2]},
-          {"wait_seconds", numbers[3]},
-          {"arena_bytes", int64_t(numbers[4])},
-          {"peak_memory_bytes", int64_t(numbers[5])}};
+                                     size_t numSteps, size_t numStages) {
+  return {
+      {"rank", rank},
+      {"seconds", numbers[0]},
+      {"steps", std::vector<double>(numbers + 6, numbers + 6 + numSteps)},
+      {"idle_seconds", numbers[1]},
+      {"compute_seconds", numbers[2]},
+      {"wait_seconds", numbers[3]},
+      {"arena_bytes", int64_t(numbers[4])},
+      {"peak_memory_bytes", int64_t(numbers[5])},
+      {"peak_live_activations", liveJson(numbers + 6 + numSteps, numStages)}};
 }
 
 static nlohmann::ordered_json orNull(const std::optional<double> &number) {
@@ -91,7 +103,7 @@ Status writeReport(const std::string &path, const RankReport &mine,
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (size_t rank = 0; rank < numRanks; ++rank)
     ranks.push_back(toJson(int(rank), all.data() + rank * numbers.size(),
-                           mine.steps.size()));
+                           mine.steps.size(), mine.peakLive.size()));
   for (size_t step = 0; step < mine.steps.size(); ++step) {
     double slowest = 0;
     for (size_t rank = 0; rank < numRanks; ++rank)

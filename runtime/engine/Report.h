@@ -24,6 +24,9 @@ struct RankReport {
   TimeSpent spent = {};
   int64_t arenaBytes = 0; ///< as allocated
   int64_t peakMemoryBytes = 0;
+  /// By stage of the model: forward passes whose activations were alive at
+  /// once; 0 for stages of other ranks.
+  std::vector<int32_t> peakLive = {};
   std::vector<double> steps =
       {}; ///< seconds of each; equally many on all ranks
   std::vector<StepMetrics> metrics = {}; ///< of each; none without training

@@ -29,6 +29,8 @@ struct RunOptions {
   int64_t saveEvery = 0; ///< steps; 0: after the last one only
   std::string resume;    ///< directory of checkpoints, or empty
   std::string metrics;   ///< JSON lines, one per step, or empty
+  /// Of the last step as it was measured: a picture, a trace; or empty.
+  std::string scheduleSvg, trace;
   int repeat = 1;
   int warmup = 0;
   double timeout = 30;       ///< seconds that a wait may last in a step

@@ -76,6 +76,12 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->check(CLI::Range(1, 4096));
   app.add_option("--report", options.report, "times and memory as JSON")
       ->type_name("FILE.json");
+  app.add_option("--schedule-svg", options.scheduleSvg,
+                 "draw the last step: what every rank did when, and its memory")
+      ->type_name("FILE.svg");
+  app.add_option("--trace", options.trace,
+                 "the same for Perfetto and chrome://tracing")
+      ->type_name("FILE.json");
   app.add_option("--repeat", options.repeat, "steps that are timed")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000000));

@@ -117,7 +117,7 @@ Status Schedule::wait(const Act &act) {
 }
 
 Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
-                         TimeSpent &spent) {
+                         TimeSpent &spent, size_t action, StepLog &log) {
   const StopWatch watch;
   double communicated = 0;
   Status status = Status::success();
@@ -126,8 +126,10 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
       pipeline->advance();
     if (step.communicates) {
       const StopWatch waiting;
+      const double start = log.now();
       status = step.operation->run(run);
       communicated += waiting.seconds();
+      log.addCommunication(action, int32_t(&step - steps.data()), start);
     } else {
       status = step.operation->run(run);
     }
@@ -139,27 +141,35 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
   return status;
 }
 
-Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent) {
+Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
+                         StepLog &log) {
+  log.beginStep();
   for (const auto &[data, bytes] : accumulators)
     std::memset(data, 0, bytes);
   int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
   for (Act &act : acts) {
     microbatch = act.microbatch;
+    const auto index = size_t(&act - acts.data());
     if (!act.posts.empty())
       if (Status status = post(act); status.failed())
         return status;
     if (!act.waits.empty()) {
       const StopWatch idle;
+      const double start = log.now();
       if (Status status = wait(act); status.failed())
         return status;
       spent.idle += idle.seconds();
+      log.addCommunication(index, StepLog::messages, start);
     }
     if (act.function < 0)
       continue;
-    if (Status status = runList(functions[size_t(act.function)],
-                                {at, act.microbatch, act.id.action}, spent);
+    log.beginAction(index);
+    if (Status status =
+            runList(functions[size_t(act.function)],
+                    {at, act.microbatch, act.id.action}, spent, index, log);
         status.failed())
       return status;
+    log.endAction(index);
   }
   return Status::success();
 }

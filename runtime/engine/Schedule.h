@@ -5,6 +5,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/engine/Groups.h"
+#include "runtime/engine/StepLog.h"
 
 #include <map>
 #include <memory>
@@ -29,8 +30,9 @@ public:
   /// After the bases of all buffers are known.
   void bindMessages(const LoadContext &context, const Groups &groups);
 
-  /// Runs one step and adds the time spent.
-  Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent);
+  /// Runs one step, adds the time spent, and tells `log` what it does.
+  Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
+                 StepLog &log);
 
 private:
   struct Step {
@@ -63,7 +65,7 @@ private:
   Status post(const Act &act);
   Status wait(const Act &act);
   Status runList(std::vector<Step> &steps, const RunContext &run,
-                 TimeSpent &spent);
+                 TimeSpent &spent, size_t action, StepLog &log);
 
   Group *pipeline = nullptr;
   /// What is 0 when a step begins, and its bytes.

@@ -47,9 +47,9 @@ static std::vector<StateTensor> stateOf(const program::ProgramT &program,
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
                          World &world, const BufferTable &buffers,
-                         const Inputs &inputs, Schedule &schedule)
+                         const Inputs &inputs, Schedule &schedule, StepLog &log)
     : program(program), mesh(mesh), at(at), options(options), world(world),
-      buffers(buffers), inputs(inputs), schedule(schedule),
+      buffers(buffers), inputs(inputs), schedule(schedule), log(log),
       state(stateOf(program, buffers)) {}
 
 TrainingRun::~TrainingRun() {
@@ -147,7 +147,8 @@ Status TrainingRun::step(RankReport &report) {
     return givenUp();
   inputs.read(position.step);
   const StopWatch watch;
-  if (Status status = schedule.runStep(mesh, at, report.spent); status.failed())
+  if (Status status = schedule.runStep(mesh, at, report.spent, log);
+      status.failed())
     return status;
   report.steps.push_back(watch.seconds());
   report.seconds += report.steps.back();

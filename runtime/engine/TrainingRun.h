@@ -28,7 +28,7 @@ public:
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
               const BufferTable &buffers, const Inputs &inputs,
-              Schedule &schedule);
+              Schedule &schedule, StepLog &log);
   ~TrainingRun();
 
   /// Takes up a checkpoint, trains, and saves, as the options say; adds what it
@@ -65,6 +65,7 @@ private:
   const BufferTable &buffers;
   const Inputs &inputs;
   Schedule &schedule;
+  StepLog &log;
   std::vector<StateTensor> state;
   TrainingPosition position;
   std::unique_ptr<CheckpointWriter> writer;

@@ -364,6 +364,8 @@ private:
       const bool exchanges = action.kind == program::ActionKind::Post ||
                              action.kind == program::ActionKind::Wait;
       if (!isKnown(action.kind, program::ActionKind::Unshard) ||
+          action.stage < 0 ||
+          action.stage >= int64_t(program.stage_positions.size()) ||
           action.microbatch < 0 || action.microbatch >= program.microbatches ||
           action.function < -1 ||
           action.function >= int64_t(program.functions.size()) ||

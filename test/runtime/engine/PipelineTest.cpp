@@ -2,6 +2,9 @@
 
 #include "test/runtime/engine/ThreadRun.h"
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 using namespace pcc;
 using namespace pcc::runtime;
 using test::Folder;
@@ -163,6 +166,36 @@ TEST(Pipeline, RepeatsAreReported) {
         "\"step\": 2"})
     EXPECT_NE(text.find(key), std::string::npos) << key;
   EXPECT_EQ(text.find("\"step\": 3"), std::string::npos);
+}
+
+/// A row per rank with its actions and exchanges, by one clock.
+TEST(Pipeline, TheLastStepIsDrawn) {
+  ThreadRun run;
+  run.setKernels({addScalar});
+  for (int32_t i = 0; i < 2; ++i)
+    run.add(position({.dp = 2}, i));
+  const Folder folder;
+  RunOptions options;
+  options.randomInputs = 5;
+  options.repeat = 2;
+  options.quiet = true;
+  options.trace = folder.path + "/step.json";
+  options.scheduleSvg = folder.path + "/step.svg";
+  const Status status = run.run(options);
+  ASSERT_TRUE(status.ok()) << status.message();
+  std::ifstream file(options.trace);
+  const auto trace = nlohmann::json::parse(file);
+  std::map<std::string, int> counts;
+  for (const auto &event : trace.at("traceEvents"))
+    if (event.at("ph") == "X") {
+      ++counts[event.at("name").get<std::string>().substr(0, 3)];
+      EXPECT_GE(event.at("ts").get<double>(), 0);
+    }
+  EXPECT_EQ(counts["0F0"], 2);
+  EXPECT_EQ(counts["1F1"], 2);
+  EXPECT_GT(counts["1X0"], 0);
+  EXPECT_EQ(folder.files(),
+            (std::vector<std::string>{"step.json", "step.svg"}));
 }
 
 TEST(Pipeline, WrongPositionIsRefused) {

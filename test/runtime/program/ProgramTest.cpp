@@ -184,6 +184,13 @@ TEST(Verify, MessagesAreWaitedForOnceBehindTheirPost) {
               std::string::npos);
 }
 
+TEST(Verify, ActionsOfAStageThatIsNotThere) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.actions[0]->stage = 1;
+            }).find("action 0 is impossible"),
+            std::string::npos);
+}
+
 TEST(Verify, WhatIsSaidOfStages) {
   const auto faultOf =
       [](const std::function<void(program::StageT &)> &change) {
