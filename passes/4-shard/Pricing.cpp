@@ -78,6 +78,7 @@ static std::string nameOf(Type type) {
 double pcc::shard::computeSeconds(const ShardedOp &op,
                                   const plan::ReshardPlanner &planner) {
   if (!planner.cluster() || !op.op || op.op->getNumOperands() == 0 ||
+      op.op->getNumResults() == 0 ||
       !isa<graph::ShardingRuleOpInterface>(op.op))
     return 0;
   auto priced = dyn_cast<graph::CostOpInterface>(op.op);
