@@ -57,8 +57,16 @@ public:
       return write(position);
     if (Status status = takeSnapshot(); status.failed())
       return status;
-    writer = std::thread([this, position] { last = write(position); });
+    hasEnded = false;
+    writer = std::thread([this, position] {
+      last = write(position);
+      hasEnded = true;
+    });
     return Status::success();
+  }
+
+  Status check() {
+    return writer.joinable() && hasEnded ? finish() : Status::success();
   }
 
   Status finish() {
@@ -194,6 +202,7 @@ private:
   int numSaves = 0;
   int lock = -1;
   std::atomic<bool> isGivenUp = false;
+  std::atomic<bool> hasEnded = false; ///< what `writer` does
   std::thread writer;
   Status last = Status::success();
 };
@@ -212,6 +221,8 @@ Status CheckpointWriter::open(const CheckpointOptions &options,
 Status CheckpointWriter::save(const TrainingPosition &position) {
   return implementation->save(position);
 }
+
+Status CheckpointWriter::check() { return implementation->check(); }
 
 Status CheckpointWriter::finish() { return implementation->finish(); }
 

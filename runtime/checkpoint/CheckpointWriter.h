@@ -70,6 +70,9 @@ public:
   /// is still going on, which they wait for; its error is returned here.
   Status save(const TrainingPosition &position);
 
+  /// The error of a save in the background that has ended; waits for nothing.
+  Status check();
+
   /// Waits for the last save, and returns its error.
   Status finish();
 

@@ -12,7 +12,7 @@
 namespace pcc::runtime {
 
 /// Changes whenever manifest.json or the meaning of a field does.
-inline constexpr int64_t kCheckpointFormat = 1;
+inline constexpr int64_t kCheckpointFormat = 2;
 
 /// What one rank has written of one tensor: the elements at all combinations of
 /// `runs`, row-major, without padding.

@@ -37,8 +37,9 @@ StateTensor stateTensorOf(const program::ParameterT &parameter, void *data);
 
 /// Where a run stands between two steps.
 struct TrainingPosition {
-  int64_t step = 0;    ///< steps that are done
-  int64_t samples = 0; ///< logical index of the next sample
+  int64_t step = 0; ///< steps that are done
+  /// Logical index of the next sample, whatever the size of steps.
+  int64_t samples = 0;
   uint64_t randomCounter = 0;
   bool operator==(const TrainingPosition &) const = default;
 };

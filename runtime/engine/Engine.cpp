@@ -197,7 +197,7 @@ private:
     log.emplace(program, isSeen());
     if (trains(program))
       training.emplace(program, mesh, at, options, world, *buffers, *inputs,
-                       schedule, *log);
+                       schedule, *log, progress);
     return Status::success();
   }
 

@@ -11,12 +11,6 @@
 
 namespace pcc::runtime {
 
-static std::string describe(const program::InputT &input) {
-  return "\"" + input.name + "\" (" +
-         std::string(nameOf(npyTypeOf(typeOf(input.type)))) + " " +
-         toString(input.shape) + ")";
-}
-
 Status Inputs::checkName(const std::string &name) const {
   std::string known;
   for (const auto &input : program.inputs) {
@@ -51,15 +45,16 @@ namespace {
 /// Where the elements of one input come from: memory, or a generator.
 class InputSource {
 public:
-  InputSource(ElementType type, const void *data)
-      : elements(static_cast<const char *>(data)), type(type) {}
-  explicit InputSource(const RandomTensor &random)
-      : random(random), type(random.type) {}
+  /// Element i is element `(base + i) % count + shift` of `data`.
+  InputSource(const void *data, ElementType type, int64_t base, int64_t count,
+              int64_t shift = 0)
+      : data(static_cast<const char *>(data)), type(type), base(base),
+        count(count), shift(shift) {}
+  explicit InputSource(const RandomTensor &random) : random(random) {}
 
   /// Copies to a buffer of type `wanted`.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
-    const auto size = int64_t(sizeOf(wanted));
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
                            loops[0].targetStride != 1)) {
       for (int64_t i = 0; i < loops[0].extent; ++i)
@@ -67,25 +62,40 @@ public:
              to + i * loops[0].targetStride, wanted, target);
       return;
     }
-    const int64_t count = loops.empty() ? 1 : loops[0].extent;
-    if (!elements)
-      return fillRandom({random.key, wanted, random.scale, random.indexBound},
-                        uint64_t(from), 1, count, target + to * size);
-    convertElements(type, elements + from * int64_t(sizeOf(type)), count,
-                    wanted, target + to * size);
+    const int64_t extent = loops.empty() ? 1 : loops[0].extent;
+    char *place = target + to * int64_t(sizeOf(wanted));
+    if (data)
+      copyRun(from, extent, wanted, place);
+    else
+      fillRandom({random.key, wanted, random.scale, random.indexBound},
+                 uint64_t(from), 1, extent, place);
   }
 
 private:
-  const char *elements = nullptr;
+  /// A run may go on at the beginning.
+  void copyRun(int64_t from, int64_t extent, ElementType wanted,
+               char *place) const {
+    while (extent > 0) {
+      const int64_t first = (base + from) % count;
+      const int64_t now = std::min(extent, count - first);
+      convertElements(type, data + (first + shift) * int64_t(sizeOf(type)), now,
+                      wanted, place);
+      from += now;
+      extent -= now;
+      place += now * int64_t(sizeOf(wanted));
+    }
+  }
+
+  const char *data = nullptr;
+  ElementType type = ElementType::F32;
+  int64_t base = 0, count = 1, shift = 0;
   RandomTensor random;
-  ElementType type;
 };
 } // namespace
 
-/// With what begins at element `base` of the source.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
-                       Coordinates at, const InputSource &source, int64_t base,
+                       Coordinates at, const InputSource &source,
                        const BufferTable &buffers) {
   const program::BufferT &buffer = *program.buffers[size_t(input.buffer)];
   const Layout layout = layoutOf(*input.layout);
@@ -97,7 +107,7 @@ static void fillBuffer(const program::ProgramT &program,
     std::memset(target, 0, size_t(buffer.bytes));
     for (const StridedCopy &copy :
          intersect({&whole, &at}, {&layout, &at}, mesh))
-      source.copy(copy.loops, base + copy.sourceOffset, copy.targetOffset,
+      source.copy(copy.loops, copy.sourceOffset, copy.targetOffset,
                   typeOf(input.type), target);
   }
 }
@@ -106,7 +116,8 @@ static void fillBuffer(const program::ProgramT &program,
 std::string Inputs::pathOf(const program::InputT &input,
                            bool &isOfSteps) const {
   const auto given = options.inputs.find(input.name);
-  isOfSteps = given == options.inputs.end() && !options.data.empty();
+  isOfSteps = given == options.inputs.end() && !options.data.empty() &&
+              options.tokens.empty();
   if (isOfSteps)
     return options.data + "/" + input.name + ".npy";
   return given == options.inputs.end() ? "" : given->second;
@@ -114,6 +125,9 @@ std::string Inputs::pathOf(const program::InputT &input,
 
 Status Inputs::open(const program::InputT &input, Source &source) const {
   bool isOfSteps = false;
+  source.shift = tokens.shiftOf(input);
+  if (source.shift)
+    return Status::success();
   const std::string path = pathOf(input, isOfSteps);
   if (!path.empty()) {
     NpyFile &file = source.file.emplace();
@@ -140,6 +154,11 @@ Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, array] : given)
     if (Status status = checkName(name); status.failed())
       return status;
+  if (Status status = checkData(options); status.failed())
+    return status;
+  if (sources.empty() && !options.tokens.empty())
+    if (Status status = tokens.open(options, program); status.failed())
+      return status;
   sources.resize(program.inputs.size());
   for (size_t i = 0; i < sources.size(); ++i) {
     const program::InputT &input = *program.inputs[i];
@@ -160,21 +179,55 @@ Status Inputs::open(const InputArrays &given) {
   return Status::success();
 }
 
-void Inputs::read(int64_t step) const {
+/// Whether the samples of a step are one behind the other, so that those of the
+/// next one follow.
+bool Inputs::isCutInSamples(const program::InputT &input) const {
+  return input.batch_dim == 0 && input.shape[0] == program.samples;
+}
+
+Status Inputs::checkPosition(int64_t sample) const {
+  if (sample % program.samples == 0)
+    return Status::success();
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (const program::InputT &input = *program.inputs[i];
+        sources[i].numSteps > 1 && !isCutInSamples(input))
+      return Status::error(
+          BadInput, "training cannot go on at sample " +
+                        std::to_string(sample) + ": input " + describe(input) +
+                        " does not begin with the batch, so its file holds "
+                        "whole steps of " +
+                        std::to_string(program.samples) + " samples");
+  return Status::success();
+}
+
+void Inputs::read(int64_t sample) const {
   for (size_t i = 0; i < sources.size(); ++i) {
     const program::InputT &input = *program.inputs[i];
     const Source &source = sources[i];
     if (input.buffer < 0)
       continue;
-    const int64_t base = source.numSteps && !source.array
-                             ? step % source.numSteps * numElements(input.shape)
-                             : 0;
-    fillBuffer(
-        program, input, mesh, at,
-        source.array  ? InputSource(source.array->type, source.array->data)
-        : source.file ? InputSource(source.file->type(), source.file->data())
-                      : InputSource(source.random),
-        base, buffers);
+    const int64_t ofStep = numElements(input.shape);
+    int64_t base = 0;
+    if (isCutInSamples(input))
+      base = sample * (ofStep / program.samples);
+    else
+      base = sample / program.samples * ofStep;
+    if (source.array)
+      fillBuffer(program, input, mesh, at,
+                 {source.array->data, source.array->type, 0, ofStep}, buffers);
+    else if (source.shift)
+      fillBuffer(program, input, mesh, at,
+                 {tokens.data(), tokens.type(), base, tokens.numElements(),
+                  *source.shift},
+                 buffers);
+    else if (source.file)
+      fillBuffer(program, input, mesh, at,
+                 {source.file->data(), source.file->type(),
+                  source.numSteps ? base : 0,
+                  std::max<int64_t>(1, source.numSteps) * ofStep},
+                 buffers);
+    else
+      fillBuffer(program, input, mesh, at, InputSource(source.random), buffers);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/engine/RunOptions.h"
+#include "runtime/engine/TokenStream.h"
 #include "runtime/program/Npy.h"
 #include "runtime/program/RandomValues.h"
 
@@ -26,8 +27,8 @@ struct InputArray {
 using InputArrays = std::map<std::string, InputArray>;
 
 /// The inputs of a run: arrays of the caller's, or from --input, --data or
-/// --random-inputs. What they are in a step depends on the step alone, not on
-/// who reads which part of them.
+/// --random-inputs. What they are in a step depends on the number of its first
+/// sample alone, not on who reads which part of them.
 class Inputs {
 public:
   /// All of these must outlive this.
@@ -43,10 +44,14 @@ public:
   /// are read; called again, all others are what they were.
   Status open(const InputArrays &given = {});
 
-  /// Fills this rank's input buffers of all microbatches with what step `step`,
-  /// from 0, sees; padding becomes zero. After the last step of --data comes
-  /// its first one again.
-  void read(int64_t step) const;
+  /// Whether a run can go on with sample `sample`: what --data holds for whole
+  /// steps cannot be cut within one (exit code 10).
+  Status checkPosition(int64_t sample) const;
+
+  /// Fills this rank's input buffers of all microbatches with what the step
+  /// sees that begins with sample `sample`, from 0; padding becomes zero. After
+  /// the last sample of --data comes its first one again.
+  void read(int64_t sample) const;
 
 private:
   struct Source {
@@ -54,6 +59,8 @@ private:
     /// Steps that the file holds; 0: it has no such dim, and is all steps'.
     int64_t numSteps = 0;
     RandomTensor random = {};
+    /// Of a token stream: how far behind a sample's first token it begins.
+    std::optional<int64_t> shift = {};
     bool isOpen = false; ///< one of these
     /// In place of them.
     std::optional<InputArray> array;
@@ -61,6 +68,7 @@ private:
 
   Status checkName(const std::string &name) const;
   Status open(const program::InputT &input, Source &source) const;
+  bool isCutInSamples(const program::InputT &input) const;
   std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
 
   const program::ProgramT &program;
@@ -68,6 +76,7 @@ private:
   const Coordinates &at;
   const RunOptions &options;
   const BufferTable &buffers;
+  TokenStream tokens;
   std::vector<Source> sources; ///< of the program's inputs
 };
 

@@ -27,7 +27,8 @@ static ActionKind kindOf(program::ActionKind kind) {
     return ActionKind::Update;
   case program::ActionKind::Unshard:
     return ActionKind::Unshard;
-  case program::ActionKind::Exchange:
+  case program::ActionKind::Post:
+  case program::ActionKind::Wait:
     break;
   }
   return ActionKind::Communication;

@@ -22,13 +22,16 @@ struct RunOptions {
   std::string weights; ///< replaces the recorded root if not empty
   std::string bundle;  ///< directory that packed weights are under
   /// Of a training run: the directory of .npy files with a leading step
-  /// dimension.
+  /// dimension, or, with `tokens`, a file of token numbers.
   std::string data;
+  std::string tokens;    ///< u16 or u32: how the file has them; or empty
   int64_t steps = 1;     ///< of training
   std::string save;      ///< directory of checkpoints, or empty
   int64_t saveEvery = 0; ///< steps; 0: after the last one only
-  std::string resume;    ///< directory of checkpoints, or empty
-  std::string metrics;   ///< JSON lines, one per step, or empty
+  bool saveInBackground = false; ///< while training goes on
+  std::string resume;            ///< directory of checkpoints, or empty
+  std::string metrics;           ///< JSON lines, one per step, or empty
+  double peakFlops = 0; ///< what a rank can reach; 0: what the program says
   /// Of the last step as it was measured: a picture, a trace; or empty.
   std::string scheduleSvg, trace;
   int repeat = 1;

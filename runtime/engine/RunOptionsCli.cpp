@@ -45,8 +45,13 @@ static void addData(CLI::App &app, RunOptions &options) {
 static void addTraining(CLI::App &app, RunOptions &options) {
   app.add_option("--data", options.data,
                  "what to train on: a directory of NAME.npy with a leading "
-                 "step dimension")
-      ->type_name("DIR");
+                 "step dimension, or, with --tokens, a file of token numbers")
+      ->type_name("DIR|FILE.bin");
+  app.add_option("--tokens", options.tokens,
+                 "how --data FILE.bin has them, little-endian: u16 or u32. A "
+                 "sequence of S tokens gives the input, the same one later its "
+                 "labels; inputs given by --input stay as they are")
+      ->check(CLI::IsMember({"u16", "u32"}));
   app.add_option("--steps", options.steps, "steps to train (default 1)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
   app.add_option("--save", options.save,
@@ -56,13 +61,20 @@ static void addTraining(CLI::App &app, RunOptions &options) {
                  "and one after every K steps")
       ->type_name("K")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
+  app.add_flag("--save-in-background", options.saveInBackground,
+               "save while training goes on; takes a copy of what is saved");
   app.add_option("--resume", options.resume,
                  "go on where the newest checkpoint in this directory stands; "
                  "it may be of another plan")
       ->type_name("DIR");
   app.add_option("--metrics", options.metrics,
-                 "a line of JSON per step: loss, norm, learning rate, seconds")
+                 "a line of JSON per step: loss, norm, learning rate, seconds, "
+                 "tokens or samples per second, mfu, live activations")
       ->type_name("FILE.jsonl");
+  app.add_option("--peak-flops", options.peakFlops,
+                 "operations per second that a rank can reach at best, for "
+                 "mfu: 1.2e12 (default: what the cluster file said)")
+      ->check(CLI::PositiveNumber);
 }
 
 void addRunOptions(CLI::App &app, RunOptions &options) {

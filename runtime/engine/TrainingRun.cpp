@@ -7,6 +7,7 @@
 #include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -47,10 +48,11 @@ static std::vector<StateTensor> stateOf(const program::ProgramT &program,
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
                          World &world, const BufferTable &buffers,
-                         const Inputs &inputs, Schedule &schedule, StepLog &log)
+                         const Inputs &inputs, Schedule &schedule, StepLog &log,
+                         Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
       buffers(buffers), inputs(inputs), schedule(schedule), log(log),
-      state(stateOf(program, buffers)) {}
+      progress(progress), speed(program), state(stateOf(program, buffers)) {}
 
 TrainingRun::~TrainingRun() {
   if (metricsFile)
@@ -65,7 +67,7 @@ Status TrainingRun::resume(const std::string &directory,
     return status;
   position = loaded.position;
   notes.insert(notes.end(), loaded.notes.begin(), loaded.notes.end());
-  return Status::success();
+  return inputs.checkPosition(position.samples);
 }
 
 Status TrainingRun::resumeAsAsked() {
@@ -94,6 +96,7 @@ Status TrainingRun::openWriter(const std::string &directory) {
   writer = std::make_unique<CheckpointWriter>();
   CheckpointOptions saving;
   saving.directory = directory;
+  saving.inBackground = options.saveInBackground;
   saving.timeout = options.loadTimeout;
   saving.model = program.model;
   saving.weightsRoot = program.weights_root;
@@ -115,29 +118,66 @@ static std::optional<double> numberOf(const program::ProgramT &program,
   return std::nullopt;
 }
 
-StepMetrics TrainingRun::readMetrics() const {
-  return {position.step, numberOf(program, buffers, "loss"),
-          numberOf(program, buffers, "grad_norm"),
-          numberOf(program, buffers, "lr")};
+Status TrainingRun::findLoss() {
+  rankOfLoss = numberOf(program, buffers, "loss") ? world.rank() : world.size();
+  return world.all().allReduce(&rankOfLoss, &rankOfLoss, 1, ElementType::I32,
+                               Reduction::Min, {"load", "training"});
+}
+
+Status TrainingRun::readMetrics(StepMetrics &metrics) const {
+  metrics = {position.step, numberOf(program, buffers, "loss"),
+             numberOf(program, buffers, "grad_norm"),
+             numberOf(program, buffers, "lr")};
+  if (rankOfLoss == 0 || rankOfLoss == world.size())
+    return Status::success();
+  std::array<double, 3> numbers = {metrics.loss.value_or(0),
+                                   metrics.gradNorm.value_or(0),
+                                   metrics.learningRate.value_or(0)};
+  Status status = world.all().broadcast(numbers.data(), sizeof numbers,
+                                        rankOfLoss, {"step", "metrics"});
+  metrics = {position.step, numbers[0], numbers[1], numbers[2]};
+  return status;
+}
+
+Status TrainingRun::gatherPeakLive() {
+  if (options.metrics.empty() || !peakLive.empty())
+    return Status::success();
+  peakLive = log.peakLive();
+  return world.all().allReduce(peakLive.data(), peakLive.data(),
+                               peakLive.size(), ElementType::I32,
+                               Reduction::Max, {"step", "metrics"});
 }
 
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
   if (!options.isEmbedded) {
+    progress.end();
     std::printf("step %lld loss %.6g grad_norm %.6g lr %.6g\n",
                 static_cast<long long>(metrics.step), *metrics.loss,
                 metrics.gradNorm.value_or(0), metrics.learningRate.value_or(0));
     std::fflush(stdout);
+    progress.say("step " + std::to_string(metrics.step) + ": " +
+                 speed.describe(seconds));
   }
-  if (!metricsFile)
-    return;
-  const nlohmann::ordered_json line = {
+  if (metricsFile)
+    writeMetrics(metrics, seconds);
+}
+
+void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
+  nlohmann::ordered_json line = {
       {"step", metrics.step},
       {"loss", *metrics.loss},
       {"grad_norm", metrics.gradNorm.value_or(0)},
       {"lr", metrics.learningRate.value_or(0)},
-      {"seconds", seconds}};
+      {"seconds", seconds},
+      {"samples", position.samples},
+      {"samples_per_second", speed.samplesPerSecond(seconds)}};
+  if (auto tokens = speed.tokensPerSecond(seconds))
+    line["tokens_per_second"] = *tokens;
+  if (auto mfu = speed.mfu(seconds))
+    line["mfu"] = *mfu;
+  line["peak_live_activations"] = peakLive;
   std::fprintf(metricsFile, "%s\n", line.dump().c_str());
   std::fflush(metricsFile);
 }
@@ -145,7 +185,10 @@ void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
 Status TrainingRun::step(RankReport &report) {
   if (options.isGivenUp && options.isGivenUp())
     return givenUp();
-  inputs.read(position.step);
+  if (rankOfLoss < 0)
+    if (Status status = findLoss(); status.failed())
+      return status;
+  inputs.read(position.samples);
   const StopWatch watch;
   if (Status status = schedule.runStep(mesh, at, report.spent, log);
       status.failed())
@@ -153,9 +196,8 @@ Status TrainingRun::step(RankReport &report) {
   report.steps.push_back(watch.seconds());
   report.seconds += report.steps.back();
   ++position.step;
-  ++position.samples;
-  report.metrics.push_back(readMetrics());
-  return Status::success();
+  position.samples += program.samples;
+  return readMetrics(report.metrics.emplace_back());
 }
 
 Status TrainingRun::save(const std::string &directory) {
@@ -170,7 +212,13 @@ Status TrainingRun::saveIfDue(bool isLast) {
                                 position.step % options.saveEvery == 0);
   if (!writer || !isDue)
     return Status::success();
-  return writer->save(position);
+  // Disks are slower than steps: nobody is lost who waits for one.
+  world.setDeadline(options.loadTimeout);
+  Status status = writer->save(position);
+  if (status.ok())
+    status = world.all().barrier({"save", "checkpoint"});
+  world.setDeadline(options.timeout);
+  return status;
 }
 
 /// A signal reaches ranks at different times: they stop after the same step.
@@ -191,15 +239,21 @@ Status TrainingRun::run(RankReport &report) {
     return status;
   if (Status status = openOutputs(); status.failed())
     return status;
-  if (Status status = world.all().barrier({"load", "training"});
-      status.failed())
+  if (Status status = findLoss(); status.failed())
+    return status;
+  if (Status status = speed.open(options, world); status.failed())
     return status;
   world.setDeadline(options.timeout);
   bool stops = false;
   for (int64_t done = 0; done < options.steps && !stops; ++done) {
     if (Status status = step(report); status.failed())
       return status;
+    if (Status status = gatherPeakLive(); status.failed())
+      return status;
     tell(report.metrics.back(), report.steps.back());
+    if (Status status = writer ? writer->check() : Status::success();
+        status.failed())
+      return status;
     if (Status status = agreeToStop(stops); status.failed())
       return status;
     if (Status status = saveIfDue(stops || done + 1 == options.steps);

@@ -5,8 +5,10 @@
 
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/engine/Inputs.h"
+#include "runtime/engine/Progress.h"
 #include "runtime/engine/Report.h"
 #include "runtime/engine/Schedule.h"
+#include "runtime/engine/StepSpeed.h"
 
 #include <cstdio>
 #include <memory>
@@ -28,7 +30,7 @@ public:
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
               const BufferTable &buffers, const Inputs &inputs,
-              Schedule &schedule, StepLog &log);
+              Schedule &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
   /// Takes up a checkpoint, trains, and saves, as the options say; adds what it
@@ -54,8 +56,15 @@ private:
   Status openWriter(const std::string &directory);
   Status saveIfDue(bool isLast);
   Status agreeToStop(bool &stops);
-  StepMetrics readMetrics() const;
+  /// Finds out whether rank 0, which tells, knows the loss: a table may have
+  /// the stage that does elsewhere.
+  Status findLoss();
+  /// Of the step that is done; on rank 0 all that any rank knows.
+  Status readMetrics(StepMetrics &metrics) const;
+  /// Which stages keep how many forward passes alive is known after one step.
+  Status gatherPeakLive();
   void tell(const StepMetrics &metrics, double seconds);
+  void writeMetrics(const StepMetrics &metrics, double seconds);
 
   const program::ProgramT &program;
   const Mesh &mesh;
@@ -66,11 +75,15 @@ private:
   const Inputs &inputs;
   Schedule &schedule;
   StepLog &log;
+  Progress &progress;
+  StepSpeed speed;
   std::vector<StateTensor> state;
   TrainingPosition position;
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;
   std::FILE *metricsFile = nullptr;
+  int32_t rankOfLoss = -1; ///< the first that knows it; none: the world's size
+  std::vector<int32_t> peakLive; ///< by stage of the model; for metrics
 };
 
 } // namespace pcc::runtime

@@ -10,8 +10,13 @@ using namespace pcc::tool;
 
 void tool::declareRun(CLI::App &app, RunRequest &request) {
   app.name("pcc run");
-  app.description("runs all ranks of a bundle\n\nexample:\n"
-                  "  pcc run model.pcc --input ids=ids.npy --output out");
+  app.description(
+      "runs all ranks of a bundle\n\nexamples:\n"
+      "  pcc run model.pcc --input ids=ids.npy --output out\n"
+      "  pcc run model.pcc --data tokens.bin --tokens u16 --steps 1000 "
+      "--save ckpt --save-every 100 --save-in-background\n"
+      "  pcc run model.pcc --data DIR --steps 10 --resume ckpt "
+      "--metrics m.jsonl --peak-flops 1.2e12 --trace step.json");
   app.add_option("BUNDLE", request.bundle, "the directory that pcc wrote")
       ->required();
   runtime::addRunOptions(app, request.options);

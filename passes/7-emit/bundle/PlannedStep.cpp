@@ -95,8 +95,8 @@ runtime::Timeline
 emit::plannedStep(const ModelFacts &facts,
                   const std::vector<PositionProgram> &programs) {
   const StepPrices prices(facts);
-  runtime::Timeline timeline = plan::simulateMessages(
-      facts.pipeline, plan::MessageFlow::Blocking, prices.costs());
+  runtime::Timeline timeline =
+      plan::simulateMessages(facts.pipeline, prices.costs());
   runtime::addMemory(timeline, bytesOfStages(facts, programs));
   const int64_t perPosition =
       facts.mesh.sizes().numRanks() / facts.numPositions();

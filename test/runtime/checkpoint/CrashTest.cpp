@@ -80,6 +80,13 @@ void expectLoadable(const CheckpointOptions &wanted,
 
 TEST(Crash, OldOrNewIsLoadable) { expectLoadable({}, {1}, 2, {1, 2}); }
 
+/// While the state changes again.
+TEST(Crash, OldOrNewIsLoadableWhenSavedInTheBackground) {
+  CheckpointOptions options;
+  options.inBackground = true;
+  expectLoadable(options, {1}, 2, {1, 2});
+}
+
 /// The state of a step is the same whichever save wrote it.
 TEST(Crash, ReplacedStepIsLoadable) { expectLoadable({}, {2}, 2, {2}); }
 

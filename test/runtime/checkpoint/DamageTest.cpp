@@ -106,9 +106,9 @@ TEST_F(Damage, TruncatedManifest) {
 
 TEST_F(Damage, OtherVersion) {
   std::string content = contentOf(manifest);
-  content.replace(content.find("\"format\": 1"), 11, "\"format\": 2");
+  content.replace(content.find("\"format\": 2"), 11, "\"format\": 3");
   overwrite(manifest, content);
-  expectFallback("it is of format 2, this build reads format 1");
+  expectFallback("it is of format 3, this build reads format 2");
 }
 
 TEST_F(Damage, DeeplyNestedManifest) {

@@ -160,6 +160,34 @@ TEST(SaveFailure, BackgroundErrorsSurfaceLater) {
   EXPECT_EQ(unfinished(folder), std::vector<std::string>());
 }
 
+/// A run asks after every step: it ends soon after the disk is full, and not
+/// when it saves again.
+TEST(SaveFailure, BackgroundErrorsAreToldToWhoAsks) {
+  const Folder folder;
+  const Mesh single{{1, 1}};
+  const std::vector<Declared> one = {
+      {"w", ElementType::F32, {5}, wholeLayout(std::vector<int64_t>{5})}};
+  const Status status = firstOf(onRanks(1, [&](World &world) {
+    RankState state(one, single, 0);
+    CheckpointOptions options;
+    options.directory = folder.path;
+    options.inBackground = true;
+    options.onChange = [](const char *change, const std::string &path) {
+      obstruct(change, path, "rank-000.safetensors");
+    };
+    CheckpointWriter writer;
+    EXPECT_TRUE(
+        writer.open(options, state.tensors, state.mesh, state.at, world).ok());
+    EXPECT_TRUE(writer.check().ok()) << "nothing has been saved";
+    EXPECT_TRUE(writer.save(RankState::positionOf(1)).ok());
+    for (;;)
+      if (Status status = writer.check(); status.failed())
+        return status;
+  }));
+  EXPECT_EQ(status.code(), InputOutput);
+  EXPECT_EQ(unfinished(folder), std::vector<std::string>());
+}
+
 TEST(SaveFailure, FoldersThatAreNotOne) {
   const Folder folder;
   const auto results = onRanks(2, [&](World &world) {
