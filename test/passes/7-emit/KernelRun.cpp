@@ -210,6 +210,12 @@ static std::string meaningOf(rank::KernelOp kernel,
 
 static const StringRef processors[] = {"x86-64-v3", "x86-64-v4"};
 
+/// Code is made for all of them and run where it can be.
+static bool hostRuns(size_t processor) {
+  return processor == 0 ? __builtin_cpu_supports("x86-64-v3")
+                        : __builtin_cpu_supports("x86-64-v4");
+}
+
 static std::vector<Bytes> resultBuffers(rank::KernelOp kernel,
                                         std::vector<Bytes> buffers) {
   for (Type result : kernel.getResultTypes()) {
@@ -240,6 +246,8 @@ std::string emit::difference(StringRef text, Inputs inputs, double tolerance) {
     return "does not compile";
   int64_t extent = planOf(kernel).extent;
   for (auto [cpu, object] : llvm::enumerate(*objects)) {
+    if (!hostRuns(cpu))
+      continue;
     std::vector<Bytes> buffers = resultBuffers(kernel, packed);
     std::string error =
         Code(object, cpu).run(0, buffers, inputs.scalars, extent);
@@ -382,6 +390,8 @@ std::string emit::functionDifference(StringRef text, Inputs inputs,
   if (failed(objects))
     return "does not compile";
   for (auto [cpu, object] : llvm::enumerate(*objects)) {
+    if (!hostRuns(cpu))
+      continue;
     Code code(object, cpu);
     FunctionRun compiled;
     compiled.inputs = inputs;
