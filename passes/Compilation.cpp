@@ -153,6 +153,15 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
+static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
+  using Dropout = ImportOptions::Dropout;
+  if (!training.train)
+    return Dropout::Inference;
+  if (training.dropout.empty())
+    return Dropout::AsSaid;
+  return training.dropout == "on" ? Dropout::Always : Dropout::Never;
+}
+
 Outcome Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
     return {2,
@@ -163,6 +172,8 @@ Outcome Compilation::loadOnnx() {
   import.dims = options.dims;
   import.shapes = options.shapes;
   import.externalDataRoot = options.externalDataRoot;
+  import.dropout = dropoutOf(options.training);
+  (void)StringRef(options.training.seed).getAsInteger(10, import.seed);
   import.allowAbsentWeights = options.randomWeights.has_value();
   import.mesh = axesOf(options);
   if (options.axes.count("pp"))

@@ -21,9 +21,15 @@ struct TrainingOptions {
   bool train = false;
   std::string loss;
   std::string optimizer;
-  std::optional<double> lr, momentum, eps, weightDecay, clipNorm;
+  std::optional<double> lr, lrDecay, momentum, eps, weightDecay, clipNorm;
   std::vector<double> betas;
   std::string lrSchedule;
+  /// --loss-scale: "dynamic" or a number.
+  std::string lossScale;
+  /// --dropout: "on", "off", or empty for what the nodes say.
+  std::string dropout;
+  /// --seed: a whole number.
+  std::string seed;
   /// Globs of weights: those that decay, that do not train, that alone train.
   std::vector<std::string> decay, freeze, trainOnly;
 };
@@ -55,6 +61,8 @@ struct CompileOptions {
   std::vector<std::string> presets;
   TrainingOptions training;
   std::string target = "cpu";
+  /// --dtype: f32, bf16, f16, or empty for the model's own types.
+  std::string dtype;
   std::vector<std::string> cpus;
   /// --memory-limit: bytes of a rank's weights and arena.
   std::optional<int64_t> memoryLimit;

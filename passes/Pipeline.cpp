@@ -30,6 +30,8 @@ static void addPrepare(OpPassManager &manager) {
   // other.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
+  // Composites know how to compute in a narrow type, their parts do not.
+  manager.addPass(prepare::createSetPrecision());
   // The backward pass is of what will run.
   manager.addPass(prepare::createDifferentiate());
   manager.addPass(prepare::createApplyOptimizer());

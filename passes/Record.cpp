@@ -4,9 +4,11 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
+#include "passes/2-prepare/Precision.h"
 #include "passes/4-shard/Presets.h"
 #include "passes/6-schedule/RecordedTable.h"
 #include "passes/RecordTraining.h"
@@ -126,6 +128,7 @@ asText(const CompileOptions &options) {
         std::pair("--stage-at", join(options.stageAt)),
         std::pair("--preset", join(options.presets)),
         std::pair("--configuration", options.configuration),
+        std::pair("--dtype", options.dtype),
         std::pair("--cpu", join(options.cpus))})
     if (!value.empty())
       text[name] = value;
@@ -239,6 +242,10 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr(schedule::tableName,
                     builder.getStringAttr(options.scheduleTable));
   recordTraining(module, options.training);
+  if (!options.dtype.empty())
+    module->setAttr(
+        prepare::precisionName,
+        TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
   if (int64_t experts = options.axis("ep"); experts > 1)
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.presets.empty())
@@ -350,6 +357,8 @@ Outcome pcc::recallModel(ModuleOp module, CompileOptions &options) {
   if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
     options.randomWeights = seed.getInt();
   options.training = recallTraining(module);
+  if (auto type = module->getAttrOfType<TypeAttr>(prepare::precisionName))
+    llvm::raw_string_ostream(options.dtype) << type.getValue();
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   if (!recorded)
     return {};

@@ -31,6 +31,7 @@ struct List {
 
 static constexpr Number numbers[] = {
     {"--lr", "lr", &TrainingOptions::lr},
+    {"--lr-decay", "lr_decay", &TrainingOptions::lrDecay},
     {"--momentum", "momentum", &TrainingOptions::momentum},
     {"--eps", "eps", &TrainingOptions::eps},
     {"--weight-decay", "weight_decay", &TrainingOptions::weightDecay},
@@ -40,6 +41,9 @@ static constexpr Text texts[] = {
     {"--loss", "loss", &TrainingOptions::loss},
     {"--optimizer", "optimizer", &TrainingOptions::optimizer},
     {"--lr-schedule", "lr_schedule", &TrainingOptions::lrSchedule},
+    {"--loss-scale", "loss_scale", &TrainingOptions::lossScale},
+    {"--dropout", "dropout", &TrainingOptions::dropout},
+    {"--seed", "seed", &TrainingOptions::seed},
 };
 static constexpr List lists[] = {
     {"--decay", "decay", &TrainingOptions::decay},

@@ -1,6 +1,7 @@
 //===- Verify.cpp - whether a plan computes what its model says -----------===//
 
 #include "passes/interpret/Verify.h"
+#include "passes/2-prepare/Precision.h"
 #include "passes/2-prepare/Training.h"
 #include "passes/Compilation.h"
 #include "passes/Compile.h"
@@ -66,9 +67,12 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
   return recallModel(parts.getModule(), options);
 }
 
-/// The unpartitioned model is what was read; what trains it is made of that.
+/// The unpartitioned model is what was read; what trains it, or computes it in
+/// another type, is made of that.
 static Phase lastWhole(mlir::ModuleOp whole) {
-  return prepare::TrainingRequest::of(whole) ? Phase::Prepare : Phase::Import;
+  const bool isMade = prepare::TrainingRequest::of(whole) ||
+                      whole->hasAttr(prepare::precisionName);
+  return isMade ? Phase::Prepare : Phase::Import;
 }
 
 Outcome pcc::verify(const CompileOptions &asked,

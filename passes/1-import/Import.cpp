@@ -229,7 +229,7 @@ bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
 }
 
 bool ModelImport::makeNode(const onnx::Node &node) {
-  NodeImport import(node, values, builder,
+  NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), contradiction());
   if (!annotated.pinOperands(node, import))
     return false;

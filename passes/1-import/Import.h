@@ -20,6 +20,13 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes;
   /// A further directory in which external data may lie.
   std::string externalDataRoot;
+  /// What Dropout nodes become. In inference nothing, and one that says that it
+  /// drops elements is refused; else what they say, or nothing, or all of them
+  /// drop.
+  enum class Dropout { Inference, AsSaid, Never, Always };
+  Dropout dropout = Dropout::Inference;
+  /// Of their random numbers.
+  uint64_t seed = 0;
   /// Missing weight files are no error: the run time generates weights.
   bool allowAbsentWeights = false;
   /// The axes that split tensors, major to minor; nothing if the user left that

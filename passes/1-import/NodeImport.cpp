@@ -10,9 +10,11 @@ namespace pcc::ingest {
 
 static StringRef asRef(std::string_view text) { return Values::asRef(text); }
 
-NodeImport::NodeImport(const onnx::Node &node, Values &values,
-                       OpBuilder &builder, Location loc, int contradiction)
-    : Emitter(builder, loc, contradiction), node(node), values(values) {}
+NodeImport::NodeImport(const onnx::Node &node, const ImportOptions &options,
+                       Values &values, OpBuilder &builder, Location loc,
+                       int contradiction)
+    : Emitter(builder, loc, contradiction), node(node), options(options),
+      values(values) {}
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -32,6 +34,8 @@ SmallVector<Value> NodeImport::operands(size_t first) {
     result.push_back(operand(i));
   return result;
 }
+
+Value NodeImport::named(StringRef name) { return values.get(name, *this); }
 
 Type NodeImport::elementType(size_t i) {
   Value value = operand(i);
@@ -128,6 +132,13 @@ std::optional<SmallVector<int64_t>> NodeImport::integerList(StringRef name) {
   if (!found)
     return std::nullopt;
   return SmallVector<int64_t>(found->ints.begin(), found->ints.end());
+}
+
+SmallVector<std::string_view> NodeImport::textList(StringRef name) {
+  const onnx::Attribute *found = attribute(name, onnx::AttributeType::Strings);
+  return found ? SmallVector<std::string_view>(found->strings.begin(),
+                                               found->strings.end())
+               : SmallVector<std::string_view>();
 }
 
 std::optional<SmallVector<double>> NodeImport::realList(StringRef name) {

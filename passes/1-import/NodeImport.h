@@ -5,6 +5,7 @@
 
 #include "passes/1-import/Elements.h"
 #include "passes/1-import/Emitter.h"
+#include "passes/1-import/Import.h"
 #include "passes/1-import/Values.h"
 #include "passes/1-import/onnx/Model.h"
 
@@ -17,10 +18,13 @@ namespace pcc::ingest {
 /// nothing is made (see Emitter).
 class NodeImport : public Emitter {
 public:
-  NodeImport(const onnx::Node &node, Values &values, mlir::OpBuilder &builder,
-             mlir::Location loc, int contradiction);
+  NodeImport(const onnx::Node &node, const ImportOptions &options,
+             Values &values, mlir::OpBuilder &builder, mlir::Location loc,
+             int contradiction);
 
   const onnx::Node &node;
+  /// How the model is imported.
+  const ImportOptions &options;
   /// Version of the node's domain.
   int64_t opset() const { return node.opset; }
 
@@ -35,6 +39,8 @@ public:
   mlir::Value operand(size_t i);
   /// All operands from `first` on.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
+  /// The value called `name`, which an attribute speaks of.
+  mlir::Value named(llvm::StringRef name);
   mlir::Type elementType(size_t i);
   /// The elements of operand `i`, a sequence; a mistake if it is none.
   llvm::SmallVector<mlir::Value> sequence(size_t i);
@@ -58,6 +64,8 @@ public:
   std::string text(llvm::StringRef name, llvm::StringRef otherwise);
   std::optional<llvm::SmallVector<int64_t>> integerList(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> realList(llvm::StringRef name);
+  /// Empty if it is absent.
+  llvm::SmallVector<std::string_view> textList(llvm::StringRef name);
   bool hasAttribute(llvm::StringRef name) const;
   /// The tensor of attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);

@@ -47,6 +47,7 @@ const OpTable &OpTable::get() {
     addContractionOps(all);
     addConvolutionOps(all);
     addAttentionOps(all);
+    addDropout(all);
     addExpertOps(all);
     addReductionOps(all);
     addNormOps(all);
@@ -58,6 +59,7 @@ const OpTable &OpTable::get() {
     addIndexingOps(all);
     addShapeOps(all);
     addSequenceOps(all);
+    addTrainingOps(all);
     return all;
   }();
   return table;

@@ -51,6 +51,7 @@ private:
 void addElementWiseOps(OpTable &table);
 void addActivationOps(OpTable &table);
 void addContractionOps(OpTable &table);
+void addDropout(OpTable &table);
 void addConvolutionOps(OpTable &table);
 void addAttentionOps(OpTable &table);
 void addExpertOps(OpTable &table);
@@ -64,6 +65,7 @@ void addResizeOps(OpTable &table);
 void addIndexingOps(OpTable &table);
 void addShapeOps(OpTable &table);
 void addSequenceOps(OpTable &table);
+void addTrainingOps(OpTable &table);
 
 } // namespace pcc::ingest
 

@@ -1,14 +1,19 @@
 //===- ApplyOptimizer.cpp - make new weights of gradients -----------------===//
 
+#include "dialects/graph/StepCounter.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/LearningRate.h"
+#include "passes/2-prepare/LossScale.h"
 #include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Optimizers.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/Simplifications.h"
+#include "passes/2-prepare/State.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
+
+#include <cmath>
 
 #define DEBUG_TYPE "apply-optimizer"
 
@@ -26,19 +31,37 @@ namespace {
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
-          const Optimizer &optimizer, const LearningRateSchedule &schedule)
-      : model(model), request(request), optimizer(optimizer),
-        schedule(schedule), symbols(model->getParentOfType<ModuleOp>()),
+          const Optimizer &optimizer, const LearningRateSchedule &schedule,
+          std::optional<LossScale> lossScale)
+      : model(model), module(model->getParentOfType<ModuleOp>()),
+        request(request), optimizer(optimizer), schedule(schedule),
+        lossScale(lossScale), symbols(module),
         builder(model.front().getTerminator(), model.getLoc()) {}
 
   void run() {
     collectGradients();
-    buildRate();
+    if (lossScale)
+      unscale();
+    Value counted = buildRate();
     Value norm = buildNorm();
+    if (lossScale)
+      isFinite = builder.compare(graph::Predicate::Less, norm,
+                                 builder.scalarLike(norm, HUGE_VAL));
+    write(graph::stepName, counted, done);
     Value factor = buildClipping(norm);
     for (auto &[name, gradient] : gradients)
       update(name, factor ? clipped(name, gradient, factor) : gradient);
-    returnMetrics({{"loss", loss}, {"grad_norm", norm}, {"lr", rate}});
+    SmallVector<std::pair<StringRef, Value>> metrics{
+        {"loss", loss}, {"grad_norm", norm}, {"lr", rate}};
+    markForAll();
+    if (lossScale) {
+      // The state itself is another one as soon as it is written.
+      metrics.push_back(
+          {"loss_scale", builder.cast(lossScale->build(builder, module),
+                                      builder.getF64Type())});
+      lossScale->update(builder, module, isFinite);
+    }
+    returnMetrics(metrics);
   }
 
   size_t numUpdated() const { return gradients.size(); }
@@ -67,7 +90,8 @@ private:
     builder.setLocation(model.getLoc());
   }
 
-  /// A parameter for what is kept between steps, in front of the model.
+  /// A parameter for what is kept of a weight between steps, in front of the
+  /// model.
   graph::ParameterOp makeState(const Twine &name, RankedTensorType type) {
     OpBuilder atTop(model);
     auto parameter = graph::ParameterOp::create(
@@ -77,23 +101,36 @@ private:
     return parameter;
   }
 
-  Value read(graph::ParameterOp parameter) {
-    return builder.make<graph::GetParameterOp>(parameter.getType(),
-                                               parameter.getSymName());
+  /// What gradients would be if the loss had not been scaled.
+  void unscale() {
+    Value one = builder.scalar(builder.getF32Type(), 1);
+    Value factor = builder.div(one, lossScale->build(builder, module));
+    for (auto &[name, gradient] : gradients) {
+      markFor(name);
+      gradient =
+          builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
+    }
+    markForAll();
   }
 
-  void buildRate() {
-    auto counter =
-        makeState("pcc.step", RankedTensorType::get({}, builder.getI64Type()));
-    Value done = read(counter);
+  /// Gives a parameter its next value, unless the step does not count.
+  void write(StringRef parameter, Value next, Value before) {
+    if (isFinite)
+      next = builder.select(isFinite, next, before);
+    builder.makeOp<graph::SetParameterOp>(parameter, next);
+  }
+
+  /// Returns the number of steps after this one.
+  Value buildRate() {
+    done = readStep(builder, module);
     Value next = builder.add(done, 1);
-    builder.makeOp<graph::SetParameterOp>(counter.getSymName(), next);
     step = builder.cast(next, builder.getF64Type());
     const double full = request.number("lr", optimizer.defaultRate);
     Value share =
         buildShare(builder, builder.cast(done, builder.getF64Type()), schedule);
     rate = share ? builder.mul(share, full)
                  : builder.scalar(builder.getF64Type(), full);
+    return next;
   }
 
   /// sqrt(sum of the squares of all gradients), in the order of weights.
@@ -146,25 +183,27 @@ private:
     builder.setLocation(weight.getLoc());
     auto type = cast<RankedTensorType>(weight.getType());
     UpdateInputs in;
-    in.weight = read(weight);
+    in.weight = read(builder, weight);
     in.gradient = gradient;
     in.rate = builder.cast(rate, type.getElementType());
     in.step = step;
     in.decay = decayOf(name, type);
-    llvm::MapVector<StringRef, graph::ParameterOp> states;
+    llvm::MapVector<StringRef, graph::GetParameterOp> states;
     auto state = [&](StringRef kind) {
       auto parameter = makeState(name.getValue() + "." + kind, type);
       parameter.setStateOf(name.getValue());
-      states[kind] = parameter;
-      return read(parameter);
+      Value value = read(builder, parameter);
+      states[kind] = value.getDefiningOp<graph::GetParameterOp>();
+      return value;
     };
     auto keep = [&](StringRef kind, Value value) {
-      builder.makeOp<graph::SetParameterOp>(states[kind].getSymName(), value);
+      graph::GetParameterOp before = states[kind];
+      write(before.getParameter(), value, before);
     };
     in.state = state;
     in.keep = keep;
     Value next = optimizer.update(builder, request, in);
-    builder.makeOp<graph::SetParameterOp>(weight.getSymName(), next);
+    write(weight.getSymName(), next, in.weight);
     LDBG() << "updates @" << name.getValue();
   }
 
@@ -183,12 +222,18 @@ private:
   }
 
   func::FuncOp model;
+  ModuleOp module;
   const TrainingRequest &request;
   const Optimizer &optimizer;
   const LearningRateSchedule &schedule;
+  std::optional<LossScale> lossScale;
   SymbolTable symbols;
   StepBuilder builder;
   Value loss, rate, step;
+  /// The number of steps before this one.
+  Value done;
+  /// Whether all gradients are finite; null if they are taken as they are.
+  Value isFinite;
   llvm::MapVector<StringAttr, Value> gradients;
 };
 
@@ -212,7 +257,9 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
           << "cannot follow --lr-schedule '" << text << "': " << error;
       return signalPassFailure();
     }
-    Updater updater(model, *request, *optimizer, *schedule);
+    // What is wrong with it, `differentiate` has said.
+    auto lossScale = LossScale::of(getOperation(), error);
+    Updater updater(model, *request, *optimizer, *schedule, lossScale);
     updater.run();
     numUpdated += updater.numUpdated();
     if (failed(foldAll(model)))

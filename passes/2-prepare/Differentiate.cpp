@@ -3,6 +3,7 @@
 #include "dialects/graph/gradients/Differentiate.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/2-prepare/LossScale.h"
 #include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/StepBuilder.h"
@@ -20,22 +21,6 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 using graph::GetParameterOp;
-
-/// Whether a weight trains where the user says nothing.
-static bool trainsByDefault(graph::ParameterOp parameter) {
-  auto type = cast<RankedTensorType>(parameter.getType());
-  return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&
-         type.getNumElements() > 1 && !parameter.getBuffer();
-}
-
-static bool trains(graph::ParameterOp parameter,
-                   const TrainingRequest &request) {
-  StringRef name = parameter.getSymName();
-  const bool isAsked = request.list("train_only").empty()
-                           ? trainsByDefault(parameter)
-                           : request.matches("train_only", name);
-  return isAsked && !request.matches("freeze", name);
-}
 
 /// Ops that only lay a weight out differently.
 static bool isView(Operation *op) {
@@ -70,7 +55,7 @@ public:
                const TrainingRequest &request)
       : module(module), model(model) {
     for (auto parameter : module.getOps<graph::ParameterOp>())
-      if (trains(parameter, request))
+      if (request.trains(parameter))
         trained[parameter.getSymName()] = parameter;
     for (auto get : llvm::to_vector(model.getOps<GetParameterOp>()))
       if (trained.contains(get.getParameter()))
@@ -113,6 +98,15 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     StepBuilder builder(terminator, model.getLoc());
     Value loss = terminator->getOperand(0);
     Value seed = builder.make<graph::LossGradientOp>(loss.getType());
+    std::string error;
+    if (auto scale = LossScale::of(getOperation(), error))
+      seed = scaled(builder, seed, *scale, loss.getDefiningOp());
+    if (!error.empty()) {
+      getOperation().emitError()
+          << "cannot follow --loss-scale '" << request->text("loss_scale")
+          << "': " << error;
+      return signalPassFailure();
+    }
     auto gradients = graph::differentiate(
         loss, seed, reads.values(), terminator,
         [&](Operation *op, Operation *made) { note(op, made); });
@@ -120,6 +114,17 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     if (failed(addResults(model, reads.values(), *gradients)))
       return signalPassFailure();
+  }
+
+  /// The gradient of the loss that passes for it, where the loss is.
+  Value scaled(StepBuilder &builder, Value seed, const LossScale &scale,
+               Operation *loss) {
+    Value factor =
+        builder.cast(scale.build(builder, getOperation()), elementTypeOf(seed));
+    Value product = builder.mul(seed, factor);
+    if (loss)
+      note(loss, product.getDefiningOp());
+    return product;
   }
 
   /// `made` mirrors `op`, which gets a number.

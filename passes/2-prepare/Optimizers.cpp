@@ -63,11 +63,29 @@ static Value adamW(StepBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
+/// Duchi, Hazan and Singer 2011:
+///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
+static Value adagrad(StepBuilder &b, const TrainingRequest &request,
+                     const UpdateInputs &in) {
+  Value gradient = withDecay(b, in);
+  Value sum = b.add(in.state("sum"), b.square(gradient));
+  in.keep("sum", sum);
+  Value rate = in.rate;
+  if (const double decay = request.number("lr_decay", 0); decay != 0) {
+    Value slower = b.add(b.mul(b.add(in.step, -1), decay), 1);
+    rate = b.cast(b.div(b.cast(rate, b.getF64Type()), slower),
+                  graph::tensorType(in.weight).getElementType());
+  }
+  Value divisor = b.add(b.sqrt(sum), request.number("eps", 1e-10));
+  return b.sub(in.weight, b.mul(b.div(gradient, divisor), rate));
+}
+
 const Optimizer *pcc::prepare::findOptimizer(StringRef name) {
   static constexpr Optimizer table[] = {
       {"sgd", 1e-3, 0, sgd},
       {"adam", 1e-3, 0, adam},
       {"adamw", 1e-3, 1e-2, adamW},
+      {"adagrad", 1e-2, 0, adagrad},
   };
   const auto *found = llvm::find_if(table, [&](const Optimizer &optimizer) {
     return optimizer.name == name;

@@ -46,6 +46,20 @@ def AddLoss : Pass<"add-loss", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
 
+def SetPrecision : Pass<"set-precision", "::mlir::ModuleOp"> {
+  let summary = "computes in the float type that is asked for";
+  let description = [{
+    If the module has `graph.precision` = f32, bf16 or f16: contractions take and give that type, and what meets their results has it
+    too. Functions that lose digits or leave the range, sums, and what no contraction follows (a loss, the end of a model) are
+    computed in f32; masks, positions and the like stay as they are until they meet what is narrow. Weights that train stay in f32,
+    cast where they are used; others are cast as they are read. Inputs and outputs keep their types. Nothing but the rounding of
+    numbers changes. [example: test/passes/2-prepare/set-precision.mlir @main]
+  }];
+  let statistics = [Statistic<"numNarrow", "narrow", "values in the asked type">,
+                    Statistic<"numWide", "wide", "values that are computed in f32 among them">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
 def Differentiate : Pass<"differentiate", "::mlir::ModuleOp"> {
   let summary = "returns the gradient of the loss by every weight that trains";
   let description = [{

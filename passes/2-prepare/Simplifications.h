@@ -9,7 +9,8 @@
 namespace pcc::prepare {
 
 /// Whether `op` has a fold that this phase wants: all but the repeating of a
-/// constant, which would let masks grow with the batch.
+/// constant, which would let masks grow with the batch, and the rounding of
+/// one, which would change what is computed in f64.
 bool isFoldWanted(mlir::Operation *op);
 
 /// Whether the result of `op` at a place depends on the operands at this place

@@ -8,9 +8,18 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
+/// Whether a cast rounds floats.
+static bool isNarrowing(CastOp op) {
+  auto from = dyn_cast<FloatType>(elementTypeOf(op.getInput()));
+  auto to = dyn_cast<FloatType>(elementTypeOf(op));
+  return from && to && to.getWidth() < from.getWidth();
+}
+
 bool pcc::prepare::isFoldWanted(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>() ||
       op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  if (auto cast = dyn_cast<CastOp>(op); cast && isNarrowing(cast))
     return false;
   if (auto broadcast = dyn_cast<BroadcastOp>(op))
     return broadcast.getType().getRank() <= 1 ||

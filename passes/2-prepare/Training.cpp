@@ -40,3 +40,17 @@ bool TrainingRequest::matches(StringRef entry, StringRef name) const {
     return text == name;
   });
 }
+
+/// Whether a weight trains where the user says nothing.
+static bool trainsByDefault(pcc::graph::ParameterOp parameter) {
+  auto type = cast<RankedTensorType>(parameter.getType());
+  return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&
+         type.getNumElements() > 1 && !parameter.getBuffer();
+}
+
+bool TrainingRequest::trains(graph::ParameterOp parameter) const {
+  StringRef name = parameter.getSymName();
+  const bool isAsked = list("train_only").empty() ? trainsByDefault(parameter)
+                                                  : matches("train_only", name);
+  return isAsked && !matches("freeze", name);
+}

@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_H
 #define PCC_PASSES_2_PREPARE_TRAINING_H
 
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -32,6 +33,9 @@ public:
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
   /// Whether `name` is like one of the globs in a list.
   bool matches(llvm::StringRef entry, llvm::StringRef name) const;
+  /// Whether a weight is to train: what the user says, or else every weight of
+  /// floats that is no buffer.
+  bool trains(graph::ParameterOp parameter) const;
 
 private:
   explicit TrainingRequest(mlir::DictionaryAttr entries) : entries(entries) {}

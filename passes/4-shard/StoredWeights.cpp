@@ -18,6 +18,39 @@ static graph::ParameterOp parameterOf(graph::GetParameterOp get) {
       get, get.getParameterAttr());
 }
 
+static bool isNarrowing(Operation *op) {
+  auto cast = dyn_cast_if_present<graph::CastOp>(op);
+  return cast && graph::tensorType(cast.getInput()).getElementTypeBitWidth() >
+                     graph::tensorType(cast).getElementTypeBitWidth();
+}
+
+/// Whether all that reads an op's result casts it to a narrower type, or is
+/// part of the update.
+static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
+  return llvm::all_of(graph.users[op][0], [&](const ShardedGraph::Edge &edge) {
+    return isNarrowing(graph.ops[edge.user].op) ||
+           graph.runsOncePerStep(edge.user);
+  });
+}
+
+/// Weights of two or more dims of which the model uses nothing but what casts
+/// to a narrower type make. They are state of the optimizer like the rest of
+/// it: what is gathered is narrow.
+static llvm::StringSet<> mastersOf(const ShardedGraph &graph) {
+  llvm::StringSet<> masters, others;
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    auto get = dyn_cast_if_present<graph::GetParameterOp>(graph.ops[i].op);
+    graph::ParameterOp parameter = get ? parameterOf(get) : nullptr;
+    if (!parameter || !parameter.getTrained() ||
+        !hasTwoDims(graph::tensorType(get.getResult())))
+      continue;
+    (isReadNarrow(graph, i) ? masters : others).insert(get.getParameter());
+  }
+  for (const auto &other : others)
+    masters.erase(other.getKey());
+  return masters;
+}
+
 StoredWeights::StoredWeights(const ShardedGraph &graph)
     : weights(hasPreset(graph.function, {"fsdp", "zero3"})),
       gradients(weights || hasPreset(graph.function, {"zero2"})),
@@ -26,6 +59,9 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
   if (auto asked = module->getAttrOfType<ArrayAttr>(dividedName))
     for (auto name : asked.getAsRange<StringAttr>())
       names.insert(name.getValue());
+  if (states)
+    for (const auto &master : mastersOf(graph))
+      names.insert(master.getKey());
   for (unsigned i = 0; i < graph.ops.size(); ++i)
     if (graph.ops[i].op && !graph.seedOf(i) && isDivided(graph.ops[i].op))
       divided.insert(i);

@@ -182,11 +182,21 @@ void StrategySpace::divideStored(unsigned index, const Hand &hand,
   states = std::move(next);
 }
 
+/// Whether an op makes another type of what is stored in parts: cast in parts,
+/// it may be what is gathered.
+static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
+                        unsigned index) {
+  return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
+         stored.contains(graph.operands[index][0].producer);
+}
+
 /// An update may be of a part of what is stored in parts, which the gradients
-/// are reduced to.
+/// are reduced to. So may a cast.
 void StrategySpace::followStored(unsigned index, const Hand &hand,
                                  States &states) const {
-  if (!graph.runsOncePerStep(index) || graph.seedOf(index))
+  const bool follows =
+      graph.runsOncePerStep(index) || castsStored(graph, stored, index);
+  if (!follows || graph.seedOf(index))
     return;
   States next;
   for (const State &state : states)

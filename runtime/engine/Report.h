@@ -15,7 +15,7 @@ namespace pcc::runtime {
 /// What a step of training tells; nothing on ranks that do not know it.
 struct StepMetrics {
   int64_t step = 0; ///< from 1
-  std::optional<double> loss, gradNorm, learningRate;
+  std::optional<double> loss, gradNorm, learningRate, lossScale;
 };
 
 /// One rank's timed steps.

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace pcc::runtime {
@@ -127,15 +129,19 @@ Status TrainingRun::findLoss() {
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics = {position.step, numberOf(program, buffers, "loss"),
              numberOf(program, buffers, "grad_norm"),
-             numberOf(program, buffers, "lr")};
+             numberOf(program, buffers, "lr"),
+             numberOf(program, buffers, "loss_scale")};
   if (rankOfLoss == 0 || rankOfLoss == world.size())
     return Status::success();
-  std::array<double, 3> numbers = {metrics.loss.value_or(0),
-                                   metrics.gradNorm.value_or(0),
-                                   metrics.learningRate.value_or(0)};
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  std::array<double, 4> numbers = {
+      metrics.loss.value_or(0), metrics.gradNorm.value_or(0),
+      metrics.learningRate.value_or(0), metrics.lossScale.value_or(none)};
   Status status = world.all().broadcast(numbers.data(), sizeof numbers,
                                         rankOfLoss, {"step", "metrics"});
   metrics = {position.step, numbers[0], numbers[1], numbers[2]};
+  if (!std::isnan(numbers[3]))
+    metrics.lossScale = numbers[3];
   return status;
 }
 
@@ -178,6 +184,8 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   if (auto mfu = speed.mfu(seconds))
     line["mfu"] = *mfu;
   line["peak_live_activations"] = peakLive;
+  if (metrics.lossScale)
+    line["loss_scale"] = *metrics.lossScale;
   std::fprintf(metricsFile, "%s\n", line.dump().c_str());
   std::fflush(metricsFile);
 }

@@ -283,6 +283,15 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("-q,--quiet", options.quiet, "no notes");
 }
 
+void tool::addPrecision(CLI::App &app, std::string &dtype) {
+  app.add_option("--dtype", dtype,
+                 "f32, bf16 or f16: what it computes in (default: the model's "
+                 "own types). Weights that train stay in f32, and so does "
+                 "what needs it")
+      ->check(CLI::IsMember({"f32", "bf16", "f16"}))
+      ->group("Target");
+}
+
 /// A word as a shell takes it.
 static std::string quoted(const std::string &word) {
   const bool isPlain =
@@ -349,6 +358,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
       "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx");
   addCompileOptions(app, options);
   addLaterOptions(app, /*isVerify=*/false);
+  addPrecision(app, options.dtype);
   app.footer(
       "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
       "pcc inspect BUNDLE, pcc explain MODEL, pcc checkpoint export DIR; 'pcc "

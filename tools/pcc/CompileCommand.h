@@ -11,6 +11,9 @@ namespace pcc::tool {
 /// The options that compile, verify and explain share.
 void addCompileOptions(CLI::App &app, CompileOptions &options);
 
+/// --dtype of compile and explain; that of verify says more.
+void addPrecision(CLI::App &app, std::string &dtype);
+
 /// The command as it was typed, quoted for a shell, without its --dim: messages
 /// complete it. `name` is "pcc verify", say.
 std::string commandLine(const std::string &name, int argc,

@@ -21,6 +21,7 @@ int tool::explainCommand(int argc, const char *const *argv) {
       "pcc explain");
   addCompileOptions(app, options);
   addLaterOptions(app, /*isVerify=*/false);
+  addPrecision(app, options.dtype);
   app.add_option("VALUE", explainOptions.value,
                  "only this weight, input, output or value; globs allowed");
   app.add_flag("--json", explainOptions.json,

@@ -8,7 +8,7 @@
 using namespace pcc;
 
 namespace {
-enum OfCommand { Any, CompileOnly, VerifyOnly };
+enum OfCommand { Any, VerifyOnly };
 
 struct LaterOption {
   const char *name;
@@ -23,9 +23,8 @@ static constexpr char group[] = "Not in this build";
 static constexpr LaterOption laterOptions[] = {
     // The planner.
     {"--recompute", "none|full|selective|auto"},
-    // Other targets and types.
+    // Other targets.
     {"--gpu-arch", "sm_[0-9]+[af]?"},
-    {"--dtype", "f32|bf16|f16", CompileOnly},
     {"--emit", "onnx", VerifyOnly},
     // Further ways to verify.
     {"--blocks", nullptr, VerifyOnly},
@@ -49,8 +48,7 @@ static CLI::Validator oneOf(const std::string &name, const char *values) {
 void tool::addLaterOptions(CLI::App &app, bool isVerify) {
   for (const LaterOption &later : laterOptions) {
     const std::string name = later.name;
-    if ((later.command == VerifyOnly && !isVerify) ||
-        (later.command == CompileOnly && isVerify))
+    if (later.command == VerifyOnly && !isVerify)
       continue;
     if (!later.values)
       app.add_flag_callback(name, [name] { refuse(name); })->group(group);

@@ -2,12 +2,21 @@
 
 #include "tools/pcc/TrainingOptionsCli.h"
 
+#include <charconv>
+#include <cmath>
+
 using namespace pcc;
 
 static constexpr char group[] = "Training";
 
 static void addNumbers(CLI::App &app, TrainingOptions &options) {
-  app.add_option("--lr", options.lr, "learning rate (default 0.001)")
+  app.add_option("--lr", options.lr,
+                 "learning rate (default 0.001, or 0.01 for adagrad)")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  app.add_option("--lr-decay", options.lrDecay,
+                 "of adagrad: by how much of itself the divisor of the "
+                 "learning rate grows in a step (default 0)")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
   app.add_option("--momentum", options.momentum, "of sgd (default 0)")
@@ -20,7 +29,8 @@ static void addNumbers(CLI::App &app, TrainingOptions &options) {
       ->allow_extra_args(false)
       ->check(CLI::Range(0.0, 1.0))
       ->group(group);
-  app.add_option("--eps", options.eps, "of adam and adamw (default 1e-8)")
+  app.add_option("--eps", options.eps,
+                 "of adam and adamw (default 1e-8), and adagrad (1e-10)")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
   app.add_option("--weight-decay", options.weightDecay,
@@ -31,6 +41,51 @@ static void addNumbers(CLI::App &app, TrainingOptions &options) {
                  "most that the norm of all gradients may be; they are scaled "
                  "down to it")
       ->check(CLI::PositiveNumber)
+      ->group(group);
+}
+
+/// Empty if `text` is a whole number that is not negative.
+static std::string checkSeed(const std::string &text) {
+  uint64_t number = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool isWhole = error == std::errc() && end == text.data() + text.size();
+  return isWhole ? "" : "needs a whole number, got '" + text + "'";
+}
+
+/// Empty if `text` says how the gradient of the loss is scaled.
+static std::string checkScale(const std::string &text) {
+  double number = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool isNumber = error == std::errc() &&
+                        end == text.data() + text.size() && number > 0 &&
+                        std::isfinite(number);
+  return text.rfind("dynamic", 0) == 0 || isNumber
+             ? ""
+             : "needs 'dynamic' or a positive number, got '" + text + "'";
+}
+
+/// What makes training in narrow types, or with random numbers, work.
+static void addNumerics(CLI::App &app, TrainingOptions &options) {
+  app.add_option(
+         "--loss-scale", options.lossScale,
+         "what the gradient of the loss is multiplied by, and gradients "
+         "divided by. A step whose gradients are not finite changes no "
+         "weight. A number, or 'dynamic(initial=65536, "
+         "interval=2000)': it halves after such a step and doubles "
+         "after 2000 others (default: dynamic with --dtype f16, else "
+         "no scale)")
+      ->check(CLI::Validator(checkScale, ""))
+      ->group(group);
+  app.add_option("--dropout", options.dropout,
+                 "on or off: whether Dropout nodes drop elements (default: "
+                 "those whose training_mode is true)")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->group(group);
+  app.add_option("--seed", options.seed,
+                 "of the random numbers of dropout (default 0)")
+      ->check(CLI::Validator(checkSeed, ""))
       ->group(group);
 }
 
@@ -55,10 +110,11 @@ void tool::addTrainingOptions(CLI::App &app, TrainingOptions &options) {
          "output of one number. labels becomes an input")
       ->type_name("EXPR")
       ->group(group);
-  app.add_option("--optimizer", options.optimizer,
-                 "sgd, adam or adamw (default sgd); names and meanings are "
-                 "PyTorch's")
-      ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
+  app.add_option(
+         "--optimizer", options.optimizer,
+         "sgd, adam, adamw or adagrad (default sgd); names and meanings "
+         "are PyTorch's")
+      ->check(CLI::IsMember({"sgd", "adam", "adamw", "adagrad"}))
       ->group(group);
   addNumbers(app, options);
   app.add_option("--lr-schedule", options.lrSchedule,
@@ -66,6 +122,7 @@ void tool::addTrainingOptions(CLI::App &app, TrainingOptions &options) {
                  "'cosine(...)': the learning rate grows for K steps and falls "
                  "to F of --lr until step N (default constant)")
       ->group(group);
+  addNumerics(app, options);
   addGlobs(app, "--decay", options.decay,
            "weights that decay (default: those of two or more dims); "
            "repeatable");

@@ -35,13 +35,22 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
       ->take_all();
   app.add_option("--report", request.verify.report,
                  "write the comparison as JSON");
-  app.add_option_function<std::string>(
+  app.add_option_function<std::vector<std::string>>(
          "--dtype",
-         [&request](const std::string &dtype) {
-           request.verify.modelTypes = dtype == "model";
+         [&request](const std::vector<std::string> &words) {
+           for (const std::string &word : words)
+             if (word == "f64" || word == "model")
+               request.verify.modelTypes = word == "model";
+             else
+               request.compile.dtype = word;
          },
-         "f64, or 'model' for the model's own types (default f64)")
-      ->check(CLI::IsMember({"f64", "model"}));
+         "f32, bf16 or f16: what is compiled computes in it. f64, where casts "
+         "between floats change nothing, or 'model' for the types that are "
+         "computed in: what is compared (default f64). bf16,model says both")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->take_all()
+      ->check(CLI::IsMember({"f64", "model", "f32", "bf16", "f16"}));
   app.add_flag("--run", request.runs,
                "compile and run the executables, too, and compare what they "
                "write, within the precision of the model's types");

@@ -110,21 +110,6 @@ static Value clip(NodeImport &n) {
 
 static Value identity(NodeImport &n) { return n.operand(0); }
 
-/// In inference dropout keeps everything.
-static Value dropout(NodeImport &n) {
-  if (n.has(2)) {
-    auto training = n.integers(2);
-    if (!training.empty() && training.front())
-      return n.unsupported("drops elements (training_mode is true)");
-  }
-  Value input = n.operand(0);
-  if (n.wants(1) && input) {
-    Type type = n.opset() < 10 ? n.elementType(0) : n.getBuilder().getI1Type();
-    n.set(1, n.full(RankedTensorType::get(shapeOf(input), type), 1));
-  }
-  return input;
-}
-
 static constexpr OpForm elementWiseForms[] = {
     {"Neg", 1, 1, 1, unary<NegOp>},
     {"Abs", 1, 1, 1, unary<AbsOp>},
@@ -183,7 +168,6 @@ static constexpr OpForm elementWiseForms[] = {
     {"CastLike", 15, 2, 2, castLike},
     {"Clip", 1, 1, 3, clip},
     {"Identity", 1, 1, 1, identity},
-    {"Dropout", 1, 1, 3, dropout},
 };
 
 void addElementWiseOps(OpTable &table) { table.add("", elementWiseForms); }

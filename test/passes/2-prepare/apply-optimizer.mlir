@@ -12,9 +12,9 @@ module attributes {graph.training = {optimizer = "sgd", momentum = 0.9 : f64, lr
     // CHECK-DAG: %[[RATE:.*]] = graph.constant dense<1.000000e-01> : tensor<f64>
     // CHECK: %[[LOSS:.*]] = graph.accumulate %arg0 : tensor<f32>
     // CHECK: %[[G:.*]] = graph.accumulate %arg1 {graph.updates = @w} : tensor<4x4xf32>
-    // CHECK: graph.set_parameter @pcc.step
     // CHECK: graph.mul %[[G]], %[[G]] {graph.updates = @w}
     // CHECK: %[[NORM:.*]] = graph.sqrt
+    // CHECK: graph.set_parameter @pcc.step
     // CHECK: graph.min
     // CHECK: graph.mul %[[G]], %{{.*}} {graph.updates = @w}
     // CHECK: graph.get_parameter @w.momentum {graph.updates = @w}
@@ -59,5 +59,54 @@ module attributes {graph.training = {optimizer = "adamw", lr_schedule = "cosine(
     // CHECK: graph.set_parameter @w,
     // CHECK: graph.set_parameter @b,
     return %l, %g, %h : tensor<f32>, tensor<4x4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+// Adagrad adds up squares; what the rate is divided by grows.
+// CHECK: graph.parameter @w.sum : tensor<4xf32> fill 0.000000e+00 of @w
+// CHECK-LABEL: @main
+module attributes {graph.training = {optimizer = "adagrad", lr_decay = 0.5 : f64}} {
+  graph.parameter @w : tensor<4xf32> trained
+  func.func @main(%l: tensor<f32>, %g: tensor<4xf32>) -> (tensor<f32>, tensor<4xf32> {graph.gradient_of = @w}) {
+    // CHECK: %[[G:.*]] = graph.accumulate %arg1
+    // CHECK: %[[SUM:.*]] = graph.get_parameter @w.sum
+    // CHECK: %[[SQUARE:.*]] = graph.mul %[[G]], %[[G]] {graph.updates = @w}
+    // CHECK: graph.add %[[SUM]], %{{.*}} {graph.updates = @w}
+    // CHECK: graph.set_parameter @w.sum
+    // CHECK: graph.div %{{.*}} {graph.updates = @w} : tensor<f64>, tensor<f64>
+    // CHECK: graph.set_parameter @w,
+    return %l, %g : tensor<f32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+// A scaled loss: gradients are divided by the scale, and if their norm is not finite all that is written is what it was. The scale
+// doubles or halves.
+// CHECK: graph.parameter @pcc.loss_scale : tensor<f32> fill 6.553600e+04
+// CHECK: graph.parameter @pcc.finite_steps : tensor<i64> fill 0.000000e+00
+// CHECK-LABEL: @main
+// CHECK-SAME: tensor<f64> {graph.name = "loss_scale"})
+module attributes {graph.precision = f16, graph.training = {optimizer = "sgd", momentum = 0.9 : f64}} {
+  graph.parameter @w : tensor<4xf32> trained
+  func.func @main(%l: tensor<f32>, %g: tensor<4xf32>) -> (tensor<f32>, tensor<4xf32> {graph.gradient_of = @w}) {
+    // CHECK-DAG: %[[SUM:.*]] = graph.accumulate %arg1
+    // CHECK-DAG: %[[SCALE:.*]] = graph.get_parameter @pcc.loss_scale
+    // CHECK: %[[FACTOR:.*]] = graph.div %{{.*}}, %[[SCALE]]
+    // CHECK: %[[G:.*]] = graph.mul %[[SUM]], %[[FACTOR]] {graph.updates = @w}
+    // CHECK: %[[NORM:.*]] = graph.sqrt
+    // CHECK: %[[FINITE:.*]] = graph.compare lt %[[NORM]]
+    // CHECK: %[[STEP:.*]] = graph.select %[[FINITE]]
+    // CHECK: graph.set_parameter @pcc.step, %[[STEP]]
+    // CHECK: %[[MOMENTUM:.*]] = graph.select %[[FINITE]], %{{.*}} {graph.updates = @w}
+    // CHECK: graph.set_parameter @w.momentum, %[[MOMENTUM]]
+    // CHECK: %[[W:.*]] = graph.select %[[FINITE]], %{{.*}} {graph.updates = @w}
+    // CHECK: graph.set_parameter @w, %[[W]]
+    // CHECK: %[[NEXT:.*]] = graph.select %[[FINITE]]
+    // CHECK: graph.set_parameter @pcc.loss_scale, %[[NEXT]]
+    // CHECK: graph.set_parameter @pcc.finite_steps
+    return %l, %g : tensor<f32>, tensor<4xf32>
   }
 }

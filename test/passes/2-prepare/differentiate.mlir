@@ -72,3 +72,21 @@ module attributes {graph.training = {loss = "loss", train_only = ["head.*"], fre
     return %l : tensor<f32>
   }
 }
+
+// -----
+
+// The gradient of a scaled loss begins with the scale, where the loss is.
+// CHECK: graph.parameter @scaled
+module attributes {graph.training = {loss = "loss", loss_scale = "8"}} {
+  graph.parameter @scaled : tensor<4xf32>
+  func.func @main() -> (tensor<f32> {graph.name = "loss"}) {
+    %w = graph.get_parameter @scaled : tensor<4xf32>
+    // CHECK: graph.reduce sum %{{.*}} {graph.number = [[LOSS:.*]] : i64}
+    %l = graph.reduce sum %w over [0] : tensor<4xf32>
+    // CHECK: %[[SEED:.*]] = graph.loss_gradient : tensor<f32>
+    // CHECK: %[[SCALE:.*]] = graph.constant dense<8.000000e+00> : tensor<f32>
+    // CHECK: %[[SCALED:.*]] = graph.mul %[[SEED]], %[[SCALE]] {graph.mirrors = [[LOSS]] : i64}
+    // CHECK: graph.broadcast
+    return %l : tensor<f32>
+  }
+}
