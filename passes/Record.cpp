@@ -214,15 +214,9 @@ static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
-Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
-  if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
-    return outcome;
+/// Stages, microbatches, and what orders them.
+static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
-  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
-  if (Outcome outcome = checkPresets(options, mesh); !outcome.ok())
-    return outcome;
-  module->setAttr(dist::meshName,
-                  dist::MeshAttr::get(module.getContext(), mesh));
   const int64_t virtualStages = numVirtualStages(options);
   if (!module->hasAttr(stageOfNodesAttrName))
     module->setAttr("pipe.stages", builder.getI64IntegerAttr(
@@ -241,6 +235,20 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   if (!options.scheduleTable.empty())
     module->setAttr(schedule::tableName,
                     builder.getStringAttr(options.scheduleTable));
+  return {};
+}
+
+Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
+  if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
+    return outcome;
+  Builder builder(module.getContext());
+  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
+  if (Outcome outcome = checkPresets(options, mesh); !outcome.ok())
+    return outcome;
+  module->setAttr(dist::meshName,
+                  dist::MeshAttr::get(module.getContext(), mesh));
+  if (Outcome outcome = recordPipeline(module, options); !outcome.ok())
+    return outcome;
   recordTraining(module, options.training);
   if (!options.dtype.empty())
     module->setAttr(

@@ -80,7 +80,11 @@ static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput(), result;
-  if (!input.hasOneUse())
+  // The order of a sum is that of its loop, which then reads memory and nothing
+  // else, whatever kernel it is in.
+  const bool adds = reduce.getKind() != ReduceKind::Max &&
+                    reduce.getKind() != ReduceKind::Min;
+  if (adds || !input.hasOneUse())
     w.keepRow(input);
   switch (reduce.getKind()) {
   case ReduceKind::Max:

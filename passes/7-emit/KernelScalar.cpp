@@ -9,10 +9,11 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Products may be fused into sums; everything else is IEEE.
-static constexpr auto contract = arith::FastMathFlags::contract;
-static constexpr auto anyOrder =
-    arith::FastMathFlags::contract | arith::FastMathFlags::reassoc;
+/// Of sums over a row. Everything else is IEEE: were products fused into the
+/// sums of other ops, an op's bits would depend on the kernel that it is in,
+/// and what a backward pass makes again would differ from what the forward pass
+/// made.
+static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 
@@ -58,15 +59,15 @@ Value ScalarBuilder::boolean(bool value) {
 //===----------------------------------------------------------------------===//
 
 Value ScalarBuilder::add(Value a, Value b) {
-  return isFloat(a) ? arith::AddFOp::create(builder, loc, a, b, contract)
+  return isFloat(a) ? arith::AddFOp::create(builder, loc, a, b).getResult()
                     : arith::AddIOp::create(builder, loc, a, b).getResult();
 }
 Value ScalarBuilder::sub(Value a, Value b) {
-  return isFloat(a) ? arith::SubFOp::create(builder, loc, a, b, contract)
+  return isFloat(a) ? arith::SubFOp::create(builder, loc, a, b)
                     : arith::SubIOp::create(builder, loc, a, b).getResult();
 }
 Value ScalarBuilder::mul(Value a, Value b) {
-  return isFloat(a) ? arith::MulFOp::create(builder, loc, a, b, contract)
+  return isFloat(a) ? arith::MulFOp::create(builder, loc, a, b)
                     : arith::MulIOp::create(builder, loc, a, b).getResult();
 }
 Value ScalarBuilder::neg(Value a) {
@@ -74,7 +75,7 @@ Value ScalarBuilder::neg(Value a) {
                     : sub(zero(a.getType()), a);
 }
 Value ScalarBuilder::divide(Value a, Value b) {
-  return arith::DivFOp::create(builder, loc, a, b, contract);
+  return arith::DivFOp::create(builder, loc, a, b);
 }
 Value ScalarBuilder::larger(Value a, Value b, bool isUnsigned) {
   if (isFloat(a))

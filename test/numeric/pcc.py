@@ -105,9 +105,11 @@ def run_cases(cases, jobs=1):
 
 
 def main(description, cases):
-    """Runs those of `cases`, functions by name, that --only names, and ends with the exit code."""
+    """Runs those of `cases`, functions by name, that --only names, or one of --every so many, and ends with the exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*")
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     a = parser.parse_args()
-    sys.exit(run_cases([(n, f, ()) for n, f in cases.items() if fnmatch.fnmatch(n, a.only)], a.jobs))
+    named = [(n, f, ()) for n, f in cases.items() if fnmatch.fnmatch(n, a.only)]
+    sys.exit(run_cases(named[::a.every], a.jobs))
