@@ -1,7 +1,6 @@
 //===- FormKernels.cpp - turn chains of ops into kernels ------------------===//
 
 #include "dialects/dist/DistDialect.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/KernelGroups.h"
@@ -180,6 +179,32 @@ static void eraseDeadOps(Block &block) {
       op.erase();
 }
 
+/// Puts what an op reads in front of it, and changes the order no further: what
+/// is made right before it is read, such as an activation that is made again,
+/// does not lie in memory earlier.
+static void moveBeforeReaders(Block &block) {
+  Operation *end = block.getTerminator();
+  SmallVector<Operation *> ops = llvm::map_to_vector(
+      block.without_terminator(), [](Operation &op) { return &op; });
+  llvm::DenseSet<Operation *> placed;
+  for (Operation *op : ops) {
+    SmallVector<Operation *> missing{op};
+    while (!missing.empty()) {
+      Operation *next = missing.back();
+      const size_t before = missing.size();
+      for (Value operand : next->getOperands())
+        if (Operation *maker = operand.getDefiningOp();
+            maker && !placed.contains(maker))
+          missing.push_back(maker);
+      if (missing.size() > before)
+        continue;
+      missing.pop_back();
+      if (placed.insert(next).second)
+        next->moveBefore(end);
+    }
+  }
+}
+
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
@@ -198,7 +223,7 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
       Outlining(group).run(kernels);
     }
     eraseDeadOps(block);
-    sortTopologically(&block);
+    moveBeforeReaders(block);
   }
 
   void runOnOperation() override {
