@@ -12,6 +12,7 @@
 #include "passes/CrashGuard.h"
 #include "passes/Defect.h"
 #include "passes/FitMemory.h"
+#include "passes/FitRecompute.h"
 #include "passes/Pipeline.h"
 #include "passes/Record.h"
 #include "passes/Register.h"
@@ -71,23 +72,34 @@ Outcome Compilation::advanceTo(Phase last) {
     if (phase == Phase::Shard)
       if (Outcome outcome = guarded([&] { return fitMemory(); }); !outcome.ok())
         return outcome;
+    if (phase == Phase::Schedule)
+      if (Outcome outcome = guarded([&] { return fitRecompute(); });
+          !outcome.ok())
+        return outcome;
     if (Outcome outcome = runPhase(phase); !outcome.ok())
       return outcome;
   }
   return {};
 }
 
+/// Runs the phases from `first` to the last on a copy, silently.
+bool Compilation::runsRest(ModuleOp copy, Phase first) {
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
+  PassManager manager(&context);
+  for (Phase phase = first; phase <= lastPhase; phase = after(phase))
+    addPhase(manager, phase);
+  return succeeded(manager.run(copy));
+}
+
 Outcome Compilation::fitMemory() {
   return pcc::fitMemory(
-      *module,
-      [&](ModuleOp copy) {
-        ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
-        PassManager manager(&context);
-        for (Phase phase = Phase::Shard; phase <= lastPhase;
-             phase = after(phase))
-          addPhase(manager, phase);
-        return succeeded(manager.run(copy));
-      },
+      *module, [&](ModuleOp copy) { return runsRest(copy, Phase::Shard); },
+      listener);
+}
+
+Outcome Compilation::fitRecompute() {
+  return pcc::fitRecompute(
+      *module, [&](ModuleOp copy) { return runsRest(copy, Phase::Schedule); },
       listener);
 }
 

@@ -40,6 +40,8 @@ private:
   Outcome loadText();
   Outcome checkInstructionSets();
   Outcome fitMemory();
+  Outcome fitRecompute();
+  bool runsRest(mlir::ModuleOp copy, Phase first);
   Outcome runPhase(Phase phase);
   Outcome runPasses(Phase phase);
   Outcome dump(Phase phase);

@@ -39,6 +39,8 @@ public:
   }
 
   Outcome run(const Listener &listener) {
+    if (fitsWithoutRecomputation())
+      return {};
     auto undivided = measure({});
     // What goes wrong on the copy goes wrong once more, and is told then.
     if (!undivided || fits(*undivided))
@@ -67,6 +69,18 @@ public:
 
 private:
   using Names = std::vector<std::string>;
+
+  /// Where that is to be found out at all: `measure` takes as few activations
+  /// as can be kept, which need not be the least of all that a rank holds.
+  bool fitsWithoutRecomputation() {
+    auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
+    if (!mode || mode.getValue() != "auto")
+      return false;
+    module->removeAttr(pipe::recomputeName);
+    auto positions = measure({});
+    module->setAttr(pipe::recomputeName, mode);
+    return positions && fits(*positions);
+  }
 
   /// A weight that is gathered once per step is whole through all of it: from
   /// here on nothing is. False if that is no change.
@@ -104,9 +118,11 @@ private:
 
   /// False if the positions hold too much even if nothing has to be whole for a
   /// moment, and every rank holds another part.
+  /// What the optimizer keeps of a weight, and gradients, may lie as it does.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
-      int64_t bytes = memory.total();
+      int64_t bytes = memory.total() - (memory.state + memory.gradients) /
+                                           numRanks * (numRanks - 1);
       for (const std::string &name : small)
         bytes -= bytesOf(memory, name) / numRanks * (numRanks - 1);
       return bytes <= limit;

@@ -32,6 +32,8 @@ struct TrainingOptions {
   std::string seed;
   /// Globs of weights: those that decay, that do not train, that alone train.
   std::vector<std::string> decay, freeze, trainOnly;
+  /// none, full, selective or auto.
+  std::string recompute;
 };
 
 /// The options of compile, verify and explain, as typed: values that were not

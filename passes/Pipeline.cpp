@@ -80,6 +80,9 @@ static void addSchedule(OpPassManager &manager) {
   // Only now is it known what a stage reads: what another stage sends counts as
   // different in every microbatch.
   manager.addPass(schedule::createHoistShared());
+  // What all microbatches share is held once: it need not be made again, nor
+  // does what comes from it count as an activation.
+  manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
   // One call must not tie what a stage shares to a microbatch, nor two stages.
   manager.addPass(schedule::createBucketCollectives());

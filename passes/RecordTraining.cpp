@@ -1,6 +1,7 @@
 //===- RecordTraining.cpp - how to train, as attributes of the module -----===//
 
 #include "passes/RecordTraining.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/2-prepare/Training.h"
 #include "passes/plan/Schedules.h"
@@ -70,6 +71,8 @@ void pcc::addTrainingText(const TrainingOptions &options,
   for (const List &list : lists)
     if (!(options.*list.value).empty())
       text[list.option] = llvm::join(options.*list.value, " ");
+  if (!options.recompute.empty())
+    text["--recompute"] = options.recompute;
   if (!options.betas.empty())
     text["--betas"] = textOf(options.betas[0]) + "," + textOf(options.betas[1]);
 }
@@ -131,6 +134,9 @@ void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {
   static constexpr const char *betas[] = {"beta1", "beta2"};
   for (auto [entry, beta] : llvm::zip(betas, options.betas))
     entries.append(entry, builder.getF64FloatAttr(beta));
+  if (!options.recompute.empty())
+    module->setAttr(pipe::recomputeName,
+                    builder.getStringAttr(options.recompute));
   module->setAttr(prepare::trainingName,
                   entries.getDictionary(module.getContext()));
 }

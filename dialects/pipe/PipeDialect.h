@@ -40,6 +40,22 @@ inline constexpr llvm::StringLiteral partName = "pipe.part";
 /// hold through a step so as not to compute or receive them again.
 inline constexpr llvm::StringLiteral maxHeldBytesName = "pipe.max_held_bytes";
 
+/// On the module, when training: StringAttr, which activations are made again
+/// in the backward pass (none, full, selective or auto); none without it.
+inline constexpr llvm::StringLiteral recomputeName = "pipe.recompute";
+
+/// On the module, if `pipe.recompute` is auto: DenseI64ArrayAttr, by position,
+/// the most bytes that its activations shall take as `plan/Recompute` counts
+/// them. Without it as few as can be.
+inline constexpr llvm::StringLiteral activationBytesName =
+    "pipe.activation_bytes";
+
+/// On the module, of `6-schedule`, when training: DenseI64ArrayAttr, by stage,
+/// the floating-point operations of one microbatch on one rank that are those
+/// of a recomputation.
+inline constexpr llvm::StringLiteral recomputedFlopsName =
+    "pipe.recomputed_flops";
+
 /// The stage of an op; 0 where none was given.
 inline int64_t stageOf(mlir::Operation *op) {
   auto stage = op->getAttrOfType<mlir::IntegerAttr>(stageName);

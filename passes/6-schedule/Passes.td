@@ -23,6 +23,20 @@ def HoistShared : Pass<"hoist-shared", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"heldBytes", "bytes", "bytes that are held through a step, of all stages">];
 }
 
+def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
+  let summary = "makes activations again where they are needed, in place of keeping them";
+  let description = [{
+    Of the values that a stage's backward pass reads of its forward pass, `pipe.recompute` says which are kept: with `none` all but
+    those that a copy of a kept one gives (a transpose, a cast, a slice); with `selective` what cheap ops make is made again if that
+    leaves less to keep; with `full` only what crosses between segments of the stage is kept; with `auto` each position has the
+    fewest floating-point operations more with which its activations take at most its entry of `pipe.activation_bytes`. Clones of
+    ops, collectives among them with `full` and `auto`, stand right before what first needs them. The operations that they add to
+    one microbatch are in `pipe.recomputed_flops`, by stage. [example: test/passes/6-schedule/recompute.mlir @selective]
+  }];
+  let statistics = [Statistic<"keptBytes", "bytes", "bytes that microbatches keep for their backward pass">,
+                    Statistic<"numRecomputed", "ops", "ops that run again">];
+}
+
 def SplitActions : Pass<"split-actions", "::mlir::ModuleOp"> {
   let summary = "makes a function per kind of action of what a stage does when training";
   let description = [{

@@ -1,9 +1,8 @@
 //===- ScheduleActions.cpp - the action table of every position -----------===//
 
 #include "mlir/IR/Builders.h"
+#include "passes/6-schedule/ActionTable.h"
 #include "passes/6-schedule/Passes.h"
-#include "passes/6-schedule/RecordedTable.h"
-#include "passes/plan/Schedules.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "schedule-actions"
@@ -39,37 +38,8 @@ struct ScheduleActions
     return found;
   }
 
-  /// The table of the generator that the module names.
-  FailureOr<plan::ActionTable> generate() {
-    plan::ScheduleRequest request;
-    request.kind = plan::ScheduleKind::ForwardOnly;
-    if (auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");
-        name && name.getValue() != "forward") {
-      auto kind = plan::scheduleByName(name.getValue().str());
-      if (!kind)
-        return getOperation().emitError()
-                   << "no schedule is called '" << name.getValue() << "'",
-               failure();
-      request.kind = *kind;
-    }
-    request.virtualStages = numberOf(getOperation(), "pipe.virtual_stages");
-    request.numPositions =
-        numberOf(getOperation(), "pipe.stages") / request.virtualStages;
-    request.numMicrobatches = numberOf(getOperation(), "pipe.microbatches");
-    plan::ActionTableOrError made = plan::makeSchedule(request);
-    if (!made.error.empty())
-      return getOperation().emitError() << made.error, failure();
-    return std::move(made.table);
-  }
-
   FailureOr<plan::ActionTable> makeTable() {
-    FailureOr<std::optional<plan::ActionTable>> recorded =
-        recordedTable(getOperation());
-    if (failed(recorded))
-      return failure();
-    FailureOr<plan::ActionTable> table =
-        *recorded ? FailureOr<plan::ActionTable>(std::move(**recorded))
-                  : generate();
+    FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))
       return failure();
     plan::insertUnshards(*table, stagesThatShare());

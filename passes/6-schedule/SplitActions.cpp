@@ -23,21 +23,6 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
-static int64_t partOf(Operation *op) {
-  auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
-  return part ? part.getInt() : static_cast<int64_t>(forwardPart);
-}
-
-static void setPart(Operation *op, int64_t part) {
-  op->setAttr(pipe::partName,
-              Builder(op->getContext()).getI64IntegerAttr(part));
-}
-
-/// Everybody has an own one of these.
-static bool isLeaf(Operation *op) {
-  return op->getNumOperands() == 0 && isPure(op) && !isa<pipe::ReceiveOp>(op);
-}
-
 //===----------------------------------------------------------------------===//
 // I and W
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,6 @@
 //===- StageParts.cpp - which function of its stage an op goes to ---------===//
 
 #include "passes/6-schedule/StageParts.h"
-#include "dialects/pipe/PipeDialect.h"
 
 #include <map>
 

@@ -4,6 +4,7 @@
 #define PCC_PASSES_6_SCHEDULE_STAGEPARTS_H
 
 #include "dialects/graph/StepParts.h"
+#include "dialects/pipe/PipeDialect.h"
 
 namespace pcc::schedule {
 
@@ -18,6 +19,23 @@ enum Part : int64_t {
   /// Part k of the update is updatePart + k.
   updatePart = 3,
 };
+
+/// The part that an op of a stage was given; the forward pass without one.
+inline int64_t partOf(mlir::Operation *op) {
+  auto part = op->getAttrOfType<mlir::IntegerAttr>(pipe::partName);
+  return part ? part.getInt() : static_cast<int64_t>(forwardPart);
+}
+
+inline void setPart(mlir::Operation *op, int64_t part) {
+  auto type = mlir::IntegerType::get(op->getContext(), 64);
+  op->setAttr(pipe::partName, mlir::IntegerAttr::get(type, part));
+}
+
+/// Every function has an own one of these ops.
+inline bool isLeaf(mlir::Operation *op) {
+  return op->getNumOperands() == 0 && mlir::isPure(op) &&
+         !mlir::isa<pipe::ReceiveOp>(op);
+}
 
 /// The parts of the ops of a training model whose stages are joined by
 /// transfers. An op of the update is in the last part in which it can be, so

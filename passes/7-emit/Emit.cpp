@@ -64,7 +64,7 @@ private:
     if (Status status = emit::writePrograms(module, facts, programs);
         status.failed())
       return status;
-    return checkMemory(module, memoryOf(programs));
+    return checkMemory(module, memoryOf(*facts, programs));
   }
 
   Status createFolder() { return folder.create(options.bundle); }

@@ -4,6 +4,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/7-emit/KernelPlan.h"
 #include <numbers>
 
@@ -57,6 +58,12 @@ static bool isActivation(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op))
     return isStandard(gelu);
   return isa<graph::ReluOp, graph::SigmoidOp, graph::TanhOp>(op);
+}
+
+/// Whether the backward pass might read what the op makes, or make it again: it
+/// has to be the same whether others read it on the way or not.
+static bool isOfTraining(Operation *op) {
+  return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
 namespace {
@@ -150,6 +157,8 @@ private:
   }
 
   void takeActivation() {
+    if (isOfTraining(contraction))
+      return;
     Value value = next();
     if (value.hasOneUse() && isActivation(*value.user_begin()))
       take({*value.user_begin()});

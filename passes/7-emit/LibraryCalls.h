@@ -10,6 +10,9 @@
 // A convolution would have to bring its residual into the layout that it chose
 // for its result, which costs more than the kernel that adds it.
 //
+// A step of training leaves activations to kernels: its bits do not depend on
+// which values are kept and which are made again.
+//
 // What the library computes is what the ops say, within the rounding of the
 // type; but its relu of a NaN is 0.
 //

@@ -24,14 +24,18 @@ PositionMemory emit::memoryOf(const PositionProgram &program) {
     else
       memory.weights[parameter->name] += parameter->local_bytes;
   memory.arena = program.tables.arena_bytes;
+  memory.gradients = program.gradientBytes;
   return memory;
 }
 
 std::vector<PositionMemory>
-emit::memoryOf(const std::vector<PositionProgram> &programs) {
+emit::memoryOf(const ModelFacts &facts,
+               const std::vector<PositionProgram> &programs) {
   std::vector<PositionMemory> positions;
-  for (const PositionProgram &program : programs)
+  for (auto [position, program] : llvm::enumerate(programs)) {
     positions.push_back(memoryOf(program));
+    positions.back().stages = facts.stagesOf(static_cast<int>(position));
+  }
   return positions;
 }
 
@@ -40,8 +44,19 @@ Status emit::memoryOf(ModuleOp module, std::vector<PositionMemory> &positions) {
   std::vector<PositionProgram> programs;
   if (Status status = writePrograms(module, facts, programs); status.failed())
     return status;
-  positions = memoryOf(programs);
+  positions = memoryOf(*facts, programs);
   return Status::success();
+}
+
+/// "stage 0", "stages 0 and 3"
+static std::string stagesText(ArrayRef<int> stages) {
+  std::string text = stages.size() > 1 ? "stages " : "stage ";
+  for (auto [i, stage] : llvm::enumerate(stages))
+    text += (i == 0                   ? ""
+             : i + 1 == stages.size() ? " and "
+                                      : ", ") +
+            std::to_string(stage);
+  return text;
 }
 
 Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
@@ -54,8 +69,8 @@ Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
           runtime::CannotMeet,
           "--memory-limit of " + std::to_string(limit.getInt()) +
               " bytes cannot be met: a rank of position " +
-              std::to_string(position) + " holds " +
-              std::to_string(memory.total()) + ", " +
+              std::to_string(position) + " (" + stagesText(memory.stages) +
+              ") holds " + std::to_string(memory.total()) + ", " +
               runtime::bytesText(static_cast<double>(memory.weightBytes())) +
               (memory.state ? " of weights, " : " of weights ") +
               (memory.state

@@ -89,6 +89,23 @@ static void addNumerics(CLI::App &app, TrainingOptions &options) {
       ->group(group);
 }
 
+static void addRecompute(CLI::App &app, TrainingOptions &options) {
+  app.add_option("--recompute", options.recompute,
+                 "what the backward pass makes again in place of keeping it: "
+                 "none; selective: what is cheap; full: all between segments "
+                 "of a stage; auto: as little as --memory-limit allows "
+                 "(default none)")
+      ->check(CLI::Validator(
+          [](const std::string &name) {
+            for (const char *known : {"none", "full", "selective", "auto"})
+              if (name == known)
+                return std::string();
+            return "'" + name + "' is no value of --recompute";
+          },
+          ""))
+      ->group(group);
+}
+
 static void addGlobs(CLI::App &app, const std::string &name,
                      std::vector<std::string> &globs, const std::string &what) {
   app.add_option(name, globs, what)
@@ -117,6 +134,7 @@ void tool::addTrainingOptions(CLI::App &app, TrainingOptions &options) {
       ->check(CLI::IsMember({"sgd", "adam", "adamw", "adagrad"}))
       ->group(group);
   addNumbers(app, options);
+  addRecompute(app, options);
   app.add_option("--lr-schedule", options.lrSchedule,
                  "constant, 'linear(steps=N, warmup=K, final=F)' or "
                  "'cosine(...)': the learning rate grows for K steps and falls "

@@ -115,6 +115,7 @@ private:
           {{"stage", stage},
            {"ranks", ranks},
            {"flops", flopsOf(static_cast<int>(stage)) * perPosition},
+           {"recomputed_flops", recomputedFlopsOf(stage) * perPosition},
            {"weight_bytes", weightBytes(static_cast<int>(stage))},
            {"activation_bytes", programs[position].tables.arena_bytes}});
     }
@@ -124,6 +125,15 @@ private:
   /// In one step, on one rank.
   int64_t flopsOf(int stage) const {
     return static_cast<int64_t>(flops.ofStep(facts, stage));
+  }
+
+  /// The part of these that a step without recomputation would not need.
+  int64_t recomputedFlopsOf(int stage) const {
+    auto flops =
+        ModuleOp(facts.module)
+            ->getAttrOfType<DenseI64ArrayAttr>(pipe::recomputedFlopsName);
+    return flops && stage < flops.size() ? flops[stage] * facts.microbatches
+                                         : 0;
   }
 
   /// Of the stage's weights, undivided, each once.

@@ -1,0 +1,127 @@
+//===- Recompute.cpp - make activations again in place of keeping them ----===//
+
+#include "dialects/dist/DistDialect.h"
+#include "mlir/IR/Builders.h"
+#include "passes/6-schedule/ActionTable.h"
+#include "passes/6-schedule/Activations.h"
+#include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/StageParts.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "recompute"
+
+namespace pcc::schedule {
+#define GEN_PASS_DEF_RECOMPUTE
+#include "passes/6-schedule/Passes.h.inc"
+} // namespace pcc::schedule
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::schedule;
+
+namespace {
+/// How a mode chooses for the stages of one position, which may take so many
+/// bytes.
+using Chooser = std::vector<plan::Recomputation> (*)(
+    const std::vector<plan::StageGraph> &, int64_t);
+} // namespace
+
+template <plan::Recomputation (*choose)(const plan::StageGraph &)>
+static std::vector<plan::Recomputation>
+eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
+  std::vector<plan::Recomputation> chosen;
+  chosen.reserve(stages.size());
+  for (const plan::StageGraph &stage : stages)
+    chosen.push_back(choose(stage));
+  return chosen;
+}
+
+static Chooser chooserOf(StringRef mode) {
+  return llvm::StringSwitch<Chooser>(mode)
+      .Case("none", eachStage<plan::recomputeNothing>)
+      .Case("selective", eachStage<plan::recomputeCheap>)
+      .Case("full", eachStage<plan::recomputeAll>)
+      .Case("auto", plan::recomputeWithin)
+      .Default(nullptr);
+}
+
+namespace {
+struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
+  void runOnOperation() override {
+    auto name = getOperation()->getAttrOfType<StringAttr>(pipe::recomputeName);
+    const StringRef mode = name ? name.getValue() : "none";
+    Chooser choose = chooserOf(mode);
+    if (!choose) {
+      getOperation().emitError() << "no recomputation is called '" << mode
+                                 << "': it is none, full, selective or auto";
+      return signalPassFailure();
+    }
+    if (!trains())
+      return;
+    FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
+    if (failed(table))
+      return signalPassFailure();
+    addedFlops.resize(table->numStages);
+    for (int position = 0; position < table->numPositions(); ++position)
+      if (failed(recompute(*table, position, choose)))
+        return signalPassFailure();
+    getOperation()->setAttr(
+        pipe::recomputedFlopsName,
+        Builder(&getContext()).getDenseI64ArrayAttr(addedFlops));
+  }
+
+  bool trains() {
+    return llvm::any_of(getOperation().getOps<func::FuncOp>(),
+                        [](func::FuncOp stage) {
+                          return stage->hasAttr(pipe::stageName) &&
+                                 graph::isTraining(stage.front());
+                        });
+  }
+
+  LogicalResult recompute(const plan::ActionTable &table, int position,
+                          Chooser choose) {
+    const plan::Cluster cluster =
+        plan::clusterOf(dist::clusterOf(getOperation()), "cpu");
+    const bool holdsWeights = !getOperation()->hasAttr(pipe::maxHeldBytesName);
+    std::vector<Activations> stages;
+    std::vector<plan::StageGraph> graphs;
+    for (int stage : table.stagesOf(position)) {
+      func::FuncOp function = functionOf(stage);
+      if (!function)
+        return getOperation().emitError()
+               << "stage " << stage << " has no function";
+      stages.emplace_back(function, plan::mostInFlight(table, stage),
+                          holdsWeights, cluster);
+      graphs.push_back(stages.back().stageGraph());
+    }
+    const std::vector<plan::Recomputation> chosen =
+        choose(graphs, budgetOf(position));
+    for (auto [stage, activations, own] :
+         llvm::zip_equal(table.stagesOf(position), stages, chosen)) {
+      addedFlops[stage] = static_cast<int64_t>(activations.apply(own));
+      keptBytes += own.keptBytes;
+      numRecomputed += llvm::count(own.isRecomputed, true);
+      LDBG() << "stage " << stage << " keeps " << own.keptBytes << " bytes";
+    }
+    return success();
+  }
+
+  func::FuncOp functionOf(int stage) {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(pipe::stageName) &&
+          pipe::stageOf(function) == stage && pipe::actionOf(function) == "F")
+        return function;
+    return {};
+  }
+
+  /// Without a budget, as few bytes as can be.
+  int64_t budgetOf(int position) {
+    auto budgets = getOperation()->getAttrOfType<DenseI64ArrayAttr>(
+        pipe::activationBytesName);
+    return budgets && position < budgets.size() ? budgets[position] : 0;
+  }
+
+  /// By stage.
+  SmallVector<int64_t> addedFlops;
+};
+} // namespace
