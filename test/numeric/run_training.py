@@ -43,14 +43,14 @@ class Model:
         self.folder, self.path, self.dims = folder, os.path.join(folder, "model.onnx"), dims
         self.graph = builder.build(name, self.path, **sizes)
         self.output, shape = self.graph.outputs[0]
-        self.classes = shape[-1]
+        self.classes, self.places = shape[-1], [dims.get(size, size) for size in shape[:-1]]
         self.options = pcc.dim_options(dims) + ["--train", "--loss", f"cross_entropy({self.output}, labels, ignore_index=-1)"]
 
     def data(self):
         """STEPS batches, of which some labels do not count."""
         path = os.path.join(self.folder, "data")
         batches = [self.graph.draw_inputs(self.dims, seed) for seed in range(STEPS)]
-        labels = np.random.default_rng(7).integers(0, self.classes, [STEPS, *self.dims.values()])
+        labels = np.random.default_rng(7).integers(0, self.classes, [STEPS, *self.places])
         labels[:, ::3] = -1
         oracle.save(path, {n: np.stack([b[n] for b in batches]) for n in batches[0]} | {"labels": labels})
         return path
