@@ -133,12 +133,14 @@ private:
     return next;
   }
 
-  /// sqrt(sum of the squares of all gradients), in the order of weights.
+  /// sqrt(sum of the squares of all gradients), in the order of weights. It is
+  /// summed in f64 and then rounded to f32: layouts that split the sum in other
+  /// places agree.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {
       markFor(name);
-      Value wide = builder.cast(gradient, wideType(gradient));
+      Value wide = builder.cast(gradient, builder.getF64Type());
       squares.push_back(
           builder.reshape(builder.sum(builder.square(wide)), {1}));
     }
@@ -147,12 +149,15 @@ private:
         squares.size() == 1
             ? squares.front()
             : builder.make<graph::ConcatOp>(squares, static_cast<uint64_t>(0));
-    return builder.sqrt(builder.sum(all));
+    return builder.cast(builder.sqrt(builder.sum(all)), normType());
   }
 
-  Type wideType(Value value) {
-    Type type = elementTypeOf(value);
-    return type.getIntOrFloatBitWidth() < 32 ? builder.getF32Type() : type;
+  /// f64 if a weight is.
+  Type normType() {
+    const bool isWide = llvm::any_of(gradients, [](const auto &named) {
+      return elementTypeOf(named.second).isF64();
+    });
+    return isWide ? builder.getF64Type() : Type(builder.getF32Type());
   }
 
   /// What gradients are multiplied by; null if their norm has no limit.

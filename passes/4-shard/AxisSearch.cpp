@@ -79,15 +79,15 @@ public:
 
   /// Reports the first op at which the choice breaks a rule.
   LogicalResult reportBrokenRule(const Hand &hand) {
-    if (hand.parts.front().axis == dist::timeAxis && !graph.isTraining() &&
-        failed(reportWholeBatch()))
+    const bool isTime = hand.parts.front().axis == dist::timeAxis;
+    if (isTime && !graph.isTraining() && failed(reportWholeBatch()))
       return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       for (const ShardedGraph::Edge &edge : graph.operands[i])
         if (failed(checkEdge(edge)))
           return failure();
     }
-    return success();
+    return isTime ? reportWholeInput() : success();
   }
 
 private:
@@ -205,6 +205,17 @@ private:
                  << graph.ops[i].op->getName().stripDialect()
                  << " needs the whole batch, so the batch cannot be cut into "
                     "microbatches";
+    return success();
+  }
+
+  /// Microbatches that all compute the whole batch are of no use.
+  LogicalResult reportWholeInput() {
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      if (graph.isArgument(i) && choiceOf(i).cost.penalty >= brokenRule)
+        return emitError(graph.valueOf(i, 0).getLoc())
+               << "the batch of input "
+               << graph.function.getArgAttr(i, "graph.name")
+               << " cannot be cut into microbatches: some op needs all of it";
     return success();
   }
 

@@ -65,10 +65,6 @@ static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
       }
 }
 
-static graph::ShardingRule ruleOf(Operation *op) {
-  return cast<graph::ShardingRuleOpInterface>(op).getShardingRule();
-}
-
 ShardedOp pcc::shard::followOperands(Operation *op,
                                      ArrayRef<dist::Sharding> operands,
                                      bool partialsPass) {

@@ -1,7 +1,6 @@
 //===- Recorded.cpp - a sharded op as its attributes record it ------------===//
 
 #include "passes/4-shard/Recorded.h"
-#include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -37,9 +36,7 @@ std::optional<ShardedOp> pcc::shard::recordedOp(Operation *op) {
   auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
   if (!split)
     return std::nullopt;
-  auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
-  auto rule = std::make_shared<RefinedRule>(ruled ? ruled.getShardingRule()
-                                                  : graph::sameShapeRule(op));
+  auto rule = std::make_shared<RefinedRule>(ruleOf(op));
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;

@@ -98,10 +98,7 @@ void ShardedGraph::addSource(Value argument) {
 void ShardedGraph::addOp(Operation *op) {
   for (OpResult result : op->getResults())
     producers[result] = {ops.size(), result.getResultNumber()};
-  auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
-  // A transfer moves its operand as it is: everything may be split, nothing may
-  // be partial.
-  RefinedRule rule(ruled ? ruled.getShardingRule() : graph::sameShapeRule(op));
+  RefinedRule rule(ruleOf(op));
   const Seed *seed =
       op->getNumResults() > 0 ? seeds->find(op->getResult(0)) : nullptr;
   bool isLeaf = op->getNumOperands() == 0;

@@ -1,6 +1,7 @@
 //===- ShardedOp.cpp - one op's rule and which axes split its factors -----===//
 
 #include "passes/4-shard/ShardedOp.h"
+#include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -167,4 +168,11 @@ dist::SubAxes ShardedOp::innerAxes() const {
     if (factor.kind == FactorKind::Inner || factor.kind == FactorKind::Whole)
       llvm::append_range(inner, split);
   return inner;
+}
+graph::ShardingRule pcc::shard::ruleOf(Operation *op) {
+  if (auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op))
+    return ruled.getShardingRule();
+  graph::ShardingRule rule = graph::sameShapeRule(op);
+  rule.partialThrough = {0};
+  return rule;
 }

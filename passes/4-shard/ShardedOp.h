@@ -44,6 +44,10 @@ struct RefinedRule : graph::ShardingRule {
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
+/// The rule of `op`; that of a transfer moves its operand as it is: every dim
+/// may be split, and a sum over microbatches may be on its way.
+graph::ShardingRule ruleOf(mlir::Operation *op);
+
 /// Cuts the factors of `tensor`, an operand or result of `rule`, as `sharding`
 /// cuts its dims, as far as they may be cut.
 void refineLike(RefinedRule &rule,

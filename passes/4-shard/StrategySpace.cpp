@@ -45,6 +45,7 @@ static Tag homeOf(AxisRole role) {
   case AxisRole::SequenceAndExperts:
   case AxisRole::SequenceOutsideExperts:
     return Tag::Sequence;
+  case AxisRole::Batch:
   case AxisRole::BatchAndExperts:
   case AxisRole::BatchOutsideExperts:
     return Tag::Batch;
@@ -182,6 +183,10 @@ void StrategySpace::divideStored(unsigned index, const Hand &hand,
   states = std::move(next);
 }
 
+static bool isTransfer(const ShardedOp &op) {
+  return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
+}
+
 /// Whether an op makes another type of what is stored in parts: cast in parts,
 /// it may be what is gathered.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
@@ -198,15 +203,19 @@ void StrategySpace::followStored(unsigned index, const Hand &hand,
       graph.runsOncePerStep(index) || castsStored(graph, stored, index);
   if (!follows || graph.seedOf(index))
     return;
+  const dist::SubAxis &part = hand.parts.front();
+  auto may = [&](const Strategy &strategy) {
+    return strategy.kind != Strategy::Through || !isTransfer(graph.ops[index]);
+  };
   States next;
   for (const State &state : states)
-    if (llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
-          return llvm::is_contained(axes, hand.parts.front());
+    if (llvm::is_contained(state.op.through, part) ||
+        llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
+          return llvm::is_contained(axes, part);
         }))
       add(state, next);
     else
-      for (ShardedOp &op : candidatesOf(state.op, hand.parts, seeds,
-                                        [](const Strategy &) { return true; }))
+      for (ShardedOp &op : candidatesOf(state.op, hand.parts, seeds, may))
         add({std::move(op), state.penalty}, next);
   states = std::move(next);
 }
@@ -237,10 +246,6 @@ void StrategySpace::addBeforeVisitors(
       });
       candidates.push_back(std::move(other));
     }
-}
-
-static bool isTransfer(const ShardedOp &op) {
-  return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
 
 bool StrategySpace::mayTakeNearExperts(unsigned index, Tag tag,
@@ -275,7 +280,12 @@ bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
 
 bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
                             const Hand &hand) const {
-  if (!shard::mayTake(graph, index, strategy, hand.role, isInTime(hand.parts)))
+  const bool inTime = isInTime(hand.parts);
+  if (!shard::mayTake(graph, index, strategy, hand.role, inTime))
+    return false;
+  // Sums over an axis end before what they give is stored in parts.
+  if (strategy.kind == Strategy::Through && !inTime &&
+      hand.role != AxisRole::Tensor && stored.contains(index))
     return false;
   return strategy.kind != Strategy::Split || !knowsExperts(hand.role) ||
          mayTakeNearExperts(index, graph.tags[index][strategy.index], hand);
@@ -295,7 +305,8 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    return (!inTime || graph.readsSumsInTime(index)) && !isTransfer(op);
+    // Elsewhere sums end before they are sent.
+    return inTime ? graph.readsSumsInTime(index) : !isTransfer(op);
   if (strategy.kind == Strategy::Replicate)
     return true;
   if (strategy.kind == Strategy::Ring)
