@@ -102,6 +102,8 @@ public:
   virtual Status barrier(const ActionId &action) = 0;
 };
 
+class FlightRecorder;
+
 /// All ranks of a run, and the factory of groups.
 class World {
 public:
@@ -117,6 +119,9 @@ public:
 
   /// The group of all ranks.
   virtual Group &all() = 0;
+
+  /// Where this rank notes what it does; its groups note every wait.
+  virtual FlightRecorder &recorder() = 0;
 
   /// Longest time that one wait may last from now on.
   virtual void setDeadline(double seconds) = 0;

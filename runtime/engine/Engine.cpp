@@ -39,8 +39,11 @@ public:
 
   Status open() override {
     world.setDeadline(options.loadTimeout);
-    return inOrder({&RankRun::findProgram, &RankRun::checkPeers,
-                    &RankRun::allocateArena, &RankRun::load});
+    const auto loading = world.recorder().beginAction("load");
+    Status status = inOrder({&RankRun::findProgram, &RankRun::checkPeers,
+                             &RankRun::allocateArena, &RankRun::load});
+    world.recorder().end(loading);
+    return status;
   }
 
   const program::ProgramT &program() const override { return *opened.tables; }
@@ -63,6 +66,7 @@ public:
     world.setDeadline(options.timeout);
     for (int step = 0; step < options.warmup + options.repeat; ++step) {
       progress.beginStep(step);
+      world.recorder().beginStep(step + 1);
       RankReport untimed;
       if (Status status = inferenceStep(step < options.warmup ? untimed : mine);
           status.failed())
@@ -192,7 +196,7 @@ private:
       return status;
     if (Status status = parameters->fillBases(*buffers); status.failed())
       return status;
-    schedule.bindMessages(context, groups);
+    schedule.bindMessages(context, groups, world.recorder());
     inputs.emplace(program, mesh, at, options, *buffers);
     log.emplace(program, isSeen());
     if (trains(program))

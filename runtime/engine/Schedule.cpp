@@ -39,8 +39,10 @@ Status Schedule::load(const LoadContext &context, const Groups &groups,
   return Status::success();
 }
 
-void Schedule::bindMessages(const LoadContext &context, const Groups &groups) {
+void Schedule::bindMessages(const LoadContext &context, const Groups &groups,
+                            FlightRecorder &flight) {
   pipeline = &groups.pipeline();
+  recorder = &flight;
   for (int32_t buffer : context.program.accumulators)
     accumulators.push_back(
         {context.buffers.at(buffer, 0),
@@ -164,12 +166,14 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
     if (act.function < 0)
       continue;
     log.beginAction(index);
+    const auto entry = recorder->beginAction(act.id.action);
     if (Status status =
             runList(functions[size_t(act.function)],
                     {at, act.microbatch, act.id.action}, spent, index, log);
         status.failed())
       return status;
     log.endAction(index);
+    recorder->end(entry);
   }
   return Status::success();
 }

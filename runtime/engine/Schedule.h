@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_ENGINE_SCHEDULE_H
 #define PCC_RUNTIME_ENGINE_SCHEDULE_H
 
+#include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/device/Device.h"
 #include "runtime/engine/Groups.h"
 #include "runtime/engine/StepLog.h"
@@ -27,8 +28,9 @@ class Schedule {
 public:
   /// Makes every instruction and message ready.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// After the bases of all buffers are known.
-  void bindMessages(const LoadContext &context, const Groups &groups);
+  /// After the bases of all buffers are known. `flight` is told of all actions.
+  void bindMessages(const LoadContext &context, const Groups &groups,
+                    FlightRecorder &flight);
 
   /// Runs one step, adds the time spent, and tells `log` what it does.
   Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
@@ -68,6 +70,7 @@ private:
                  TimeSpent &spent, size_t action, StepLog &log);
 
   Group *pipeline = nullptr;
+  FlightRecorder *recorder = nullptr;
   /// What is 0 when a step begins, and its bytes.
   std::vector<std::pair<void *, size_t>> accumulators;
   std::vector<std::vector<Step>> functions;

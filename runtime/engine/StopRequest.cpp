@@ -8,7 +8,7 @@ namespace pcc::runtime {
 
 static volatile std::sig_atomic_t requested = 0;
 
-static void onSignal(int) { requested = 1; }
+static void onSignal(int signal) { requested = signal; }
 
 void listenForStop() {
   struct sigaction action = {};
@@ -19,6 +19,6 @@ void listenForStop() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-bool stopRequested() { return requested != 0; }
+int stopRequested() { return requested; }
 
 } // namespace pcc::runtime

@@ -9,8 +9,8 @@ namespace pcc::runtime {
 /// step; another one ends the process as it would have without this.
 void listenForStop();
 
-/// Whether one has come.
-bool stopRequested();
+/// The one that has come, or 0.
+int stopRequested();
 
 } // namespace pcc::runtime
 

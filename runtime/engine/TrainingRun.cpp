@@ -196,6 +196,7 @@ Status TrainingRun::step(RankReport &report) {
   if (rankOfLoss < 0)
     if (Status status = findLoss(); status.failed())
       return status;
+  world.recorder().beginStep(position.step + 1);
   inputs.read(position.samples);
   const StopWatch watch;
   if (Status status = schedule.runStep(mesh, at, report.spent, log);
@@ -212,7 +213,10 @@ Status TrainingRun::save(const std::string &directory) {
   if (!writer || writersDirectory != directory)
     if (Status status = openWriter(directory); status.failed())
       return status;
-  return writer->save(position);
+  const auto saving = world.recorder().beginAction("save");
+  Status status = writer->save(position);
+  world.recorder().end(saving);
+  return status;
 }
 
 Status TrainingRun::saveIfDue(bool isLast) {
@@ -222,7 +226,7 @@ Status TrainingRun::saveIfDue(bool isLast) {
     return Status::success();
   // Disks are slower than steps: nobody is lost who waits for one.
   world.setDeadline(options.loadTimeout);
-  Status status = writer->save(position);
+  Status status = save(writersDirectory);
   if (status.ok())
     status = world.all().barrier({"save", "checkpoint"});
   world.setDeadline(options.timeout);
@@ -230,16 +234,25 @@ Status TrainingRun::saveIfDue(bool isLast) {
 }
 
 /// A signal reaches ranks at different times: they stop after the same step.
-Status TrainingRun::agreeToStop(bool &stops) {
-  if (world.size() == 1) {
-    stops = stopRequested();
-    return Status::success();
-  }
-  const uint8_t mine = stopRequested();
-  std::vector<uint8_t> all(size_t(world.size()));
-  Status status = world.all().allGather(&mine, all.data(), 1, {"step", "stop"});
-  stops = std::any_of(all.begin(), all.end(), [](uint8_t one) { return one; });
+Status TrainingRun::agreeToStop(int &signal) {
+  int32_t any = stopRequested();
+  Status status = Status::success();
+  if (world.size() > 1)
+    status = world.all().allReduce(&any, &any, 1, ElementType::I32,
+                                   Reduction::Max, {"step", "stop"});
+  signal = any;
   return status;
+}
+
+void TrainingRun::tellStop(int signal) const {
+  if (world.rank() != 0 || options.quiet)
+    return;
+  const std::string saved = options.save.empty()
+                                ? "nothing is saved without --save"
+                                : "--resume " + options.save + " goes on there";
+  std::fprintf(stderr, "note: stopped by signal %d (%s) after step %lld; %s\n",
+               signal, strsignal(signal), static_cast<long long>(position.step),
+               saved.c_str());
 }
 
 Status TrainingRun::run(RankReport &report) {
@@ -252,8 +265,8 @@ Status TrainingRun::run(RankReport &report) {
   if (Status status = speed.open(options, world); status.failed())
     return status;
   world.setDeadline(options.timeout);
-  bool stops = false;
-  for (int64_t done = 0; done < options.steps && !stops; ++done) {
+  int signal = 0;
+  for (int64_t done = 0; done < options.steps && signal == 0; ++done) {
     if (Status status = step(report); status.failed())
       return status;
     if (Status status = gatherPeakLive(); status.failed())
@@ -262,14 +275,19 @@ Status TrainingRun::run(RankReport &report) {
     if (Status status = writer ? writer->check() : Status::success();
         status.failed())
       return status;
-    if (Status status = agreeToStop(stops); status.failed())
+    if (Status status = agreeToStop(signal); status.failed())
       return status;
-    if (Status status = saveIfDue(stops || done + 1 == options.steps);
+    if (Status status = saveIfDue(signal != 0 || done + 1 == options.steps);
         status.failed())
       return status;
   }
   world.setDeadline(options.loadTimeout);
-  return writer ? writer->finish() : Status::success();
+  if (Status status = writer ? writer->finish() : Status::success();
+      status.failed())
+    return status;
+  if (signal != 0)
+    tellStop(signal);
+  return Status::success();
 }
 
 } // namespace pcc::runtime

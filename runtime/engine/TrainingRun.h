@@ -55,7 +55,8 @@ private:
   Status openOutputs();
   Status openWriter(const std::string &directory);
   Status saveIfDue(bool isLast);
-  Status agreeToStop(bool &stops);
+  Status agreeToStop(int &signal);
+  void tellStop(int signal) const;
   /// Finds out whether rank 0, which tells, knows the loss: a table may have
   /// the stage that does elsewhere.
   Status findLoss();

@@ -18,10 +18,12 @@ static constexpr size_t kReductionBlock = size_t(16) << 20;
 
 MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
                    std::vector<int> worldRanks, int messageTag,
-                   std::shared_ptr<std::atomic<double>> seconds)
+                   std::shared_ptr<std::atomic<double>> seconds,
+                   std::shared_ptr<FlightRecorder> ownRecorder)
     : job(std::move(sharedJob)), members(std::move(worldRanks)),
       self(indexAmong(members, job->rank())), tag(messageTag),
-      deadlineSeconds(std::move(seconds)), inputs(members.size()) {}
+      deadlineSeconds(std::move(seconds)), recorder(std::move(ownRecorder)),
+      posts(*recorder), inputs(members.size()) {}
 
 CallSite MpiGroup::siteOf(std::string_view call, const ActionId &action) const {
   return {job->rank(), call, action, members};
@@ -103,7 +105,28 @@ void MpiGroup::advance() {
     found = job->poll(underWay);
 }
 
+void MpiGroup::noteMissing(std::span<const Ticket> tickets,
+                           FlightRecorder::Entry entry) {
+  recorder->clearPeers(entry);
+  for (size_t i = 0; underWay.pending > 0 && i < underWay.requests.size(); ++i)
+    if (isUnderWay(i, tickets))
+      recorder->addPeer(entry, underWay.transfers[i].peer);
+}
+
 Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
+  const auto entry = recorder->begin(FlightKind::Wait, site.call, site.action);
+  noteMissing(tickets, entry);
+  Status status = waitNoted(tickets, site, entry);
+  // A wait in vain stays as it is for those who look into it.
+  if (status.ok())
+    recorder->end(entry);
+  return status;
+}
+
+Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
+                           const CallSite &site, FlightRecorder::Entry entry) {
+  constexpr double notesEvery = 0.05;
+  double noted = 0;
   Backoff backoff(job->crowded());
   for (;;) {
     advance();
@@ -112,6 +135,11 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
     if (isComplete(tickets))
       return Status::success();
     if (backoff.timeToLookAround()) {
+      recorder->look();
+      if (backoff.waited() - noted > notesEvery) {
+        noted = backoff.waited();
+        noteMissing(tickets, entry);
+      }
       job->lookForAbort();
       if (job->aborted())
         return job->abortReason();
@@ -163,11 +191,15 @@ Status MpiGroup::post(std::span<const Piece> sends,
                       Ticket &ticket) {
   Status status = begin(sends, receives, siteOf("exchange", action));
   ticket = underWay.ticket;
+  posts.add(ticket, sends, receives, members, action);
   return status;
 }
 
 Status MpiGroup::wait(std::span<const Ticket> tickets, const ActionId &action) {
-  return wait(tickets, siteOf("exchange", action));
+  Status status = wait(tickets, siteOf("exchange", action));
+  if (status.ok())
+    posts.end(tickets);
+  return status;
 }
 
 /// One round of a collective.

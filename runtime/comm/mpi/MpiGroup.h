@@ -12,6 +12,7 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/WaitError.h"
+#include "runtime/comm/flight/PostList.h"
 #include "runtime/comm/mpi/MpiJob.h"
 
 #include <atomic>
@@ -23,7 +24,8 @@ namespace pcc::runtime {
 class MpiGroup final : public Group {
 public:
   MpiGroup(std::shared_ptr<MpiJob> sharedJob, std::vector<int> worldRanks,
-           int messageTag, std::shared_ptr<std::atomic<double>> seconds);
+           int messageTag, std::shared_ptr<std::atomic<double>> seconds,
+           std::shared_ptr<FlightRecorder> ownRecorder);
 
   int size() const override { return int(members.size()); }
   int index() const override { return self; }
@@ -50,6 +52,10 @@ private:
   Status runPieces(const CallSite &site);
   TransferFault post(const Piece &piece, bool receives);
   Status wait(std::span<const Ticket> tickets, const CallSite &site);
+  Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
+                   FlightRecorder::Entry entry);
+  void noteMissing(std::span<const Ticket> tickets,
+                   FlightRecorder::Entry entry);
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   bool isComplete(std::span<const Ticket> tickets) const;
   Status describe(const TransferFault &fault, const CallSite &site);
@@ -65,6 +71,8 @@ private:
   const int self;
   const int tag;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
+  const std::shared_ptr<FlightRecorder> recorder;
+  PostList posts;
   TransferSet underWay;
   /// What advance() found.
   TransferFault found;

@@ -13,8 +13,9 @@ namespace {
 
 class MpiWorld final : public World {
 public:
-  explicit MpiWorld(std::shared_ptr<MpiJob> startedJob)
-      : job(std::move(startedJob)),
+  MpiWorld(std::shared_ptr<MpiJob> startedJob,
+           std::shared_ptr<FlightRecorder> ownRecorder)
+      : job(std::move(startedJob)), flight(std::move(ownRecorder)),
         deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {
     std::vector<int> ranks(job->size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -31,6 +32,7 @@ public:
   int rank() const override { return job->rank(); }
   int size() const override { return job->size(); }
   Group &all() override { return *everybody; }
+  FlightRecorder &recorder() override { return *flight; }
   void setDeadline(double seconds) override {
     deadlineSeconds->store(std::min(seconds, kLongestDeadline));
   }
@@ -55,10 +57,12 @@ private:
     const int tag = nextTag++;
     if (indexAmong(members, job->rank()) < 0)
       return nullptr;
-    return std::make_unique<MpiGroup>(job, members, tag, deadlineSeconds);
+    return std::make_unique<MpiGroup>(job, members, tag, deadlineSeconds,
+                                      flight);
   }
 
   const std::shared_ptr<MpiJob> job;
+  const std::shared_ptr<FlightRecorder> flight;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   int nextTag = MpiJob::kAbortTag + 1;
   std::unique_ptr<Group> everybody;
@@ -66,7 +70,8 @@ private:
 
 } // namespace
 
-Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world) {
+Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world,
+                    std::shared_ptr<FlightRecorder> recorder) {
   auto job = std::make_shared<MpiJob>();
   if (Status status = job->start(); status.failed())
     return status;
@@ -76,7 +81,9 @@ Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world) {
         "the launcher's variables say " + std::to_string(launchedSize) +
             " ranks, MPI says " + std::to_string(job->size()),
         {"start the bundle with Open MPI 4.1's mpirun, or with pcc run"});
-  world = std::make_unique<MpiWorld>(std::move(job));
+  if (!recorder)
+    recorder = std::make_shared<FlightRecorder>(job->rank());
+  world = std::make_unique<MpiWorld>(std::move(job), std::move(recorder));
   return Status::success();
 }
 

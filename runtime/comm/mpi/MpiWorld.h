@@ -6,6 +6,7 @@
 #include "runtime/comm/Communicator.h"
 
 #include <memory>
+#include <string>
 
 namespace pcc::runtime {
 
@@ -18,8 +19,10 @@ namespace pcc::runtime {
 /// Destroying the world meets all ranks and finalizes MPI, unless the run has
 /// failed: then the process must end with the error's code, which makes the
 /// launcher end the other ranks. After a failure, memory of calls under way
-/// must stay until the process ends.
-Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world);
+/// must stay until the process ends. Without a recorder
+/// one is made.
+Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world,
+                    std::shared_ptr<FlightRecorder> recorder = {});
 
 } // namespace pcc::runtime
 

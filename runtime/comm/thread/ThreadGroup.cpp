@@ -11,10 +11,11 @@ namespace pcc::runtime {
 
 ThreadGroup::ThreadGroup(std::shared_ptr<ThreadHub> sharedHub,
                          std::shared_ptr<Meeting> place, int ownIndex,
-                         std::shared_ptr<std::atomic<double>> seconds)
+                         std::shared_ptr<std::atomic<double>> seconds,
+                         std::shared_ptr<FlightRecorder> ownRecorder)
     : hub(std::move(sharedHub)), meeting(std::move(place)), self(ownIndex),
-      deadlineSeconds(std::move(seconds)), inputs(meeting->size()),
-      outputs(meeting->size()) {}
+      deadlineSeconds(std::move(seconds)), recorder(std::move(ownRecorder)),
+      posts(*recorder), inputs(meeting->size()), outputs(meeting->size()) {}
 
 CallSite ThreadGroup::siteOf(std::string_view call,
                              const ActionId &action) const {
@@ -32,6 +33,21 @@ Status ThreadGroup::endRun(Status reason) {
   return hub->abortReason();
 }
 
+void ThreadGroup::noteMissing(FlightRecorder::Entry entry,
+                              std::span<const int> missing) {
+  recorder->clearPeers(entry);
+  for (int rank : missing)
+    if (rank != meeting->members[self])
+      recorder->addPeer(entry, rank);
+}
+
+FlightRecorder::Entry ThreadGroup::beginWait(const CallSite &site,
+                                             std::span<const int> peers) {
+  const auto entry = recorder->begin(FlightKind::Wait, site.call, site.action);
+  noteMissing(entry, peers);
+  return entry;
+}
+
 Status ThreadGroup::describeMissing(const CallSite &site,
                                     const std::vector<int> &missing) {
   if (hub->aborted())
@@ -47,8 +63,12 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
     return hub->abortReason();
   const CallSite site = siteOf(call.name, action);
   const uint64_t step = ++steps;
-  if (!meeting->enter(self, step, call, deadline()))
-    return describeMissing(site, meeting->missing(step));
+  const auto entry = beginWait(site, meeting->members);
+  if (!meeting->enter(self, step, call, deadline())) {
+    const std::vector<int> late = meeting->missing(step);
+    noteMissing(entry, late);
+    return describeMissing(site, late);
+  }
   // All members look at the same calls, so all of them find the same.
   int odd = 0;
   while (odd < size() && meeting->callOf(odd).matches(meeting->callOf(0)))
@@ -56,6 +76,7 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
   if (odd == size())
     work();
   meeting->leave(self, ++steps);
+  recorder->end(entry);
   if (odd == size())
     return Status::success();
   const int other = self == odd ? 0 : odd;
@@ -214,8 +235,8 @@ void ThreadGroup::withdraw() {
 }
 
 Status ThreadGroup::post(std::span<const Piece> toSend,
-                         std::span<const Piece> toReceive, const ActionId &,
-                         Ticket &ticket) {
+                         std::span<const Piece> toReceive,
+                         const ActionId &action, Ticket &ticket) {
   if (hub->aborted())
     return hub->abortReason();
   ticket = ++newest;
@@ -223,6 +244,7 @@ Status ThreadGroup::post(std::span<const Piece> toSend,
     sends.push_back({piece, ticket});
   for (const Piece &piece : toReceive)
     receives.push_back({piece, ticket});
+  posts.add(ticket, toSend, toReceive, meeting->members, action);
   publish();
   return Status::success();
 }
@@ -230,15 +252,24 @@ Status ThreadGroup::post(std::span<const Piece> toSend,
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);
+  const auto entry = beginWait(site, {});
+  for (const auto *pieces : {&receives, &sends})
+    for (const Pending &pending : *pieces)
+      if (contains(tickets, pending.ticket))
+        recorder->addPeer(entry, meeting->members[pending.piece.peer]);
   bool done = false;
   waitUntil(meeting->parkerOf(self), hub->crowded(), deadline(), [&] {
     advance();
     done = isComplete(tickets);
     return done || mismatchedPeer >= 0 || hub->aborted();
   });
-  if (mismatchedPeer < 0 && done)
+  if (mismatchedPeer < 0 && done) {
+    recorder->end(entry);
+    posts.end(tickets);
     return Status::success();
+  }
   const std::vector<int> late = missing(tickets);
+  noteMissing(entry, late);
   withdraw();
   if (mismatchedPeer >= 0)
     return endRun(mismatchedCalls(site, meeting->members[mismatchedPeer]));

@@ -4,6 +4,7 @@
 #define PCC_RUNTIME_COMM_THREAD_THREADGROUP_H
 
 #include "runtime/comm/WaitError.h"
+#include "runtime/comm/flight/PostList.h"
 #include "runtime/comm/thread/Meeting.h"
 
 #include <atomic>
@@ -17,7 +18,8 @@ public:
   /// `seconds` is the rank's current deadline, shared by all of its groups.
   ThreadGroup(std::shared_ptr<ThreadHub> sharedHub,
               std::shared_ptr<Meeting> place, int ownIndex,
-              std::shared_ptr<std::atomic<double>> seconds);
+              std::shared_ptr<std::atomic<double>> seconds,
+              std::shared_ptr<FlightRecorder> ownRecorder);
   /// Takes back what nobody has received: its memory may go away.
   ~ThreadGroup() override { withdraw(); }
 
@@ -60,12 +62,17 @@ private:
   CallSite siteOf(std::string_view call, const ActionId &action) const;
   Clock::time_point deadline() const;
   Status endRun(Status reason);
+  FlightRecorder::Entry beginWait(const CallSite &site,
+                                  std::span<const int> peers);
+  void noteMissing(FlightRecorder::Entry entry, std::span<const int> missing);
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
   std::shared_ptr<ThreadHub> hub;
   std::shared_ptr<Meeting> meeting;
   const int self;
   std::shared_ptr<std::atomic<double>> deadlineSeconds;
+  std::shared_ptr<FlightRecorder> recorder;
+  PostList posts;
   uint64_t steps =
       0; ///< of the meeting, as many as this rank has taken part in
   std::vector<const void *> inputs;

@@ -13,8 +13,10 @@ namespace {
 
 class ThreadWorld final : public World {
 public:
-  ThreadWorld(std::shared_ptr<ThreadHub> sharedHub, int ownRank)
+  ThreadWorld(std::shared_ptr<ThreadHub> sharedHub, int ownRank,
+              std::shared_ptr<FlightRecorder> ownRecorder)
       : hub(std::move(sharedHub)), self(ownRank),
+        flight(std::move(ownRecorder)),
         deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {
     std::vector<int> ranks(hub->size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -24,6 +26,7 @@ public:
   int rank() const override { return self; }
   int size() const override { return hub->size(); }
   Group &all() override { return *everybody; }
+  FlightRecorder &recorder() override { return *flight; }
   void setDeadline(double seconds) override {
     deadlineSeconds->store(std::min(seconds, kLongestDeadline));
   }
@@ -54,11 +57,12 @@ private:
     if (!meeting || index < 0)
       return nullptr;
     return std::make_unique<ThreadGroup>(hub, std::move(meeting), index,
-                                         deadlineSeconds);
+                                         deadlineSeconds, flight);
   }
 
   const std::shared_ptr<ThreadHub> hub;
   const int self;
+  const std::shared_ptr<FlightRecorder> flight;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   std::unique_ptr<Group> everybody;
   size_t numMeetings = 0;
@@ -67,11 +71,18 @@ private:
 
 } // namespace
 
+std::unique_ptr<World>
+createOnlyWorld(std::shared_ptr<FlightRecorder> recorder) {
+  return std::make_unique<ThreadWorld>(std::make_shared<ThreadHub>(1), 0,
+                                       std::move(recorder));
+}
+
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size) {
   auto hub = std::make_shared<ThreadHub>(size);
   std::vector<std::unique_ptr<World>> worlds;
   for (int rank = 0; rank < size; ++rank)
-    worlds.push_back(std::make_unique<ThreadWorld>(hub, rank));
+    worlds.push_back(std::make_unique<ThreadWorld>(
+        hub, rank, std::make_shared<FlightRecorder>(rank)));
   return worlds;
 }
 

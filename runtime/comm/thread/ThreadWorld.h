@@ -18,6 +18,10 @@ namespace pcc::runtime {
 /// afterwards no rank touches another's memory any more.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);
 
+/// The world of a process that is the only rank.
+std::unique_ptr<World>
+createOnlyWorld(std::shared_ptr<FlightRecorder> recorder);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_COMM_THREAD_THREADWORLD_H
