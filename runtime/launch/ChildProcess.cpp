@@ -80,15 +80,18 @@ Status ChildProcess::start(const std::vector<std::string> &command,
   return Status::success();
 }
 
-void ChildProcess::handleSignal() {
+void ChildProcess::handleSignal(const Watched &also) {
   signalfd_siginfo information;
   if (read(signalFd, &information, sizeof information) !=
       ssize_t(sizeof information))
     return;
   if (firstSignal == 0) {
     firstSignal = int(information.ssi_signo);
-    kill(pid, SIGTERM);
+    wasTaken = also.onSignal && also.onSignal();
+    if (!wasTaken)
+      kill(pid, SIGTERM);
   } else {
+    wasTaken = false;
     kill(-pid, SIGKILL);
   }
 }
@@ -121,7 +124,7 @@ int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
     if (watched[0].revents)
       open = readStderr(onStderr);
     if (watched[1].revents)
-      handleSignal();
+      handleSignal(also);
     if (watched[2].revents)
       also.onReadable();
   }

@@ -18,7 +18,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// A child in a process group of its own, which ends when this process does.
 /// While it lives, SIGINT, SIGTERM and SIGHUP to this process go to the child,
-/// as SIGTERM; from the second on, the whole group is killed.
+/// as SIGTERM, unless somebody else takes the first; from the second on, the
+/// whole group is killed.
 class ChildProcess {
 public:
   ChildProcess();
@@ -34,6 +35,8 @@ public:
   struct Watched {
     int fd;
     std::function<void()> onReadable;
+    /// Takes the first signal; false: it is the child's.
+    std::function<bool()> onSignal = {};
   };
 
   /// Hands on what the child and its heirs write to stderr until it has ended.
@@ -41,13 +44,15 @@ public:
   int wait(const std::function<void(std::string_view)> &onStderr,
            const Watched &also);
 
-  /// The first signal that was handled, or 0.
-  int interruptedBy() const { return firstSignal; }
+  /// The first signal that went to the child, or 0.
+  int interruptedBy() const { return wasTaken ? 0 : firstSignal; }
+  /// The first signal if somebody else has taken it, or 0.
+  int takenSignal() const { return wasTaken ? firstSignal : 0; }
 
 private:
   [[noreturn]] void become(const std::vector<std::string> &command,
                            const Variables &environment, int parentsEnd);
-  void handleSignal();
+  void handleSignal(const Watched &also);
   bool readStderr(const std::function<void(std::string_view)> &onStderr);
 
   pid_t pid = -1;
@@ -55,6 +60,7 @@ private:
   int stderrFd = -1;
   int signalFd = -1;
   int firstSignal = 0;
+  bool wasTaken = false; ///< by Watched::onSignal
 };
 
 } // namespace pcc::runtime

@@ -2,8 +2,6 @@
 
 #include "runtime/launch/Outcome.h"
 
-#include "runtime/launch/LauncherOutput.h"
-
 #include <cstring>
 #include <sys/wait.h>
 
@@ -55,7 +53,7 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
 /// Where the launcher does not say who ended, the first to do so is the cause;
 /// how it ended is in the launcher's exit code, as shells write it.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
-  if (!outcome.firstEnded || !WIFEXITED(outcome.waitStatus))
+  if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;
   const int code = WEXITSTATUS(outcome.waitStatus);
   LostRank lost;
@@ -71,9 +69,12 @@ static Status describeLauncher(const LauncherOutcome &outcome) {
           : "ended with exit code " +
                 std::to_string(WEXITSTATUS(outcome.waitStatus));
   if (outcome.started)
-    return withNoise(Status::error(PeerLost, "a rank was lost: " +
-                                                 outcome.launcher + " " + end),
-                     outcome.noise);
+    return withNoise(
+        Status::error(PeerLost,
+                      outcome.launcher + " " + end +
+                          (outcome.allLeft ? " after all ranks had left"
+                                           : " before the ranks")),
+        outcome.noise);
   const std::string reason = firstStatement(outcome.noise);
   return Status::error(
       NoDevice,
@@ -82,21 +83,38 @@ static Status describeLauncher(const LauncherOutcome &outcome) {
       {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
 }
 
+static bool endedWell(const LauncherOutcome &outcome) {
+  return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
+}
+
+static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
+  const auto lost = lostDirectly(outcome);
+  return lost ? lost : findLostRank(outcome.noise);
+}
+
+std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
+  if (outcome.reported || outcome.interruptedBy || outcome.askedBy ||
+      endedWell(outcome))
+    return std::nullopt;
+  const auto lost = lostForSure(outcome);
+  return lost ? lost : lostFirst(outcome);
+}
+
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.reported)
     return *outcome.reported;
   if (outcome.interruptedBy)
     return Status::error(PeerLost, "the run was ended by " +
                                        describeSignal(outcome.interruptedBy));
-  if (WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0)
+  if (endedWell(outcome))
     return Status::success();
-  std::optional<LostRank> lost = lostDirectly(outcome);
-  if (!lost)
-    lost = findLostRank(outcome.noise);
-  if (lost)
+  if (outcome.askedBy)
+    return Status::error(PeerLost, "the run was ended by " +
+                                       describeSignal(outcome.askedBy));
+  if (auto lost = lostForSure(outcome))
     return describeLost(*lost);
   // A guess: what the launcher said last may tell better.
-  if ((lost = lostFirst(outcome)))
+  if (auto lost = lostFirst(outcome))
     return withNoise(describeLost(*lost), outcome.noise);
   return describeLauncher(outcome);
 }

@@ -9,9 +9,13 @@
 
 namespace pcc::runtime {
 
-Status PrivateFolder::create() {
+static std::string temporaryFolder() {
   const char *base = std::getenv("TMPDIR");
-  std::string made = std::string(base && *base ? base : "/tmp") + "/pcc-XXXXXX";
+  return base && *base ? base : "/tmp";
+}
+
+Status PrivateFolder::create(const std::string &base) {
+  std::string made = (base.empty() ? temporaryFolder() : base) + "/pcc-XXXXXX";
   if (!mkdtemp(made.data()))
     return Status::error(InputOutput, "cannot make a temporary folder " + made +
                                           ": " + std::strerror(errno));

@@ -10,11 +10,11 @@
 
 namespace pcc::runtime {
 
-/// A folder below TMPDIR (or /tmp) that only this user can read; destroyed with
-/// all that is in it.
+/// A folder below `base`, else below TMPDIR (or /tmp), that only this user can
+/// read; destroyed with all that is in it.
 class PrivateFolder {
 public:
-  Status create();
+  Status create(const std::string &base = {});
   const std::string &path() const { return folder.path(); }
 
 private:

@@ -4,12 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/flight/FlightStory.h"
 #include "runtime/comm/mpi/MpiWorld.h"
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/RunOptionsCli.h"
 #include "runtime/launch/Bundle.h"
+#include "runtime/launch/FlightFile.h"
 #include "runtime/launch/Identity.h"
 #include "runtime/launch/LauncherOutput.h"
 #include "runtime/launch/Report.h"
@@ -59,6 +62,7 @@ static Status findRank(const Environment &environment,
 
 /// MPI itself waits for all ranks to start, however long that takes.
 static Status startMpi(const RunOptions &options, const Identity &identity,
+                       const std::shared_ptr<FlightRecorder> &recorder,
                        std::unique_ptr<World> &world) {
   const Watchdog watchdog(options.loadTimeout, [&] {
     char seconds[32];
@@ -69,20 +73,37 @@ static Status startMpi(const RunOptions &options, const Identity &identity,
                                     " s for all ranks to start MPI"),
         currentEnvironment(), identity.rank, true));
   });
-  return openMpiWorld(identity.worldSize, world);
+  const auto starting = recorder->beginAction("start");
+  Status status = openMpiWorld(identity.worldSize, world, recorder);
+  recorder->end(starting);
+  return status;
 }
 
 static Status openWorld(const RunOptions &options, const Identity &identity,
+                        const std::shared_ptr<FlightRecorder> &recorder,
                         std::unique_ptr<World> &world) {
   if (identity.worldSize > 1)
-    return startMpi(options, identity, world);
-  world = std::move(createThreadWorlds(1).front());
+    return startMpi(options, identity, recorder, world);
+  world = createOnlyWorld(recorder);
   return Status::success();
 }
 
-static Status run(const RunOptions &options, const Identity &identity) {
+/// Tells all ranks why this one leaves. Where ranks do not come, their
+/// recorders say why.
+static Status fail(Status status, const std::string &folder, World &world) {
+  if (status.code() == PeerLost && !folder.empty())
+    status = explainLoss(status, readFlights(folder), {.waiter = world.rank()});
+  world.abort(status.message(), status.code());
+  return status;
+}
+
+static Status run(const RunOptions &options, const Identity &identity,
+                  const std::string &folder) {
+  const auto recorder = std::make_shared<FlightRecorder>(
+      identity.rank, folder.empty() ? "" : flightFile(folder, identity.rank));
   std::unique_ptr<World> world;
-  if (Status status = openWorld(options, identity, world); status.failed())
+  if (Status status = openWorld(options, identity, recorder, world);
+      status.failed())
     return status;
   if (world->rank() != identity.rank)
     return Status::error(WrongWorld, "the launcher's variables say rank " +
@@ -91,7 +112,12 @@ static Status run(const RunOptions &options, const Identity &identity) {
                                          std::to_string(world->rank()));
   const auto device =
       createCpuDevice(threadsPerRank(options, identity.worldSize));
-  return createRank(pcc_program_image, options, *world, *device)->run();
+  Status status =
+      createRank(pcc_program_image, options, *world, *device)->run();
+  if (status.failed())
+    return fail(std::move(status), folder, *world);
+  recorder->leave();
+  return status;
 }
 
 int main(int argc, char **argv) {
@@ -111,11 +137,16 @@ int main(int argc, char **argv) {
     options.onProgress = [](const std::string &what) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
-  status = run(options, identity);
+  const std::string folder = sharedFolder(environment);
+  status = run(options, identity, folder);
   // Without MPI, or with another's, no rank gets anywhere.
   const bool onAllRanks =
       status.code() == WrongWorld || status.code() == NoDevice;
   if (status.failed())
-    leave(reportFailure(status, environment, identity.rank, onAllRanks));
+    leave(reportFailure(
+        status, environment, identity.rank, onAllRanks, [&](Status &told) {
+          if (told.code() == PeerLost)
+            keepFlights(readFlights(folder), flightFileOf(options), told);
+        }));
   leave(0);
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/launch/Bundle.h"
+#include "runtime/launch/FlightFile.h"
 #include "runtime/launch/RankImage.h"
 #include "runtime/launch/RunThreads.h"
 
@@ -26,8 +27,9 @@ Status RankTeam::start(const std::string &bundle, RunOptions given) {
   if (Status status = loadImages(bundle, worldSize, images); status.failed())
     return status;
   keeper = std::thread([this] {
-    Status status =
-        runThreads(size(), [&](World &world) { return serve(world); });
+    Status status = runThreads(
+        size(), [&](World &world) { return serve(world); },
+        flightFileOf(options));
     const std::lock_guard lock(mutex);
     isOver = true;
     result = std::move(status);

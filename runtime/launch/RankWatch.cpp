@@ -80,6 +80,15 @@ void RankWatch::findNewRanks() {
   }
 }
 
+bool RankWatch::signalAll(int signal) {
+  findNewRanks();
+  bool any = false;
+  for (const auto &[rank, pidFd] : known)
+    any |= pidFd >= 0 &&
+           syscall(SYS_pidfd_send_signal, pidFd, signal, nullptr, 0) == 0;
+  return any;
+}
+
 void RankWatch::look() {
   epoll_event events[64];
   const int count = epoll_wait(epollFd, events, 64, 0);

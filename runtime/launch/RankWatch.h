@@ -27,6 +27,9 @@ public:
   int fd() const { return epollFd; }
   void look();
 
+  /// Sends a signal to all ranks that are there; whether there are any.
+  bool signalAll(int signal);
+
   /// Whether any rank came to life.
   bool started() const { return !known.empty(); }
   std::optional<int> firstEnded() const { return first; }

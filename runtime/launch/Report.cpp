@@ -67,15 +67,24 @@ std::optional<Status> readReport(const std::string &folder) {
   return status;
 }
 
-int reportFailure(const Status &status, const Environment &environment,
-                  int rank, bool onAllRanks) {
+std::string sharedFolder(const Environment &environment) {
   const std::string ours = valueOf(environment, kStatusFolderVariable);
-  const std::string session = valueOf(environment, kSessionFolderVariable);
-  const std::string &folder = ours.empty() ? session : ours;
+  return ours.empty() ? valueOf(environment, kSessionFolderVariable) : ours;
+}
+
+int reportFailure(const Status &status, const Environment &environment,
+                  int rank, bool onAllRanks,
+                  const std::function<void(Status &)> &beforePrinting) {
+  const std::string ours = valueOf(environment, kStatusFolderVariable);
+  const std::string folder = sharedFolder(environment);
   if (folder.empty() ? (rank == 0 || !onAllRanks)
                      : leaveReport(folder, rank, status)) {
-    if (ours.empty())
-      print(status);
+    if (ours.empty()) {
+      Status told = status;
+      if (beforePrinting)
+        beforePrinting(told);
+      print(told);
+    }
   } else {
     // The launcher ends the job as soon as one rank ends: let the rank that
     // speaks finish its sentence.

@@ -15,6 +15,7 @@
 
 #include "runtime/launch/Identity.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,9 +27,14 @@ inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
 /// Tells the user why this rank fails, unless another rank has said why the job
 /// does, and returns the exit code. Where ranks share no folder, an error that
-/// all ranks have in common (`onAllRanks`) is told by rank 0.
+/// all ranks have in common (`onAllRanks`) is told by rank 0. The rank that
+/// prints calls `beforePrinting` first.
 int reportFailure(const Status &status, const Environment &environment,
-                  int rank, bool onAllRanks);
+                  int rank, bool onAllRanks,
+                  const std::function<void(Status &)> &beforePrinting = {});
+
+/// The folder that the ranks of a host share; empty if there is none.
+std::string sharedFolder(const Environment &environment);
 
 /// "pcc: error: …" and notes, for stderr.
 std::string formatFailure(const Status &status);

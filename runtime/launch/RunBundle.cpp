@@ -3,6 +3,7 @@
 #include "runtime/launch/RunBundle.h"
 
 #include "runtime/launch/Bundle.h"
+#include "runtime/launch/FlightFile.h"
 #include "runtime/launch/RankTeam.h"
 #include "runtime/launch/Spawn.h"
 
@@ -27,7 +28,8 @@ Status runBundle(const std::string &bundle, const RunOptions &options,
     return runInThisProcess(bundle, options);
   return spawnMpi({.bundle = bundle,
                    .arguments = arguments,
-                   .onProgress = options.onProgress});
+                   .onProgress = options.onProgress,
+                   .flightFile = flightFileOf(options)});
 }
 
 } // namespace pcc::runtime

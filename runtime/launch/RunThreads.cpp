@@ -2,7 +2,10 @@
 
 #include "runtime/launch/RunThreads.h"
 
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/flight/FlightStory.h"
 #include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/launch/FlightFile.h"
 
 #include <mutex>
 #include <system_error>
@@ -21,20 +24,31 @@ public:
       if (first.failed())
         return;
       first = status;
+      clues = {.waiter = world.rank(), .time = FlightRecorder::now()};
     }
     world.abort(status.message(), status.code());
   }
   const Status &get() const { return first; }
+  const LossClues &found() const { return clues; }
 
 private:
   std::mutex mutex;
   Status first;
+  LossClues clues;
 };
 
 } // namespace
 
-Status runThreads(int worldSize,
-                  const std::function<Status(World &)> &rankMain) {
+static std::vector<FlightLog>
+logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
+  std::vector<FlightLog> logs;
+  for (const auto &world : worlds)
+    logs.push_back(world->recorder().log());
+  return logs;
+}
+
+Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
+                  const std::string &flightFile) {
   const auto worlds = createThreadWorlds(worldSize);
   FirstError error;
   std::vector<std::thread> threads;
@@ -55,7 +69,13 @@ Status runThreads(int worldSize,
   }
   for (std::thread &thread : threads)
     thread.join();
-  return error.get();
+  Status status = error.get();
+  if (status.code() == PeerLost) {
+    const std::vector<FlightLog> flights = logsOf(worlds);
+    status = explainLoss(status, flights, error.found());
+    keepFlights(flights, flightFile, status);
+  }
+  return status;
 }
 
 } // namespace pcc::runtime

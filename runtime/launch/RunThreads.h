@@ -6,14 +6,16 @@
 #include "runtime/comm/Communicator.h"
 
 #include <functional>
+#include <string>
 
 namespace pcc::runtime {
 
 /// Calls `rankMain` once per rank, each on a thread of its own, and waits for
 /// all. The error of the rank that fails first wakes all others and is
-/// returned.
-Status runThreads(int worldSize,
-                  const std::function<Status(World &)> &rankMain);
+/// returned; where ranks were lost, with where each was then, and what all did
+/// last goes to `flightFile` (see keepFlights).
+Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
+                  const std::string &flightFile = {});
 
 } // namespace pcc::runtime
 

@@ -2,14 +2,19 @@
 
 #include "runtime/launch/Spawn.h"
 
+#include "runtime/comm/flight/FlightStory.h"
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/ChildProcess.h"
+#include "runtime/launch/CrashCleanup.h"
+#include "runtime/launch/FlightFile.h"
 #include "runtime/launch/LauncherOutput.h"
 #include "runtime/launch/Outcome.h"
 #include "runtime/launch/PrivateFolder.h"
 #include "runtime/launch/RankWatch.h"
 #include "runtime/launch/Report.h"
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -32,9 +37,15 @@ static std::string findInPath(const std::string &name) {
   return "";
 }
 
+/// An allocation of a scheduler may have several hosts.
+static bool isOnOneHost() {
+  return !std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
+         !std::getenv("LSB_JOBID");
+}
+
 std::vector<std::string> launchCommand(const std::string &launcher,
-                                       int worldSize,
-                                       const std::string &folder) {
+                                       int worldSize, const std::string &folder,
+                                       const std::string &memory) {
   std::vector<std::string> command = {launcher, "--allow-run-as-root",
                                       "--oversubscribe", "--bind-to", "none"};
   auto set = [&](const char *name, const std::string &value) {
@@ -45,10 +56,10 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   set("mpi_yield_when_idle", "1");
   // Containers forbid the kernel's copies between processes.
   set("btl_vader_single_copy_mechanism", "none");
-  // An allocation of a scheduler may have several hosts.
-  if (!std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
-      !std::getenv("LSB_JOBID"))
+  if (isOnOneHost())
     set("btl", "self,vader");
+  if (isOnOneHost() && !memory.empty())
+    set("btl_vader_backing_directory", memory);
   command.insert(command.end(), {"-np", std::to_string(worldSize)});
   return command;
 }
@@ -93,14 +104,37 @@ static Status runCommand(const std::vector<std::string> &command,
       [&](std::string_view text) {
         handOn(output, output.take(text), request);
       },
-      {ranks.fd(), [&] { ranks.look(); }});
+      {ranks.fd(), [&] { ranks.look(); },
+       [&] { return ranks.signalAll(SIGTERM); }});
   handOn(output, output.takeRest(), request);
   outcome.interruptedBy = child.interruptedBy();
+  outcome.askedBy = child.takenSignal();
   outcome.noise = output.noise();
   outcome.started = ranks.started();
   outcome.firstEnded = ranks.firstEnded();
   outcome.reported = readReport(folder);
   return Status::success();
+}
+
+/// The error of the run, with what the recorders of its ranks tell.
+static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
+                             const std::string &folder,
+                             const SpawnRequest &request) {
+  const std::vector<FlightLog> flights = readFlights(folder);
+  outcome.allLeft =
+      int(flights.size()) == worldSize &&
+      std::all_of(flights.begin(), flights.end(),
+                  [](const FlightLog &log) { return log.hasLeft; });
+  Status status = translateOutcome(outcome);
+  if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
+    return status;
+  // A rank that reports has looked at the others itself.
+  const auto lost = lostRank(outcome);
+  if (!outcome.reported && !flights.empty())
+    status = explainLoss(status, flights,
+                         {lost ? std::optional(lost->rank) : std::nullopt});
+  keepFlights(flights, request.flightFile, status);
+  return status;
 }
 
 Status spawnMpi(const SpawnRequest &request) {
@@ -112,9 +146,15 @@ Status spawnMpi(const SpawnRequest &request) {
     return Status::error(DamagedBundle, request.bundle +
                                             " is not a bundle: it has no " +
                                             (worldSize ? "run" : "rank-000"));
+  // Goes after the folders.
+  std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   if (Status status = folder.create(); status.failed())
     return status;
+  // Where there is no such folder, or it is full, MPI has a way of its own.
+  PrivateFolder memory;
+  (void)memory.create("/dev/shm");
+  cleanup.emplace(std::vector{folder.path(), memory.path()});
 
   LauncherOutcome outcome;
   std::vector<std::string> command;
@@ -129,7 +169,7 @@ Status spawnMpi(const SpawnRequest &request) {
           NoDevice, "the launcher " + request.launcher + " is not there",
           {"install Open MPI 4.1, or run all ranks in one process with "
            "--comm thread"});
-    command = launchCommand(launcher, worldSize, folder.path());
+    command = launchCommand(launcher, worldSize, folder.path(), memory.path());
   }
   command.push_back(program);
   command.insert(command.end(), request.arguments.begin(),
@@ -138,7 +178,7 @@ Status spawnMpi(const SpawnRequest &request) {
           runCommand(command, variables, outcome, folder.path(), request);
       status.failed())
     return status;
-  return translateOutcome(outcome);
+  return explainOutcome(outcome, worldSize, folder.path(), request);
 }
 
 } // namespace pcc::runtime

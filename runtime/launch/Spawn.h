@@ -17,6 +17,7 @@ struct SpawnRequest {
   std::string launcher = "mpirun";         ///< a path, or looked up in PATH
   /// Told what rank 0 does; an empty text clears it. May be empty.
   std::function<void(const std::string &)> onProgress = {};
+  std::string flightFile = {}; ///< see keepFlights()
 };
 
 /// Runs BUNDLE/run on as many processes as the bundle has ranks, through Open
@@ -24,14 +25,16 @@ struct SpawnRequest {
 /// only what ranks mean for the user gets through ("pcc:", "note:", "rank ").
 /// The result is what the run failed from, for the caller to print: the first
 /// rank's error, exit code 14 if a rank was lost, 13 if there is no launcher.
-/// SIGINT, SIGTERM and SIGHUP end all ranks; a second one kills them. Leaves no
-/// files behind.
+/// SIGINT, SIGTERM and SIGHUP reach all ranks as SIGTERM: those that train stop
+/// after the step, save and leave, which is a success; others end. A second one
+/// kills them. Leaves no files behind, not even when this process is killed.
 Status spawnMpi(const SpawnRequest &request);
 
 /// The command that spawnMpi() executes, without the bundle's arguments.
+/// `memory` is a folder for what ranks share in memory; empty: MPI's choice.
 std::vector<std::string> launchCommand(const std::string &launcher,
-                                       int worldSize,
-                                       const std::string &folder);
+                                       int worldSize, const std::string &folder,
+                                       const std::string &memory);
 
 } // namespace pcc::runtime
 
