@@ -103,6 +103,25 @@ TEST(Outcome, OnlyRankIsItsOwnLauncher) {
   EXPECT_NE(killed.message().find("signal 9"), std::string::npos);
 }
 
+TEST(Outcome, RanksThatWereAskedToStopHaveNotFailed) {
+  EXPECT_TRUE(
+      translateOutcome({.waitStatus = 0, .started = true, .askedBy = 15}).ok());
+  const Status status = translateOutcome(
+      {.waitStatus = exited(143), .started = true, .askedBy = 15});
+  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.message(), "the run was ended by signal 15 (Terminated)");
+}
+
+TEST(Outcome, ALauncherThatEndsAfterItsRanksIsTheOneToBlame) {
+  const Status status = translateOutcome({.waitStatus = exited(1),
+                                          .started = true,
+                                          .firstEnded = 2,
+                                          .allLeft = true});
+  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.message(),
+            "mpirun ended with exit code 1 after all ranks had left");
+}
+
 TEST(Outcome, InterruptedRunIsNotDone) {
   const Status status =
       translateOutcome({.waitStatus = 0, .started = true, .interruptedBy = 15});
