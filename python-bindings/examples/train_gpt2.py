@@ -26,5 +26,7 @@ with trainer.train() as session:
 
 if len(sys.argv) > 2:
     from matplotlib import pyplot
-    pyplot.plot(losses)
+    pyplot.plot(range(1, len(losses) + 1), losses)
+    pyplot.xlabel("step")
+    pyplot.ylabel("loss")
     pyplot.savefig(sys.argv[2])

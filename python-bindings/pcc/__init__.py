@@ -4,6 +4,11 @@
     bundle = pcc.compile("m.onnx", tp=2, pp=2, dims={"batch": 8})
     outputs = bundle.run({"x": array})
 """
+try:
+    from . import _pcc
+except ImportError as error:
+    error.add_note("note: tools/dev/setup installs the shared libraries that pcc needs; `pip install --force-reinstall` mends the package")
+    raise
 from .bundle import Bundle, compile, open, verify
 from .error import Error
 from .session import Session

@@ -1,6 +1,7 @@
 """A progress bar, if tqdm is installed and somebody asks for one."""
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 
@@ -14,6 +15,7 @@ class Progress:
         try:
             from tqdm.auto import tqdm
         except ImportError:
+            warnings.warn("progress needs tqdm: pip install tqdm", stacklevel=3)
             return
         self._bar = tqdm(total=total, unit=unit)
 

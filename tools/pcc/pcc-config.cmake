@@ -1,3 +1,0 @@
-include(CMakeFindDependencyMacro)
-find_dependency(CLI11)
-include(${CMAKE_CURRENT_LIST_DIR}/pcc-targets.cmake)
