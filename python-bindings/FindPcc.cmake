@@ -1,5 +1,5 @@
 # Finds the pcc that the module is made of: PCC_BUILD if it is given, else build/release if it is there, brought up to date;
-# else an installed pcc of this version (CMAKE_PREFIX_PATH); else build/python/pcc, a build of what the module needs and
+# else an installed pcc of this version (CMAKE_PREFIX_PATH); else build/module, a build of what the module needs and
 # no more, which takes a while once.
 set(PCC_BUILD "" CACHE PATH "the build of pcc that the module is made of")
 file(STRINGS ${root}/CMakeLists.txt version REGEX "^project\\(pcc VERSION")
@@ -18,7 +18,7 @@ elseif(NOT EXISTS ${build}/build.ninja)
   if(pcc_NOT_FOUND_MESSAGE)
     message(FATAL_ERROR "${pcc_NOT_FOUND_MESSAGE}")
   endif()
-  set(build ${root}/build/python/pcc)
+  set(build ${root}/build/module)
 endif()
 
 if(NOT pcc_FOUND)
