@@ -22,6 +22,12 @@ elseif(NOT EXISTS ${build}/build.ninja)
 endif()
 
 if(NOT pcc_FOUND)
+  # A compiler cache takes them as a part of the question, and pip's build sets them to nothing.
+  foreach(name LC_ALL LC_MESSAGES)
+    if("$ENV{${name}}" STREQUAL "")
+      unset(ENV{${name}})
+    endif()
+  endforeach()
   if(NOT EXISTS ${build}/build.ninja)
     set(launchers)
     if(CCACHE)
