@@ -114,8 +114,16 @@ def check_all(env, model, trees):
     check_damage(env, model)
 
 
+def check_compiler(env, build):
+    """What another vendor's compiler makes would crash when it calls pcc: it is refused."""
+    said = " ".join(env.call("cmake", "-G", "Ninja", "-S", os.path.join(ROOT, "python-bindings"), "-B", "other",
+                             "-DCMAKE_CXX_COMPILER=g++", f"-DPCC_BUILD={build}", succeeds=False).split())
+    assert "was compiled by Clang" in said and "got GNU" in said, said
+
+
 def of_build(folder, build, model):
     env = Environment(folder)
+    check_compiler(env, build)
     env.lend_packages()
     env.install(ROOT, "--no-index", "--no-build-isolation", f"--config-settings=cmake.define.PCC_BUILD={build}",
                 f"--config-settings=build-dir={build}/test/python-install")
