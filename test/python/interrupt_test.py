@@ -25,6 +25,8 @@ def interrupt():
 class Interrupts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        # A shell's background jobs begin with SIGINT ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.model, cls.inputs = models.gpt2(cls.folder)
         cls.bundle = pcc.compile(cls.model, dims=models.DIMS, tp=2, pp=2)
