@@ -9,6 +9,7 @@
 #include "passes/4-shard/AxisSearch.h"
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
+#include "passes/4-shard/StepInputs.h"
 #include "passes/plan/Eliminate.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -80,14 +81,14 @@ public:
   /// Reports the first op at which the choice breaks a rule.
   LogicalResult reportBrokenRule(const Hand &hand) {
     const bool isTime = hand.parts.front().axis == dist::timeAxis;
-    if (isTime && !graph.isTraining() && failed(reportWholeBatch()))
+    if (isTime && (failed(reportWholeBatch()) || failed(reportWholeInput())))
       return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       for (const ShardedGraph::Edge &edge : graph.operands[i])
         if (failed(checkEdge(edge)))
           return failure();
     }
-    return isTime ? reportWholeInput() : success();
+    return success();
   }
 
 private:
@@ -200,7 +201,8 @@ private:
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (auto [tag, factor] :
            llvm::zip_equal(graph.tags[i], graph.ops[i].rule->factors))
-        if (tag == Tag::Batch && factor.kind != graph::FactorKind::Parallel)
+        if (tag == Tag::Batch && !isOncePerStep(graph.ops[i].op) &&
+            !mayCutInTime(graph, factor.kind))
           return emitError(locationOf(i))
                  << graph.ops[i].op->getName().stripDialect()
                  << " needs the whole batch, so the batch cannot be cut into "
@@ -210,8 +212,11 @@ private:
 
   /// Microbatches that all compute the whole batch are of no use.
   LogicalResult reportWholeInput() {
-    for (unsigned i = 0; i < graph.ops.size(); ++i)
-      if (graph.isArgument(i) && choiceOf(i).cost.penalty >= brokenRule)
+    for (unsigned i = 0; graph.isArgument(i); ++i)
+      if (choiceOf(i).cost.penalty >= brokenRule ||
+          llvm::any_of(graph.users[i][0], [&](const ShardedGraph::Edge &edge) {
+            return breaksRule(edge);
+          }))
         return emitError(graph.valueOf(i, 0).getLoc())
                << "the batch of input "
                << graph.function.getArgAttr(i, "graph.name")
@@ -223,12 +228,18 @@ private:
     return space.choicesOf(op)[chosen[op]];
   }
 
+  bool breaksRule(const ShardedGraph::Edge &edge) {
+    return priceOf(planner, graph::tensorType(graph.valueOf(edge)),
+                   choiceOf(edge.producer).results[edge.result],
+                   choiceOf(edge.user).operands[edge.operand])
+               .penalty >= brokenRule;
+  }
+
   LogicalResult checkEdge(const ShardedGraph::Edge &edge) {
+    if (!breaksRule(edge))
+      return success();
     const dist::Sharding &from = choiceOf(edge.producer).results[edge.result];
     const dist::Sharding &to = choiceOf(edge.user).operands[edge.operand];
-    if (priceOf(planner, graph::tensorType(graph.valueOf(edge)), from, to)
-            .penalty < brokenRule)
-      return success();
     Operation *op = graph.ops[edge.user].op;
     if (op && isPartialInTime(from) && !isPartialInTime(to))
       return emitError(locationOf(edge.user))

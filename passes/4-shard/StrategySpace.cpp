@@ -291,14 +291,10 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
          mayTakeNearExperts(index, graph.tags[index][strategy.index], hand);
 }
 
-/// Whether microbatches may have parts of a factor. Sums of them are possible
-/// where they can accumulate.
-static bool mayCutInTime(const ShardedGraph &graph, const ShardedOp &op,
-                         int factor) {
-  const graph::FactorKind kind = op.rule->factors[factor].kind;
-  return !isOncePerStep(op.op) &&
-         (kind == graph::FactorKind::Parallel ||
-          (kind == graph::FactorKind::Sum && graph.isTraining()));
+bool pcc::shard::mayCutInTime(const ShardedGraph &graph,
+                              graph::FactorKind kind) {
+  return kind == graph::FactorKind::Parallel ||
+         (kind == graph::FactorKind::Sum && graph.isTraining());
 }
 
 bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
@@ -312,7 +308,8 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   if (strategy.kind == Strategy::Ring)
     return homeOf(role) == Tag::Sequence &&
            graph.tags[index][strategy.index] == Tag::Sequence;
-  if (inTime && !mayCutInTime(graph, op, strategy.index))
+  if (inTime && (isOncePerStep(op.op) ||
+                 !mayCutInTime(graph, op.rule->factors[strategy.index].kind)))
     return false;
   Tag tag = graph.tags[index][strategy.index];
   switch (role) {

@@ -49,6 +49,10 @@ bool knowsExperts(AxisRole role);
 bool mayTake(const ShardedGraph &graph, unsigned index,
              const Strategy &strategy, AxisRole role, bool inTime = false);
 
+/// Whether microbatches may have parts of a factor of this kind. Sums of them
+/// are possible where they can accumulate.
+bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
+
 /// An axis, or a part of one, that is to be handed out.
 struct Hand {
   dist::SubAxes parts; ///< of one axis, prime, major first

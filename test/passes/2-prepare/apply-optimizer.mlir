@@ -12,8 +12,10 @@ module attributes {graph.training = {optimizer = "sgd", momentum = 0.9 : f64, lr
     // CHECK-DAG: %[[RATE:.*]] = graph.constant dense<1.000000e-01> : tensor<f64>
     // CHECK: %[[LOSS:.*]] = graph.accumulate %arg0 : tensor<f32>
     // CHECK: %[[G:.*]] = graph.accumulate %arg1 {graph.updates = @w} : tensor<4x4xf32>
-    // CHECK: graph.mul %[[G]], %[[G]] {graph.updates = @w}
-    // CHECK: %[[NORM:.*]] = graph.sqrt
+    // CHECK: %[[WIDE:.*]] = graph.cast %[[G]] {graph.updates = @w} : tensor<4x4xf32> to tensor<4x4xf64>
+    // CHECK: graph.mul %[[WIDE]], %[[WIDE]] {graph.updates = @w}
+    // CHECK: %[[ROOT:.*]] = graph.sqrt %{{.*}} : tensor<f64>
+    // CHECK: %[[NORM:.*]] = graph.cast %[[ROOT]] : tensor<f64> to tensor<f32>
     // CHECK: graph.set_parameter @pcc.step
     // CHECK: graph.min
     // CHECK: graph.mul %[[G]], %{{.*}} {graph.updates = @w}
@@ -96,7 +98,8 @@ module attributes {graph.precision = f16, graph.training = {optimizer = "sgd", m
     // CHECK-DAG: %[[SCALE:.*]] = graph.get_parameter @pcc.loss_scale
     // CHECK: %[[FACTOR:.*]] = graph.div %{{.*}}, %[[SCALE]]
     // CHECK: %[[G:.*]] = graph.mul %[[SUM]], %[[FACTOR]] {graph.updates = @w}
-    // CHECK: %[[NORM:.*]] = graph.sqrt
+    // CHECK: %[[ROOT:.*]] = graph.sqrt %{{.*}} : tensor<f64>
+    // CHECK: %[[NORM:.*]] = graph.cast %[[ROOT]] : tensor<f64> to tensor<f32>
     // CHECK: %[[FINITE:.*]] = graph.compare lt %[[NORM]]
     // CHECK: %[[STEP:.*]] = graph.select %[[FINITE]]
     // CHECK: graph.set_parameter @pcc.step, %[[STEP]]

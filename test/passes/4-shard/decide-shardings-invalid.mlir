@@ -60,6 +60,45 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
 
 // -----
 
+// In training sums over the batch are possible, running sums are not.
+module attributes {dist.mesh = #dist.mesh<mb = 2>} {
+  graph.parameter @sum : tensor<4xf32> trained
+  func.func @trained_cumsum(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<4xf32> {
+    %w = graph.get_parameter @sum {pipe.stage = 0 : i64} : tensor<4xf32>
+    %a = graph.mul %x, %w {pipe.stage = 0 : i64} : tensor<8x4xf32>, tensor<4xf32>
+    // expected-error @below {{cumsum needs the whole batch, so the batch cannot be cut into microbatches}}
+    %y = graph.cumsum %a along 0 {pipe.stage = 0 : i64} : tensor<8x4xf32>
+    %g = graph.reduce sum %y over [0] {pipe.stage = 0 : i64} : tensor<8x4xf32>
+    %s = graph.accumulate %g {pipe.stage = 0 : i64} : tensor<4xf32>
+    graph.set_parameter @sum, %s {pipe.stage = 0 : i64} : tensor<4xf32>
+    return %s : tensor<4xf32>
+  }
+}
+
+// -----
+
+// What is not linear in a sum needs all of it.
+module attributes {dist.mesh = #dist.mesh<mb = 2>} {
+  graph.parameter @sum : tensor<4xf32> trained
+  // expected-error @below {{the batch of input "x" cannot be cut into microbatches: some op needs all of it}}
+  func.func @powers_of_sums(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64, graph.name = "x"}) -> tensor<4xf32> {
+    %w = graph.get_parameter @sum {pipe.stage = 0 : i64} : tensor<4xf32>
+    %a = graph.mul %x, %w {pipe.stage = 0 : i64} : tensor<8x4xf32>, tensor<4xf32>
+    %b = graph.reduce sum %a over [0] {pipe.stage = 0 : i64} : tensor<8x4xf32>
+    %c = graph.exp %b {pipe.stage = 0 : i64} : tensor<4xf32>
+    %d = graph.tanh %b {pipe.stage = 0 : i64} : tensor<4xf32>
+    %e = graph.sub %x, %c {pipe.stage = 0 : i64} : tensor<8x4xf32>, tensor<4xf32>
+    %f = graph.reduce sum %e over [0] {pipe.stage = 0 : i64} : tensor<8x4xf32>
+    %g = graph.exp %f {pipe.stage = 0 : i64} : tensor<4xf32>
+    %h = graph.mul %d, %g {pipe.stage = 0 : i64} : tensor<4xf32>, tensor<4xf32>
+    %s = graph.accumulate %h {pipe.stage = 0 : i64} : tensor<4xf32>
+    graph.set_parameter @sum, %s {pipe.stage = 0 : i64} : tensor<4xf32>
+    return %s : tensor<4xf32>
+  }
+}
+
+// -----
+
 // The user may say the same as the model, and nothing else.
 // expected-error @unknown {{cannot shard 'x' as [-]: the model asks for 'x=[tp]'}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[-]"]} {

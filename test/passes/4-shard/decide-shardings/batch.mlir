@@ -47,3 +47,47 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
     return %y : !x
   }
 }
+
+// -----
+
+// Fewer bytes would be received if x were gathered and all of the batch were computed on both ranks; dp is to divide it.
+// CHECK-LABEL: @gradient_of_few_tokens
+module attributes {dist.mesh = #dist.mesh<dp = 2>} {
+  graph.parameter @w : tensor<4x1000xf32> trained
+  func.func @gradient_of_few_tokens(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<4x1000xf32> {
+    %w = graph.get_parameter @w {pipe.stage = 0 : i64} : tensor<4x1000xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[8@dp:2, -]"]
+    %y = graph.matmul %x, %w {pipe.stage = 0 : i64} : tensor<8x4xf32>, tensor<4x1000xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, -] partial sum(dp:2)"]
+    %g = graph.matmul %x, %y {pipe.stage = 0 : i64, transpose_lhs} : tensor<8x4xf32>, tensor<8x1000xf32>
+    %s = graph.accumulate %g {pipe.stage = 0 : i64} : tensor<4x1000xf32>
+    %n = graph.sub %w, %s {pipe.stage = 0 : i64} : tensor<4x1000xf32>, tensor<4x1000xf32>
+    graph.set_parameter @w, %n {pipe.stage = 0 : i64} : tensor<4x1000xf32>
+    return %s : tensor<4x1000xf32>
+  }
+}
+
+// -----
+
+// What a microbatch adds to a sum is sent to the stage where the sum goes on.
+// CHECK-LABEL: @sum_on_its_way
+module attributes {dist.mesh = #dist.mesh<mb = 2>} {
+  graph.parameter @sum : tensor<4xf32> trained
+  func.func @sum_on_its_way(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64}) -> tensor<4xf32> {
+    %w = graph.get_parameter @sum {pipe.stage = 1 : i64} : tensor<4xf32>
+    %y = graph.mul %x, %w {pipe.stage = 1 : i64} : tensor<8x4xf32>, tensor<4xf32>
+    // CHECK: graph.reduce {{.*}}shardings = ["[-] partial sum(mb:2)"]
+    %a = graph.reduce sum %y over [0] {pipe.stage = 1 : i64} : tensor<8x4xf32>
+    // CHECK: pipe.transfer {{.*}}shardings = ["[-] partial sum(mb:2)"]
+    %t = pipe.transfer %a from 1 to 0 {pipe.stage = 0 : i64} : tensor<4xf32>
+    %v = graph.get_parameter @sum {pipe.stage = 0 : i64} : tensor<4xf32>
+    %z = graph.add %x, %v {pipe.stage = 0 : i64} : tensor<8x4xf32>, tensor<4xf32>
+    %b = graph.reduce sum %z over [0] {pipe.stage = 0 : i64} : tensor<8x4xf32>
+    // CHECK: graph.add {{.*}}shardings = ["[-] partial sum(mb:2)"]
+    %c = graph.add %t, %b {pipe.stage = 0 : i64} : tensor<4xf32>, tensor<4xf32>
+    // CHECK: graph.accumulate {{.*}}shardings = ["[-]"]
+    %s = graph.accumulate %c {pipe.stage = 0 : i64} : tensor<4xf32>
+    graph.set_parameter @sum, %s {pipe.stage = 0 : i64} : tensor<4xf32>
+    return %s : tensor<4xf32>
+  }
+}
