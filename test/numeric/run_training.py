@@ -102,6 +102,24 @@ def resume(kind, first, second):
         compare(train(model.compile("second.pcc", second, ADAM), data, STEPS - 2, "--resume", saved), whole[2:])
 
 
+def outside(plan):
+    """Tokens and labels without a row or a class end the run, wherever they are read; what is ignored is no class."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model("gpt2", folder)
+        data = model.data()
+        bundle = model.compile("many.pcc", plan, ADAM)
+        for name, value, lowest in (("input_ids", 37, -37), ("labels", 37, 0), ("labels", -5, 0)):
+            path = os.path.join(data, name + ".npy")
+            good = np.load(path)
+            bad = good.copy()
+            bad[1, BATCH - 1, 1] = value
+            np.save(path, bad)
+            code, _, err = pcc.call("run", bundle, "--data", data, "--steps", STEPS, "--comm", "thread")
+            if code != 10 or f'index {value} in "{name}" is outside' not in err or f"has indices {lowest}..36" not in err:
+                raise pcc.Failure(f"{name} {value}: exit code {code}: {err.strip()[-300:]}")
+            np.save(path, good)
+
+
 def dumps():
     """Dumps of all phases make the same bundle, and can be verified."""
     with tempfile.TemporaryDirectory() as folder:
@@ -126,6 +144,8 @@ for kind in MODELS:
         CASES[f"simulate {kind} {plan}"] = lambda k=kind, p=plan, o=optimizer: simulate(k, p, o)
 for plan in PLANS:
     CASES[f"execute gpt2 {plan}"] = lambda p=plan: execute("gpt2", p, ADAM, "thread")
+for plan in ("", "dp=2,tp=2", "pp=2,microbatches=2,schedule=zb-h1", "dp=2,preset=zero3"):
+    CASES[f"outside {plan}"] = lambda p=plan: outside(p)
 CASES["execute mlp mpi tp=2,pp=2"] = lambda: execute("mlp", "tp=2,pp=2", MOMENTUM, "mpi")
 for first, second in (("tp=2,pp=2", "dp=2,preset=zero3"), ("dp=2,preset=zero1", "pp=2,microbatches=4,schedule=zb-v"),
                       ("pp=4,microbatches=4", "")):

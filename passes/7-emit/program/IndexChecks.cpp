@@ -34,46 +34,47 @@ static std::optional<int64_t> splatInteger(Value value) {
 namespace {
 /// What was met between a table's indices and an input.
 struct Passed {
-  std::optional<int64_t> size; ///< of the whole table
-  bool allUsed = true;         ///< no element of the input was left out
+  std::optional<int64_t> size;    ///< of the whole table
+  std::optional<int64_t> ignored; ///< elements of this value index nothing
+  bool allUsed = true;            ///< no element of the input was left out
+};
+
+/// A value, and the launch in whose kernel it is, or null.
+struct Place {
+  Value value;
+  rank::LaunchOp caller;
 };
 
 /// Follows one index tensor back to an input of the stage function.
 class IndexTrace {
 public:
-  /// `caller` launches the kernel whose body holds the value, or is null.
-  IndexTrace(const SymbolTable &symbols, rank::LaunchOp caller)
-      : symbols(symbols), caller(caller) {}
+  explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
   /// The input; null if the values are computed.
-  BlockArgument find(Value value, Passed &passed) {
-    value = asMade(value);
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      if (isOfFunction(argument))
-        return argument;
-      return caller ? findOutside(argument, passed) : BlockArgument();
-    }
-    Operation *op = value.getDefiningOp();
-    if (isa<graph::SliceOp>(op))
+  BlockArgument find(Place place, Passed &passed) const {
+    auto [value, caller] = makerOf(place);
+    if (auto argument = dyn_cast_or_null<BlockArgument>(value))
+      return argument;
+    Operation *op = value ? value.getDefiningOp() : nullptr;
+    if (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
+      return moves(collective) ? find({collective.getInput(), caller}, passed)
+                               : BlockArgument();
+    if (isa_and_present<graph::SliceOp>(op))
       passed.allUsed &= op->getResultTypes() == op->getOperandTypes();
-    if (isa<graph::ReshapeOp, graph::CastOp, graph::TransposeOp, graph::SliceOp,
-            graph::BroadcastOp>(op))
-      return find(op->getOperand(0), passed);
-    if (auto launch = dyn_cast<rank::LaunchOp>(op))
-      return IndexTrace(symbols, launch)
-          .find(yielded(cast<OpResult>(value)), passed);
-    if (auto add = dyn_cast<graph::AddOp>(op)) {
-      if (auto added = splatInteger(add.getRhs())) {
-        passed.size = added;
-        return find(add.getLhs(), passed);
-      }
-      return {};
+    if (isa_and_present<graph::ReshapeOp, graph::CastOp, graph::TransposeOp,
+                        graph::SliceOp, graph::BroadcastOp>(op))
+      return find({op->getOperand(0), caller}, passed);
+    if (auto add = dyn_cast_or_null<graph::AddOp>(op)) {
+      passed.size = splatAt({add.getRhs(), caller});
+      return passed.size ? find({add.getLhs(), caller}, passed)
+                         : BlockArgument();
     }
-    if (auto sub = dyn_cast<graph::SubOp>(op))
-      return isFirstRow(sub.getRhs()) ? find(sub.getLhs(), passed)
-                                      : BlockArgument();
-    if (auto select = dyn_cast<graph::SelectOp>(op))
-      return findInSelect(select, passed);
+    if (auto sub = dyn_cast_or_null<graph::SubOp>(op))
+      return isFirstRow({sub.getRhs(), caller})
+                 ? find({sub.getLhs(), caller}, passed)
+                 : BlockArgument();
+    if (auto select = dyn_cast_or_null<graph::SelectOp>(op))
+      return findInSelect(select, caller, passed);
     return {};
   }
 
@@ -82,17 +83,36 @@ private:
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
   }
 
-  /// Where a stage takes what it has computed for all microbatches, that.
-  static Value asMade(Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    Value held =
-        argument && isOfFunction(argument) ? heldBy(argument) : Value();
-    return held ? held : value;
+  /// Whether ranks give each other all elements as they are.
+  static bool moves(dist::CollectiveOp collective) {
+    return collective.getFrom().getSharding().partials.empty() &&
+           collective.getTo().getSharding().partials.empty() &&
+           collective.getRows().empty();
   }
 
-  BlockArgument findOutside(BlockArgument argument, Passed &passed) {
-    return IndexTrace(symbols, nullptr)
-        .find(caller.getOperand(argument.getArgNumber()), passed);
+  /// What a function takes of another, and a kernel of its caller, is followed
+  /// to what makes it: an op, or an argument of the function; null if a kernel
+  /// is looked at by itself.
+  Place makerOf(Place place) const {
+    while (true) {
+      auto argument = dyn_cast<BlockArgument>(place.value);
+      if (argument && !isOfFunction(argument)) {
+        if (!place.caller)
+          return {};
+        place = {place.caller.getOperand(argument.getArgNumber()), nullptr};
+      } else if (Value held = argument ? heldBy(argument) : Value()) {
+        place = {held, nullptr};
+      } else if (auto launch = place.value.getDefiningOp<rank::LaunchOp>()) {
+        place = {yielded(cast<OpResult>(place.value)), launch};
+      } else {
+        return place;
+      }
+    }
+  }
+
+  std::optional<int64_t> splatAt(Place place) const {
+    Value value = makerOf(place).value;
+    return value ? splatInteger(value) : std::nullopt;
   }
 
   /// What a launch's result is in its kernel.
@@ -104,45 +124,48 @@ private:
   }
 
   /// A rank's first row comes from dist.global_index.
-  bool isFirstRow(Value value) {
-    value = asMade(value);
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return caller &&
-             IndexTrace(symbols, nullptr)
-                 .isFirstRow(caller.getOperand(argument.getArgNumber()));
-    Operation *op = value.getDefiningOp();
-    if (auto launch = dyn_cast<rank::LaunchOp>(op))
-      return IndexTrace(symbols, launch)
-          .isFirstRow(yielded(cast<OpResult>(value)));
-    if (isa<graph::ReshapeOp, graph::CastOp, graph::SliceOp>(op))
-      return isFirstRow(op->getOperand(0));
-    return isa<dist::GlobalIndexOp>(op);
+  bool isFirstRow(Place place) const {
+    auto [value, caller] = makerOf(place);
+    Operation *op = value ? value.getDefiningOp() : nullptr;
+    if (isa_and_present<graph::ReshapeOp, graph::CastOp, graph::SliceOp>(op))
+      return isFirstRow({op->getOperand(0), caller});
+    return isa_and_present<dist::GlobalIndexOp>(op);
   }
 
   /// Whether 5-localize made it: indices that count from a rank's first row.
-  bool isOffset(Value value) {
-    value = asMade(value);
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return caller &&
-             IndexTrace(symbols, nullptr)
-                 .isOffset(caller.getOperand(argument.getArgNumber()));
-    Operation *op = value.getDefiningOp();
-    if (auto launch = dyn_cast_or_null<rank::LaunchOp>(op))
-      return IndexTrace(symbols, launch)
-          .isOffset(yielded(cast<OpResult>(value)));
-    auto sub = dyn_cast_or_null<graph::SubOp>(op);
-    return sub && isFirstRow(sub.getRhs());
+  bool isOffset(Place place) const {
+    auto [value, caller] = makerOf(place);
+    auto sub = value ? value.getDefiningOp<graph::SubOp>() : graph::SubOp();
+    return sub && isFirstRow({sub.getRhs(), caller});
   }
 
-  /// select(input < 0, input + size, input), or a masked index.
-  BlockArgument findInSelect(graph::SelectOp select, Passed &passed) {
-    if (splatInteger(select.getOnFalse()) == 0) {
-      passed.allUsed &= isOffset(select.getOnTrue());
-      return find(select.getOnTrue(), passed);
+  /// The value that elements have where `condition` holds: x == value.
+  std::optional<int64_t> comparedWith(Place condition) const {
+    auto [value, caller] = makerOf(condition);
+    auto compare =
+        value ? value.getDefiningOp<graph::CompareOp>() : graph::CompareOp();
+    if (!compare || compare.getPredicate() != graph::Predicate::Equal)
+      return std::nullopt;
+    return splatAt({compare.getRhs(), caller});
+  }
+
+  /// select(input < 0, input + size, input), select(input == ignored, 0, input)
+  /// or a masked index.
+  BlockArgument findInSelect(graph::SelectOp select, rank::LaunchOp caller,
+                             Passed &passed) const {
+    const Place onTrue{select.getOnTrue(), caller};
+    const Place onFalse{select.getOnFalse(), caller};
+    if (splatAt(onFalse) == 0) {
+      passed.allUsed &= isOffset(onTrue);
+      return find(onTrue, passed);
+    }
+    if (splatAt(onTrue) == 0) {
+      passed.ignored = comparedWith({select.getCondition(), caller});
+      return passed.ignored ? find(onFalse, passed) : BlockArgument();
     }
     Passed wrapping;
-    BlockArgument wrapped = find(select.getOnTrue(), wrapping);
-    BlockArgument plain = find(select.getOnFalse(), passed);
+    BlockArgument wrapped = find(onTrue, wrapping);
+    BlockArgument plain = find(onFalse, passed);
     if (!wrapped || wrapped != plain || !wrapping.size)
       return {};
     passed.size = wrapping.size;
@@ -150,7 +173,6 @@ private:
   }
 
   const SymbolTable &symbols;
-  rank::LaunchOp caller;
 };
 
 /// Collects the uses of one stage.
@@ -185,7 +207,7 @@ private:
   void add(Value data, Value indices, int64_t dim, Operation *op,
            Operation *user, rank::LaunchOp caller) {
     Passed passed;
-    BlockArgument input = IndexTrace(symbols, caller).find(indices, passed);
+    BlockArgument input = IndexTrace(symbols).find({indices, caller}, passed);
     if (!input)
       return;
     const int64_t bound =
@@ -197,7 +219,7 @@ private:
     std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
       node = graph::nodeName(user->getLoc()).str();
-    uses.push_back({input, user, bound, passed.allUsed,
+    uses.push_back({input, user, bound, passed.ignored, passed.allUsed,
                     tableName(data, caller, node), node});
   }
 

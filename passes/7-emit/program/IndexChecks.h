@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
+
 namespace pcc::emit {
 
 /// An input of the model that picks from a table, directly or after steps that
@@ -13,6 +15,7 @@ struct IndexUse {
   mlir::BlockArgument input; ///< of the function, or of what its stage shares
   mlir::Operation *user;     ///< in the function: what reads the table
   int64_t size;
+  std::optional<int64_t> ignored; ///< elements of this value index nothing
   bool allUsed;      ///< false where the model leaves elements of the input out
   std::string table; ///< name of the table's weight, or of the node
   std::string node;

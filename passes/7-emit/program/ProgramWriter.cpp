@@ -146,12 +146,15 @@ private:
     const Port &port = facts.inputs[input];
     program::CheckIndicesT check;
     check.buffer = instructions.bufferOf(use.input);
-    check.low = -use.size;
+    // Classes do not count from the end.
+    check.low = port.isLabels ? 0 : -use.size;
     check.high = use.size;
+    if (use.ignored)
+      check.ignored = *use.ignored;
     check.layout = layoutOf(port);
     check.shape = shapeOf(port);
     check.input = port.name;
-    check.table_name = use.table;
+    check.table_name = port.isLabels ? "the classes of the loss" : use.table;
     instructions.emit(use.node, std::move(check));
   }
 

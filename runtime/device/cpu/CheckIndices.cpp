@@ -57,7 +57,8 @@ private:
                  std::span<const CopyLoop> loops) const {
     if (loops.empty()) {
       const auto value = int64_t(static_cast<Computed<T>>(data[offset]));
-      return value < indices.low || value >= indices.high ? offset : -1;
+      const bool isOutside = value < indices.low || value >= indices.high;
+      return isOutside && value != indices.ignored ? offset : -1;
     }
     for (int64_t i = 0; i < loops.front().extent; ++i)
       if (int64_t at = findIn(data, offset + i * loops.front().sourceStride,
