@@ -34,7 +34,8 @@ namespace {
 class Placer {
 public:
   Placer(func::FuncOp function, int numStages)
-      : function(function), numStages(numStages), chain(function) {}
+      : function(function), numStages(numStages),
+        trains(graph::isTraining(function.front())), chain(function) {}
 
   /// `stageAt` and `stageOfNodes` may be null.
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
@@ -158,11 +159,15 @@ private:
   }
 
   /// The stages on which `op`'s results are read. Its users have been placed.
+  /// A step of training returns its results from stage 0, other models from
+  /// where they are.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())
       if (!isa<func::ReturnOp>(user))
         stages.insert(pipe::stageOf(user));
+      else if (trains)
+        stages.insert(0);
     if (stages.empty())
       stages.insert(0);
     SmallVector<int64_t> sorted(stages.begin(), stages.end());
@@ -206,7 +211,7 @@ private:
           if (to != from)
             transfer(result, from, to);
     }
-    if (graph::isTraining(function.front()))
+    if (trains)
       gatherResults();
   }
 
@@ -245,6 +250,7 @@ private:
 
   func::FuncOp function;
   int numStages;
+  bool trains;
   Chain chain;
 };
 

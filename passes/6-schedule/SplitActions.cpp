@@ -77,8 +77,16 @@ namespace {
 /// Takes a stage's function apart.
 class StageSplitter {
 public:
-  StageSplitter(func::FuncOp stage, bool splitsBackward)
-      : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {}
+  /// `isBackward` of a stage that the schedule sends back through, even if
+  /// nothing on it has a gradient.
+  StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
+      : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
+    functions.try_emplace(forwardPart);
+    if (isBackward)
+      functions.try_emplace(backwardPart);
+    if (isBackward && splitsBackward)
+      functions.try_emplace(weightGradientPart);
+  }
 
   LogicalResult run() {
     if (failed(checkOrder()))
@@ -88,7 +96,6 @@ public:
     for (Operation &op : body.without_terminator())
       if (!isLeaf(&op))
         functions.try_emplace(partOf(&op));
-    functions.try_emplace(forwardPart);
     if (functions.size() == 1) {
       forgetParts();
       return success();
@@ -300,14 +307,20 @@ struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
     auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");
     auto kind = name ? plan::scheduleByName(name.getValue().str())
                      : std::optional<plan::ScheduleKind>();
-    auto splits = [&](func::FuncOp stage) {
-      return *table ? plan::splitsBackward(
-                          **table, static_cast<int>(pipe::stageOf(stage)))
+    auto splits = [&](int stage) {
+      return *table ? plan::splitsBackward(**table, stage)
                     : kind && plan::splitsBackward(*kind);
+    };
+    auto isBackward = [&](int stage) {
+      return *table ? plan::hasBackward(**table, stage) : kind.has_value();
+    };
+    auto split = [&](func::FuncOp stage) {
+      const int number = static_cast<int>(pipe::stageOf(stage));
+      return StageSplitter(stage, isBackward(number), splits(number)).run();
     };
     for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (stage->hasAttr(pipe::stageName) && pipe::actionOf(stage) == "F" &&
-          failed(StageSplitter(stage, splits(stage)).run()))
+          failed(split(stage)))
         return signalPassFailure();
   }
 };

@@ -290,12 +290,21 @@ ActionTableOrError readSchedule(std::string_view text,
   return ShapeCheck(file, shape).run();
 }
 
-bool splitsBackward(const ActionTable &table, int stage) {
+static bool has(const ActionTable &table, int stage, ActionKind kind) {
   for (const std::vector<Action> &row : table.positions)
     for (const Action &action : row)
-      if (action.stage == stage && action.kind == ActionKind::InputGradient)
+      if (action.stage == stage && action.kind == kind)
         return true;
   return false;
+}
+
+bool splitsBackward(const ActionTable &table, int stage) {
+  return has(table, stage, ActionKind::InputGradient);
+}
+
+bool hasBackward(const ActionTable &table, int stage) {
+  return splitsBackward(table, stage) ||
+         has(table, stage, ActionKind::Backward);
 }
 
 } // namespace pcc::plan

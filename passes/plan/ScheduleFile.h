@@ -39,6 +39,8 @@ struct ScheduleShape {
 ActionTableOrError readSchedule(std::string_view text,
                                 const ScheduleShape &shape);
 
+/// Whether a stage has a backward pass.
+bool hasBackward(const ActionTable &table, int stage);
 /// Whether the backward pass of a stage is I and W, not B.
 bool splitsBackward(const ActionTable &table, int stage);
 

@@ -17,10 +17,13 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  return std::any_of(program.actions.begin(), program.actions.end(),
-                     [](const auto &action) {
-                       return action->kind == program::ActionKind::Update;
-                     });
+  // A rank whose weights are all frozen updates nothing.
+  return std::any_of(
+      program.actions.begin(), program.actions.end(), [](const auto &action) {
+        return action->kind == program::ActionKind::Update ||
+               action->kind == program::ActionKind::Backward ||
+               action->kind == program::ActionKind::InputGradient;
+      });
 }
 
 /// What a checkpoint holds of this rank: weights that change, and what the

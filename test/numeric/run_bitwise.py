@@ -5,7 +5,7 @@
 
 Losses, norms, weights and states of the optimizer after some steps, in f32: stage cuts and schedules against one stage with as many
 microbatches, schedules also beside tensor parallelism; storage rules (zero1, zero2, zero3) against plain data parallelism, with one
-microbatch; a run that is saved and resumed, also on other stages, against one that is not.
+microbatch; stages of which no weight is trained; a run that is saved and resumed, also on other stages, against one that is not.
 """
 import os
 import tempfile
@@ -67,6 +67,8 @@ for plans in EQUAL:
     for plan in plans[1:]:
         for kind, optimizer in ("mlp", MOMENTUM), ("gpt2", ADAM), ("llama", ADAM):
             CASES[f"{kind} {plan} as {plans[0]}"] = lambda k=kind, o=optimizer, f=plans[0], p=plan: equal(k, o, f, p)
+for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,microbatches=4,schedule=interleaved"):
+    CASES[f"frozen {plan}"] = lambda p=plan: equal("gpt2", ADAM + ["--train-only", "*h.3*"], "microbatches=4", p)
 for first, second in (("microbatches=4", "microbatches=4"), ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v"),
                       ("dp=2,microbatches=1,preset=zero3", "dp=2,microbatches=1")):
     CASES[f"resumed {first} {second}"] = lambda f=first, s=second: resumed("gpt2", f, s)

@@ -99,3 +99,20 @@ module attributes {pipe.microbatches = 2 : i64} {
     return %y : tensor<4xf32>
   }
 }
+
+// -----
+
+// A stage whose weights are frozen has a backward pass that does nothing.
+// CHECK-LABEL: func.func @frozen(
+// CHECK: graph.exp
+// CHECK-LABEL: func.func @frozen_input_gradient()
+// CHECK-SAME: pipe.action = "I"
+// CHECK-LABEL: func.func @frozen_weight_gradient()
+// CHECK-SAME: pipe.action = "W"
+module attributes {pipe.microbatches = 2 : i64, pipe.schedule = "zb-h1"} {
+  func.func @frozen(%x: tensor<4x2xf32> {graph.name = "x"}) attributes {pipe.stage = 0 : i64} {
+    %h = graph.exp %x {pipe.part = 0 : i64} : tensor<4x2xf32>
+    pipe.send %h to 1 value "h" {pipe.part = 0 : i64} : tensor<4x2xf32>
+    return
+  }
+}
