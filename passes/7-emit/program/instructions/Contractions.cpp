@@ -60,16 +60,26 @@ namespace {
 /// result, columns; of both operands, summed. The last letter of a role becomes
 /// the matrix dim; other rows and columns are batch with stride 0 on the other
 /// side. Letters that are summed must run on in both operands: they are one.
+/// Libraries write a result by rows, so the operand that gives its last letter
+/// is the rhs, whichever comes first in the equation.
 class EinsumProduct {
 public:
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
     std::tie(letters[0], letters[1]) = inputs.split(',');
+    if (einsum.getInputs().size() != 2)
+      return;
+    operands = {einsum.getInputs()[0], einsum.getInputs()[1]};
+    const StringRef last = letters[2].rtrim().take_back();
+    if (letters[0].contains(last) && !letters[1].contains(last)) {
+      std::swap(letters[0], letters[1]);
+      std::swap(operands[0], operands[1]);
+    }
   }
 
   bool build(InstructionWriter &writer) {
-    if (einsum.getInputs().size() != 2 || !collect())
+    if (!operands[0] || !collect())
       return false;
     for (char letter : batch)
       made.batch.push_back(sizes[letter]);
@@ -82,8 +92,8 @@ public:
     made.a_strides = stridesOf(0, rows, innermost);
     made.b_strides = stridesOf(1, innermost, columns);
     made.c_strides = stridesOf(2, rows, columns);
-    made.a = writer.bufferOf(einsum.getInputs()[0]);
-    made.b = writer.bufferOf(einsum.getInputs()[1]);
+    made.a = writer.bufferOf(operands[0]);
+    made.b = writer.bufferOf(operands[1]);
     made.c = writer.bufferOf(einsum.getResult());
     writer.emit(einsum, std::move(made));
     return true;
@@ -92,7 +102,7 @@ public:
 private:
   RankedTensorType typeOf(int tensor) {
     return graph::tensorType(tensor == 2 ? einsum.getResult()
-                                         : einsum.getInputs()[tensor]);
+                                         : operands[tensor]);
   }
 
   bool collect() {
@@ -167,6 +177,7 @@ private:
   }
 
   graph::EinsumOp einsum;
+  std::array<Value, 2> operands;
   StringRef letters[3];
   std::string names[3];
   std::map<char, int64_t> sizes;

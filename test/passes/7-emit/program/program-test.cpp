@@ -204,6 +204,22 @@ TEST_F(ProgramTest, AnEinsumSumsLettersThatRunOn) {
   EXPECT_EQ(product->b_strides, (std::vector<int64_t>{8, 1}));
 }
 
+/// "td,th->hd" has its result by columns; the product writes it by rows, which
+/// libraries can.
+TEST_F(ProgramTest, AnEinsumWritesRows) {
+  program::ProgramT &program = write(oneRank(R"mlir(
+    %l = graph.constant dense<1.0> : tensor<5x8xf32>
+    %r = graph.constant dense<2.0> : tensor<5x4xf32>
+    %y = graph.einsum "td,th->hd" %l, %r : tensor<5x8xf32>, tensor<5x4xf32>)mlir"));
+  const auto *product = program.functions[0]->instructions[0]->body.AsMatmul();
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->m, 4);
+  EXPECT_EQ(product->n, 8);
+  EXPECT_EQ(product->a_strides, (std::vector<int64_t>{1, 4}));
+  EXPECT_EQ(product->b_strides, (std::vector<int64_t>{8, 1}));
+  EXPECT_EQ(product->c_strides, (std::vector<int64_t>{8, 1}));
+}
+
 TEST_F(ProgramTest, AnEinsumRunsOverSharedLetters) {
   program::ProgramT &program = write(oneRank(R"mlir(
     %l = graph.constant dense<1.0> : tensor<4x5xf32>
