@@ -92,6 +92,18 @@ int64_t RowSpace::outerSize() const {
   return ShapedType::getNumElements(outerShape());
 }
 
+bool RowSpace::isByColumns() const {
+  // Fewer columns than a vector has lanes are not worth it.
+  return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
+         shape.back() >= 8;
+}
+
+bool pcc::emit::isPerElement(Value result, const RowSpace &rows) {
+  return graph::tensorType(result).getShape() == ArrayRef(rows.shape) &&
+         !isa_and_nonnull<graph::ReduceOp, graph::ArgReduceOp>(
+             result.getDefiningOp());
+}
+
 /// The dims that `op` runs over; none where it is no reduction.
 static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
   auto from = [&](int64_t first) {
@@ -189,12 +201,30 @@ static constexpr int64_t elementsPerThread = 16384;
 /// More outer iterations than this help no thread.
 static constexpr int64_t enoughIterations = 256;
 
+/// Columns that are reduced side by side: some vectors of each operand, and few
+/// enough for several threads.
+static constexpr int64_t columnsTogether = 64;
+
+/// Whether the kernel only adds up or compares columns.
+static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
+  return rows.isByColumns() &&
+         llvm::all_of(kernel.getBody().front(), [](Operation &op) {
+           return readKindOf(&op) != ReadKind::Row || isa<graph::ReduceOp>(op);
+         });
+}
+
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
   plan.extent = rows.outerSize();
-  plan.grain = std::max<int64_t>(1, elementsPerThread /
-                                        std::max<int64_t>(1, rows.innerSize()));
+  int64_t inside = std::max<int64_t>(1, rows.innerSize());
+  if (reducesColumns(kernel, rows)) {
+    plan.width = std::min(columnsTogether, rows.shape.back());
+    plan.extent = plan.extent / rows.shape.back() *
+                  llvm::divideCeil(rows.shape.back(), plan.width);
+    inside *= plan.width;
+  }
+  plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
 }
 
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {

@@ -3,7 +3,8 @@
 // A kernel without reductions is a loop nest over the shape of its results. A
 // kernel with reductions runs over rows: all of them reduce the same dims of
 // one shape, and for each point of the other dims the statistics of the row are
-// computed first, then what is read from its elements.
+// computed first, then what is read from its elements. Where the rows are
+// columns of the tensor, neighbouring ones are reduced side by side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,9 @@ struct RowSpace {
   int64_t outerSize() const;
   /// Whether a kernel may keep a row in memory of its own.
   bool fitsOnStack() const { return innerSize() <= 8192; }
+  /// Whether rows lie across memory: neighbours along the last dim are
+  /// different rows.
+  bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
 };
@@ -47,9 +51,15 @@ struct RowSpace {
 /// The rows of a reduction, softmax or norm; none for other ops.
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
+/// Whether `result` has an element per element of `rows`, not one per row.
+bool isPerElement(mlir::Value result, const RowSpace &rows);
+
 struct KernelPlan {
   /// Set where the kernel reduces.
   std::optional<RowSpace> rows;
+  /// How many columns are reduced side by side; 0: rows one after the other. An
+  /// outer iteration is so many.
+  int64_t width = 0;
   /// The shape that is walked without reductions, and how many neighbouring
   /// dims share a loop. The first `numParallel` loops are the outer iterations.
   llvm::SmallVector<int64_t> shape, groups;

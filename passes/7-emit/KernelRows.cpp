@@ -77,36 +77,57 @@ static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   return arith::DivSIOp::create(w.builder, w.loc, sum, count);
 }
 
-static void reduceRow(KernelWriter &w, Operation *op) {
-  auto reduce = cast<ReduceOp>(op);
-  Value input = reduce.getInput(), result;
-  // The order of a sum is that of its loop, which then reads memory and nothing
-  // else, whatever kernel it is in.
-  const bool adds = reduce.getKind() != ReduceKind::Max &&
-                    reduce.getKind() != ReduceKind::Min;
-  if (adds || !input.hasOneUse())
-    w.keepRow(input);
-  switch (reduce.getKind()) {
+static bool adds(ReduceOp op) {
+  return op.getKind() == ReduceKind::Sum || op.getKind() == ReduceKind::Mean;
+}
+
+Value pcc::emit::startOf(KernelWriter &w, ReduceOp op) {
+  ScalarBuilder s = w.scalar();
+  Type element = elementOf(op.getInput()), type = computeType(element);
+  if (adds(op))
+    return s.zero(type);
+  if (op.getKind() == ReduceKind::Prod)
+    return isa<FloatType>(type) ? s.number(type, 1) : s.integer(type, 1);
+  return extreme(s, element, /*least=*/op.getKind() == ReduceKind::Max);
+}
+
+Value pcc::emit::combine(KernelWriter &w, ReduceOp op, Value so,
+                         Value element) {
+  ScalarBuilder s = w.scalar();
+  const bool inOrder = w.rows.isByColumns();
+  const bool noSign = isUnsigned(elementOf(op.getInput()));
+  switch (op.getKind()) {
   case ReduceKind::Max:
+    return s.larger(so, element, noSign);
   case ReduceKind::Min:
-    result = foldExtreme(w, input, reduce.getKind() == ReduceKind::Max);
-    break;
-  case ReduceKind::Prod: {
-    ScalarBuilder s = w.scalar();
-    Type type = computeType(elementOf(input));
-    Value one = isa<FloatType>(type) ? s.number(type, 1) : s.integer(type, 1);
-    result = fold(w, input, one, [](ScalarBuilder &s, Value so, Value x) {
-      return s.accumulateProduct(so, x);
-    });
-    break;
-  }
+    return s.smaller(so, element, noSign);
+  case ReduceKind::Prod:
+    return inOrder ? s.mul(so, element) : s.accumulateProduct(so, element);
   case ReduceKind::Sum:
   case ReduceKind::Mean:
-    result = foldSum(w, input);
-    if (reduce.getKind() == ReduceKind::Mean)
-      result = meanOf(w, reduce, result);
+    return inOrder ? s.add(so, element) : s.accumulate(so, element);
   }
-  w.statistics[op] = {result};
+  llvm_unreachable("unknown kind of reduction");
+}
+
+Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
+  return op.getKind() == ReduceKind::Mean ? meanOf(w, op, value) : value;
+}
+
+static void reduceRow(KernelWriter &w, Operation *op) {
+  auto reduce = cast<ReduceOp>(op);
+  Value input = reduce.getInput();
+  // The order of a sum is that of its loop, which then reads memory and nothing
+  // else, whatever kernel it is in.
+  const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
+  if (hasOrder || !input.hasOneUse())
+    w.keepRow(input);
+  Value result = w.loopOverRow(
+      {startOf(w, reduce)}, [&](ArrayRef<Index> inner, ValueRange carried) {
+        Value element = w.read(input, w.rowPlace(inner));
+        return Values{combine(w, reduce, carried[0], element)};
+      })[0];
+  w.statistics[op] = {finish(w, reduce, result)};
 }
 
 //===----------------------------------------------------------------------===//

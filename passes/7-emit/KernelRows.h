@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_KERNELROWS_H
 #define PCC_PASSES_7_EMIT_KERNELROWS_H
 
+#include "dialects/graph/GraphDialect.h"
 #include "passes/7-emit/KernelWriter.h"
 
 namespace pcc::emit {
@@ -10,6 +11,14 @@ namespace pcc::emit {
 /// Writes what `op` needs to know of the current row into `w.statistics`: sums,
 /// maxima, factors. Nothing for an op that does not reduce.
 void writeStatistics(KernelWriter &w, mlir::Operation *op);
+
+/// How `op` goes over the elements of a row, from `startOf` through `combine`,
+/// which takes the value so far first, to `finish`. A sum over columns
+/// (RowSpace::isByColumns) has the order of the row; that of another is free.
+mlir::Value startOf(KernelWriter &w, graph::ReduceOp op);
+mlir::Value combine(KernelWriter &w, graph::ReduceOp op, mlir::Value so,
+                    mlir::Value element);
+mlir::Value finish(KernelWriter &w, graph::ReduceOp op, mlir::Value value);
 
 } // namespace pcc::emit
 

@@ -87,6 +87,12 @@ void KernelWriter::store(Value pointer, Type element, const Index &position,
       elementPointer(*this, pointer, storageType(element), position));
 }
 
+void KernelWriter::storeResult(Value result, Value output, ArrayRef<Index> at) {
+  auto type = graph::tensorType(result);
+  store(output, type.getElementType(), indices.linearise(at, type.getShape()),
+        read(result, at));
+}
+
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
@@ -111,16 +117,15 @@ bool KernelWriter::isInCurrentRow(Value tensor, ArrayRef<Index> at) const {
   return rowBuffers.contains(tensor) && ArrayRef(rowPlace(innerOf(at))) == at;
 }
 
-Value KernelWriter::allocateRow(Type type) {
+Value KernelWriter::allocate(Type type, int64_t count) {
   OpBuilder::InsertionGuard guard(builder);
   Operation *function = builder.getInsertionBlock()->getParentOp();
   if (!isa<LLVM::LLVMFuncOp>(function))
     function = function->getParentOfType<LLVM::LLVMFuncOp>();
   builder.setInsertionPointToStart(&function->getRegion(0).front());
-  Value count =
-      arith::ConstantIntOp::create(builder, loc, rows.innerSize(), 64);
+  Value size = arith::ConstantIntOp::create(builder, loc, count, 64);
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  return LLVM::AllocaOp::create(builder, loc, pointer, type, count,
+  return LLVM::AllocaOp::create(builder, loc, pointer, type, size,
                                 /*alignment=*/64);
 }
 

@@ -57,14 +57,21 @@ public:
                    const Index &position);
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
+  /// The element of `result` at `at`, into what lies densely at `output`.
+  void storeResult(mlir::Value result, mlir::Value output,
+                   llvm::ArrayRef<Index> at);
   mlir::Value materialise(const Index &index) {
     return indices.materialise(builder, loc, index);
   }
 
   /// The place in `rows.shape` of an element of the current row.
   Place rowPlace(llvm::ArrayRef<Index> inner) const;
-  /// A buffer of the elements of a row, in their compute type.
-  mlir::Value allocateRow(mlir::Type type);
+  /// A buffer on the stack.
+  mlir::Value allocate(mlir::Type type, int64_t count);
+  /// One of the elements of a row, in their compute type.
+  mlir::Value allocateRow(mlir::Type type) {
+    return allocate(type, rows.innerSize());
+  }
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,

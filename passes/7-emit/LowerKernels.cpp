@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/7-emit/KernelColumns.h"
 #include "passes/7-emit/KernelRows.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -42,7 +43,9 @@ struct BodyWriter {
 
   void write() {
     w.loop(begin, end, plan.extent, {}, [&](Index iteration, ValueRange) {
-      if (plan.rows)
+      if (plan.width > 0)
+        writeColumns(w, kernel, plan, outputs, iteration);
+      else if (plan.rows)
         writeRow(iteration);
       else
         writeElements(iteration);
@@ -64,23 +67,9 @@ struct BodyWriter {
               llvm::append_range(at, inner);
               for (auto [result, output] :
                    llvm::zip_equal(yield().getResults(), outputs))
-                storeAt(result, output, at, w.read(result, at));
+                w.storeResult(result, output, at);
               return SmallVector<Value>();
             });
-  }
-
-  void storeAt(Value result, Value output, ArrayRef<Index> at, Value element) {
-    auto type = graph::tensorType(result);
-    w.store(output, type.getElementType(),
-            w.indices.linearise(at, type.getShape()), element);
-  }
-
-  /// Whether `result` has an element per element of a row, not one per row.
-  bool isPerElement(Value result) {
-    auto shape = graph::tensorType(result).getShape();
-    return shape == ArrayRef(plan.rows->shape) &&
-           !isa_and_nonnull<graph::ReduceOp, graph::ArgReduceOp>(
-               result.getDefiningOp());
   }
 
   void writeRow(const Index &iteration) {
@@ -91,20 +80,20 @@ struct BodyWriter {
     SmallVector<std::pair<Value, Value>> perElement;
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
-      if (isPerElement(result)) {
+      if (isPerElement(result, w.rows)) {
         perElement.push_back({result, output});
         continue;
       }
       auto shape = graph::tensorType(result).getShape();
       Place at = w.indices.delinearise(iteration, shape);
-      storeAt(result, output, at, w.read(result, at));
+      w.storeResult(result, output, at);
     }
     if (perElement.empty())
       return;
     w.loopOverRow({}, [&](ArrayRef<Index> inner, ValueRange) {
       Place at = w.rowPlace(inner);
       for (auto [result, output] : perElement)
-        storeAt(result, output, at, w.read(result, at));
+        w.storeResult(result, output, at);
       return SmallVector<Value>();
     });
   }

@@ -36,6 +36,58 @@ TEST(Reduce, LeadingAndMiddleDims) {
             "");
 }
 
+static std::string columnKernel(const std::string &kind,
+                                const std::string &columns,
+                                const std::string &type) {
+  const std::string size = columns + "x" + type + ">";
+  return kernel("%a: tensor<5x3x" + size, "tensor<1x3x" + size,
+                "%r = graph.reduce " + kind +
+                    " %a over [0] keep : tensor<5x3x" + size);
+}
+
+/// Columns of fewer, as many, and more than are reduced side by side.
+TEST(Reduce, Columns) {
+  const Inputs inputs = {.low = 0.5, .high = 1.2};
+  for (std::string columns : {"8", "64", "100", "128"})
+    EXPECT_EQ(difference(columnKernel("sum", columns, "f32"), inputs, 1e-5), "")
+        << columns;
+  for (std::string kind : {"mean", "max", "min", "prod"})
+    for (std::string type : {"f32", "bf16", "i64"})
+      EXPECT_EQ(difference(columnKernel(kind, "100", type), inputs, 1e-5), "")
+          << kind << type;
+}
+
+/// Elements and columns, some from the columns before.
+TEST(Reduce, ColumnsThatDependOnEachOther) {
+  EXPECT_EQ(difference(R"(
+    rank.kernel @k(%a: tensor<6x5x70xf32>, %b: tensor<70xf32>)
+        -> (tensor<6x5x70xf32>, tensor<70xf32>, tensor<6x5x70xf32>, tensor<1x1x70xf32>) {
+      %0 = graph.add %a, %b : tensor<6x5x70xf32>, tensor<70xf32>
+      %m = graph.reduce mean %0 over [0, 1] : tensor<6x5x70xf32>
+      %k = graph.reshape %m : tensor<70xf32> to tensor<1x1x70xf32>
+      %d = graph.sub %0, %k : tensor<6x5x70xf32>, tensor<1x1x70xf32>
+      %s = graph.mul %d, %d : tensor<6x5x70xf32>, tensor<6x5x70xf32>
+      %v = graph.reduce mean %s over [0, 1] keep : tensor<6x5x70xf32>
+      %q = graph.sqrt %v : tensor<1x1x70xf32>
+      %r = graph.div %d, %q : tensor<6x5x70xf32>, tensor<1x1x70xf32>
+      rank.yield %0, %m, %r, %q : tensor<6x5x70xf32>, tensor<70xf32>, tensor<6x5x70xf32>, tensor<1x1x70xf32>
+    })",
+                       {}, 3e-6),
+            "");
+}
+
+/// Next to what runs over one row after the other.
+TEST(Reduce, ColumnsBesideASoftmax) {
+  EXPECT_EQ(difference(R"(
+    rank.kernel @k(%a: tensor<20x16xf32>) -> (tensor<20x16xf32>, tensor<16xf32>) {
+      %0 = graph.softmax %a over 0 : tensor<20x16xf32>
+      %1 = graph.reduce sum %a over [0] : tensor<20x16xf32>
+      rank.yield %0, %1 : tensor<20x16xf32>, tensor<16xf32>
+    })",
+                       {}, 3e-6),
+            "");
+}
+
 TEST(Reduce, EverythingToAScalar) {
   EXPECT_EQ(difference(kernel("%a: tensor<33x31xf32>", "tensor<f32>",
                               "%r = graph.reduce mean %a over [0, 1] : "
