@@ -94,7 +94,8 @@ private:
             microbatchOf(event.action),
             event.start,
             event.end,
-            isAction ? "" : nameOf(event, action)};
+            isAction ? "" : nameOf(event, action),
+            event.coreSeconds};
   }
 
   /// "0F3 all_reduce h", "1X2 h"
@@ -158,6 +159,7 @@ private:
       timed.start = secondsOf(row, event.at(3)) - begin;
       timed.end = secondsOf(row, event.at(4)) - begin;
       timed.name = event.at(5).get<std::string>();
+      timed.coreSeconds = event.at(6).get<double>();
       const bool isMessage = timed.action.kind == ActionKind::Communication;
       (isMessage ? timeline.messages : timeline.positions)
           .back()

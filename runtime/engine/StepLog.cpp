@@ -3,6 +3,7 @@
 #include "runtime/engine/StepLog.h"
 
 #include <algorithm>
+#include <ctime>
 
 namespace pcc::runtime {
 
@@ -32,6 +33,13 @@ static size_t countEvents(const program::ProgramT &program) {
   return count;
 }
 
+/// Seconds in which this thread had a core.
+static double coreClock() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
 StepLog::StepLog(const program::ProgramT &program, bool keepsTimes)
     : program(program), keepsTimes(keepsTimes),
       live(program.stage_positions.size()), peak(live.size()) {
@@ -48,6 +56,7 @@ void StepLog::beginAction(size_t index) {
     peak[stage] = std::max(peak[stage], ++live[stage]);
   }
   began = now();
+  coreBegan = keepsTimes ? coreClock() : 0;
 }
 
 void StepLog::endAction(size_t index) {
@@ -55,7 +64,7 @@ void StepLog::endAction(size_t index) {
   if (endsForward(action))
     --live[size_t(action.stage)];
   if (keepsTimes)
-    add({int32_t(index), wholeAction, began, now()});
+    add({int32_t(index), wholeAction, began, now(), coreClock() - coreBegan});
 }
 
 } // namespace pcc::runtime

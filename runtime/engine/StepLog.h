@@ -16,12 +16,14 @@ namespace pcc::runtime {
 class StepLog {
 public:
   /// An action (`instruction` is `wholeAction`), the messages of one, or a
-  /// collective within one. Seconds are of the steady clock.
+  /// collective within one. Seconds are of the steady clock, but for those in
+  /// which this thread had a core; they are known of whole actions.
   struct Event {
     int32_t action;
     int32_t instruction;
     double start;
     double end;
+    double coreSeconds = -1;
   };
   static constexpr int32_t wholeAction = -1, messages = -2;
 
@@ -60,7 +62,7 @@ private:
   const bool keepsTimes;
   bool hasBackward = false;
   std::vector<int32_t> live, peak;
-  double began = 0;
+  double began = 0, coreBegan = 0;
   std::vector<Event> events;
 };
 

@@ -16,6 +16,8 @@ struct TimedAction {
   double end = 0;
   /// What it is called; empty: as in action tables.
   std::string name = {};
+  /// How long the thread that ran it had a core; negative if that is not known.
+  double coreSeconds = -1;
 };
 
 inline std::string nameOf(const TimedAction &timed) {

@@ -78,6 +78,9 @@ void TraceWriter::addActions(const std::vector<TimedAction> &actions,
     begin('X', row, thread) +=
         ",\"ts\":" + microseconds(start) +
         ",\"dur\":" + microseconds(nanoseconds(timed.end) - start) +
+        (timed.coreSeconds < 0
+             ? ""
+             : ",\"tdur\":" + microseconds(nanoseconds(timed.coreSeconds))) +
         ",\"name\":" + quoted(nameOf(timed)) + ",\"cat\":\"" +
         std::string(categoryOf(timed.action.kind)) +
         "\",\"args\":{\"stage\":" + std::to_string(timed.action.stage);

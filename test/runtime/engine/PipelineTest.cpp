@@ -190,6 +190,8 @@ TEST(Pipeline, TheLastStepIsDrawn) {
     if (event.at("ph") == "X") {
       ++counts[event.at("name").get<std::string>().substr(0, 3)];
       EXPECT_GE(event.at("ts").get<double>(), 0);
+      EXPECT_EQ(event.contains("tdur"), event.at("tid") == 0)
+          << "the time on a core is that of actions";
     }
   EXPECT_EQ(counts["0F0"], 2);
   EXPECT_EQ(counts["1F1"], 2);

@@ -277,6 +277,16 @@ TEST(TimelineTrace, EventsAreCalledAsInActionTables) {
       << "an update has no microbatch";
 }
 
+TEST(TimelineTrace, TimeOnACoreIsThatOfTheThread) {
+  Timeline timeline;
+  timeline.positions = {{{.action = {ActionKind::Forward, 0, 0},
+                          .start = 1,
+                          .end = 3,
+                          .coreSeconds = 1.5}}};
+  const auto trace = nlohmann::json::parse(writeTrace(timeline));
+  EXPECT_EQ(trace.at("traceEvents").back().at("tdur"), 1.5e6);
+}
+
 TEST(TimelineTrace, AnEmptyStepIsATraceToo) {
   EXPECT_TRUE(
       nlohmann::json::parse(writeTrace(Timeline())).at("traceEvents").empty());
