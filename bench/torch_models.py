@@ -4,16 +4,19 @@ import torch.nn.functional as F
 
 
 class Named(torch.nn.Module):
-    """Holds the weights of an ONNX file; `self["h.0.ln_1.weight"]` is one."""
+    """Holds weights of an ONNX file; `self["h.0.ln_1.weight"]` is one."""
 
-    def __init__(self, weights):
+    def __init__(self, weights, trains=False):
         super().__init__()
         self.names = {n: n.replace(".", "/") for n in weights}
         for n, value in weights.items():
-            self.register_parameter(self.names[n], torch.nn.Parameter(torch.from_numpy(value), requires_grad=False))
+            self.register_parameter(self.names[n], torch.nn.Parameter(torch.from_numpy(value), requires_grad=trains))
 
     def __getitem__(self, name):
         return self._parameters[self.names[name]]
+
+    def __contains__(self, name):
+        return name in self.names
 
     def count(self, pattern):
         """How many consecutive layers the weights have: `pattern` holds the number's place."""
@@ -35,17 +38,33 @@ def heads(x, n):
 
 
 class Gpt2(Named):
+    """All of GPT-2, or a stage of it: what `weights` are of."""
+
+    def __init__(self, weights, heads=12, trains=False):
+        super().__init__(weights, trains)
+        self.heads = heads
+        self.layers = sorted({int(n.split(".")[1]) for n in weights if n.startswith("h.")})
+
     def forward(self, input_ids):
-        position = torch.arange(input_ids.shape[1])
-        x = F.embedding(input_ids, self["wte.weight"]) + F.embedding(position, self["wpe.weight"])
-        for i in range(self.count("h.{}.ln_1.weight")):
-            qkv = self.linear(self.norm(x, f"h.{i}.ln_1", 1e-5), f"h.{i}.attn.c_attn")
-            q, k, v = (heads(t, 12) for t in qkv.chunk(3, -1))
-            y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
-            x = x + self.linear(y, f"h.{i}.attn.c_proj")
-            h = F.gelu(self.linear(self.norm(x, f"h.{i}.ln_2", 1e-5), f"h.{i}.mlp.c_fc"), approximate="tanh")
-            x = x + self.linear(h, f"h.{i}.mlp.c_proj")
-        return self.norm(x, "ln_f", 1e-5) @ self["wte.weight"].T
+        x = self.embed(input_ids) if "wpe.weight" in self else input_ids
+        for i in self.layers:
+            x = self.layer(x, f"h.{i}")
+        return self.head(x) if "ln_f.weight" in self else x
+
+    def embed(self, ids):
+        return F.embedding(ids, self["wte.weight"]) + F.embedding(torch.arange(ids.shape[1]), self["wpe.weight"])
+
+    def layer(self, x, name):
+        qkv = self.linear(self.norm(x, f"{name}.ln_1", 1e-5), f"{name}.attn.c_attn")
+        q, k, v = (heads(t, self.heads) for t in qkv.chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+        x = x + self.linear(y, f"{name}.attn.c_proj")
+        h = F.gelu(self.linear(self.norm(x, f"{name}.ln_2", 1e-5), f"{name}.mlp.c_fc"), approximate="tanh")
+        return x + self.linear(h, f"{name}.mlp.c_proj")
+
+    def head(self, x):
+        x = self.norm(x, "ln_f", 1e-5)
+        return x @ (self["lm_head.weight"] if "lm_head.weight" in self else self["wte.weight"].T)
 
 
 class Bert(Named):
