@@ -2,6 +2,7 @@
 
 #include "passes/1-import/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
+#include <vector>
 
 namespace pcc::ingest {
 
@@ -37,6 +38,15 @@ const OpForm *OpTable::find(const onnx::Node &node) const {
     if (form.since <= node.opset)
       best = &form;
   return best;
+}
+
+void OpTable::visit(
+    llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const {
+  std::vector<llvm::StringRef> keys(table.keys().begin(), table.keys().end());
+  llvm::sort(keys);
+  for (llvm::StringRef key : keys)
+    for (const OpForm &form : table.find(key)->second)
+      f(key.split(':').first, form);
 }
 
 const OpTable &OpTable::get() {

@@ -41,6 +41,9 @@ public:
   /// have the op yet. Versions beyond the newest entry are read as it.
   const OpForm *find(const onnx::Node &node) const;
 
+  /// Calls `f` with the domain and each form of all ops, in order of names.
+  void visit(llvm::function_ref<void(llvm::StringRef, const OpForm &)> f) const;
+
 private:
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 

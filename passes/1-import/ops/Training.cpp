@@ -71,11 +71,13 @@ static SmallVector<Value, 3> adagrad(Update &u) {
 
 /// V = alpha V + (1 - alpha) G, H = beta H + (1 - beta) G²,
 /// X -= R sqrt(1 - beta^T) / (1 - alpha^T) V / (sqrt(H) + epsilon), X scaled
-/// by 1 - norm_coefficient_post; where T is 0, R is taken as it is.
+/// by 1 - norm_coefficient_post; where T is 0, R is taken as it is: with 1 for
+/// T, as what is not selected must not be 0 / 0, of which gradients are made.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
-  Value g = u.regularized(), count = u.as(u.count), one = u.number(1);
+  Value g = u.regularized(), one = u.number(1);
+  Value count = n.make<MaxOp>(u.as(u.count), one);
   Value v =
       n.add(n.mul(u.states[0], u.number(alpha)), n.mul(g, u.number(1 - alpha)));
   Value h = n.add(n.mul(u.states[1], u.number(beta)),

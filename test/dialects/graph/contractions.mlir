@@ -48,6 +48,14 @@ func.func @attention(%q: !query, %k: !key, %v: !key, %m: tensor<8x8xi1>) -> !que
   return %y : !query
 }
 
+// CHECK-LABEL: @attention_with_bias
+func.func @attention_with_bias(%q: !query, %k: !key, %v: !key, %m: tensor<8x8xf32>) -> !query {
+  // CHECK: graph.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} : tensor<8x8xf32>,
+  %y = graph.attention %q, %k, %v mask %m : tensor<8x8xf32>,
+      {scale = 0.25 : f64} : !query, !key, !key
+  return %y : !query
+}
+
 // CHECK-LABEL: @causal_attention
 func.func @causal_attention(%q: !query, %k: !key, %v: !key) -> !query {
   // CHECK: graph.attention %{{.*}} {causal, scale = 2.500000e-01 : f64, softcap = 3.0

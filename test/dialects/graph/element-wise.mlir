@@ -46,6 +46,13 @@ func.func @cast(%x: tensor<4xf32>) -> tensor<4xi64> {
   return %y : tensor<4xi64>
 }
 
+// CHECK-LABEL: @cast_of_floats
+func.func @cast_of_floats(%x: tensor<4xf32>) -> tensor<4xf16> {
+  // CHECK: graph.cast %{{.*}} : tensor<4xf32> to tensor<4xf16>
+  %y = graph.cast %x : tensor<4xf32> to tensor<4xf16>
+  return %y : tensor<4xf16>
+}
+
 // CHECK-LABEL: @arithmetic
 func.func @arithmetic(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: graph.neg %{{.*}} : tensor<4xf32>
@@ -145,6 +152,13 @@ func.func @remainders(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
   // CHECK: graph.mod %{{.*}}, %{{.*}} {truncated} : tensor<4xi32>, tensor<4xi32>
   %truncated = graph.mod %floored, %y {truncated} : tensor<4xi32>, tensor<4xi32>
   return %truncated : tensor<4xi32>
+}
+
+// CHECK-LABEL: @remainder_of_floats
+func.func @remainder_of_floats(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: graph.mod %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xf32>
+  %z = graph.mod %x, %y : tensor<4xf32>, tensor<4xf32>
+  return %z : tensor<4xf32>
 }
 
 // CHECK-LABEL: @logic

@@ -32,10 +32,40 @@ func.func @scatter_elements(%x: !data, %i: tensor<2x4xi64>, %u: tensor<2x4xf32>)
   return %y : !data
 }
 
+// CHECK-LABEL: @scatter_by_kind
+func.func @scatter_by_kind(%x: !data, %i: tensor<2x4xi64>, %u: tensor<2x4xf32>) -> !data {
+  // CHECK: graph.scatter_elements set
+  %a = graph.scatter_elements set %x, %i, %u along 0
+      : !data, tensor<2x4xi64>, tensor<2x4xf32>
+  // CHECK: graph.scatter_elements mul
+  %b = graph.scatter_elements mul %a, %i, %u along 0
+      : !data, tensor<2x4xi64>, tensor<2x4xf32>
+  // CHECK: graph.scatter_elements max
+  %c = graph.scatter_elements max %b, %i, %u along 0
+      : !data, tensor<2x4xi64>, tensor<2x4xf32>
+  // CHECK: graph.scatter_elements min
+  %y = graph.scatter_elements min %c, %i, %u along 0
+      : !data, tensor<2x4xi64>, tensor<2x4xf32>
+  return %y : !data
+}
+
 // CHECK-LABEL: @scatter_nd
 func.func @scatter_nd(%x: !data, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) -> !data {
   // CHECK: graph.scatter_nd set %{{.*}}, %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<3x1xi64>,
   %y = graph.scatter_nd set %x, %i, %u : !data, tensor<3x1xi64>, tensor<3x4xf32>
+  return %y : !data
+}
+
+// CHECK-LABEL: @scatter_nd_by_kind
+func.func @scatter_nd_by_kind(%x: !data, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) -> !data {
+  // CHECK: graph.scatter_nd add
+  %a = graph.scatter_nd add %x, %i, %u : !data, tensor<3x1xi64>, tensor<3x4xf32>
+  // CHECK: graph.scatter_nd mul
+  %b = graph.scatter_nd mul %a, %i, %u : !data, tensor<3x1xi64>, tensor<3x4xf32>
+  // CHECK: graph.scatter_nd max
+  %c = graph.scatter_nd max %b, %i, %u : !data, tensor<3x1xi64>, tensor<3x4xf32>
+  // CHECK: graph.scatter_nd min
+  %y = graph.scatter_nd min %c, %i, %u : !data, tensor<3x1xi64>, tensor<3x4xf32>
   return %y : !data
 }
 

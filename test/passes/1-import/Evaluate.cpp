@@ -18,8 +18,9 @@ using namespace pcc::graph;
 namespace {
 class Evaluation {
 public:
-  Evaluation(ModuleOp module, std::string directory)
-      : module(module), directory(std::move(directory)) {}
+  Evaluation(ModuleOp module, std::string directory,
+             std::vector<std::string> &arguments)
+      : module(module), directory(std::move(directory)), arguments(arguments) {}
 
   std::string run() {
     auto main = module.lookupSymbol<func::FuncOp>("main");
@@ -61,6 +62,7 @@ private:
     else
       std::memcpy(tensor.ints.data(), bytes.data(), bytes.size());
     values[argument] = std::move(tensor);
+    arguments.push_back(std::move(bytes));
   }
 
   void readParameter(GetParameterOp read) {
@@ -109,10 +111,12 @@ private:
 
   ModuleOp module;
   std::string directory, error;
+  std::vector<std::string> &arguments;
   std::map<Value, HostTensor, Less> values;
 };
 } // namespace
 
-std::string evaluateModule(ModuleOp module, const std::string &directory) {
-  return Evaluation(module, directory).run();
+std::string evaluateModule(ModuleOp module, const std::string &directory,
+                           std::vector<std::string> &arguments) {
+  return Evaluation(module, directory, arguments).run();
 }

@@ -5,11 +5,14 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
+#include <vector>
 
 /// Evaluates @main op by op, in the types of the model. Argument i is read from
 /// `directory`/in<i>.bin, result i written to out<i>.bin, its type to
 /// out<i>.txt. Elements take 8 bytes each: doubles, or 64-bit integers for
-/// integers and booleans. Returns what went wrong, or nothing.
-std::string evaluateModule(mlir::ModuleOp module, const std::string &directory);
+/// integers and booleans. Returns what went wrong, or nothing, and in
+/// `arguments` what was read.
+std::string evaluateModule(mlir::ModuleOp module, const std::string &directory,
+                           std::vector<std::string> &arguments);
 
 #endif // PCC_TEST_PASSES_1_IMPORT_EVALUATE_H

@@ -2,10 +2,12 @@
 //
 //   pcc-import-model MODEL.onnx [--dim NAME=N]… [--shape NAME=AxB]…
 //                    [--locations 1] [--evaluate DIR]
+//   pcc-import-model --ops
 //
 // The module goes to stdout, a mistake to stderr as `error CODE: …`; CODE is
-// the exit code, too. --evaluate prints nothing but runs the module: see
-// Evaluate.h.
+// the exit code, too. --evaluate runs the module, see Evaluate.h, and prints
+// what there is to say about its gradients: see Gradients.h. --ops prints a
+// line `domain op version` for each form of an ONNX op that is known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +15,10 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/1-import/Import.h"
+#include "passes/1-import/OpTable.h"
 #include "passes/1-import/Passes.h"
 #include "test/passes/1-import/Evaluate.h"
+#include "test/passes/1-import/Gradients.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -53,9 +57,12 @@ static int finish(ModuleOp module, StringRef directory, bool locations) {
     llvm::outs() << "\n";
     return 0;
   }
-  std::string error = evaluateModule(module, directory.str());
-  if (error.empty())
+  ArgumentBytes arguments;
+  std::string error = evaluateModule(module, directory.str(), arguments);
+  if (error.empty()) {
+    llvm::outs() << describeGradients(module, arguments);
     return 0;
+  }
   llvm::errs() << "error: " << error << "\n";
   return 1;
 }
@@ -73,7 +80,18 @@ static int import(StringRef path, const pcc::ImportOptions &options,
   return error.exitCode;
 }
 
+static int listOps() {
+  pcc::ingest::OpTable::get().visit(
+      [](StringRef domain, const pcc::ingest::OpForm &form) {
+        llvm::outs() << (domain.empty() ? "ai.onnx" : domain) << " " << form.op
+                     << " " << form.since << "\n";
+      });
+  return 0;
+}
+
 int main(int argc, char **argv) {
+  if (argc == 2 && StringRef(argv[1]) == "--ops")
+    return listOps();
   pcc::ImportOptions options;
   StringRef directory;
   bool locations = false;

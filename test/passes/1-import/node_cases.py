@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
-"""The ONNX backend node cases through the importer: node_cases.py TOOL [--only GLOB] [--list]
+"""The ONNX backend node cases through the importer: node_cases.py TOOL LISTER [--only GLOB] [--list] [--table FILE [--write]]
 
-Each case is imported and evaluated, and its outputs are compared with the recorded ones. Operands that must be known while
+TOOL is pcc-import-model, LISTER pcc-list-gradients. Each case is imported and evaluated, and its outputs are compared with the recorded ones. Operands that must be known while
 compiling (shapes, axes) are inputs in these cases: they are made initializers with their recorded values first. A case
-that the importer calls unsupported (exit code 4) is counted; any other error or difference is a failure.
+that the importer calls unsupported (exit code 4) is counted; any other error or difference is a failure. Gradients of the outputs
+by the inputs are compared with central differences; --table compares a page with what is known of them, --write makes it.
 """
-import argparse, concurrent.futures, fnmatch, glob, os, re, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, fnmatch, glob, os, re, subprocess, sys, tempfile
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
+
+import gradient_cases
+import gradient_table
 
 # As many of the cases of onnx 1.22 as are known to pass.
 FLOOR = 1383
 # Recorded with a fractional output size, which ONNX Runtime reads otherwise, too.
 DISPUTED = {"test_resize_downsample_scales_cubic_align_corners", "test_resize_downsample_scales_linear_align_corners"}
 DATA = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FOLDERS = ("node", "pytorch-converted", "pytorch-operator", "simple")
 
 
@@ -45,7 +50,7 @@ def tolerance(array):
 
 
 def call(tool, model, inputs, folder):
-    """Exit code and stderr of one run; `inputs` by name."""
+    """Exit code, stderr and stdout of one run; `inputs` by name."""
     path = os.path.join(folder, "model.onnx")
     weights = {i.name for i in model.graph.initializer}
     free = [i.name for i in model.graph.input if i.name not in weights]
@@ -54,17 +59,17 @@ def call(tool, model, inputs, folder):
         inputs[name].astype("f8" if is_real(inputs[name]) else "i8").tofile(os.path.join(folder, f"in{i}.bin"))
     onnx.save(model, path)
     r = subprocess.run([tool, path, *shapes, "--evaluate", folder], capture_output=True, text=True, timeout=60)
-    return r.returncode, r.stderr.strip()
+    return r.returncode, r.stderr.strip(), r.stdout
 
 
 def settle(tool, model, inputs, folder):
     """Runs the case, making operands initializers as long as the importer asks for one."""
     while True:
-        code, text = call(tool, model, inputs, folder)
+        code, text, gradients = call(tool, model, inputs, folder)
         asked = re.search(r"operand \d+ \('(.*?)'\) must be known", text)
         known = {i.name for i in model.graph.initializer}
         if code != 4 or not asked or asked[1] not in inputs or asked[1] in known:
-            return code, text
+            return code, text, gradients
         model.graph.initializer.append(numpy_helper.from_array(inputs[asked[1]], asked[1]))
 
 
@@ -84,8 +89,8 @@ def difference(want, folder, i):
     return f"output {i} differs by {np.nanmax(np.abs(got - want))}"
 
 
-def run(tool, case):
-    """('passed' | 'unsupported' | 'failed', text)"""
+def run(tool, case, shown):
+    """('passed' | 'unsupported' | 'failed', text). What is known of gradients is added to `shown`."""
     model = onnx.load(os.path.join(case, "model.onnx"))
     inputs, outputs = recorded(case, "input"), recorded(case, "output")
     kept = [i for i, v in enumerate(model.graph.output) if v.name]
@@ -93,30 +98,52 @@ def run(tool, case):
         return "unsupported", "strings, sequences or optionals"
     named = {v.name: x for v, x in zip(model.graph.input, inputs)}
     with tempfile.TemporaryDirectory() as folder:
-        code, text = settle(tool, model, named, folder)
+        code, text, gradients = settle(tool, model, named, folder)
         if code == 4:
             return "unsupported", text
         if code:
             return "failed", f"exit code {code}: {text[-300:]}"
         wrong = [w for i, n in enumerate(kept) if (w := difference(outputs[n], folder, i))]
+        if unlike := gradient_table.read_case(model, gradients, shown):
+            wrong.append(unlike)
     return ("failed", wrong[0]) if wrong else ("passed", "")
+
+
+def check_gradients(tool, shown):
+    """What is wrong with the gradients of nodes that ONNX has no case of."""
+    for model, inputs in gradient_cases.models():
+        with tempfile.TemporaryDirectory() as folder:
+            code, text, gradients = call(tool, model, inputs, folder)
+        wrong = text if code else gradient_table.read_case(model, gradients, shown)
+        if wrong or not gradients:
+            yield f"{model.graph.name}: {wrong or 'has no gradient'}"
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
+    parser.add_argument("lister")
     parser.add_argument("--only", default="*")
     parser.add_argument("--list", action="store_true", help="name the unsupported cases, too")
+    parser.add_argument("--table")
+    parser.add_argument("--write", action="store_true")
     a = parser.parse_args()
     cases = sorted(c for folder in FOLDERS for c in glob.glob(os.path.join(DATA, folder, "test_*"))
                    if fnmatch.fnmatch(os.path.basename(c)[5:], a.only) and os.path.basename(c) not in DISPUTED)
+    shown = collections.defaultdict(gradient_table.Shown)
     count = {"passed": 0, "unsupported": 0, "failed": 0}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for case, (kind, text) in zip(cases, pool.map(lambda c: run(a.tool, c), cases)):
+        for case, (kind, text) in zip(cases, pool.map(lambda c: run(a.tool, c, shown), cases)):
             count[kind] += 1
             if kind == "failed" or (a.list and kind == "unsupported"):
                 print(f"{kind}: {os.path.basename(case)}: {text}")
     print(", ".join(f"{n} {kind}" for kind, n in count.items()))
+    if a.only == "*":
+        wrong = list(check_gradients(a.tool, shown))
+        print("".join(f"failed: {text}\n" for text in wrong), end="")
+        count["failed"] += len(wrong)
+    if a.table and not gradient_table.compare(a.table, gradient_table.page(a.tool, a.lister, ROOT, shown), a.write):
+        sys.exit(1)
     sys.exit(count["failed"] > 0 or (a.only == "*" and count["passed"] < FLOOR))
 
 
