@@ -249,6 +249,8 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
                   dist::MeshAttr::get(module.getContext(), mesh));
   if (Outcome outcome = recordPipeline(module, options); !outcome.ok())
     return outcome;
+  if (Outcome outcome = checkLoss(module, options.training); !outcome.ok())
+    return outcome;
   recordTraining(module, options.training);
   if (!options.dtype.empty())
     module->setAttr(

@@ -1,7 +1,9 @@
 //===- RecordTraining.cpp - how to train, as attributes of the module -----===//
 
 #include "passes/RecordTraining.h"
+#include "dialects/graph/StepParts.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/2-prepare/Training.h"
 #include "passes/plan/Schedules.h"
@@ -93,11 +95,6 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
     return {2, "option " + given.begin()->first + " needs --train", {}};
   if (!training.train)
     return {};
-  if (training.loss.empty())
-    return {2,
-            "--train needs a --loss",
-            {"for instance --loss 'cross_entropy(logits, labels)', or the name "
-             "of an output of one number"}};
   if (options.schedule.empty() || options.hasScheduleFile())
     return {};
   auto kind = plan::scheduleByName(options.schedule);
@@ -111,6 +108,34 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
                            static_cast<int>(numVirtualStages(options)),
                            static_cast<int>(options.numMicrobatches())});
   return error.empty() ? Outcome() : Outcome{6, error, {}};
+}
+
+/// Of a model that says itself how it is trained.
+static Outcome checkOwnTraining(const TrainingOptions &options) {
+  std::map<std::string, std::string> given;
+  addTrainingText(options, given);
+  for (const char *option :
+       {"--train", "--dropout", "--seed", "--recompute", "--loss-scale"})
+    given.erase(option);
+  if (given.empty())
+    return {};
+  return {2,
+          "option " + given.begin()->first +
+              " needs a --loss: without one the model is trained as its "
+              "TrainingInfo says",
+          {}};
+}
+
+Outcome pcc::checkLoss(ModuleOp module, const TrainingOptions &options) {
+  if (!options.train || !options.loss.empty())
+    return {};
+  auto model = module.lookupSymbol<func::FuncOp>("main");
+  if (model && graph::isTraining(model.front()))
+    return checkOwnTraining(options);
+  return {2,
+          "--train needs a --loss",
+          {"for instance --loss 'cross_entropy(logits, labels)', or the name "
+           "of an output of one number"}};
 }
 
 void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {

@@ -10,8 +10,12 @@
 
 namespace pcc {
 
-/// Refuses settings without --train, and --train without a loss.
+/// Refuses settings without --train, and schedules that there are not.
 Outcome checkTraining(const CompileOptions &options);
+
+/// Refuses --train without a loss, unless the imported model says itself how it
+/// is trained, and then what only goes with a loss.
+Outcome checkLoss(mlir::ModuleOp module, const TrainingOptions &options);
 
 /// What --virtual-stages says, or the default of the schedule.
 int64_t numVirtualStages(const CompileOptions &options);

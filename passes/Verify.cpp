@@ -1,6 +1,7 @@
 //===- Verify.cpp - whether a plan computes what its model says -----------===//
 
 #include "passes/interpret/Verify.h"
+#include "dialects/rank/RankDialect.h"
 #include "passes/2-prepare/Precision.h"
 #include "passes/2-prepare/Training.h"
 #include "passes/Compilation.h"
@@ -67,6 +68,21 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
   return recallModel(parts.getModule(), options);
 }
 
+/// Lets a step of training keep the sum of all gradients, each by itself, so
+/// that they are compared as state is. With a limit of memory the plan would
+/// not be the one that is asked for.
+static void keepGradients(mlir::ModuleOp module) {
+  auto entries =
+      module->getAttrOfType<mlir::DictionaryAttr>(prepare::trainingName);
+  if (!entries || phaseOf(module) > Phase::Import ||
+      module->hasAttr(rank::memoryLimitName))
+    return;
+  mlir::NamedAttrList more(entries);
+  more.set("sum_gradients", mlir::UnitAttr::get(module.getContext()));
+  module->setAttr(prepare::trainingName,
+                  more.getDictionary(module.getContext()));
+}
+
 /// The unpartitioned model is what was read; what trains it, or computes it in
 /// another type, is made of that.
 static Phase lastWhole(mlir::ModuleOp whole) {
@@ -91,8 +107,13 @@ Outcome pcc::verify(const CompileOptions &asked,
       outcome = findWhole(parts, wholeOptions);
     if (!outcome.ok())
       return outcome;
+    const bool keeps = phaseOf(parts.getModule()) <= Phase::Import;
+    if (keeps)
+      keepGradients(parts.getModule());
     return withCompilation(wholeOptions, silent, [&](Compilation &whole) {
       Outcome outcome = whole.load();
+      if (outcome.ok() && keeps)
+        keepGradients(whole.getModule());
       if (outcome.ok())
         outcome = whole.advanceTo(lastWhole(whole.getModule()));
       if (outcome.ok())

@@ -10,6 +10,7 @@
 #include "passes/1-import/Bind.h"
 #include "passes/1-import/Locations.h"
 #include "passes/1-import/OpTable.h"
+#include "passes/1-import/OwnTraining.h"
 #include "passes/1-import/Unsupported.h"
 #include "passes/1-import/onnx/Read.h"
 #include "llvm/Support/DebugLog.h"
@@ -38,6 +39,8 @@ public:
         annotated(annotations, values, builder, error) {}
 
   bool run() {
+    if (trains())
+      ownTraining().declare(weights);
     auto bound = bindInputs(model.graph, options, error);
     if (!bound)
       return false;
@@ -74,6 +77,10 @@ private:
   bool makeBranch(const onnx::Node &node, Emitter &emitter);
   void normalize(const onnx::Node &node, NodeImport &import);
   bool makeReturn();
+  bool makeOwnReturn(Emitter &emitter);
+  /// Whether the graph is a step of the model's own training.
+  bool trains() const { return options.ownTraining && !model.training.empty(); }
+  OwnTraining ownTraining() { return {model, values, module}; }
   void eraseUnused();
   void describeModule();
   void describePlacement();
@@ -308,6 +315,8 @@ bool ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
   Emitter emitter(builder, module.getLoc());
+  if (trains())
+    return makeOwnReturn(emitter);
   for (const onnx::ValueInfo &output : model.graph.outputs) {
     results.push_back(values.get(asRef(output.name), emitter));
     names.push_back(builder.getStringAttr(asRef(output.name)));
@@ -327,6 +336,21 @@ bool ModelImport::makeReturn() {
   return true;
 }
 
+/// The loss is all that a step gives.
+bool ModelImport::makeOwnReturn(Emitter &emitter) {
+  StringRef loss = ownTraining().findLoss(emitter);
+  if (!emitter.failed())
+    ownTraining().makeWrites(emitter);
+  if (emitter.failed())
+    return fail(emitter.getError(), "the model's TrainingInfo ");
+  Value value = values.get(loss, emitter);
+  func::ReturnOp::create(builder, module.getLoc(), value);
+  function.setFunctionType(
+      builder.getFunctionType(function.getArgumentTypes(), value.getType()));
+  function.setResultAttr(0, "graph.name", builder.getStringAttr(loss));
+  return true;
+}
+
 /// Shapes and what was computed from them have no users left. Weights that only
 /// such ops read go, too.
 void ModelImport::eraseUnused() {
@@ -337,6 +361,8 @@ void ModelImport::eraseUnused() {
   llvm::StringSet<> read;
   function.walk(
       [&](graph::GetParameterOp op) { read.insert(op.getParameter()); });
+  function.walk(
+      [&](graph::SetParameterOp op) { read.insert(op.getParameter()); });
   for (auto parameter : llvm::make_early_inc_range(
            module.getBody()->getOps<graph::ParameterOp>()))
     if (!read.contains(parameter.getSymName()))
@@ -378,7 +404,7 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
                                             const ImportOptions &options,
                                             MLIRContext *context,
                                             ImportError &error) {
-  auto model = onnx::readModel(path.str());
+  auto model = onnx::readModel(path.str(), {}, options.ownTraining);
   if (!model) {
     error.exitCode = model.error().exitCode;
     error.message = model.error().message;

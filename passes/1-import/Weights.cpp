@@ -72,6 +72,11 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
   return RankedTensorType::get(tensor.dims, element);
 }
 
+/// A scalar has no shards: its value is part of the program.
+static bool isScalar(const onnx::Tensor &tensor) {
+  return ShapedType::getNumElements(tensor.dims) == 1;
+}
+
 bool Weights::isWeight(const onnx::Tensor &tensor) const {
   int64_t count = ShapedType::getNumElements(tensor.dims);
   if (count > foldLimit)
@@ -81,7 +86,9 @@ bool Weights::isWeight(const onnx::Tensor &tensor) const {
 }
 
 bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
-  return isWeight(tensor) && (tensor.external || model.fileOffset(tensor.raw));
+  const bool isWritten = written.contains(asRef(tensor.name));
+  return (isWeight(tensor) || (isWritten && !isScalar(tensor))) &&
+         (tensor.external || model.fileOffset(tensor.raw));
 }
 
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
@@ -90,6 +97,8 @@ Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
     return {};
   if (becomesParameter(tensor))
     return makeParameter(tensor, type, emitter);
+  if (written.contains(asRef(tensor.name)))
+    return makeFilled(tensor, type, emitter);
   if (!tensor.external)
     return emitter.constant(elementsFromBytes(type, asRef(tensor.raw)));
   DenseElementsAttr value = elements(tensor, emitter);
@@ -118,6 +127,13 @@ readSlice(const std::string &root, const onnx::DataReference &reference,
 
 DenseElementsAttr Weights::elements(const onnx::Tensor &tensor,
                                     Emitter &emitter) {
+  if (written.contains(asRef(tensor.name)))
+    return {};
+  return elementsOf(tensor, emitter);
+}
+
+DenseElementsAttr Weights::elementsOf(const onnx::Tensor &tensor,
+                                      Emitter &emitter) {
   if (ShapedType::getNumElements(tensor.dims) > foldLimit)
     return {};
   RankedTensorType type = typeOf(tensor, emitter);
@@ -133,6 +149,22 @@ DenseElementsAttr Weights::elements(const onnx::Tensor &tensor,
   auto buffer = readSlice(data.root(), *reference, emitter);
   return buffer ? elementsFromBytes(type, buffer->getBuffer())
                 : DenseElementsAttr();
+}
+
+/// A parameter that begins with what all elements of `tensor` are.
+Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,
+                          Emitter &emitter) {
+  DenseElementsAttr value = elementsOf(tensor, emitter);
+  if (!value || !value.isSplat())
+    return emitter.unsupported("'" + asRef(tensor.name) +
+                               "' is written by training, but its elements "
+                               "are not where they can be read from");
+  auto name = StringAttr::get(context, symbolFor(tensor));
+  OpBuilder builder(context);
+  builder.setInsertionPoint(&module.getBody()->back());
+  auto parameter = ParameterOp::create(builder, emitter.getLoc(), name, type);
+  parameter.setFillAttr(builder.getF64FloatAttr(toDoubles(value).front()));
+  return emitter.makeTyped<GetParameterOp>(type, name.getValue());
 }
 
 std::string Weights::symbolFor(const onnx::Tensor &tensor) {

@@ -32,6 +32,8 @@ public:
 
   /// Whether `make` gives a weight, and not a constant.
   bool becomesParameter(const onnx::Tensor &tensor) const;
+  /// From here on `name` is no constant, as steps of training write it.
+  void writes(llvm::StringRef name) { written.insert(name); }
   /// `tensor` as a value at the insertion point; null if that fails, which the
   /// emitter is told.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
@@ -45,6 +47,10 @@ public:
 
 private:
   bool isWeight(const onnx::Tensor &tensor) const;
+  mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
+                                     Emitter &emitter);
+  mlir::Value makeFilled(const onnx::Tensor &tensor,
+                         mlir::RankedTensorType type, Emitter &emitter);
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
   /// The name of the tensor; with a number behind it if it is taken, as
@@ -58,6 +64,8 @@ private:
   mlir::MLIRContext *context;
   /// Weights that the exporter calls buffers.
   llvm::StringSet<> buffers;
+  /// Initializers that steps of training write.
+  llvm::StringSet<> written;
   /// The symbols that were made.
   llvm::StringSet<> symbols;
 };

@@ -1,5 +1,6 @@
 //===- AddLoss.cpp - make the loss what the model returns -----------------===//
 
+#include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Losses.h"
 #include "passes/2-prepare/Match.h"
@@ -153,7 +154,11 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    Value loss = LossAdder(model, request->text("loss")).build();
+    // A model that says itself how it is trained returns its loss.
+    StringRef text = request->text("loss");
+    if (text.empty() && graph::isTraining(model.front()))
+      text = model.getResultAttrOfType<StringAttr>(0, nameName).getValue();
+    Value loss = LossAdder(model, text).build();
     if (!loss)
       return signalPassFailure();
     returnOnly(model, loss);

@@ -7,6 +7,7 @@
 #include "passes/2-prepare/LossScale.h"
 #include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Optimizers.h"
+#include "passes/2-prepare/OwnUpdate.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/Simplifications.h"
 #include "passes/2-prepare/State.h"
@@ -39,14 +40,10 @@ public:
         builder(model.front().getTerminator(), model.getLoc()) {}
 
   void run() {
-    collectGradients();
-    if (lossScale)
-      unscale();
+    takeGradients();
     Value counted = buildRate();
     Value norm = buildNorm();
-    if (lossScale)
-      isFinite = builder.compare(graph::Predicate::Less, norm,
-                                 builder.scalarLike(norm, HUGE_VAL));
+    findFinite(norm);
     write(graph::stepName, counted, done);
     Value factor = buildClipping(norm);
     for (auto &[name, gradient] : gradients)
@@ -54,13 +51,26 @@ public:
     SmallVector<std::pair<StringRef, Value>> metrics{
         {"loss", loss}, {"grad_norm", norm}, {"lr", rate}};
     markForAll();
-    if (lossScale) {
-      // The state itself is another one as soon as it is written.
-      metrics.push_back(
-          {"loss_scale", builder.cast(lossScale->build(builder, module),
-                                      builder.getF64Type())});
-      lossScale->update(builder, module, isFinite);
-    }
+    addScale(metrics);
+    returnMetrics(metrics);
+  }
+
+  /// The same for a model that spells its update out.
+  void runOwn() {
+    takeGradients();
+    done = readStep(builder, module);
+    Value counted = builder.add(done, 1);
+    Value norm = buildNorm();
+    findFinite(norm);
+    OwnUpdate own(model);
+    own.takeGradients(gradients, builder);
+    for (graph::SetParameterOp set : own.writes())
+      finishWrite(set);
+    markForAll();
+    write(graph::stepName, counted, done);
+    SmallVector<std::pair<StringRef, Value>> metrics{{"loss", loss},
+                                                     {"grad_norm", norm}};
+    addScale(metrics);
     returnMetrics(metrics);
   }
 
@@ -71,6 +81,58 @@ private:
     builder.setMark(graph::updatesName, FlatSymbolRefAttr::get(weight));
   }
   void markForAll() { builder.setMark({}, {}); }
+
+  /// A write of the model's own, which no read may follow.
+  void finishWrite(graph::SetParameterOp set) {
+    auto parameter = symbols.lookup<graph::ParameterOp>(set.getParameter());
+    auto weight = parameter.getStateOfAttr();
+    auto name = weight ? weight.getAttr() : parameter.getSymNameAttr();
+    markForAll();
+    if (gradients.count(name))
+      markFor(name);
+    Value next = set.getValue();
+    if (isFinite)
+      next = builder.select(isFinite, next, read(builder, parameter));
+    builder.makeOp<graph::SetParameterOp>(set.getParameter(), next);
+    set.erase();
+  }
+
+  void findFinite(Value norm) {
+    if (lossScale)
+      isFinite = builder.compare(graph::Predicate::Less, norm,
+                                 builder.scalarLike(norm, HUGE_VAL));
+  }
+
+  void addScale(SmallVectorImpl<std::pair<StringRef, Value>> &metrics) {
+    if (!lossScale)
+      return;
+    // The state itself is another one as soon as it is written.
+    metrics.push_back(
+        {"loss_scale", builder.cast(lossScale->build(builder, module),
+                                    builder.getF64Type())});
+    lossScale->update(builder, module, isFinite);
+  }
+
+  void takeGradients() {
+    collectGradients();
+    if (lossScale)
+      unscale();
+    if (request.sumsGradients())
+      sumGradients();
+  }
+
+  /// Keeps what a verification compares, as an optimizer keeps its state.
+  void sumGradients() {
+    for (auto &[name, gradient] : gradients) {
+      markFor(name);
+      auto sum = makeState(name.getValue() + ".gradients",
+                           graph::tensorType(gradient));
+      sum.setStateOf(name.getValue());
+      Value next = builder.add(read(builder, sum), gradient);
+      builder.makeOp<graph::SetParameterOp>(sum.getSymName(), next);
+    }
+    markForAll();
+  }
 
   /// Each use of a weight accumulates by itself, wherever stages are cut.
   void collectGradients() {
@@ -264,8 +326,9 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
     }
     // What is wrong with it, `differentiate` has said.
     auto lossScale = LossScale::of(getOperation(), error);
+    const bool isOwn = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);
-    updater.run();
+    isOwn ? updater.runOwn() : updater.run();
     numUpdated += updater.numUpdated();
     if (failed(foldAll(model)))
       return signalPassFailure();

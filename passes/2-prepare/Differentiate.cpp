@@ -54,8 +54,9 @@ public:
   TrainedReads(ModuleOp module, func::FuncOp model,
                const TrainingRequest &request)
       : module(module), model(model) {
+    const bool isOwn = graph::isTraining(model.front());
     for (auto parameter : module.getOps<graph::ParameterOp>())
-      if (request.trains(parameter))
+      if (isOwn ? isAskedFor(parameter) : request.trains(parameter))
         trained[parameter.getSymName()] = parameter;
     for (auto get : llvm::to_vector(model.getOps<GetParameterOp>()))
       if (trained.contains(get.getParameter()))
@@ -65,6 +66,15 @@ public:
   ArrayRef<Value> values() const { return reads; }
 
 private:
+  /// By a model that says itself how it is trained.
+  bool isAskedFor(graph::ParameterOp parameter) {
+    for (auto op : model.getOps<graph::LossGradientOp>())
+      if (auto name = op->getAttrOfType<FlatSymbolRefAttr>(gradientOfName);
+          name && name.getValue() == parameter.getSymName())
+        return true;
+    return false;
+  }
+
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -150,7 +160,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
         continue;
       auto name = read.getDefiningOp<GetParameterOp>().getParameterAttr();
       auto parameter = symbols.lookup<graph::ParameterOp>(name.getAttr());
-      numTrained += !parameter.getTrained();
+      numTrained += trained.insert(parameter).second;
       parameter.setTrained(true);
       results.push_back(gradient);
       attributes.push_back(onlyAttr(gradientOfName, name));
@@ -172,7 +182,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     std::string names;
     int64_t count = 0, elements = 0;
     for (auto parameter : getOperation().getOps<graph::ParameterOp>()) {
-      if (!parameter.getTrained())
+      if (!trained.contains(parameter))
         continue;
       names += (count++ ? ", " : "") + parameter.getSymName().str();
       elements += cast<RankedTensorType>(parameter.getType()).getNumElements();
@@ -183,5 +193,6 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   }
 
   int64_t numNumbered = 0;
+  llvm::SmallPtrSet<Operation *, 16> trained;
 };
 } // namespace

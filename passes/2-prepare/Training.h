@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_H
 #define PCC_PASSES_2_PREPARE_TRAINING_H
 
+#include "dialects/graph/GradientOf.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -15,7 +16,7 @@ inline constexpr llvm::StringLiteral trainingName = "graph.training";
 
 /// On a result of @main between `differentiate` and `apply-optimizer`: the
 /// weight of which it is the gradient.
-inline constexpr llvm::StringLiteral gradientOfName = "graph.gradient_of";
+inline constexpr llvm::StringLiteral gradientOfName = graph::gradientOfName;
 
 /// The entries of `graph.training`: strings, lists of strings, and numbers,
 /// which are f64.
@@ -33,6 +34,9 @@ public:
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
   /// Whether `name` is like one of the globs in a list.
   bool matches(llvm::StringRef entry, llvm::StringRef name) const;
+  /// Whether the sum of a weight's gradients over all steps is kept as WEIGHT
+  /// with `.gradients` behind it, for `pcc verify`.
+  bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
   /// Whether a weight is to train: what the user says, or else every weight of
   /// floats that is no buffer.
   bool trains(graph::ParameterOp parameter) const;

@@ -277,6 +277,17 @@ struct Function {
   std::string label() const;
 };
 
+/// How the model says that it is trained.
+struct TrainingInfo {
+  /// First values, by the bindings (initializer, its output).
+  Graph initialization;
+  Metadata initializationBinding;
+  /// One step, which goes on where the model's graph ends.
+  Graph algorithm;
+  /// What the step writes: (initializer, output of both graphs).
+  Metadata updateBinding;
+};
+
 struct Model {
   int64_t irVersion = 0;
   int64_t modelVersion = 0;
@@ -289,8 +300,7 @@ struct Model {
   std::vector<Function> functions;
   std::vector<DeviceConfiguration> configurations;
   Metadata metadata;
-  /// The file has a TrainingInfoProto, which is not decoded.
-  bool hasTrainingInfo = false;
+  std::vector<TrainingInfo> training;
 
   /// The path that was given, for messages.
   std::string path;

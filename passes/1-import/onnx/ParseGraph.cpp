@@ -56,8 +56,7 @@ void Parser::modelField(const Wire &wire, Model &model) {
   case 14:
     return append(wire, model.metadata, &Parser::metadata);
   case 20:
-    model.hasTrainingInfo = true;
-    return;
+    return append(wire, model.training, &Parser::trainingInfo);
   case 25:
     if (model.functions.size() == limits.functions)
       throw Refusal{"there are more than " + std::to_string(limits.functions) +
@@ -67,6 +66,28 @@ void Parser::modelField(const Wire &wire, Model &model) {
     return append(wire, model.configurations, &Parser::deviceConfiguration);
   default:
     return;
+  }
+}
+
+void Parser::trainingInfo(std::string_view message, TrainingInfo &info) {
+  Level level(*this);
+  for (Wire wire(message); wire.next();) {
+    switch (wire.field()) {
+    case 1:
+      graph(wire.bytes(), info.initialization);
+      break;
+    case 2:
+      graph(wire.bytes(), info.algorithm);
+      break;
+    case 3:
+      append(wire, info.initializationBinding, &Parser::metadata);
+      break;
+    case 4:
+      append(wire, info.updateBinding, &Parser::metadata);
+      break;
+    default:
+      break;
+    }
   }
 }
 

@@ -40,6 +40,7 @@ private:
   // ParseGraph.cpp
   void modelField(const Wire &wire, Model &model);
   void graph(std::string_view message, Graph &graph);
+  void trainingInfo(std::string_view message, TrainingInfo &info);
   void node(std::string_view message, Node &node);
   void function(std::string_view message, Function &function);
   void operatorSet(std::string_view message, OperatorSetId &opset);

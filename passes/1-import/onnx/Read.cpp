@@ -4,6 +4,7 @@
 
 #include "passes/1-import/onnx/CheckDevices.h"
 #include "passes/1-import/onnx/InlineFunctions.h"
+#include "passes/1-import/onnx/JoinTraining.h"
 #include "passes/1-import/onnx/Parser.h"
 #include "passes/1-import/onnx/Storage.h"
 #include "passes/1-import/onnx/Validate.h"
@@ -45,13 +46,16 @@ static Result<Model> parseModel(std::shared_ptr<Storage> storage,
 }
 
 static Result<Model> readFrom(std::shared_ptr<Storage> storage,
-                              const std::string &path,
-                              const ReadLimits &limits) {
+                              const std::string &path, const ReadLimits &limits,
+                              bool trains = false) {
   if (storage->file().empty())
     return Error{3, "model " + quoted(path) + " is an empty file", {}};
   Result<Model> model = parseModel(std::move(storage), path, limits);
   if (!model)
     return model;
+  if (trains)
+    if (MaybeError error = joinTraining(*model))
+      return std::move(*error);
   // Functions are checked while their names still are those of the file, and
   // inlined in an order that is topological already.
   if (MaybeError error = validate(*model))
@@ -64,11 +68,11 @@ static Result<Model> readFrom(std::shared_ptr<Storage> storage,
 }
 
 Result<Model> pcc::onnx::readModel(const std::string &path,
-                                   const ReadLimits &limits) {
+                                   const ReadLimits &limits, bool trains) {
   auto storage = std::make_shared<Storage>();
   if (MaybeError error = storage->map(path))
     return std::move(*error);
-  return readFrom(std::move(storage), path, limits);
+  return readFrom(std::move(storage), path, limits, trains);
 }
 
 Result<Model> pcc::onnx::readModelAsWritten(const std::string &path,

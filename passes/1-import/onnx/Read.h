@@ -36,7 +36,11 @@ struct ReadLimits {
 ///    set;
 ///  - its multi-device annotations are those that CheckDevices.h lets pass.
 /// External tensors are not looked up: see ExternalData.h.
-Result<Model> readModel(const std::string &path, const ReadLimits &limits = {});
+///
+/// With `trains` the graph is a step of the model's own training, if it has
+/// one: see JoinTraining.h.
+Result<Model> readModel(const std::string &path, const ReadLimits &limits = {},
+                        bool trains = false);
 
 /// The same without what changes a model: nothing is checked across messages,
 /// nodes stand as in the file, and calls are calls.

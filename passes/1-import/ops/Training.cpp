@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/graph/GradientOf.h"
 #include "dialects/graph/gradients/Differentiate.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/1-import/OpTable.h"
@@ -13,6 +14,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace pcc::ingest {
+
+static StringRef asRef(std::string_view text) { return Values::asRef(text); }
 
 namespace {
 /// What an update of one tensor is made of.
@@ -132,6 +135,19 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
+/// Stands for the gradient of the loss by a weight, until 2-prepare builds it.
+static Value gradientToBe(NodeImport &n, Value weight, StringRef name) {
+  auto get = weight.getDefiningOp<GetParameterOp>();
+  if (!get)
+    return n.unsupported("differentiates by '" + name +
+                         "', which is no initializer that training writes");
+  Value seed = n.makeTyped<LossGradientOp>(tensorType(weight));
+  if (n.failed())
+    return {};
+  seed.getDefiningOp()->setAttr(gradientOfName, get.getParameterAttr());
+  return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
+}
+
 /// The gradients of y by xs, where the node is given the very values that the
 /// names in xs and zs stand for.
 static Value gradient(NodeImport &n) {
@@ -151,6 +167,11 @@ static Value gradient(NodeImport &n) {
   SmallVector<Value> wanted = n.operands();
   wanted.truncate(numWanted);
   if (n.failed() || !y)
+    return {};
+  for (auto [i, value] : llvm::enumerate(wanted))
+    if (n.options.ownTraining && n.wants(i))
+      n.set(i, gradientToBe(n, value, asRef(names[i])));
+  if (n.options.ownTraining)
     return {};
   for (auto [value, name] : llvm::zip(wanted, names))
     if (n.known(value))

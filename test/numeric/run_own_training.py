@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Models that say themselves how they are trained (TrainingInfo): weights, state and losses of some steps are those of a step written in
+NumPy, whose update is ONNX's own definition in onnx.reference.
+
+    run_own_training.py [--only GLOB] [--jobs N]
+"""
+import json
+import os
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+import onnx.reference
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "models"))
+import executed
+import oracle
+import pcc
+from run_checkpoint_export import read_safetensors
+
+CASES = {}
+STEPS, ROWS, SIZES = 4, 8, (6, 10, 4)
+DOMAIN = "ai.onnx.preview.training"
+OPSETS = [oh.make_opsetid("", 18), oh.make_opsetid(DOMAIN, 1)]
+RANDOM = np.random.default_rng(1)
+WEIGHTS = {"w1": RANDOM.standard_normal(SIZES[:2]), "b1": RANDOM.standard_normal(SIZES[1]),
+           "w2": RANDOM.standard_normal(SIZES[1:]), "b2": RANDOM.standard_normal(SIZES[2])}
+WEIGHTS = {n: w.astype("f4") for n, w in WEIGHTS.items()}
+# Per optimizer: attributes, and how many tensors it keeps of a weight.
+OPTIMIZERS = {"Momentum": (dict(alpha=0.9, beta=0.8, mode="nesterov", norm_coefficient=0.01), 1),
+              "Adagrad": (dict(decay_factor=0.1, epsilon=1e-3, norm_coefficient=0.01), 1),
+              "Adam": (dict(alpha=0.8, beta=0.9, epsilon=1e-3, norm_coefficient=0.01, norm_coefficient_post=0.01), 2)}
+RATE = np.float32(0.05)
+
+
+def forward():
+    return [oh.make_node("MatMul", ["x", "w1"], ["p1"], "m1"), oh.make_node("Add", ["p1", "b1"], ["s1"], "a1"),
+            oh.make_node("Tanh", ["s1"], ["h"], "t1"), oh.make_node("MatMul", ["h", "w2"], ["p2"], "m2"),
+            oh.make_node("Add", ["p2", "b2"], ["y"], "a2")]
+
+
+def states(count):
+    return [f"{name}.state{k}" for k in range(count) for name in WEIGHTS]
+
+
+def algorithm(op, attributes, count, initialized):
+    """The loss, its gradients, and the update of all weights by one node; the number of steps is counted."""
+    names = list(WEIGHTS)
+    nodes = [oh.make_node("Sub", ["y", "t"], ["d"], "sub"), oh.make_node("Mul", ["d", "d"], ["dd"], "square"),
+             oh.make_node("ReduceMean", ["dd"], ["loss"], "mean", keepdims=0),
+             oh.make_node("Gradient", names + ["x", "t"], [f"{n}.grad" for n in names], "gradient", domain=DOMAIN, xs=names,
+                          zs=["x", "t"], y="loss"),
+             oh.make_node(op, ["rate", "count"] + names + [f"{n}.grad" for n in names] + states(count),
+                          [f"{n}.new" for n in names + states(count)], "update", domain=DOMAIN, **attributes),
+             oh.make_node("Add", ["count", "one"], ["count.new"], "counter")]
+    shapes = WEIGHTS | {s: WEIGHTS[s.split(".")[0]] for s in states(count)}
+    held = {"rate": RATE, "count": np.int64(0), "one": np.int64(1)}
+    # What the initialization sets begins with anything.
+    held |= {s: np.full_like(shapes[s], 7 if initialized else 0) for s in states(count)}
+    outputs = [oh.make_tensor_value_info(f"{n}.new", 1, w.shape) for n, w in shapes.items()]
+    outputs += [oh.make_tensor_value_info("loss", 1, []), oh.make_tensor_value_info("count.new", 7, [])]
+    return oh.make_graph(nodes, "step", [oh.make_tensor_value_info("t", 1, ["batch", SIZES[2]])], outputs,
+                         [nh.from_array(np.asarray(v), n) for n, v in held.items()])
+
+
+def initialization(count):
+    """Zeros for all that is kept of a weight."""
+    nodes, outputs = [], []
+    for state in states(count):
+        shape = nh.from_array(np.array(WEIGHTS[state.split(".")[0]].shape), "")
+        nodes += [oh.make_node("Constant", [], [f"{state}.shape"], value=shape),
+                  oh.make_node("ConstantOfShape", [f"{state}.shape"], [f"{state}.first"])]
+        outputs.append(oh.make_tensor_value_info(f"{state}.first", 1, None))
+    return oh.make_graph(nodes, "first", [], outputs)
+
+
+def write(path, op, initialized=False):
+    attributes, count = OPTIMIZERS[op]
+    graph = oh.make_graph(forward(), "mlp", [oh.make_tensor_value_info("x", 1, ["batch", SIZES[0]])],
+                          [oh.make_tensor_value_info("y", 1, ["batch", SIZES[2]])], [nh.from_array(w, n) for n, w in WEIGHTS.items()])
+    model = oh.make_model(graph, opset_imports=OPSETS, ir_version=8)
+    info = oh.make_training_info(algorithm(op, attributes, count, initialized),
+                                 [(n, f"{n}.new") for n in [*WEIGHTS, *states(count), "count"]],
+                                 initialization(count) if initialized else None,
+                                 [(s, f"{s}.first") for s in states(count)] if initialized else None)
+    model.training_info.append(info)
+    onnx.save(model, path)
+
+
+def data():
+    random = np.random.default_rng(2)
+    return {n: random.standard_normal((STEPS, ROWS, size)).astype("f4") for n, size in (("x", SIZES[0]), ("t", SIZES[2]))}
+
+
+def gradients(weights, x, t):
+    """-> loss and gradients, in float64"""
+    w = {n: v.astype("f8") for n, v in weights.items()}
+    h = np.tanh(x @ w["w1"] + w["b1"])
+    d = h @ w["w2"] + w["b2"] - t
+    dy = 2 * d / d.size
+    ds = dy @ w["w2"].T * (1 - h * h)
+    return (d * d).mean(), {"w1": x.T @ ds, "b1": ds.sum(0), "w2": h.T @ dy, "b2": dy.sum(0)}
+
+
+def expected(op):
+    """-> losses of all steps, and the weights behind them"""
+    attributes, count = OPTIMIZERS[op]
+    names = ["x", "g", *(f"s{k}" for k in range(count))]
+    node = oh.make_node(op, ["r", "t", *names], ["y", *(f"n{k}" for k in range(count))], domain=DOMAIN, **attributes)
+    weights, kept, losses, batches = dict(WEIGHTS), {n: [np.zeros_like(w)] * count for n, w in WEIGHTS.items()}, [], data()
+    for step in range(STEPS):
+        loss, grads = gradients(weights, batches["x"][step], batches["t"][step])
+        losses.append(loss)
+        for name, w in weights.items():
+            info = [oh.make_tensor_value_info("r", 1, []), oh.make_tensor_value_info("t", 7, [])]
+            tensors = [oh.make_tensor_value_info(n, 1, w.shape) for n in names]
+            graph = oh.make_graph([node], "step", info + tensors, [oh.make_tensor_value_info(n, 1, w.shape) for n in node.output])
+            feeds = {"r": RATE, "t": np.int64(step), "x": w, "g": grads[name].astype("f4")}
+            run = onnx.reference.ReferenceEvaluator(oh.make_model(graph, opset_imports=OPSETS))
+            new, *kept[name] = run.run(None, feeds | {f"s{k}": s for k, s in enumerate(kept[name])})
+            weights[name] = new.astype("f4")
+    return losses, weights
+
+
+def options(plan):
+    return ["--dim", f"batch={ROWS}", "--train", *(pcc.plan_options(plan) if plan else [])]
+
+
+def train(op, plan, initialized):
+    with tempfile.TemporaryDirectory() as folder:
+        model, bundle, batches, saved, report = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "saved", "r.json"))
+        write(model, op, initialized)
+        oracle.save(batches, data())
+        pcc.succeed(model, "-o", bundle, *options(plan))
+        pcc.succeed("run", bundle, "--data", batches, "--steps", STEPS, "--comm", "thread", "--save", saved, "--report", report)
+        pcc.succeed("checkpoint", "export", saved, "-o", os.path.join(folder, "w.safetensors"))
+        losses, weights = expected(op)
+        with open(report) as file:
+            got = [s["loss"] for s in json.load(file)["steps"]]
+        trained = read_safetensors(os.path.join(folder, "w.safetensors"))
+        executed.compare({"loss": np.array(got)} | {n: trained[n] for n in WEIGHTS}, {"loss": np.array(losses)} | weights, 1e-5)
+
+
+def verify(op, plan):
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "m.onnx")
+        write(model, op)
+        executed.verify(model, *options(plan))
+
+
+def refuse(change, words, *more):
+    """A changed model is refused with these words."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "m.onnx")
+        write(path, "Momentum")
+        model = onnx.load(path)
+        change(model)
+        onnx.save(model, path)
+        code, _, err = pcc.call(path, "-o", os.path.join(folder, "m.pcc"), *options(""), *more)
+        if code not in (2, 3, 4) or words not in err:
+            raise pcc.Failure(f"exit code {code}: {err}")
+
+
+def infer():
+    """Without --train the model is what it computes."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "m.onnx")
+        write(model, "Adam")
+        executed.verify(model, "--dim", f"batch={ROWS}", "--tp", "2")
+
+
+PLANS = ["", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,preset=zero3", "pp=2", "pp=2,microbatches=4,schedule=gpipe"]
+for plan in PLANS:
+    for op in OPTIMIZERS:
+        if op == "Adam" or plan in ("", "pp=2"):
+            CASES[f"train {op} {plan or 'one rank'}"] = lambda o=op, p=plan: train(o, p, initialized=o == "Momentum")
+    CASES[f"verify Adam {plan or 'one rank'}"] = lambda p=plan: verify("Adam", p)
+CASES["infer"] = infer
+CASES["a second TrainingInfo"] = lambda: refuse(lambda m: m.training_info.append(m.training_info[0]), "2 TrainingInfos")
+CASES["an option of a loss"] = lambda: refuse(lambda m: None, "option --lr needs a --loss", "--lr", "1")
+CASES["a binding of another shape"] = lambda: refuse(
+    lambda m: setattr(m.training_info[0].update_binding[0], "value", "b1.new"), "of another type or shape")
+CASES["no gradient"] = lambda: refuse(lambda m: m.training_info[0].algorithm.node.pop(3), "w1.grad")
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
