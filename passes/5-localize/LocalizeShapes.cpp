@@ -1,5 +1,6 @@
 //===- LocalizeShapes.cpp - replace global shapes by what a rank owns -----===//
 
+#include "dialects/dist/Placement.h"
 #include "dialects/graph/Numbers.h"
 #include "passes/5-localize/LocalOp.h"
 #include "passes/5-localize/Passes.h"
@@ -94,8 +95,10 @@ private:
     if (failed(local))
       return failure();
     Value replacement;
-    if (auto set = dyn_cast<graph::SetParameterOp>(op))
+    if (auto set = dyn_cast<graph::SetParameterOp>(op)) {
+      recordPlacement(set);
       maskWritten(*local, set);
+    }
     if (local->rule.results.size()) {
       maskPadding(*local);
       if (auto adapt = localizers.find(op)) {
@@ -170,6 +173,15 @@ private:
     for (auto [f, factor] : llvm::enumerate(local.rule.factors))
       if (dist::isPadded(local.splits[f]))
         maskOperand(local, set.getValueMutable(), f);
+  }
+
+  /// A position may hold a weight in two placements, of which one is written.
+  static void recordPlacement(graph::SetParameterOp set) {
+    if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
+      set->setAttr(
+          dist::placementName,
+          dist::ShardingAttr::get(set.getContext(),
+                                  dist::placement(sharding.getSharding())));
   }
 
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {

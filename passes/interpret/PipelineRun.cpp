@@ -1,6 +1,7 @@
 //===- PipelineRun.cpp - the action tables of all positions ---------------===//
 
 #include "passes/interpret/PipelineRun.h"
+#include "dialects/dist/Placement.h"
 #include "passes/interpret/Shard.h"
 
 #include <set>
@@ -56,6 +57,17 @@ bool PipelineRun::isReady(const plan::Action &action) {
                       });
 }
 
+static std::string placementOf(graph::GetParameterOp get) {
+  return dist::placementKey(dist::shardingOf(get.getResult()),
+                            graph::tensorType(get.getResult()).getRank());
+}
+
+static std::string placementOf(graph::SetParameterOp set) {
+  return dist::placementKey(
+      set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
+      graph::tensorType(set.getValue()).getRank());
+}
+
 Mail PipelineRun::mailOf(const Position &position, int64_t stage,
                          int64_t microbatch) {
   Mail mail;
@@ -70,12 +82,13 @@ Mail PipelineRun::mailOf(const Position &position, int64_t stage,
   };
   const int64_t number = position.number;
   mail.read = [=, this](graph::GetParameterOp get) {
-    auto it = written.find({number, get.getParameter().str()});
+    auto it =
+        written.find({number, get.getParameter().str(), placementOf(get)});
     return it == written.end() ? RankTensors() : it->second;
   };
   mail.write = [=, this](graph::SetParameterOp set,
                          const RankTensors &tensors) {
-    pending[{number, set.getParameter().str()}] = tensors;
+    pending[{number, set.getParameter().str(), placementOf(set)}] = tensors;
     const Ranks ranks{mesh, 0};
     if (listener.onWrite)
       listener.onWrite(set.getParameter(),

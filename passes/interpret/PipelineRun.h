@@ -63,8 +63,10 @@ private:
   /// What functions gave to others of their stage in this step: by function,
   /// result, and microbatch or -1.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Parameters as steps have written them, by position; and in this step.
-  using Written = std::map<std::pair<int64_t, std::string>, RankTensors>;
+  /// Parameters as steps have written them, by position and placement; and in
+  /// this step.
+  using Written =
+      std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
   Written written, pending;
   std::vector<Position> positions;
   std::map<MailKey, RankTensors> underway;

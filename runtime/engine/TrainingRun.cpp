@@ -27,9 +27,10 @@ bool trains(const program::ProgramT &program) {
 }
 
 /// What a checkpoint holds of this rank: weights that change, and what the
-/// optimizer keeps.
+/// optimizer keeps. What a position holds in further placements is in `copies`.
 static std::vector<StateTensor> stateOf(const program::ProgramT &program,
-                                        const BufferTable &buffers) {
+                                        const BufferTable &buffers,
+                                        std::vector<StateTensor> &copies) {
   std::vector<StateTensor> state;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const program::BufferT &buffer = *program.buffers[i];
@@ -41,11 +42,12 @@ static std::vector<StateTensor> stateOf(const program::ProgramT &program,
         std::any_of(state.begin(), state.end(), [&](const StateTensor &other) {
           return other.name == parameter.name;
         });
-    if (!parameter.trainable || isKnown)
+    if (!parameter.trainable)
       continue;
-    state.push_back(stateTensorOf(
-        parameter,
-        static_cast<char *>(buffers.at(int32_t(i), 0)) - buffer.offset));
+    (isKnown ? copies : state)
+        .push_back(stateTensorOf(
+            parameter,
+            static_cast<char *>(buffers.at(int32_t(i), 0)) - buffer.offset));
   }
   return state;
 }
@@ -57,7 +59,8 @@ TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
       buffers(buffers), inputs(inputs), schedule(schedule), log(log),
-      progress(progress), speed(program), state(stateOf(program, buffers)) {}
+      progress(progress), speed(program),
+      state(stateOf(program, buffers, copies)) {}
 
 TrainingRun::~TrainingRun() {
   if (metricsFile)
@@ -67,7 +70,9 @@ TrainingRun::~TrainingRun() {
 Status TrainingRun::resume(const std::string &directory,
                            std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
-  if (Status status = loadCheckpoint(directory, state, mesh, at, world, loaded);
+  std::vector<StateTensor> all = state;
+  all.insert(all.end(), copies.begin(), copies.end());
+  if (Status status = loadCheckpoint(directory, all, mesh, at, world, loaded);
       status.failed())
     return status;
   position = loaded.position;

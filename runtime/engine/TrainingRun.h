@@ -78,6 +78,8 @@ private:
   StepLog &log;
   Progress &progress;
   StepSpeed speed;
+  /// Further placements of what is in `state`.
+  std::vector<StateTensor> copies;
   std::vector<StateTensor> state;
   TrainingPosition position;
   std::unique_ptr<CheckpointWriter> writer;

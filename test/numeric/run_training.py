@@ -32,6 +32,8 @@ MOMENTUM = ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--lr-sch
 PLANS = ["microbatches=4", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,microbatches=2,preset=zero2", "dp=2,preset=zero3", "pp=2",
          "pp=2,microbatches=4,schedule=gpipe", "pp=2,microbatches=4,schedule=naive", "pp=4,microbatches=4",
          "pp=2,microbatches=4,schedule=interleaved", "pp=2,microbatches=4,schedule=zb-h1", "pp=2,microbatches=4,schedule=zb-v",
+         # One position reads the tied weight of gpt2 in two placements.
+         "tp=2,pp=2,microbatches=4,schedule=zb-v",
          "tp=2,pp=2,dp=2", "dp=2,pp=2,preset=zero3,microbatches=2"]
 
 
@@ -148,7 +150,8 @@ for plan in ("", "dp=2,tp=2", "pp=2,microbatches=2,schedule=zb-h1", "dp=2,preset
     CASES[f"outside {plan}"] = lambda p=plan: outside(p)
 CASES["execute mlp mpi tp=2,pp=2"] = lambda: execute("mlp", "tp=2,pp=2", MOMENTUM, "mpi")
 for first, second in (("tp=2,pp=2", "dp=2,preset=zero3"), ("dp=2,preset=zero1", "pp=2,microbatches=4,schedule=zb-v"),
-                      ("pp=4,microbatches=4", "")):
+                      ("pp=4,microbatches=4", ""), ("tp=2", "tp=2,pp=2,microbatches=4,schedule=zb-v"),
+                      ("tp=2,pp=2,microbatches=4,schedule=zb-v", "")):
     CASES[f"resume {first} {second}"] = lambda f=first, s=second: resume("gpt2", f, s)
 
 if __name__ == "__main__":

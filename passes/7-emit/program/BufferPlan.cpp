@@ -306,6 +306,8 @@ int32_t BufferPlan::widened(Value value, int64_t copies) {
 
 int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
   const int32_t parameter = parameterList.find(set);
+  if (parameter < 0)
+    return -1;
   for (auto [index, storage] : llvm::enumerate(storages))
     if (storage.memory == program::Memory::Parameter &&
         storage.parameter == parameter)

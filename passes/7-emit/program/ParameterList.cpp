@@ -1,7 +1,7 @@
 //===- ParameterList.cpp - the weights of one position --------------------===//
 
 #include "passes/7-emit/program/ParameterList.h"
-#include "dialects/dist/ShardingText.h"
+#include "dialects/dist/Placement.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -68,7 +68,8 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
                                       ? dist::placement(attribute.getSharding())
                                       : dist::Sharding::whole(global.getRank());
   auto [entry, isNew] =
-      known.insert({{get.getParameter().str(), dist::toString(sharding)},
+      known.insert({{get.getParameter().str(),
+                     dist::placementKey(attribute, global.getRank())},
                     static_cast<int32_t>(program.parameters.size())});
   if (!isNew)
     return entry->second;
@@ -112,8 +113,10 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
 }
 
 int32_t ParameterList::find(graph::SetParameterOp set) const {
-  for (auto [index, parameter] : llvm::enumerate(program.parameters))
-    if (parameter->name == set.getParameter())
-      return static_cast<int32_t>(index);
-  return -1;
+  auto global = cast<RankedTensorType>(
+      graph::ParameterOp(declarations.lookup(set.getParameter())).getType());
+  auto written = set->getAttrOfType<dist::ShardingAttr>(dist::placementName);
+  auto entry = known.find({set.getParameter().str(),
+                           dist::placementKey(written, global.getRank())});
+  return entry == known.end() ? -1 : entry->second;
 }

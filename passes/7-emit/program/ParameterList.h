@@ -18,8 +18,8 @@ public:
 
   /// Index of the parameter that `get` reads.
   int32_t add(graph::GetParameterOp get);
-  /// Index of the parameter that `set` writes, which some op of the position
-  /// reads.
+  /// Index of the parameter that `set` writes; -1 if no op of the position
+  /// reads the weight in this placement.
   int32_t find(graph::SetParameterOp set) const;
 
 private:

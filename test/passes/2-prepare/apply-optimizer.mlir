@@ -113,3 +113,34 @@ module attributes {graph.precision = f16, graph.training = {optimizer = "sgd", m
     return %l, %g : tensor<f32>, tensor<4xf32>
   }
 }
+
+// -----
+
+// A model that says itself how it is trained has its own update: the gradient takes the place of what stood for it, and what
+// only one weight's update reads is of that weight, as is its state.
+// CHECK: graph.parameter @v : tensor<4xf32> fill 0.000000e+00 of @w
+// CHECK-LABEL: @main
+// CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<f32> {graph.name = "grad_norm"})
+module attributes {graph.training = {optimizer = "sgd"}} {
+  graph.parameter @w : tensor<4xf32> trained
+  graph.parameter @v : tensor<4xf32> fill 0.0
+  func.func @main(%l: tensor<f32>, %g: tensor<4xf32>)
+      -> (tensor<f32>, tensor<4xf32> {graph.gradient_of = @w}) {
+    // CHECK-NOT: graph.loss_gradient
+    // CHECK-DAG: %[[G:.*]] = graph.accumulate %arg1 {graph.updates = @w} : tensor<4xf32>
+    // CHECK-DAG: %[[V:.*]] = graph.get_parameter @v
+    // CHECK-DAG: %[[OLD:.*]] = graph.add %[[V]], %[[V]] {graph.updates = @w}
+    // CHECK-DAG: %[[NEW:.*]] = graph.sub %[[OLD]], %[[G]] {graph.updates = @w}
+    // CHECK: graph.set_parameter @v, %[[NEW]] {graph.updates = @w}
+    // CHECK: graph.set_parameter @w, %[[NEW]] {graph.updates = @w}
+    // CHECK: graph.set_parameter @pcc.step
+    %s = graph.loss_gradient {graph.gradient_of = @w} : tensor<4xf32>
+    %p = graph.accumulate %s : tensor<4xf32>
+    %v = graph.get_parameter @v : tensor<4xf32>
+    %old = graph.add %v, %v : tensor<4xf32>, tensor<4xf32>
+    %new = graph.sub %old, %p : tensor<4xf32>, tensor<4xf32>
+    graph.set_parameter @v, %new : tensor<4xf32>
+    graph.set_parameter @w, %new : tensor<4xf32>
+    return %l, %g : tensor<f32>, tensor<4xf32>
+  }
+}

@@ -16,6 +16,8 @@ static bool setParameter(Operation *op, InstructionWriter &writer) {
   program::CopyT copy;
   copy.source = writer.bufferOf(set.getValue());
   copy.target = writer.buffers.parameterBuffer(set);
+  if (copy.target < 0)
+    return false;
   copy.source_offset = std::make_unique<program::ScalarT>();
   copy.target_offset = std::make_unique<program::ScalarT>();
   copy.loops.emplace_back(graph::tensorType(set.getValue()).getNumElements(), 1,
