@@ -28,6 +28,7 @@ sys.dont_write_bytecode = True
 import builder
 import exports
 import oracle
+from asked import Asked
 
 PCC = os.environ.get("PCC", os.path.join(ROOT, "build", "release", "bin", "pcc"))
 BASE = "torch-eager"
@@ -42,31 +43,14 @@ MODELS = {
 }
 
 
-class Peer:
+class Peer(Asked):
     """A process of peer.py."""
-
-    def __init__(self, variant, model, path, inputs, threads):
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-        command = [sys.executable, "-B", os.path.join(HERE, "peer.py"), variant, model, path, inputs, str(threads)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-
-    def ask(self, line):
-        self.process.stdin.write(f"{line}\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise SystemExit(f"{self.process.args[3]} ended")
-        return json.loads(answer)
 
     def steps(self, count):
         return self.ask(count)
 
     def outputs(self, folder):
         self.ask(f"outputs {folder}")
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class Pcc:
@@ -125,7 +109,7 @@ def prepare(model, arguments, folder):
 def measure(model, threads, arguments, folder):
     path, inputs, dims = prepare(model, arguments, folder), os.path.join(folder, "inputs"), MODELS[model][1]
     variants = {} if arguments.without_pcc else {"pcc": Pcc(path, folder, inputs, dims, threads)}
-    variants |= {v: Peer(v, model, path, inputs, threads) for v in PEERS}
+    variants |= {v: Peer("peer.py", v, model, path, inputs, threads, threads=threads) for v in PEERS}
     error = differences(variants, folder)
     rounds = []
     for _ in range(arguments.rounds):

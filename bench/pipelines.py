@@ -19,11 +19,10 @@ import os
 import re
 import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 
 import training
+from asked import Asked
 
 RANKS = 4
 BASE = "torch 1f1b"
@@ -38,26 +37,23 @@ class Peer(training.Peer):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-        sizes = map(str, (arguments.heads, arguments.layers, arguments.microbatches))
-        command = [sys.executable, "-B", os.path.join(training.HERE, "pipelines_peer.py")]
         files = [os.path.join(folder, name) for name in ("model.onnx", "data")]
-        rest = [str(RANKS), str(port), *files, *sizes]
-        start = lambda rank: subprocess.Popen([*command, schedule, str(rank), *rest], stdin=subprocess.PIPE, text=True,
-                                              stdout=subprocess.PIPE, env=environment)
-        self.process, *self.others = map(start, range(RANKS))
+        rest = [RANKS, port, *files, arguments.heads, arguments.layers, arguments.microbatches]
+        loopback = {"GLOO_SOCKET_IFNAME": "lo"}
+        super().__init__("pipelines_peer.py", schedule, 0, *rest, **loopback)
+        self.others = [Asked("pipelines_peer.py", schedule, rank, *rest, **loopback) for rank in range(1, RANKS)]
 
     def ask(self, count):
         for other in self.others:
-            other.stdin.write(f"{count}\n")
-            other.stdin.flush()
+            other.tell(count)
         return super().ask(count)
 
     def end(self):
-        for process in (*self.others, self.process):
-            process.stdin.close()
-        for process in (*self.others, self.process):
-            process.wait()
+        for other in self.others:
+            other.process.stdin.close()
+        super().end()
+        for other in self.others:
+            other.end()
 
 
 class Pcc(training.Pcc):

@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 import builder
 import numpy as np
 import oracle
+from asked import Asked
 
 PCC = os.environ.get("PCC", os.path.join(ROOT, "build", "release", "bin", "pcc"))
 BASE = "torch-eager"
@@ -33,22 +34,8 @@ COMPARED = 5
 TOLERANCE = 1e-3     # losses of other variants, relative to BASE
 
 
-class Peer:
-    """A process of training_peer.py."""
-
-    def __init__(self, variant, folder, heads):
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-        command = [sys.executable, "-B", os.path.join(HERE, "training_peer.py"), variant, os.path.join(folder, "model.onnx"),
-                   os.path.join(folder, "data"), str(heads)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-
-    def ask(self, count):
-        self.process.stdin.write(f"{count}\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise SystemExit(f"{self.process.args[3]} ended")
-        return json.loads(answer)
+class Peer(Asked):
+    """A process whose answer has loss, seconds and CPU seconds of each step."""
 
     def losses(self, count):
         return [loss for loss, _, _ in self.ask(count)]
@@ -56,10 +43,6 @@ class Peer:
     def steps(self, count):
         """-> seconds and CPU seconds of a step"""
         return [statistics.median(values) for values in list(zip(*self.ask(count)))[1:]]
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class Pcc:
@@ -156,7 +139,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="pcc-bench-") as folder:
         dims, weights = prepare(arguments, folder)
         print(f"{weights / 1e6:.1f} M weights", flush=True)
-        variants = {"pcc": Pcc(folder, dims)} | {v: Peer(v, folder, arguments.heads) for v in PEERS}
+        files = [os.path.join(folder, name) for name in ("model.onnx", "data")]
+        variants = {"pcc": Pcc(folder, dims)} | {v: Peer("training_peer.py", v, *files, arguments.heads) for v in PEERS}
         errors = differences(variants, BASE)
         rows = rows_of(variants, interleave(variants, arguments), BASE, errors)
     print_rows(rows)

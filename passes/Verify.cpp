@@ -74,8 +74,7 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
       module->getAttrOfType<mlir::DictionaryAttr>(prepare::trainingName);
-  if (!entries || phaseOf(module) > Phase::Import ||
-      module->hasAttr(rank::memoryLimitName))
+  if (!entries || module->hasAttr(rank::memoryLimitName))
     return;
   mlir::NamedAttrList more(entries);
   more.set("sum_gradients", mlir::UnitAttr::get(module.getContext()));

@@ -169,6 +169,7 @@ dist::SubAxes ShardedOp::innerAxes() const {
       llvm::append_range(inner, split);
   return inner;
 }
+
 graph::ShardingRule pcc::shard::ruleOf(Operation *op) {
   if (auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op))
     return ruled.getShardingRule();

@@ -212,7 +212,9 @@ private:
       return;
     const int64_t bound =
         passed.size.value_or(graph::tensorType(data).getDimSize(dim));
-    if (!known.insert({input.getAsOpaquePointer(), bound, passed.allUsed})
+    if (!known
+             .insert({input.getAsOpaquePointer(), bound, passed.ignored,
+                      passed.allUsed})
              .second)
       return;
     // A kernel is called after its last op.
@@ -234,7 +236,9 @@ private:
 
   SymbolTable symbols;
   std::vector<IndexUse> uses;
-  llvm::SmallSet<std::tuple<const void *, int64_t, bool>, 4> known;
+  llvm::SmallSet<
+      std::tuple<const void *, int64_t, std::optional<int64_t>, bool>, 4>
+      known;
 };
 } // namespace
 

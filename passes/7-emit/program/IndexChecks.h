@@ -21,8 +21,8 @@ struct IndexUse {
   std::string node;
 };
 
-/// All such uses, in program order, each input once per size, and once more
-/// where elements are left out.
+/// All such uses, in program order, each input once per size, ignored
+/// value, and whether elements are left out.
 std::vector<IndexUse> findIndexUses(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

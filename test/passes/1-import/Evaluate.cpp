@@ -2,10 +2,10 @@
 
 #include "test/passes/1-import/Evaluate.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/meaning/Meaning.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/1-import/Elements.h"
 #include "passes/1-import/Import.h"
+#include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -77,16 +77,8 @@ private:
   }
 
   void evaluateOp(Operation &op) {
-    SmallVector<const HostTensor *> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(&values.at(operand));
-    SmallVector<HostTensor> results;
-    if (failed(evaluate(&op, operands, results, Numerics::Model, error))) {
+    if (failed(evaluateOn(values, op, Numerics::Model, error)))
       error = op.getName().getStringRef().str() + ": " + error;
-      return;
-    }
-    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results))
-      values[value] = std::move(tensor);
   }
 
   void writeResults(func::ReturnOp end) {

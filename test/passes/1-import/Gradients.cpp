@@ -2,9 +2,9 @@
 
 #include "test/passes/1-import/Gradients.h"
 #include "dialects/graph/gradients/Differentiate.h"
-#include "dialects/graph/meaning/Meaning.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <cstring>
@@ -115,19 +115,8 @@ private:
   }
 
   bool evaluateUpTo(Operation *last, Tensors &all) {
-    for (Operation &op : main.front().without_terminator()) {
-      SmallVector<const HostTensor *> operands;
-      for (Value operand : op.getOperands())
-        operands.push_back(&all.find(operand)->second);
-      SmallVector<HostTensor> results;
-      if (failed(evaluate(&op, operands, results, Numerics::Exact)))
-        return false;
-      for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results))
-        all[result] = std::move(tensor);
-      if (&op == last)
-        break;
-    }
-    return true;
+    std::string error;
+    return succeeded(pcc::graph::evaluateUpTo(all, main.front(), last, error));
   }
 
   double lossAt(Value argument, ArrayRef<double> direction, double step) {

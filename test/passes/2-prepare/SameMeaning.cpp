@@ -2,11 +2,11 @@
 
 #include "test/passes/2-prepare/SameMeaning.h"
 #include "dialects/graph/meaning/Fold.h"
-#include "dialects/graph/meaning/Meaning.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/2-prepare/Passes.h"
+#include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <map>
@@ -57,16 +57,8 @@ private:
                            weight.getParameter().str())));
       return "";
     }
-    SmallVector<const HostTensor *> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(&values.at(operand));
-    SmallVector<HostTensor> computed;
     std::string error;
-    if (failed(evaluate(&op, operands, computed, Numerics::Exact, error)))
-      return error;
-    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), computed))
-      values[value] = std::move(tensor);
-    return "";
+    return failed(evaluateOn(values, op, Numerics::Exact, error)) ? error : "";
   }
 
   struct ByPointer {

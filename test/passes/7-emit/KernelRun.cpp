@@ -3,7 +3,6 @@
 #include "test/passes/7-emit/KernelRun.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/meaning/Meaning.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -12,6 +11,7 @@
 #include "passes/7-emit/KernelCode.h"
 #include "passes/7-emit/KernelPlan.h"
 #include "passes/7-emit/Passes.h"
+#include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cmath>
@@ -193,15 +193,9 @@ static std::string meaningOf(rank::KernelOp kernel,
   for (auto [argument, tensor] : llvm::zip(body.getArguments(), operands))
     values[argument] = tensor;
   for (Operation &op : body.without_terminator()) {
-    SmallVector<const HostTensor *> inputs;
-    for (Value operand : op.getOperands())
-      inputs.push_back(&values[operand]);
-    SmallVector<HostTensor> outputs;
     std::string error;
-    if (failed(evaluate(&op, inputs, outputs, Numerics::Model, error)))
+    if (failed(evaluateOn(values, op, Numerics::Model, error)))
       return op.getName().getStringRef().str() + " " + error;
-    for (auto [result, tensor] : llvm::zip(op.getResults(), outputs))
-      values[result] = tensor;
   }
   for (Value result : kernel.getYield().getResults())
     wanted.push_back(values[result]);

@@ -2,11 +2,11 @@
 
 #include "test/dialects/graph/gradients/Differentiated.h"
 #include "dialects/graph/gradients/Differentiate.h"
-#include "dialects/graph/meaning/Meaning.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <random>
@@ -93,19 +93,9 @@ public:
 
   /// Evaluates the ops up to `last`, all of them if it is null.
   bool evaluateUpTo(Operation *last, Tensors &all) {
-    for (Operation &op : function.front().without_terminator()) {
-      SmallVector<const HostTensor *> operands;
-      for (Value operand : op.getOperands())
-        operands.push_back(&all.find(operand)->second);
-      SmallVector<HostTensor> results;
-      if (failed(evaluate(&op, operands, results, Numerics::Exact)))
-        return false;
-      for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results))
-        all[result] = std::move(tensor);
-      if (&op == last)
-        break;
-    }
-    return true;
+    std::string error;
+    return succeeded(
+        pcc::graph::evaluateUpTo(all, function.front(), last, error));
   }
 
   /// The loss at the arguments as they are.

@@ -7,6 +7,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Parser/Parser.h"
+#include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -54,18 +55,12 @@ std::string pcc::graph::evaluated(StringRef ops, Numerics numerics) {
   DenseMap<Value, HostTensor> values;
   std::string text;
   for (Operation &op : *module->getBody()) {
-    SmallVector<const HostTensor *> operands;
-    for (Value operand : op.getOperands())
-      operands.push_back(&values[operand]);
-    SmallVector<HostTensor> results;
     std::string error;
-    if (failed(evaluate(&op, operands, results, numerics, error)))
+    if (failed(evaluateOn(values, op, numerics, error)))
       return "error: " + error;
     text.clear();
-    for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results)) {
-      append(text, tensor);
-      values[result] = std::move(tensor);
-    }
+    for (Value result : op.getResults())
+      append(text, values[result]);
   }
   return text;
 }

@@ -1,0 +1,32 @@
+"""A program that measures on request: a line to its standard input, a line of JSON from its standard output."""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Asked:
+    """A process of a program of this folder; its computations take `threads` threads."""
+
+    def __init__(self, program, *arguments, threads=1, **environment):
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads), **environment}
+        command = [sys.executable, "-B", os.path.join(HERE, program), *map(str, arguments)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.name = arguments[0]
+
+    def tell(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def ask(self, line):
+        self.tell(line)
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"{self.name} ended")
+        return json.loads(answer)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
