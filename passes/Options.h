@@ -34,6 +34,8 @@ struct TrainingOptions {
   std::vector<std::string> decay, freeze, trainOnly;
   /// none, full, selective or auto.
   std::string recompute;
+  /// --reproducible: the bits of sums over the batch depend on no layout.
+  bool reproducible = false;
 };
 
 /// The options of compile, verify and explain, as typed: values that were not

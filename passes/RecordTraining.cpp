@@ -75,6 +75,8 @@ void pcc::addTrainingText(const TrainingOptions &options,
       text[list.option] = llvm::join(options.*list.value, " ");
   if (!options.recompute.empty())
     text["--recompute"] = options.recompute;
+  if (options.reproducible)
+    text["--reproducible"] = "true";
   if (!options.betas.empty())
     text["--betas"] = textOf(options.betas[0]) + "," + textOf(options.betas[1]);
 }
@@ -114,8 +116,8 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
 static Outcome checkOwnTraining(const TrainingOptions &options) {
   std::map<std::string, std::string> given;
   addTrainingText(options, given);
-  for (const char *option :
-       {"--train", "--dropout", "--seed", "--recompute", "--loss-scale"})
+  for (const char *option : {"--train", "--dropout", "--seed", "--recompute",
+                             "--loss-scale", "--reproducible"})
     given.erase(option);
   if (given.empty())
     return {};
@@ -162,6 +164,8 @@ void pcc::recordTraining(ModuleOp module, const TrainingOptions &options) {
   if (!options.recompute.empty())
     module->setAttr(pipe::recomputeName,
                     builder.getStringAttr(options.recompute));
+  if (options.reproducible)
+    module->setAttr(graph::reproducibleName, builder.getUnitAttr());
   module->setAttr(prepare::trainingName,
                   entries.getDictionary(module.getContext()));
 }
@@ -181,5 +185,6 @@ TrainingOptions pcc::recallTraining(ModuleOp module) {
       (options.*list.value).push_back(text.str());
   if (auto beta1 = request->number("beta1"))
     options.betas = {*beta1, request->number("beta2", 0.999)};
+  options.reproducible = module->hasAttr(graph::reproducibleName);
   return options;
 }

@@ -17,6 +17,10 @@ inline constexpr llvm::StringLiteral mirrorsName = "graph.mirrors";
 /// weighs. Without it the op is of all weights.
 inline constexpr llvm::StringLiteral updatesName = "graph.updates";
 
+/// On the module: sums over the batch, and the norm of gradients, have bits
+/// that do not depend on how the batch and what is stored are divided.
+inline constexpr llvm::StringLiteral reproducibleName = "graph.reproducible";
+
 /// When an op of a step of training runs, in this order.
 enum class StepPart : uint8_t {
   Forward,  ///< once per microbatch

@@ -6,6 +6,7 @@
 #include "passes/4-shard/ExpertDims.h"
 #include "passes/4-shard/HandOut.h"
 #include "passes/4-shard/Notes.h"
+#include "passes/4-shard/OrderedSums.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/Places.h"
 #include "passes/4-shard/Recorded.h"
@@ -137,6 +138,9 @@ struct DecideShardings
       separateStepInputs(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }
+    if (failed(orderSums(getOperation(), *seeds, mesh)))
+      return signalPassFailure();
+    seeds = Seeds::resolve(getOperation(), mesh);
     ShardedGraph graph = refinedGraph(getOperation(), *seeds, mesh);
     plan::ReshardPlanner planner(
         mesh, plan::pricesOf(
@@ -161,6 +165,7 @@ struct DecideShardings
     recordDecisions(graph, *seeds, planner);
     annotate(graph);
     forgetStepInputs(getOperation());
+    forgetOrder(getOperation());
   }
 };
 } // namespace

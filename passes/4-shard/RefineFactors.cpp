@@ -233,20 +233,18 @@ bool ShardedGraph::endsAttention(unsigned index) const {
 
 void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
   for (unsigned i = 0; i < numArguments; ++i) {
-    auto tagDim = [&](StringRef name, Tag tag, int64_t numParts) {
+    auto factorsOf = [&](StringRef name) {
       auto index = function.getArgAttrOfType<IntegerAttr>(i, name);
-      if (!index)
-        return;
-      const auto &dim = ops[i].rule->results[0][index.getInt()];
-      if (dim.empty())
-        return;
-      const int factor = sequenceFactor(*ops[i].rule, dim, numParts);
+      return index ? ops[i].rule->results[0][index.getInt()] : DimFactors();
+    };
+    if (DimFactors dim = factorsOf("graph.sequence_dim"); !dim.empty()) {
+      const int factor = sequenceFactor(*ops[i].rule, dim, sequenceParts);
       if (factor != dim.front())
         tags[i][dim.front()] = Tag::Stripe;
-      tags[i][factor] = tag;
-    };
-    tagDim("graph.sequence_dim", Tag::Sequence, sequenceParts);
-    tagDim("graph.batch_dim", Tag::Batch, 1);
+      tags[i][factor] = Tag::Sequence;
+    }
+    for (int factor : factorsOf("graph.batch_dim"))
+      tags[i][factor] = Tag::Batch;
   }
   for (unsigned user = numArguments; user < ops.size(); ++user) {
     for (const Edge &edge : operands[user]) {

@@ -2,6 +2,7 @@
 
 #include "passes/4-shard/StrategySpace.h"
 #include "passes/4-shard/InnerValues.h"
+#include "passes/4-shard/OrderedSums.h"
 #include "passes/4-shard/StepInputs.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -183,10 +184,6 @@ void StrategySpace::divideStored(unsigned index, const Hand &hand,
   states = std::move(next);
 }
 
-static bool isTransfer(const ShardedOp &op) {
-  return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
-}
-
 /// Whether an op makes another type of what is stored in parts: cast in parts,
 /// it may be what is gathered.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
@@ -205,7 +202,8 @@ void StrategySpace::followStored(unsigned index, const Hand &hand,
     return;
   const dist::SubAxis &part = hand.parts.front();
   auto may = [&](const Strategy &strategy) {
-    return strategy.kind != Strategy::Through || !isTransfer(graph.ops[index]);
+    return shard::mayTake(graph, index, strategy, hand.role) &&
+           keepsOrder(index, strategy, hand.role);
   };
   States next;
   for (const State &state : states)
@@ -278,10 +276,26 @@ bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
   return false;
 }
 
+/// Whether sums over the batch stay in their order, if they have one.
+bool StrategySpace::keepsOrder(unsigned index, const Strategy &strategy,
+                               AxisRole role) const {
+  const ShardedOp &op = graph.ops[index];
+  if (role == AxisRole::Tensor)
+    return true;
+  if (strategy.kind == Strategy::Through)
+    return mayPassSum(op.op);
+  return strategy.kind != Strategy::Split ||
+         graph.tags[index][strategy.index] != Tag::Batch ||
+         op.rule->factors[strategy.index].kind != graph::FactorKind::Sum ||
+         mayDivideSum(op.op);
+}
+
 bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
                             const Hand &hand) const {
   const bool inTime = isInTime(hand.parts);
   if (!shard::mayTake(graph, index, strategy, hand.role, inTime))
+    return false;
+  if (!inTime && !keepsOrder(index, strategy, hand.role))
     return false;
   // Sums over an axis end before what they give is stored in parts.
   if (strategy.kind == Strategy::Through && !inTime &&
@@ -295,6 +309,10 @@ bool pcc::shard::mayCutInTime(const ShardedGraph &graph,
                               graph::FactorKind kind) {
   return kind == graph::FactorKind::Parallel ||
          (kind == graph::FactorKind::Sum && graph.isTraining());
+}
+
+static bool isTransfer(const ShardedOp &op) {
+  return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
 
 bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
@@ -348,11 +366,14 @@ bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||
       (isInTime(part) && isReadOncePerStep(graph.function.getArgument(index))))
     return false;
+  bool hasBatch = false;
   for (auto [tag, axes, factor] :
-       llvm::zip_equal(graph.tags[index], op.axes, op.rule->factors))
-    if (tag == Tag::Batch && factor.size > 1)
-      return !llvm::is_contained(axes, part);
-  return false;
+       llvm::zip_equal(graph.tags[index], op.axes, op.rule->factors)) {
+    if (tag == Tag::Batch && llvm::is_contained(axes, part))
+      return false;
+    hasBatch |= tag == Tag::Batch && factor.size > 1;
+  }
+  return hasBatch;
 }
 
 Choice StrategySpace::choiceOf(unsigned index, State state) const {

@@ -105,6 +105,8 @@ private:
   void followStored(unsigned index, const Hand &hand, States &states) const;
   bool mayTake(unsigned index, const Strategy &strategy,
                const Hand &hand) const;
+  bool keepsOrder(unsigned index, const Strategy &strategy,
+                  AxisRole role) const;
   bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;
   void addBeforeVisitors(unsigned index, const Hand &hand,
                          llvm::SmallVectorImpl<ShardedOp> &candidates) const;

@@ -1,7 +1,11 @@
-//===- Combine.h - reducing elements in member order ----------------------===//
+//===- Combine.h - reducing elements of members in a fixed order ----------===//
 //
-// Every communicator that adds by itself adds through here, in the order of the
-// group's members: ranks as threads and as processes give the same bits.
+// Every communicator that adds by itself adds through here, in a binary tree
+// over the group's members, in their order: ranks as threads and as processes
+// give the same bits, and so does one rank that does the same with what 2, 4, …
+// of them have.
+//
+//   0 1 2 3 4:   ((0 + 1) + (2 + 3)) + 4
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +16,7 @@
 #include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <type_traits>
 
@@ -37,23 +42,36 @@ template <typename T> inline T reduceTwo(Reduction kind, T left, T right) {
   }
 }
 
-/// `kind` is a constant, so that the loop has no branch.
+/// Elements that are reduced at a time.
+inline constexpr size_t combinedAtOnce = 512;
+
+/// Reduces `size` elements from `at` on of all `inputs` into `block`. `kind` is
+/// a constant, so that the loops have no branch.
+template <Reduction kind, typename T>
+void combineBlock(std::span<const void *const> inputs, size_t at, size_t size,
+                  Computed<T> *block) {
+  using Wide = Computed<T>;
+  if (inputs.size() == 1) {
+    const T *source = static_cast<const T *>(inputs[0]) + at;
+    for (size_t i = 0; i < size; ++i)
+      block[i] = static_cast<Wide>(source[i]);
+    return;
+  }
+  const size_t half = std::bit_floor(inputs.size() - 1);
+  Wide right[combinedAtOnce];
+  combineBlock<kind, T>(inputs.first(half), at, size, block);
+  combineBlock<kind, T>(inputs.subspan(half), at, size, right);
+  for (size_t i = 0; i < size; ++i)
+    block[i] = reduceTwo(kind, block[i], right[i]);
+}
+
 template <Reduction kind, typename T>
 void combineAs(std::span<const void *const> inputs,
                std::span<void *const> outputs, size_t begin, size_t end) {
-  constexpr size_t blockSize = 512;
-  using Wide = Computed<T>;
-  Wide block[blockSize];
-  for (size_t at = begin; at < end; at += blockSize) {
-    const size_t size = std::min(blockSize, end - at);
-    const T *first = static_cast<const T *>(inputs[0]) + at;
-    for (size_t i = 0; i < size; ++i)
-      block[i] = static_cast<Wide>(first[i]);
-    for (const void *input : inputs.subspan(1)) {
-      const T *source = static_cast<const T *>(input) + at;
-      for (size_t i = 0; i < size; ++i)
-        block[i] = reduceTwo(kind, block[i], static_cast<Wide>(source[i]));
-    }
+  Computed<T> block[combinedAtOnce];
+  for (size_t at = begin; at < end; at += combinedAtOnce) {
+    const size_t size = std::min(combinedAtOnce, end - at);
+    combineBlock<kind, T>(inputs, at, size, block);
     for (void *output : outputs) {
       T *target = static_cast<T *>(output) + at;
       for (size_t i = 0; i < size; ++i)
@@ -62,9 +80,9 @@ void combineAs(std::span<const void *const> inputs,
   }
 }
 
-/// Reduces elements [begin, end) of all `inputs`, first to last, into every one
-/// of `outputs`. An output may be one of the inputs. Halves accumulate in f32;
-/// a sum of bools is their disjunction, a product their conjunction.
+/// Reduces elements [begin, end) of all `inputs` into every one of `outputs`.
+/// An output may be one of the inputs. Halves accumulate in f32; a sum of bools
+/// is their disjunction, a product their conjunction.
 inline void combine(std::span<const void *const> inputs,
                     std::span<void *const> outputs, size_t begin, size_t end,
                     ElementType type, Reduction kind) {

@@ -1,6 +1,7 @@
 //===- Collective.cpp - collectives as operations -------------------------===//
 
 #include "runtime/engine/Collective.h"
+#include "runtime/comm/Combine.h"
 #include "runtime/engine/CollectiveOperation.h"
 #include "runtime/engine/RowCollective.h"
 #include "runtime/program/ElementDispatch.h"
@@ -126,21 +127,8 @@ public:
   }
 };
 
-struct Add {
-  template <typename T> static T of(T a, T b) { return T(a + b); }
-};
-struct Greater {
-  template <typename T> static T of(T a, T b) { return a < b ? b : a; }
-};
-struct Lesser {
-  template <typename T> static T of(T a, T b) { return b < a ? b : a; }
-};
-struct Multiply {
-  template <typename T> static T of(T a, T b) { return T(a * b); }
-};
-
-/// Pieces of all members arrive in scratch and are reduced in member order, so
-/// that the result does not depend on timing.
+/// Pieces of all members arrive in scratch and are reduced in the order of all
+/// reductions, so that the result does not depend on timing.
 class ReduceScatter : public PlannedCollective {
 public:
   ReduceScatter(const LoadContext &context,
@@ -149,6 +137,7 @@ public:
       : PlannedCollective(context, instruction, group, std::move(made)) {
     receives.clear();
     receives.reserve(plan.receives.size());
+    inputs.reserve(plan.receives.size());
   }
 
   Status run(const RunContext &run) override {
@@ -198,28 +187,16 @@ private:
                     done);
   }
 
-  void reduce(const Addresses &at) const {
-    using Reducer = void (ReduceScatter::*)(const Addresses &) const;
-    static constexpr Reducer reducers[] = {
-        &ReduceScatter::reduceBy<Add>, &ReduceScatter::reduceBy<Greater>,
-        &ReduceScatter::reduceBy<Lesser>, &ReduceScatter::reduceBy<Multiply>};
-    (this->*reducers[size_t(collective.reduction)])(at);
+  void reduce(const Addresses &at) {
+    inputs.clear();
+    for (const PeerPiece &piece : plan.receives)
+      inputs.push_back(placeOf(piece, at));
+    void *output = placeOf(plan.receives[0], at);
+    combine(inputs, {&output, 1}, 0, size_t(plan.receives[0].elements), type,
+            static_cast<Reduction>(collective.reduction));
   }
 
-  template <typename Reducer> void reduceBy(const Addresses &at) const {
-    dispatch(type, [&](auto element) {
-      using T = decltype(element);
-      T *first = reinterpret_cast<T *>(placeOf(plan.receives[0], at));
-      for (int64_t i = 0; i < plan.receives[0].elements; ++i) {
-        auto sum = static_cast<Computed<T>>(first[i]);
-        for (size_t member = 1; member < plan.receives.size(); ++member)
-          sum = Reducer::of(
-              sum, static_cast<Computed<T>>(reinterpret_cast<const T *>(
-                       placeOf(plan.receives[member], at))[i]));
-        first[i] = static_cast<T>(sum);
-      }
-    });
-  }
+  std::vector<const void *> inputs;
 };
 
 /// A value that all microbatches share is cut at another place in each.

@@ -5,7 +5,7 @@
 
 Losses, norms, weights and states of the optimizer after some steps, in f32: stage cuts and schedules against one stage with as many
 microbatches, schedules also beside tensor parallelism; storage rules (zero1, zero2, zero3) against plain data parallelism, with one
-microbatch; stages of which no weight is trained; a run that is saved and resumed, also on other stages, against one that is not.
+microbatch, and with --reproducible any data parallelism against one rank; stages of which no weight is trained; a run that is saved and resumed, also on other stages, against one that is not.
 """
 import os
 import tempfile
@@ -24,6 +24,11 @@ EQUAL = [
     ["dp=2,microbatches=1", "dp=2,microbatches=1,preset=zero1", "dp=2,microbatches=1,preset=zero2",
      "dp=2,microbatches=1,preset=zero3"],
     ["dp=2,microbatches=2,preset=zero1", "dp=2,pp=2,microbatches=2,preset=zero1"]]
+
+# With --reproducible, on one rank and on many.
+REPRODUCIBLE = ["microbatches=2", "dp=2,microbatches=2", "dp=4,microbatches=2", "dp=2,microbatches=2,preset=zero1",
+                "dp=2,microbatches=2,preset=zero2", "dp=4,microbatches=2,preset=zero3", "dp=2,pp=2,microbatches=2",
+                "dp=2,pp=2,microbatches=2,preset=zero2,schedule=zb-h1", "dp=2,pp=2,microbatches=2,preset=zero3,schedule=gpipe"]
 
 
 def outcome(bundle, data, steps, *options):
@@ -67,6 +72,9 @@ for plans in EQUAL:
     for plan in plans[1:]:
         for kind, optimizer in ("mlp", MOMENTUM), ("gpt2", ADAM), ("llama", ADAM):
             CASES[f"{kind} {plan} as {plans[0]}"] = lambda k=kind, o=optimizer, f=plans[0], p=plan: equal(k, o, f, p)
+for plan in REPRODUCIBLE[1:]:
+    for kind in ("mlp", "gpt2", "llama"):
+        CASES[f"reproducible {kind} {plan}"] = lambda k=kind, p=plan: equal(k, ADAM + ["--reproducible"], REPRODUCIBLE[0], p)
 for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,microbatches=4,schedule=interleaved"):
     CASES[f"frozen {plan}"] = lambda p=plan: equal("gpt2", ADAM + ["--train-only", "*h.3*"], "microbatches=4", p)
 for first, second in (("microbatches=4", "microbatches=4"), ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v"),

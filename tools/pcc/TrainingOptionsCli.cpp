@@ -89,6 +89,16 @@ static void addNumerics(CLI::App &app, TrainingOptions &options) {
       ->group(group);
 }
 
+static void addReproducible(CLI::App &app, TrainingOptions &options) {
+  app.add_flag("--reproducible", options.reproducible,
+               "sums over the batch and the norm of gradients in an order "
+               "that no layout changes: the same bits for every dp that is a "
+               "power of two, with and without zero1, zero2 or zero3. "
+               "Gradients are reduced in every microbatch, and products made "
+               "sample by sample")
+      ->group(group);
+}
+
 static void addRecompute(CLI::App &app, TrainingOptions &options) {
   app.add_option("--recompute", options.recompute,
                  "what the backward pass makes again in place of keeping it: "
@@ -134,6 +144,7 @@ void tool::addTrainingOptions(CLI::App &app, TrainingOptions &options) {
       ->check(CLI::IsMember({"sgd", "adam", "adamw", "adagrad"}))
       ->group(group);
   addNumbers(app, options);
+  addReproducible(app, options);
   addRecompute(app, options);
   app.add_option("--lr-schedule", options.lrSchedule,
                  "constant, 'linear(steps=N, warmup=K, final=F)' or "

@@ -6,6 +6,9 @@
 //   3. oneDNN's sgemm per batch, and a loop of ours
 //   4. plain loops: any type, any strides
 //
+// Products that have to be made one by one begin with 3: what a primitive does
+// for one may depend on how many there are.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/DnnlCall.h"
@@ -255,8 +258,9 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // Few large products divide themselves; many small ones are divided here.
-    if (problem.numBatches() >= threads.size())
+    // Few large products divide themselves, in ways that may depend on threads;
+    // many small ones are divided here.
+    if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
       multiply(0, problem.numBatches());
@@ -386,7 +390,7 @@ Status prepareMatmul(CpuResources &resources, const LoadContext &context,
     operation = std::make_unique<NoMatmul>();
     return Status::success();
   }
-  if (problem.k > 0)
+  if (problem.k > 0 && !problem.oneByOne)
     if (Status status =
             prepareDnnl(resources, context, matmul, problem, operation);
         status.failed() || operation)

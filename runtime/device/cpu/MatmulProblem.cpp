@@ -29,12 +29,13 @@ MatmulProblem::MatmulProblem(const program::MatmulT &matmul, ElementType type)
       a(split(matmul.a_strides)), b(split(matmul.b_strides)),
       c(split(matmul.c_strides)), alpha(matmul.alpha),
       activation(matmul.activation), hasBias(matmul.bias >= 0),
-      hasResidual(matmul.residual >= 0) {
+      hasResidual(matmul.residual >= 0), oneByOne(matmul.one_by_one) {
   a.offset = matmul.a_offset;
   b.offset = matmul.b_offset;
   residual = hasResidual ? split(matmul.residual_strides) : c;
   mergeBatches();
-  mergeIntoRows();
+  if (!oneByOne)
+    mergeIntoRows();
   normalize(a, m, k);
   normalize(b, k, n);
   normalize(c, m, n);

@@ -22,7 +22,8 @@ struct MatrixStrides {
 };
 
 /// c = activation(alpha * a b + bias) + residual, with batch dims merged where
-/// all operands allow, and into m where b has no batch.
+/// all operands allow, and into m where b has no batch, unless products have to
+/// stay one by one.
 struct MatmulProblem {
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
@@ -32,7 +33,7 @@ struct MatmulProblem {
   MatrixStrides a, b, c, residual;
   float alpha;
   program::Activation activation;
-  bool hasBias, hasResidual;
+  bool hasBias, hasResidual, oneByOne;
 
   int64_t numBatches() const;
   bool isEmpty() const { return numBatches() * m * n == 0; }

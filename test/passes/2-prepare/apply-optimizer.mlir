@@ -144,3 +144,21 @@ module attributes {graph.training = {optimizer = "sgd"}} {
     return %l, %g : tensor<f32>, tensor<4xf32>
   }
 }
+
+// -----
+
+// Squares that are to have one sum in any order become multiples of what the largest of them says.
+// CHECK-LABEL: @main
+module attributes {graph.reproducible, graph.training = {optimizer = "sgd"}} {
+  graph.parameter @w : tensor<4x4xf32> trained
+  func.func @main(%l: tensor<f32>, %g: tensor<4x4xf32>) -> (tensor<f32>, tensor<4x4xf32> {graph.gradient_of = @w}) {
+    // CHECK-DAG: %[[TWICE_16:.*]] = graph.constant {graph.updates = @w} dense<3.200000e+01> : tensor<f64>
+    // CHECK: %[[SQUARES:.*]] = graph.mul {{.*}} : tensor<4x4xf64>, tensor<4x4xf64>
+    // CHECK: %[[LARGEST:.*]] = graph.reduce max %[[SQUARES]] over [0, 1]
+    // CHECK: %[[SHIFT:.*]] = graph.mul %[[LARGEST]], %[[TWICE_16]]
+    // CHECK: %[[SHIFTED:.*]] = graph.add %[[SQUARES]], %[[SHIFT]]
+    // CHECK: %[[ROUNDED:.*]] = graph.sub %[[SHIFTED]], %[[SHIFT]]
+    // CHECK: graph.reduce sum %[[ROUNDED]] over [0, 1]
+    return %l, %g : tensor<f32>, tensor<4x4xf32>
+  }
+}

@@ -165,3 +165,17 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>, dist.seeds = ["x=[-,-]"]} {
     return %y : tensor<8x32xf32>
   }
 }
+
+// -----
+
+// Two ranks would have one and a half blocks of four samples.
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.reproducible} {
+  graph.parameter @w : tensor<4xf32> trained
+  func.func @no_branch(%x: tensor<6x4xf32> {graph.batch_dim = 0 : i64}) {
+    // expected-error @below {{with --reproducible 2 ranks cannot divide the 3 samples of a microbatch: their number has to be a power of two that divides it}}
+    %g = graph.reduce sum %x over [0] : tensor<6x4xf32>
+    %s = graph.accumulate %g : tensor<4xf32>
+    graph.set_parameter @w, %s : tensor<4xf32>
+    return
+  }
+}

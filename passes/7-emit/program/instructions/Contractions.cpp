@@ -1,5 +1,6 @@
 //===- Contractions.cpp - matmul and einsum as strided products -----------===//
 
+#include "dialects/graph/StepParts.h"
 #include "passes/7-emit/program/instructions/ContractionCall.h"
 #include "llvm/ADT/SmallString.h"
 
@@ -20,6 +21,11 @@ static std::vector<int64_t> matrixStrides(const StridedView &view,
   strides.push_back(view.strides[rank - (isTransposed ? 1 : 2)]);
   strides.push_back(view.strides[rank - (isTransposed ? 2 : 1)]);
   return strides;
+}
+
+/// Whether a sample's part of a product may depend on no other sample.
+static bool isReproducible(Operation *op) {
+  return op->getParentOfType<ModuleOp>()->hasAttr(graph::reproducibleName);
 }
 
 bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
@@ -50,6 +56,7 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
     made.residual_strides =
         matrixStrides(StridedView::dense(result.getShape()), batch, false);
   call.setEpilogue(made, writer);
+  made.one_by_one = isReproducible(matmul);
   writer.emit(call.op, std::move(made));
   return true;
 }
@@ -95,6 +102,7 @@ public:
     made.a = writer.bufferOf(operands[0]);
     made.b = writer.bufferOf(operands[1]);
     made.c = writer.bufferOf(einsum.getResult());
+    made.one_by_one = isReproducible(einsum);
     writer.emit(einsum, std::move(made));
     return true;
   }
