@@ -36,6 +36,10 @@ PLANS = ["microbatches=4", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,microbatch
          "tp=2,pp=2,microbatches=4,schedule=zb-v",
          "tp=2,pp=2,dp=2", "dp=2,pp=2,preset=zero3,microbatches=2"]
 
+# On 8 ranks.
+COMBINED = ["tp=2,pp=2,dp=2,microbatches=4,schedule=interleaved,preset=zero1",
+            "tp=2,pp=2,dp=2,microbatches=4,schedule=zb-v,preset=zero3"]
+
 
 class Model:
     """A model of `kind` in `folder`, and how to train it."""
@@ -85,12 +89,12 @@ def simulate(kind, plan, optimizer):
         executed.verify(model.path, *model.options, *optimizer, *pcc.plan_options(plan))
 
 
-def execute(kind, plan, optimizer, comm):
+def execute(kind, plan, optimizer, comm, steps=STEPS):
     with tempfile.TemporaryDirectory() as folder:
         model = Model(kind, folder)
         data = model.data()
-        alone = train(model.compile("one.pcc", "", optimizer), data, STEPS)
-        compare(train(model.compile("many.pcc", plan, optimizer), data, STEPS, comm=comm), alone)
+        alone = train(model.compile("one.pcc", "", optimizer), data, steps)
+        compare(train(model.compile("many.pcc", plan, optimizer), data, steps, comm=comm), alone)
 
 
 def resume(kind, first, second):
@@ -148,6 +152,11 @@ for plan in PLANS:
     CASES[f"execute gpt2 {plan}"] = lambda p=plan: execute("gpt2", p, ADAM, "thread")
 for plan in ("", "dp=2,tp=2", "pp=2,microbatches=2,schedule=zb-h1", "dp=2,preset=zero3"):
     CASES[f"outside {plan}"] = lambda p=plan: outside(p)
+for kind in ("gpt2", "llama"):
+    for plan in COMBINED:
+        CASES[f"long {kind} {plan}"] = lambda k=kind, p=plan: execute(k, p, ADAM, "thread", steps=20)
+for plan in ("dp=2,microbatches=2", "dp=2,pp=2,microbatches=2,preset=zero2", "tp=2,dp=2,preset=zero3"):
+    CASES[f"simulate reproducible {plan}"] = lambda p=plan: simulate("gpt2", p, ADAM + ["--reproducible"])
 CASES["execute mlp mpi tp=2,pp=2"] = lambda: execute("mlp", "tp=2,pp=2", MOMENTUM, "mpi")
 for first, second in (("tp=2,pp=2", "dp=2,preset=zero3"), ("dp=2,preset=zero1", "pp=2,microbatches=4,schedule=zb-v"),
                       ("pp=4,microbatches=4", ""), ("tp=2", "tp=2,pp=2,microbatches=4,schedule=zb-v"),
