@@ -67,9 +67,20 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
+/// Whether the gradient of one use of a weight is all that is known of it
+/// before the update adds those of others. With one microbatch nothing
+/// accumulates: sums over ranks pass that addition, as they do where gradients
+/// are not divided, and are reduced once.
+static bool isOfOneUse(graph::AccumulateOp op) {
+  const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
+  return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&
+         llvm::any_of(op->getUsers(), llvm::IsaPred<graph::AddOp>);
+}
+
 bool StoredWeights::isDivided(Operation *op) const {
-  if (isa<graph::AccumulateOp>(op))
-    return gradients && hasTwoDims(graph::tensorType(op->getResult(0)));
+  if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
+    return gradients && hasTwoDims(graph::tensorType(op->getResult(0))) &&
+           !isOfOneUse(accumulate);
   auto get = dyn_cast<graph::GetParameterOp>(op);
   if (!get)
     return false;

@@ -319,8 +319,11 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // Elsewhere sums end before they are sent.
-    return inTime ? graph.readsSumsInTime(index) : !isTransfer(op);
+    // Sums over samples may be sent as they are, so that they end where they
+    // would without stages. Others end before, unless they are of an update.
+    return inTime ? graph.readsSumsInTime(index)
+                  : !isTransfer(op) || role == AxisRole::Batch ||
+                        graph.runsOncePerStep(index);
   if (strategy.kind == Strategy::Replicate)
     return true;
   if (strategy.kind == Strategy::Ring)

@@ -4,6 +4,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/Position.h"
 
 #include <map>
@@ -256,7 +257,19 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   return success();
 }
 
+/// What is sent arrives as it is.
+static LogicalResult checkTransfer(pipe::TransferOp op) {
+  const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
+  if (sent && received && *sent != *received)
+    return op.emitOpError("sends a value of which ")
+           << textOf(*sent) << " is still to be made, as one of which "
+           << textOf(*received) << " is";
+  return success();
+}
+
 static LogicalResult checkOp(Operation *op) {
+  if (auto transfer = dyn_cast<pipe::TransferOp>(op))
+    return checkTransfer(transfer);
   if (auto collective = dyn_cast<dist::CollectiveOp>(op))
     return checkCollective(collective);
   auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);

@@ -150,6 +150,17 @@ func.func @partial_result(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8x
 
 // -----
 
+#whole = #dist.sharding<"[-]">
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @sum_is_lost_on_its_way(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
+  // expected-error @below {{sends a value of which sum(tp:2) is still to be made, as one of which nothing is}}
+  %0 = pipe.transfer %x from 0 to 1 {dist.shardings = [#whole]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
 #columns = #dist.sharding<"[-, 8@tp:2]">
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
