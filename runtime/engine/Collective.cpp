@@ -25,6 +25,95 @@ public:
   }
 };
 
+/// An all-reduce of which every member reduces one share, for all. `in` may be
+/// `out`.
+class AllReduceByShares : public CollectiveOperation, public SplitCollective {
+public:
+  AllReduceByShares(const LoadContext &context,
+                    const program::InstructionT &instruction, Group *group)
+      : CollectiveOperation(context, instruction, group),
+        count(size_t(in.bytes) / size) {
+    const auto members = size_t(group->size());
+    sends.reserve(members);
+    receives.reserve(members);
+    inputs.resize(members);
+  }
+
+  /// Room for everybody's piece of one share.
+  static int64_t scratchElements(int64_t count, int64_t members) {
+    return (count + members - 1) / members * members;
+  }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    const int self = group->index();
+    inputs[size_t(self)] = at.in + first(self) * size;
+    clear();
+    for (int member = 0; member < group->size(); ++member) {
+      if (member == self)
+        continue;
+      char *piece = at.scratch + size_t(member) * bytes(self);
+      inputs[size_t(member)] = piece;
+      add(sends, member, const_cast<char *>(at.in) + first(member) * size,
+          bytes(member));
+      add(receives, member, piece, bytes(self));
+    }
+    return group->post(sends, receives, action, ticket);
+  }
+
+  void advance() override { group->advance(); }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = group->wait({&ticket, 1}, action); status.failed())
+      return status;
+    const int self = group->index();
+    char *own = at.out + first(self) * size;
+    void *output = own;
+    combine(inputs, {&output, 1}, 0, bytes(self) / size, type,
+            static_cast<Reduction>(collective.reduction));
+    clear();
+    for (int member = 0; member < group->size(); ++member) {
+      if (member == self)
+        continue;
+      add(sends, member, own, bytes(self));
+      add(receives, member, at.out + first(member) * size, bytes(member));
+    }
+    return group->exchange(sends, receives, action);
+  }
+
+  Status run(const RunContext &run) override {
+    Status status = start(run);
+    return status.failed() ? status : finish(run);
+  }
+
+private:
+  void clear() {
+    sends.clear();
+    receives.clear();
+  }
+
+  static void add(std::vector<Piece> &pieces, int member, char *data,
+                  size_t bytes) {
+    if (bytes > 0)
+      pieces.push_back({member, data, bytes});
+  }
+
+  /// The first element of a member's share.
+  size_t first(int member) const {
+    const auto members = size_t(group->size());
+    return std::min(count, (count + members - 1) / members * size_t(member));
+  }
+  size_t bytes(int member) const {
+    return (first(member + 1) - first(member)) * size;
+  }
+
+  size_t count;
+  std::vector<Piece> sends, receives;
+  std::vector<const void *> inputs;
+  Ticket ticket = 0;
+};
+
 class Broadcast : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -129,7 +218,7 @@ public:
 
 /// Pieces of all members arrive in scratch and are reduced in the order of all
 /// reductions, so that the result does not depend on timing.
-class ReduceScatter : public PlannedCollective {
+class ReduceScatter : public PlannedCollective, public SplitCollective {
 public:
   ReduceScatter(const LoadContext &context,
                 const program::InstructionT &instruction, Group *group,
@@ -140,7 +229,7 @@ public:
     inputs.reserve(plan.receives.size());
   }
 
-  Status run(const RunContext &run) override {
+  Status start(const RunContext &run) override {
     const Addresses at = begin(run);
     packSends(at);
     receives.clear();
@@ -151,9 +240,16 @@ public:
         receives.push_back(
             {piece.member, placeOf(piece, at), size_t(piece.elements) * size});
     }
-    if (!sends.empty() || !receives.empty())
-      if (Status status = group->exchange(sends, receives, action);
-          status.failed())
+    return communicates() ? group->post(sends, receives, action, ticket)
+                          : Status::success();
+  }
+
+  void advance() override { group->advance(); }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (communicates())
+      if (Status status = group->wait({&ticket, 1}, action); status.failed())
         return status;
     if (plan.receives.empty())
       return Status::success();
@@ -162,7 +258,14 @@ public:
     return Status::success();
   }
 
+  Status run(const RunContext &run) override {
+    Status status = start(run);
+    return status.failed() ? status : finish(run);
+  }
+
 private:
+  bool communicates() const { return !sends.empty() || !receives.empty(); }
+
   /// Copies densely in the order in which the others send.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
@@ -197,6 +300,7 @@ private:
   }
 
   std::vector<const void *> inputs;
+  Ticket ticket = 0;
 };
 
 /// A value that all microbatches share is cut at another place in each.
@@ -309,6 +413,27 @@ Status prepareCollective(const LoadContext &context,
       return status;
   operation = std::move(each);
   return Status::success();
+}
+
+Status prepareSplitCollective(const LoadContext &context,
+                              const program::InstructionT &instruction,
+                              Group *group,
+                              std::unique_ptr<SplitCollective> &split) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  if (collective.kind == program::CollectiveKind::AllReduce) {
+    const auto &in = *context.program.buffers[size_t(collective.in)];
+    const int64_t count = in.bytes / int64_t(sizeOf(typeOf(in.type)));
+    split = std::make_unique<AllReduceByShares>(context, instruction, group);
+    return checkScratch(
+        context, collective,
+        AllReduceByShares::scratchElements(count, group->size()));
+  }
+  CollectivePlan plan = planCollective(
+      collectiveOf(context.program, collective), context.mesh, context.at);
+  const int64_t scratch = plan.scratchElements;
+  split = std::make_unique<ReduceScatter>(context, instruction, group,
+                                          std::move(plan));
+  return checkScratch(context, collective, scratch);
 }
 
 } // namespace pcc::runtime

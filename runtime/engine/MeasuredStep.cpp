@@ -107,8 +107,9 @@ private:
       const program::CollectiveT &collective =
           *function.instructions[size_t(event.instruction)]
                ->body.AsCollective();
+      static constexpr const char *parts[] = {" ", " start of ", " finish of "};
       return name + " " + program::EnumNameCollectiveKind(collective.kind) +
-             " " + collective.value;
+             parts[size_t(collective.part)] + collective.value;
     }
     const auto &sent = action.sends.empty() ? action.receives : action.sends;
     return sent.empty()

@@ -1,7 +1,6 @@
 //===- Schedule.cpp - executes the action table ---------------------------===//
 
 #include "runtime/engine/Schedule.h"
-#include "runtime/engine/Collective.h"
 #include "runtime/engine/StopWatch.h"
 
 #include <cstring>
@@ -13,19 +12,54 @@ Status Schedule::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
     std::vector<Step> &steps) {
+  std::deque<std::shared_ptr<SplitCollective>> startedHere;
   for (const auto &instruction : instructions) {
     Step &step = steps.emplace_back();
-    const program::CollectiveT *collective = instruction->body.AsCollective();
-    step.communicates = collective && collective->group >= 0;
-    Group *group = step.communicates ? groups.find(collective->group) : nullptr;
     Status status =
-        collective
-            ? prepareCollective(context, *instruction, group, step.operation)
+        instruction->body.AsCollective()
+            ? loadCollective(context, groups, *instruction, startedHere, step)
             : device.prepare(context, *instruction, step.operation);
     if (status.failed())
       return status;
   }
   return Status::success();
+}
+
+Status Schedule::loadCollective(
+    const LoadContext &context, const Groups &groups,
+    const program::InstructionT &instruction,
+    std::deque<std::shared_ptr<SplitCollective>> &startedHere, Step &step) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  step.communicates = collective.group >= 0;
+  step.part = collective.part;
+  step.only = collective.only;
+  Group *group = step.communicates ? groups.find(collective.group) : nullptr;
+  if (collective.part == program::CollectivePart::Whole)
+    return prepareCollective(context, instruction, group, step.operation);
+  if (collective.part == program::CollectivePart::Finish) {
+    step.split = startedHere.front();
+    startedHere.pop_front();
+    return Status::success();
+  }
+  std::unique_ptr<SplitCollective> split;
+  Status status = prepareSplitCollective(context, instruction, group, split);
+  step.split = std::move(split);
+  startedHere.push_back(step.split);
+  return status;
+}
+
+Status Schedule::run(Step &step, const RunContext &run) {
+  switch (step.part) {
+  case program::CollectivePart::Whole:
+    break;
+  case program::CollectivePart::Start:
+    started.push_back(step.split.get());
+    return step.split->start(run);
+  case program::CollectivePart::Finish:
+    started.pop_front();
+    return step.split->finish(run);
+  }
+  return step.operation->run(run);
 }
 
 Status Schedule::load(const LoadContext &context, const Groups &groups,
@@ -126,10 +160,14 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
   for (Step &step : steps) {
     if (numTravelling > 0)
       pipeline->advance();
+    for (SplitCollective *travelling : started)
+      travelling->advance();
+    if (step.only >= 0 && step.only != run.microbatch)
+      continue;
     if (step.communicates) {
       const StopWatch waiting;
       const double start = log.now();
-      status = step.operation->run(run);
+      status = this->run(step, run);
       communicated += waiting.seconds();
       log.addCommunication(action, int32_t(&step - steps.data()), start);
     } else {

@@ -5,9 +5,11 @@
 
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/device/Device.h"
+#include "runtime/engine/Collective.h"
 #include "runtime/engine/Groups.h"
 #include "runtime/engine/StepLog.h"
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -39,7 +41,11 @@ public:
 private:
   struct Step {
     std::unique_ptr<Operation> operation;
-    bool communicates;
+    bool communicates = false;
+    /// Of a collective in two parts, in place of `operation`.
+    std::shared_ptr<SplitCollective> split;
+    program::CollectivePart part = program::CollectivePart::Whole;
+    int32_t only = -1; ///< the microbatch in which it runs; all if negative
   };
   /// One end of a message.
   struct End {
@@ -64,6 +70,11 @@ private:
             Act &act);
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
+  Status loadCollective(const LoadContext &context, const Groups &groups,
+                        const program::InstructionT &instruction,
+                        std::deque<std::shared_ptr<SplitCollective>> &started,
+                        Step &step);
+  Status run(Step &step, const RunContext &run);
   Status post(const Act &act);
   Status wait(const Act &act);
   Status runList(std::vector<Step> &steps, const RunContext &run,
@@ -81,6 +92,8 @@ private:
   /// Of one wait.
   std::vector<Ticket> awaited;
   size_t numTravelling = 0; ///< ends that were posted and not waited for
+  /// Collectives that were started and have not finished.
+  std::deque<SplitCollective *> started;
 };
 
 } // namespace pcc::runtime

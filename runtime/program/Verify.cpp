@@ -5,6 +5,7 @@
 #include "runtime/program/VerifyInstructions.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -336,12 +337,64 @@ private:
     return {};
   }
 
-  std::string checkInstructions() {
+  static bool areHalves(const program::CollectiveT &start,
+                        const program::CollectiveT &finish) {
+    const auto facts = [](const program::CollectiveT &half) {
+      return std::tie(half.kind, half.group, half.in, half.out, half.scratch,
+                      half.reduction, half.only, half.value);
+    };
+    return facts(start) == facts(finish);
+  }
+
+  /// Starts and finishes of one function.
+  std::string checkHalves(const program::FunctionT &function) {
+    std::deque<const program::CollectiveT *> started;
+    for (const auto &instruction : function.instructions) {
+      const program::CollectiveT *collective = instruction->body.AsCollective();
+      if (!collective || collective->part == program::CollectivePart::Whole)
+        continue;
+      if (collective->part == program::CollectivePart::Start) {
+        started.push_back(collective);
+        continue;
+      }
+      if (started.empty() || !areHalves(*started.front(), *collective))
+        return function.name + " finishes the collective of \"" +
+               collective->value + "\", which is not what it has started";
+      started.pop_front();
+    }
+    return started.empty()
+               ? ""
+               : function.name + " does not finish the collective of \"" +
+                     started.front()->value + "\"";
+  }
+
+  /// Pieces of what is under way may not meet those of another call.
+  std::string checkGroupsOfHalves() {
+    std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
+      for (const auto &instruction : function->instructions) {
+        const program::CollectiveT *collective =
+            instruction->body.AsCollective();
+        if (!collective || collective->group < 0)
+          continue;
+        const bool isHalf = collective->part != program::CollectivePart::Whole;
+        auto [known, isNew] = isOfHalves.try_emplace(collective->group, isHalf);
+        if (known->second != isHalf)
+          return "group " + std::to_string(collective->group) +
+                 " has collectives in one part and in two";
+      }
+    return {};
+  }
+
+  std::string checkInstructions() {
+    for (const auto &function : program.functions) {
       if (std::string fault = checkList(function->name, function->instructions);
           !fault.empty())
         return fault;
-    return {};
+      if (std::string fault = checkHalves(*function); !fault.empty())
+        return fault;
+    }
+    return checkGroupsOfHalves();
   }
 
   bool areFine(const std::vector<program::Message> &messages,

@@ -168,6 +168,8 @@ public:
         collective.group >= int64_t(program.groups.size()) ||
         (collective.group == -1) != isLocal)
       return "is over group " + std::to_string(collective.group);
+    if (std::string fault = checkPart(collective); !fault.empty())
+      return fault;
     if (collective.scratch >= 0 &&
         (!isWritable(collective.scratch) ||
          overwrites(collective.scratch, {collective.in, collective.out})))
@@ -189,6 +191,20 @@ public:
             numElements(out->shape))
       return "has layouts that do not fit its buffers";
     return checkRows(collective);
+  }
+
+  /// Reductions alone have parts; all that is over their group has.
+  std::string checkPart(const program::CollectiveT &collective) const {
+    const bool isWhole = collective.part == program::CollectivePart::Whole;
+    if (collective.part > program::CollectivePart::Finish ||
+        collective.only < -1 || collective.only >= program.microbatches ||
+        isWhole != (collective.only == -1))
+      return "has an impossible part";
+    const bool reduces =
+        collective.kind == program::CollectiveKind::AllReduce ||
+        (collective.kind == program::CollectiveKind::ReduceScatter &&
+         collective.row_dims == 0);
+    return isWhole || reduces ? "" : "is no reduction that could have parts";
   }
 
   std::string checkRows(const program::CollectiveT &collective) const {

@@ -89,13 +89,29 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
     return constantStorage(constant);
   if (isa<graph::ReshapeOp>(op))
     return storageOf.at(op->getOperand(0));
-  if (auto collective = dyn_cast<dist::CollectiveOp>(op);
-      collective && collective.getKind() == dist::CollectiveKind::AllReduce &&
-      mayReuse(collective.getInput()))
-    return storageOf.at(collective.getInput());
+  if (auto collective = dyn_cast<dist::CollectiveOp>(op))
+    return storageForMoved(collective, function);
   if (auto receive = dyn_cast<pipe::ReceiveOp>(op))
     return storageForReceived(receive, function);
   return newStorage(value);
+}
+
+int BufferPlan::storageForMoved(dist::CollectiveOp collective,
+                                func::FuncOp function) {
+  Value input = collective.getInput();
+  const EarlyReduction *early = facts.findEarly(collective);
+  const bool isOfOther = early && early->maker != function;
+  if (collective.getKind() == dist::CollectiveKind::AllReduce &&
+      (isOfOther || mayReuse(input)))
+    return storageOf.at(input);
+  const int storage = newStorage(collective.getResult());
+  if (!isOfOther)
+    return storage;
+  TransferSlots &slots = held(storage, /*isShared=*/true);
+  slots.addRuns(early->maker);
+  slots.addRuns(function);
+  holdings[stageOf(function)].gradients.insert(storage);
+  return storage;
 }
 
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
@@ -292,6 +308,12 @@ int32_t BufferPlan::scratch(int64_t bytes) {
   auto *context = facts.module->getContext();
   return bufferIn(static_cast<int>(storages.size()) - 1,
                   RankedTensorType::get({bytes}, IntegerType::get(context, 8)));
+}
+
+void BufferPlan::useAgain(const program::CollectiveT &collective) {
+  for (int32_t buffer : {collective.in, collective.out, collective.scratch})
+    if (buffer >= 0)
+      touch(storages[storageOfBuffer[buffer]]);
 }
 
 int32_t BufferPlan::widened(Value value, int64_t copies) {

@@ -59,6 +59,8 @@ public:
 
   /// The buffer of a value that the current instruction reads or writes.
   int32_t bufferOf(mlir::Value value);
+  /// Notes that the current instruction uses the buffers of an earlier one.
+  void useAgain(const program::CollectiveT &collective);
   /// Bytes that only the current instruction uses.
   int32_t scratch(int64_t bytes);
   /// `value` as the first of `copies` copies of its size: room that a masked
@@ -112,6 +114,8 @@ private:
 
   int newStorage(mlir::Value value);
   int storageFor(mlir::Value value, mlir::func::FuncOp function);
+  int storageForMoved(dist::CollectiveOp collective,
+                      mlir::func::FuncOp function);
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
   int constantStorage(graph::ConstantOp constant);
   int accumulatorFor(mlir::BlockArgument argument);

@@ -86,6 +86,10 @@ void addCollectiveInstructions(InstructionTable &table);
 void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);
 
+/// Starts a reduction; what it returns finishes it.
+program::CollectiveT startReduction(const EarlyReduction &early,
+                                    InstructionWriter &writer);
+
 /// Strides in elements of a dense row-major tensor.
 std::vector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 

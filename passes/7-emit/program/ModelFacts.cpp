@@ -107,6 +107,13 @@ const void *emit::keyOf(dist::CollectiveOp collective) {
       .getAsOpaquePointer();
 }
 
+const EarlyReduction *
+ModelFacts::findEarly(dist::CollectiveOp collective) const {
+  auto found = earlyOfCollective.find(collective);
+  return found == earlyOfCollective.end() ? nullptr
+                                          : &earlyReductions[found->second];
+}
+
 int ModelFacts::groupOf(dist::CollectiveOp collective) const {
   return groupOfKind.at(keyOf(collective));
 }
@@ -127,10 +134,11 @@ public:
   std::string run() {
     using Part = std::string (FactReader::*)();
     static constexpr Part parts[] = {
-        &FactReader::readOptions,   &FactReader::readPorts,
-        &FactReader::readStages,    &FactReader::readActions,
-        &FactReader::readTransfers, &FactReader::orderExchanges,
-        &FactReader::readGroups,    &FactReader::readIndexBounds};
+        &FactReader::readOptions,    &FactReader::readPorts,
+        &FactReader::readStages,     &FactReader::readActions,
+        &FactReader::readTransfers,  &FactReader::orderExchanges,
+        &FactReader::readGroups,     &FactReader::readEarlyReductions,
+        &FactReader::readIndexBounds};
     for (Part part : parts)
       if (std::string missing = (this->*part)(); !missing.empty())
         return missing;
@@ -302,6 +310,13 @@ private:
         return static_cast<int>(i);
     facts.groups.push_back(group);
     return static_cast<int>(facts.groups.size()) - 1;
+  }
+
+  std::string readEarlyReductions() {
+    facts.earlyReductions = findEarlyReductions(facts);
+    for (auto [i, early] : llvm::enumerate(facts.earlyReductions))
+      facts.earlyOfCollective[early.collective] = i;
+    return {};
   }
 
   std::string readIndexBounds() {

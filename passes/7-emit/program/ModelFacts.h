@@ -6,6 +6,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/7-emit/program/EarlyReductions.h"
 #include "passes/7-emit/program/RankMesh.h"
 #include "passes/plan/Exchanges.h"
 
@@ -61,6 +62,9 @@ struct ModelFacts {
   std::vector<runtime::GroupSpec> groups;
   /// Index of the group of every communicating collective, by what decides it.
   std::map<const void *, int> groupOfKind;
+  /// In program order; and their numbers by collective.
+  std::vector<EarlyReduction> earlyReductions;
+  llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
 
   int numPositions() const {
     return static_cast<int>(actionsOfPosition.size());
@@ -73,6 +77,8 @@ struct ModelFacts {
   int findTransfer(llvm::StringRef value, int from, int to) const;
   /// Index of the group among which a collective communicates; -1: it is local.
   int groupOf(dist::CollectiveOp collective) const;
+  /// Null for a collective that does not start early.
+  const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
   /// Index of a port by its attributes on a stage function; -1 if unknown.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);

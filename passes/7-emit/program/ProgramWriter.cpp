@@ -8,6 +8,8 @@
 #include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <deque>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
@@ -24,7 +26,10 @@ public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
       : facts(facts), position(position), written(written),
         program(written.tables), buffers(facts, position, program),
-        instructions(facts, buffers, program) {}
+        instructions(facts, buffers, program) {
+    for (const EarlyReduction &early : facts.earlyReductions)
+      startsBehind[early.gradient.getDefiningOp()].push_back(&early);
+  }
 
   runtime::Status run() {
     writeHead();
@@ -136,7 +141,28 @@ private:
       BuildInstruction build = InstructionTable::get().find(&op);
       if (!build || !build(&op, instructions))
         noteUnsupported(&op);
+      startReductionsOf(op);
     }
+    while (!travelling.empty())
+      finishReduction();
+  }
+
+  void startReductionsOf(Operation &op) {
+    for (const EarlyReduction *early : startsBehind.lookup(&op)) {
+      if (travelling.size() == mostTravelling)
+        finishReduction();
+      buffers.beginInstruction();
+      travelling.push_back({early, startReduction(*early, instructions)});
+    }
+  }
+
+  /// The oldest that travels.
+  void finishReduction() {
+    auto [early, collective] = std::move(travelling.front());
+    travelling.pop_front();
+    buffers.beginInstruction();
+    buffers.useAgain(collective);
+    instructions.emit(early->collective, std::move(collective));
   }
 
   void writeCheck(const IndexUse &use) {
@@ -261,6 +287,13 @@ private:
   BufferPlan buffers;
   InstructionWriter instructions;
   llvm::DenseMap<Operation *, int32_t> numberOf;
+  /// By the op that makes the gradient.
+  llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
+      startsBehind;
+  /// Each has scratch while it travels.
+  static constexpr size_t mostTravelling = 2;
+  std::deque<std::pair<const EarlyReduction *, program::CollectiveT>>
+      travelling;
   std::vector<std::string> unsupported;
 };
 } // namespace

@@ -96,20 +96,42 @@ TEST(Collectives, MoreRanksThanPieces) {
 }
 
 namespace {
-/// Partial products of a split contracting dim, summed over tp by `kind`.
+/// Splits the collective that the function ends with: another product is made
+/// while it travels, in the second of two microbatches.
+void splitLast(TestProgram &builder, int x, int w) {
+  auto &list = builder.tables.functions[0]->instructions;
+  program::CollectiveT whole = *list.back()->body.AsCollective();
+  whole.only = 1;
+  list.pop_back();
+  auto emit = [&](program::CollectivePart part) {
+    auto &half = builder.instruction<program::CollectiveT>("collective");
+    half = whole;
+    half.part = part;
+  };
+  emit(program::CollectivePart::Start);
+  builder.matmul(x, w, builder.arena("other", ElementType::F32, {3, 5}), 3, 5,
+                 1);
+  emit(program::CollectivePart::Finish);
+}
+
+/// Partial products of a split contracting dim, summed over tp of `ranks` by
+/// `kind`, which may be `split` into its halves.
 std::vector<float> contract(program::CollectiveKind kind, const Layout &to,
-                            const Folder &folder) {
-  TestProgram builder({{"pp", 1}, {"tp", 2}});
+                            const Folder &folder, int64_t ranks = 2,
+                            bool split = false) {
+  TestProgram builder({{"pp", 1}, {"tp", ranks}}, /*microbatches=*/2);
   const int x = builder.input("x", ElementType::F32, {3, 4},
-                              Layout{{{{3}}, {{4, {tp(2)}}}}});
+                              Layout{{{{3}}, {{4, {tp(ranks)}}}}});
   const int w = builder.input("w", ElementType::F32, {4, 5},
-                              Layout{{{{4, {tp(2)}}}, {{5}}}});
+                              Layout{{{{4, {tp(ranks)}}}, {{5}}}});
   const int part = builder.arena("part", ElementType::F32, {3, 5});
   const int y = builder.output("y", ElementType::F32, {3, 5}, to);
-  builder.matmul(x, w, part, 3, 5, 2);
+  builder.matmul(x, w, part, 3, 5, 4 / ranks);
   builder.collective(kind, builder.group({builder.axis(1)}), part, y, {3, 5},
                      Layout{{{{3}}, {{5}}}}, to,
                      builder.arena("scratch", ElementType::F32, {64}));
+  if (split)
+    splitLast(builder, x, w);
   builder.runAll();
   ThreadRun run;
   run.add(builder);
@@ -146,6 +168,26 @@ TEST(Collectives, ReduceScatterLeavesEachRankItsRows) {
   EXPECT_EQ(contract(program::CollectiveKind::ReduceScatter,
                      Layout{{{{3, {tp(2)}}}, {{5}}}}, folder),
             product());
+}
+
+// One share has more elements than the other, of 4 ranks one has fewer.
+TEST(Collectives, AllReduceInTwoParts) {
+  for (int64_t ranks : {2, 4}) {
+    const Folder folder;
+    EXPECT_EQ(contract(program::CollectiveKind::AllReduce,
+                       Layout{{{{3}}, {{5}}}}, folder, ranks, /*split=*/true),
+              product());
+  }
+}
+
+TEST(Collectives, ReduceScatterInTwoParts) {
+  for (int64_t ranks : {2, 4}) {
+    const Folder folder;
+    EXPECT_EQ(contract(program::CollectiveKind::ReduceScatter,
+                       Layout{{{{3, {tp(ranks)}}}, {{5}}}}, folder, ranks,
+                       /*split=*/true),
+              product());
+  }
 }
 
 /// 256 + 1 is no bf16: adding in bf16 would give 258.

@@ -145,6 +145,37 @@ TEST(Verify, FileOutsideItsRoot) {
             std::string::npos);
 }
 
+namespace {
+/// A reduction whose instructions have these parts.
+std::string faultOfParts(const std::vector<program::CollectivePart> &parts) {
+  TestProgram builder({{"pp", 1}, {"tp", 2}});
+  const int x = builder.arena("x", ElementType::F32, {4});
+  const int group = builder.group({builder.axis(1)});
+  for (program::CollectivePart part : parts) {
+    auto &half =
+        builder.collective(program::CollectiveKind::AllReduce, group, x, x, {4},
+                           Layout{{{{4}}}}, Layout{{{{4}}}});
+    half.part = part;
+    half.only = part == program::CollectivePart::Whole ? -1 : 0;
+  }
+  builder.runAll();
+  return verifyProgram(builder.tables, 0).message();
+}
+} // namespace
+
+TEST(Verify, PartsOfCollectives) {
+  const auto whole = program::CollectivePart::Whole;
+  const auto start = program::CollectivePart::Start;
+  const auto finish = program::CollectivePart::Finish;
+  EXPECT_EQ(faultOfParts({start, finish, start, start, finish, finish}), "");
+  EXPECT_NE(faultOfParts({start}).find("does not finish the collective"),
+            std::string::npos);
+  EXPECT_NE(faultOfParts({finish, start}).find("not what it has started"),
+            std::string::npos);
+  EXPECT_NE(faultOfParts({whole, start, finish}).find("in one part and in two"),
+            std::string::npos);
+}
+
 TEST(Verify, ActionsOfWhatIsNotThere) {
   EXPECT_NE(faultAfter([](program::ProgramT &p) {
               p.actions[0]->microbatch = 2;

@@ -120,16 +120,15 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   return true;
 }
 
-static bool buildCollective(Operation *op, InstructionWriter &writer) {
-  auto collective = cast<dist::CollectiveOp>(op);
-  if (collective.getKind() == dist::CollectiveKind::Mask)
-    return buildMask(collective, writer);
+/// The whole collective, over group number `group`.
+static program::CollectiveT makeCollective(dist::CollectiveOp collective,
+                                           int group,
+                                           InstructionWriter &writer) {
   const RankMesh &mesh = writer.facts.mesh;
   ArrayRef<int64_t> shape = collective.getShape();
   runtime::CollectiveSpec spec;
   spec.kind =
       static_cast<runtime::CollectiveKind>(kindOf(collective.getKind()));
-  const int group = writer.facts.groupOf(collective);
   if (group >= 0)
     spec.group = writer.facts.groups[group];
   spec.from = mesh.layoutOf(collective.getFrom().getSharding(), shape);
@@ -165,8 +164,37 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
         scratch * static_cast<int64_t>(runtime::sizeOf(elementTypeOf(
                       graph::tensorType(collective.getResult())))));
   }
-  writer.emit(op, std::move(made));
+  return made;
+}
+
+static bool buildCollective(Operation *op, InstructionWriter &writer) {
+  auto collective = cast<dist::CollectiveOp>(op);
+  if (collective.getKind() == dist::CollectiveKind::Mask)
+    return buildMask(collective, writer);
+  if (!writer.facts.findEarly(collective))
+    writer.emit(op, makeCollective(collective, writer.facts.groupOf(collective),
+                                   writer));
   return true;
+}
+
+program::CollectiveT emit::startReduction(const EarlyReduction &early,
+                                          InstructionWriter &writer) {
+  program::CollectiveT made =
+      makeCollective(early.collective, early.group, writer);
+  if (made.kind == program::CollectiveKind::AllReduce) {
+    RankedTensorType type = graph::tensorType(early.collective.getResult());
+    const int64_t members =
+        runtime::groupSize(writer.facts.groups[early.group]);
+    // A piece of everybody's, of one share.
+    made.scratch = writer.buffers.scratch(
+        static_cast<int64_t>(runtime::sizeOf(elementTypeOf(type))) *
+        llvm::divideCeil(type.getNumElements(), members) * members);
+  }
+  made.only = early.microbatch;
+  made.part = program::CollectivePart::Start;
+  writer.emit(early.collective, made);
+  made.part = program::CollectivePart::Finish;
+  return made;
 }
 
 void emit::addCollectiveInstructions(InstructionTable &table) {

@@ -86,6 +86,54 @@ TEST_F(ProgramTest, AnAllReduceIsInPlace) {
   ASSERT_EQ(program.groups.size(), 1u);
 }
 
+/// Three gradients; at most two of their reductions travel at a time.
+TEST_F(ProgramTest, GradientsAreReducedWhileOthersAreMade) {
+  program::ProgramT &program = write(R"mlir(
+#partial = #dist.sharding<"[-, -] partial sum(dp:2)">
+#whole = #dist.sharding<"[-, -]">
+#rows = #dist.sharding<"[4@dp:2, -]">
+!t = tensor<4x4xf32>
+module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.outputs = [],
+                   graph.inputs = [{graph.name = "x", dist.global = !t}]} {
+  func.func @stage_0(%x: !t {graph.name = "x"}) -> !t attributes {pipe.stage = 0 : i64} {
+    %h = graph.matmul %x, %x : !t, !t
+    return %h : !t
+  }
+  func.func @stage_0_backward(%h: !t {pipe.held = {by = @stage_0, result = 0 : i64}})
+      -> (!t, !t, !t) attributes {pipe.stage = 0 : i64, pipe.action = "B"} {
+    %a = graph.matmul %h, %h : !t, !t
+    %b = graph.matmul %h, %h {transpose_lhs} : !t, !t
+    %c = graph.matmul %h, %h {transpose_rhs} : !t, !t
+    %r = dist.collective all_reduce %c from #partial to #whole shape [4, 4] received 64 value "c" : !t to !t
+    return %a, %b, %r : !t, !t, !t
+  }
+  func.func @stage_0_update_0(%a: !t {pipe.held = {by = @stage_0_backward, result = 0 : i64}},
+                              %b: !t {pipe.held = {by = @stage_0_backward, result = 1 : i64}},
+                              %c: !t {pipe.held = {by = @stage_0_backward, result = 2 : i64}})
+      attributes {pipe.stage = 0 : i64, pipe.action = "U0"} {
+    %s = dist.collective reduce_scatter %a from #partial to #rows shape [4, 4] received 32 value "a" : !t to tensor<2x4xf32>
+    %r = dist.collective all_reduce %b from #partial to #whole shape [4, 4] received 64 value "b" : !t to !t
+    %u = graph.matmul %s, %r : tensor<2x4xf32>, !t
+    %v = graph.matmul %u, %c : tensor<2x4xf32>, !t
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0", "0B0", "0U0"]
+})mlir");
+  ASSERT_EQ(program.functions.size(), 3u);
+  std::vector<std::string> order;
+  for (const auto &instruction : program.functions[1]->instructions) {
+    const program::CollectiveT *half = instruction->body.AsCollective();
+    order.push_back(
+        half ? std::string(program::EnumNameCollectivePart(half->part)) + " " +
+                   half->value
+             : "matmul");
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{
+                       "matmul", "Start a", "matmul", "Start b", "matmul",
+                       "Finish a", "Start c", "Finish b", "Finish c"}));
+  EXPECT_EQ(program.functions[2]->instructions.size(), 2u);
+}
+
 TEST_F(ProgramTest, AReshapeIsNoInstruction) {
   program::ProgramT &program = write(oneRank(R"mlir(
     %t = graph.reshape %x : tensor<4x8xf32> to tensor<8x4xf32>
