@@ -27,7 +27,7 @@ bool pcc::shard::mayDivideSum(Operation *op) {
 }
 
 bool pcc::shard::mayPassSum(Operation *op) {
-  return !op || op->hasAttr(orderedName) ||
+  return !op || (op->hasAttr(orderedName) && isa<graph::ReduceOp>(op)) ||
          isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp,
              graph::ConcatOp, graph::BroadcastOp>(op) ||
          !isReproducible(op);
@@ -140,10 +140,7 @@ public:
     value = builder.reshape(value, shape);
     dims.push_back(dim + 1);
     llvm::sort(dims);
-    value = summed(builder.reduceSum(value, dims), kept);
-    if (reduce.getKind() == graph::ReduceKind::Mean)
-      value = builder.make<graph::DivOp>(value, divisor(reduce, value));
-    finish(value);
+    finish(summed(builder.reduceSum(value, dims), kept));
   }
 
   /// [samples · rest, k] x [k, n]: a product for each sample.
@@ -199,7 +196,8 @@ private:
                : value;
   }
 
-  /// The sum over blocks, which are dim `at`.
+  /// The sum over blocks, which are dim `at`, or the mean of a reduction. What
+  /// microbatches add has the type of the op's result.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     for (int64_t level = 0; level < tree.levels; ++level) {
@@ -208,6 +206,11 @@ private:
       value = builder.reduceSum(builder.reshape(value, shape), at + 1);
       shape.erase(shape.begin() + at + 1);
     }
+    if (auto reduce = dyn_cast<graph::ReduceOp>(op);
+        reduce && reduce.getKind() == graph::ReduceKind::Mean)
+      value = builder.make<graph::DivOp>(value, divisor(reduce, value));
+    value = builder.cast(value,
+                         graph::tensorType(op->getResult(0)).getElementType());
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
@@ -224,8 +227,6 @@ private:
 
   void finish(Value value) {
     auto type = graph::tensorType(op->getResult(0));
-    if (graph::tensorType(value).getElementType() != type.getElementType())
-      value = builder.cast(value, type.getElementType());
     if (graph::tensorType(value).getShape() != type.getShape())
       value = builder.reshape(value, type.getShape());
     if (Attribute name = op->getAttr("graph.name"))
