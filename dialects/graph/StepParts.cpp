@@ -1,6 +1,7 @@
 //===- StepParts.cpp - forward, backward and update of a step -------------===//
 
 #include "dialects/graph/StepParts.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -23,6 +24,10 @@ StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
   return isa<AccumulateOp>(reader) ? StepPart::Forward : of(reader);
+}
+
+bool pcc::graph::isReproducible(Operation *op) {
+  return op->getParentOfType<ModuleOp>()->hasAttr(reproducibleName);
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {

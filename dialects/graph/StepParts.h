@@ -20,6 +20,8 @@ inline constexpr llvm::StringLiteral updatesName = "graph.updates";
 /// On the module: sums over the batch, and the norm of gradients, have bits
 /// that do not depend on how the batch and what is stored are divided.
 inline constexpr llvm::StringLiteral reproducibleName = "graph.reproducible";
+/// Whether the module around `op` asks for that.
+bool isReproducible(mlir::Operation *op);
 
 /// When an op of a step of training runs, in this order.
 enum class StepPart : uint8_t {

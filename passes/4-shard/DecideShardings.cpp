@@ -138,9 +138,11 @@ struct DecideShardings
       separateStepInputs(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }
-    if (failed(orderSums(getOperation(), *seeds, mesh)))
-      return signalPassFailure();
-    seeds = Seeds::resolve(getOperation(), mesh);
+    if (graph::isReproducible(getOperation())) {
+      if (failed(orderSums(getOperation(), *seeds, mesh)))
+        return signalPassFailure();
+      seeds = Seeds::resolve(getOperation(), mesh);
+    }
     ShardedGraph graph = refinedGraph(getOperation(), *seeds, mesh);
     plan::ReshardPlanner planner(
         mesh, plan::pricesOf(

@@ -1,7 +1,6 @@
 //===- OrderedSums.cpp - sums over the batch in an order of their own -----===//
 
 #include "passes/4-shard/OrderedSums.h"
-#include "dialects/graph/StepParts.h"
 #include "dialects/graph/TensorBuilder.h"
 #include "passes/4-shard/ShardedGraph.h"
 #include "passes/4-shard/StrategySpace.h"
@@ -18,19 +17,14 @@ using graph::ShardingRule;
 /// On the ops of an ordered sum, while shardings are decided.
 static constexpr llvm::StringLiteral orderedName = "dist.ordered";
 
-static bool isReproducible(Operation *op) {
-  return op->getParentOfType<ModuleOp>()->hasAttr(graph::reproducibleName);
-}
-
 bool pcc::shard::mayDivideSum(Operation *op) {
-  return !op || op->hasAttr(orderedName) || !isReproducible(op);
+  return !op || op->hasAttr(orderedName);
 }
 
 bool pcc::shard::mayPassSum(Operation *op) {
   return !op || (op->hasAttr(orderedName) && isa<graph::ReduceOp>(op)) ||
          isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp,
-             graph::ConcatOp, graph::BroadcastOp>(op) ||
-         !isReproducible(op);
+             graph::ConcatOp, graph::BroadcastOp>(op);
 }
 
 void pcc::shard::forgetOrder(func::FuncOp function) {
@@ -311,6 +305,5 @@ private:
 
 LogicalResult pcc::shard::orderSums(func::FuncOp function, const Seeds &seeds,
                                     const dist::Mesh &mesh) {
-  return isReproducible(function) ? SumOrderer(function, mesh).run(seeds)
-                                  : success();
+  return SumOrderer(function, mesh).run(seeds);
 }

@@ -29,8 +29,9 @@ namespace pcc::shard {
 mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
                               const dist::Mesh &mesh);
 
-/// Whether sums over the batch keep their order where an axis divides op's sum
-/// over it, or passes its partial sums on; null counts as an op that has none.
+/// Whether ordered sums over the batch keep their order where an axis divides
+/// op's sum over it, or passes its partial sums on; null counts as an op that
+/// has none.
 bool mayDivideSum(mlir::Operation *op);
 bool mayPassSum(mlir::Operation *op);
 

@@ -77,7 +77,8 @@ StrategySpace::StrategySpace(const ShardedGraph &graph,
                              const dist::SubAxes &before, const Seeds &seeds,
                              plan::ReshardPlanner &planner)
     : graph(graph), seeds(seeds), planner(planner), weights(graph),
-      megatron(graph, weights), stored(graph), tokens(graph) {
+      megatron(graph, weights), stored(graph), tokens(graph),
+      ordersSums(graph::isReproducible(graph.function)) {
   if (!orders.empty() && llvm::any_of(orders.front(), [](const Hand &hand) {
         return knowsExperts(hand.role);
       }))
@@ -280,7 +281,7 @@ bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
 bool StrategySpace::keepsOrder(unsigned index, const Strategy &strategy,
                                AxisRole role) const {
   const ShardedOp &op = graph.ops[index];
-  if (role == AxisRole::Tensor)
+  if (!ordersSums || role == AxisRole::Tensor)
     return true;
   if (strategy.kind == Strategy::Through)
     return mayPassSum(op.op);

@@ -126,6 +126,7 @@ private:
   MegatronLayout megatron;
   StoredWeights stored;
   TokenOps tokens;
+  bool ordersSums;                     ///< sums over the batch have an order
   std::optional<ExpertRegion> experts; ///< where some role knows of them
   std::vector<std::vector<Choice>> choices;
 };

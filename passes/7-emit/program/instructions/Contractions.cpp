@@ -23,11 +23,6 @@ static std::vector<int64_t> matrixStrides(const StridedView &view,
   return strides;
 }
 
-/// Whether a sample's part of a product may depend on no other sample.
-static bool isReproducible(Operation *op) {
-  return op->getParentOfType<ModuleOp>()->hasAttr(graph::reproducibleName);
-}
-
 bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
   auto matmul = cast<graph::MatmulOp>(call.contraction);
   RankedTensorType lhs = graph::tensorType(matmul.getLhs());
@@ -56,7 +51,7 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
     made.residual_strides =
         matrixStrides(StridedView::dense(result.getShape()), batch, false);
   call.setEpilogue(made, writer);
-  made.one_by_one = isReproducible(matmul);
+  made.one_by_one = graph::isReproducible(matmul);
   writer.emit(call.op, std::move(made));
   return true;
 }
@@ -102,7 +97,7 @@ public:
     made.a = writer.bufferOf(operands[0]);
     made.b = writer.bufferOf(operands[1]);
     made.c = writer.bufferOf(einsum.getResult());
-    made.one_by_one = isReproducible(einsum);
+    made.one_by_one = graph::isReproducible(einsum);
     writer.emit(einsum, std::move(made));
     return true;
   }
