@@ -43,6 +43,22 @@ std::optional<Held> pcc::pipe::heldOf(BlockArgument argument) {
                   : std::nullopt;
 }
 
+Value pcc::pipe::heldBy(BlockArgument argument) {
+  auto held = heldOf(argument);
+  Operation *taker = argument.getOwner()->getParentOp();
+  auto maker =
+      held ? dyn_cast_or_null<FunctionOpInterface>(
+                 SymbolTable::lookupNearestSymbolFrom(
+                     taker, StringAttr::get(taker->getContext(), held->by)))
+           : FunctionOpInterface();
+  if (!maker || maker.isExternal())
+    return {};
+  Operation *terminator = maker.getFunctionBody().front().getTerminator();
+  return held->result < terminator->getNumOperands()
+             ? terminator->getOperand(held->result)
+             : Value();
+}
+
 bool pcc::pipe::isSumSoFar(BlockArgument argument) {
   auto held = heldOf(argument);
   return held && held->by == SymbolTable::getSymbolName(

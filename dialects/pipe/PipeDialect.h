@@ -81,6 +81,9 @@ struct Held {
 /// Of the attributes of an argument; nothing if it is another one.
 std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 std::optional<Held> heldOf(mlir::BlockArgument argument);
+/// What the other function returns; null if an argument takes none, or the
+/// module has none.
+mlir::Value heldBy(mlir::BlockArgument argument);
 /// Whether a function takes its own result of the microbatch before: a sum.
 bool isSumSoFar(mlir::BlockArgument argument);
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);

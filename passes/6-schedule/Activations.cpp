@@ -18,10 +18,6 @@ static bool isOfForward(Operation *op) {
   return partOf(op) == forwardPart && !isLeaf(op);
 }
 
-static bool isOfBackward(Operation *op) {
-  return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
-}
-
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && collective.getKind() != dist::CollectiveKind::Slice &&
@@ -52,34 +48,9 @@ static Value behindReshapes(Value value) {
 // From a function
 //===----------------------------------------------------------------------===//
 
-/// Ops of the backward pass that do not depend on the loss stand among those of
-/// the forward pass. Each goes to what first reads it, so that nothing has to
-/// be there before.
-static void sinkWaiting(Block &body) {
-  DenseSet<Operation *> afterLoss;
-  SmallVector<Operation *> waiting;
-  for (Operation &op : body.without_terminator()) {
-    if (isa<graph::LossGradientOp>(op) ||
-        llvm::any_of(op.getOperands(), [&](Value operand) {
-          return afterLoss.contains(operand.getDefiningOp());
-        }))
-      afterLoss.insert(&op);
-    else if (isOfBackward(&op) && isPure(&op) && !op.use_empty())
-      waiting.push_back(&op);
-  }
-  for (Operation *op : llvm::reverse(waiting)) {
-    Operation *first = *op->user_begin();
-    for (Operation *user : op->getUsers())
-      if (user->isBeforeInBlock(first))
-        first = user;
-    op->moveBefore(first);
-  }
-}
-
 Activations::Activations(func::FuncOp stage, int inFlight, bool holdsWeights,
                          const plan::Cluster &cluster)
     : body(stage.front()), holdsWeights(holdsWeights), cluster(cluster) {
-  sinkWaiting(body);
   graph.inFlight = inFlight;
   for (BlockArgument argument : stage.getArguments())
     if (pipe::heldOf(argument))

@@ -23,6 +23,16 @@ def HoistShared : Pass<"hoist-shared", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"heldBytes", "bytes", "bytes that are held through a step, of all stages">];
 }
 
+def OrderBackward : Pass<"order-backward", "::mlir::ModuleOp"> {
+  let summary = "lets ops of the backward pass run when their operands or readers need it";
+  let description = [{
+    Ops of a stage's backward pass that do not depend on the loss stand among those of the forward pass: each goes to what first reads
+    it, so that nothing has to be there before. What only leads from a gradient of a weight to its sum over microbatches, such as a
+    reduce-scatter, goes to where the gradient is made: a rank then holds its part from there on, and not the gradient, and the
+    reduction can run beside the rest of the backward pass. [example: test/passes/6-schedule/order-backward.mlir @gradients]
+  }];
+}
+
 def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
   let summary = "makes activations again where they are needed, in place of keeping them";
   let description = [{

@@ -31,6 +31,10 @@ inline void setPart(mlir::Operation *op, int64_t part) {
   op->setAttr(pipe::partName, mlir::IntegerAttr::get(type, part));
 }
 
+inline bool isOfBackward(mlir::Operation *op) {
+  return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
+}
+
 /// Every function has an own one of these ops.
 inline bool isLeaf(mlir::Operation *op) {
   return op->getNumOperands() == 0 && mlir::isPure(op) &&
