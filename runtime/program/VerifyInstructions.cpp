@@ -198,7 +198,7 @@ public:
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
         collective.only < -1 || collective.only >= program.microbatches ||
-        isWhole != (collective.only == -1))
+        (isWhole && collective.only != -1))
       return "has an impossible part";
     const bool reduces =
         collective.kind == program::CollectiveKind::AllReduce ||

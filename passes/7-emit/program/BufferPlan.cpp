@@ -163,14 +163,14 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   holdings[stageOf(function)].gradients.insert(storage);
   held(storage, /*isShared=*/true);
-  return accumulators[heldBy(argument)] = storage;
+  return accumulators[pipe::heldBy(argument)] = storage;
 }
 
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isSumSoFar(argument))
     return accumulatorFor(argument);
-  if (Value made = heldBy(argument)) {
+  if (Value made = pipe::heldBy(argument)) {
     const int storage = storageOf.at(made);
     auto maker = cast<func::FuncOp>(made.getParentBlock()->getParentOp());
     TransferSlots &slots = held(storage, pipe::runsOnce(maker));

@@ -24,7 +24,7 @@ public:
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
         for (BlockArgument argument : function.getArguments())
-          if (Value made = heldBy(argument))
+          if (Value made = pipe::heldBy(argument))
             takers[made].push_back(argument);
   }
 
@@ -46,23 +46,52 @@ private:
   }
 
   void collect(dist::CollectiveOp collective, func::FuncOp function) {
-    if (isBackward(function) ? isOnlyReturned(collective)
-                             : isOfUpdate(collective, function))
-      found.push_back({collective, gradientOf(collective),
-                       functionAround(gradientOf(collective)),
-                       lastMicrobatch(functionAround(gradientOf(collective))),
-                       groupBeside(facts.groupOf(collective))});
+    Value gradient = gradientOf(collective);
+    if (!gradient || communicates(gradient))
+      return;
+    if (isBackward(function))
+      collectOfBackward(collective, function);
+    else if (isOfUpdate(collective, function))
+      add(collective, nullptr, /*isOfAll=*/false);
   }
 
-  /// What the reduction is of, where it is made.
+  /// Of one microbatch a reduction for the update stands there as well.
+  void collectOfBackward(dist::CollectiveOp collective, func::FuncOp function) {
+    Value value = lastReshape(collective.getResult());
+    if (!collective.getInput().getDefiningOp() || !value.hasOneUse())
+      return;
+    Operation *reader = *value.user_begin();
+    const bool isReturned = isa<func::ReturnOp>(reader);
+    if (isReturned ? facts.microbatches == 1
+                   : !isa<dist::CollectiveOp>(reader) && isOnlyReturned(reader))
+      add(collective, isReturned ? nullptr : reader,
+          /*isOfAll=*/facts.microbatches > 1);
+  }
+
+  void add(dist::CollectiveOp collective, Operation *reader, bool isOfAll) {
+    Value gradient = gradientOf(collective);
+    func::FuncOp maker = functionAround(gradient);
+    found.push_back({collective, gradient, maker, reader,
+                     isOfAll ? -1 : lastMicrobatch(maker),
+                     groupBeside(facts.groupOf(collective))});
+  }
+
+  /// Whether a value comes from a collective, which may end later.
+  static bool communicates(Value value) {
+    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+      value = reshape->getOperand(0);
+    return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
+  }
+
+  /// What the reduction is of, where it is made; null for an input.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
-    return argument ? heldBy(argument) : collective.getInput();
+    return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
   bool isOfUpdate(dist::CollectiveOp collective, func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
-    Value gradient = argument ? heldBy(argument) : Value();
+    Value gradient = argument ? pipe::heldBy(argument) : Value();
     func::FuncOp maker = gradient ? functionAround(gradient) : func::FuncOp();
     return pipe::actionOf(function).starts_with("U") && maker &&
            argument.hasOneUse() && gradient.getDefiningOp() &&
@@ -70,14 +99,15 @@ private:
            isWhole(gradient, argument, maker);
   }
 
-  /// Of one microbatch the reduction stands in the backward pass itself.
-  bool isOnlyReturned(dist::CollectiveOp collective) const {
-    if (facts.microbatches > 1 || !collective.getInput().getDefiningOp())
-      return false;
-    Value value = collective.getResult();
+  static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
-    return value.hasOneUse() && isa<func::ReturnOp>(*value.user_begin());
+    return value;
+  }
+
+  /// Whether nothing of the function waits for it.
+  static bool isOnlyReturned(Operation *op) {
+    return llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
   /// Whether the last microbatch makes all of it, for `reader` alone.

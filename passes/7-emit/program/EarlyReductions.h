@@ -13,18 +13,24 @@ namespace pcc::emit {
 
 struct ModelFacts;
 
-/// A reduction of what a backward pass makes, for the update: it starts in the
-/// last microbatch as soon as the gradient is whole, and finishes a while
-/// later, within the backward pass. What is between computes.
+/// A reduction of what a backward pass makes: it starts as soon as the gradient
+/// is whole, and finishes a while later, within the backward pass. What is
+/// between computes. For the update that is in the last microbatch; sums that
+/// ranks have parts of take what is reduced in every microbatch.
 ///
 ///   B   … sum of dW2 | start dW2 | … sum of dW1 | start dW1 | … | finish dW2 …
 ///   U   norm, new weights
+///
+///   B   … dW2 | start dW2 | … dW1 | start dW1 | … | finish dW2 | add it …
 struct EarlyReduction {
   mutable dist::CollectiveOp collective; ///< whose accessors are not const
   mlir::Value gradient; ///< what `maker` makes and the collective reads
   mlir::func::FuncOp maker;
-  int microbatch; ///< the last of `maker` in the order of its position
-  int group;      ///< has the ranks of the collective's, and early ones alone
+  /// Reads what is reduced, and may do so later; null if `maker` returns that.
+  mlir::Operation *reader;
+  /// The last of `maker` in the order of its position; -1 for every one.
+  int microbatch;
+  int group; ///< has the ranks of the collective's, and early ones alone
 };
 
 /// All of them, in program order. Adds the groups that they need to those of

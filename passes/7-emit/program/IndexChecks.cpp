@@ -15,6 +15,7 @@
 #include "passes/7-emit/program/IndexChecks.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/7-emit/program/ModelFacts.h"
@@ -100,7 +101,7 @@ private:
         if (!place.caller)
           return {};
         place = {place.caller.getOperand(argument.getArgNumber()), nullptr};
-      } else if (Value held = argument ? heldBy(argument) : Value()) {
+      } else if (Value held = argument ? pipe::heldBy(argument) : Value()) {
         place = {held, nullptr};
       } else if (auto launch = place.value.getDefiningOp<rank::LaunchOp>()) {
         place = {yielded(cast<OpResult>(place.value)), launch};

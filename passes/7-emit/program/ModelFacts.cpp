@@ -52,17 +52,6 @@ int ModelFacts::findInput(BlockArgument argument) const {
                   ownerOf(argument).getArgAttrDict(argument.getArgNumber()));
 }
 
-Value emit::heldBy(BlockArgument argument) {
-  func::FuncOp taker = ownerOf(argument);
-  auto held = pipe::heldOf(argument);
-  if (!held)
-    return {};
-  auto maker =
-      taker->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(held->by);
-  return maker ? maker.front().getTerminator()->getOperand(held->result)
-               : Value();
-}
-
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//

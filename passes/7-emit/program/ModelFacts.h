@@ -86,10 +86,6 @@ struct ModelFacts {
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// The result of another function of its stage, or of its own, that an argument
-/// takes; null if it is none that does.
-mlir::Value heldBy(mlir::BlockArgument argument);
-
 /// Kind, shardings and shape of a collective as one unique pointer.
 const void *keyOf(dist::CollectiveOp collective);
 

@@ -21,6 +21,13 @@ static Table &append(std::vector<std::unique_ptr<Table>> &list) {
 }
 
 namespace {
+/// A reduction that has started.
+struct Travelling {
+  const EarlyReduction *early;
+  program::CollectiveT collective; ///< that finishes it
+  llvm::SmallVector<Operation *, 1> readers;
+};
+
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -135,16 +142,24 @@ private:
       if (use.allUsed)
         checks[use.user].push_back(use);
     for (Operation &op : body.front().without_terminator()) {
+      if (Travelling *reduction = travelsTo(op)) {
+        reduction->readers.push_back(&op);
+        continue;
+      }
       buffers.beginInstruction();
       for (const IndexUse &use : checks.lookup(&op))
         writeCheck(use);
-      BuildInstruction build = InstructionTable::get().find(&op);
-      if (!build || !build(&op, instructions))
-        noteUnsupported(&op);
+      write(op);
       startReductionsOf(op);
     }
     while (!travelling.empty())
       finishReduction();
+  }
+
+  void write(Operation &op) {
+    BuildInstruction build = InstructionTable::get().find(&op);
+    if (!build || !build(&op, instructions))
+      noteUnsupported(&op);
   }
 
   void startReductionsOf(Operation &op) {
@@ -152,17 +167,29 @@ private:
       if (travelling.size() == mostTravelling)
         finishReduction();
       buffers.beginInstruction();
-      travelling.push_back({early, startReduction(*early, instructions)});
+      travelling.push_back({early, startReduction(*early, instructions), {}});
     }
   }
 
-  /// The oldest that travels.
+  /// The last reduction under way that an op reads and can wait for.
+  Travelling *travelsTo(Operation &op) {
+    for (Travelling &reduction : llvm::reverse(travelling))
+      if (reduction.early->reader == &op)
+        return &reduction;
+    return nullptr;
+  }
+
+  /// The oldest that travels, and what has waited for it.
   void finishReduction() {
-    auto [early, collective] = std::move(travelling.front());
+    Travelling oldest = std::move(travelling.front());
     travelling.pop_front();
     buffers.beginInstruction();
-    buffers.useAgain(collective);
-    instructions.emit(early->collective, std::move(collective));
+    buffers.useAgain(oldest.collective);
+    instructions.emit(oldest.early->collective, std::move(oldest.collective));
+    for (Operation *reader : oldest.readers) {
+      buffers.beginInstruction();
+      write(*reader);
+    }
   }
 
   void writeCheck(const IndexUse &use) {
@@ -292,8 +319,7 @@ private:
       startsBehind;
   /// Each has scratch while it travels.
   static constexpr size_t mostTravelling = 2;
-  std::deque<std::pair<const EarlyReduction *, program::CollectiveT>>
-      travelling;
+  std::deque<Travelling> travelling;
   std::vector<std::string> unsupported;
 };
 } // namespace

@@ -31,6 +31,19 @@ protected:
     return written.tables;
   }
 
+  /// Halves of collectives by part and value; all else here is a matmul.
+  static std::vector<std::string> namesOf(const program::FunctionT &function) {
+    std::vector<std::string> names;
+    for (const auto &instruction : function.instructions) {
+      const program::CollectiveT *half = instruction->body.AsCollective();
+      names.push_back(
+          half ? std::string(program::EnumNameCollectivePart(half->part)) +
+                     " " + half->value
+               : "matmul");
+    }
+    return names;
+  }
+
   const program::BufferT &buffer(int32_t index) {
     return *written.tables.buffers[index];
   }
@@ -120,18 +133,48 @@ module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.outputs = [],
   pipe.actions 0 stages [0] ["0F0", "0B0", "0U0"]
 })mlir");
   ASSERT_EQ(program.functions.size(), 3u);
-  std::vector<std::string> order;
-  for (const auto &instruction : program.functions[1]->instructions) {
-    const program::CollectiveT *half = instruction->body.AsCollective();
-    order.push_back(
-        half ? std::string(program::EnumNameCollectivePart(half->part)) + " " +
-                   half->value
-             : "matmul");
-  }
-  EXPECT_EQ(order, (std::vector<std::string>{
-                       "matmul", "Start a", "matmul", "Start b", "matmul",
-                       "Finish a", "Start c", "Finish b", "Finish c"}));
+  EXPECT_EQ(namesOf(*program.functions[1]),
+            (std::vector<std::string>{"matmul", "Start a", "matmul", "Start b",
+                                      "matmul", "Finish a", "Start c",
+                                      "Finish b", "Finish c"}));
   EXPECT_EQ(program.functions[2]->instructions.size(), 2u);
+}
+
+TEST_F(ProgramTest, SumsOfPartsWaitForTheirReduction) {
+  program::ProgramT &program = write(R"mlir(
+#partial = #dist.sharding<"[-, -] partial sum(dp:2)">
+#rows = #dist.sharding<"[4@dp:2, -]">
+!t = tensor<4x4xf32>
+!part = tensor<2x4xf32>
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, pipe.microbatches = 2 : i64, graph.outputs = [],
+                   graph.inputs = [{graph.name = "x", dist.global = !t}]} {
+  func.func @stage_0(%x: !t {graph.name = "x"}) -> !t attributes {pipe.stage = 0 : i64} {
+    %h = graph.matmul %x, %x : !t, !t
+    return %h : !t
+  }
+  func.func @stage_0_backward(%h: !t {pipe.held = {by = @stage_0, result = 0 : i64}})
+      -> (!part, !part) attributes {pipe.stage = 0 : i64, pipe.action = "B"} {
+    %da = graph.matmul %h, %h : !t, !t
+    %ra = dist.collective reduce_scatter %da from #partial to #rows shape [4, 4] received 32 value "a" : !t to !part
+    %na = graph.matmul %ra, %h : !part, !t
+    %sa = graph.matmul %na, %h : !part, !t
+    %db = graph.matmul %h, %h : !t, !t
+    %rb = dist.collective reduce_scatter %db from #partial to #rows shape [4, 4] received 32 value "b" : !t to !part
+    %sb = graph.matmul %rb, %h : !part, !t
+    %l = graph.matmul %h, %h : !t, !t
+    return %sa, %sb : !part, !part
+  }
+  pipe.actions 0 stages [0] ["0F0", "0F1", "0B0", "0B1"]
+})mlir");
+  ASSERT_EQ(program.functions.size(), 2u);
+  // What more than the sum comes of is reduced at once.
+  EXPECT_EQ(namesOf(*program.functions[1]),
+            (std::vector<std::string>{"matmul", "Whole a", "matmul", "matmul",
+                                      "matmul", "Start b", "matmul", "Finish b",
+                                      "matmul"}));
+  for (const auto &instruction : program.functions[1]->instructions)
+    if (const auto *collective = instruction->body.AsCollective())
+      EXPECT_EQ(collective->only, -1);
 }
 
 TEST_F(ProgramTest, AReshapeIsNoInstruction) {
