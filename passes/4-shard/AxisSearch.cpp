@@ -67,6 +67,8 @@ public:
       if (plan::Assignment other = minimise(/*mostSets=*/1);
           other.cost < best.cost)
         best = std::move(other);
+    if (!best.exact && best.cost.penalty >= brokenRule)
+      avoidBrokenRules(best);
     if (best.allowed())
       chosen.assign(best.values.begin(),
                     best.values.begin() + graph.ops.size());
@@ -92,6 +94,15 @@ public:
   }
 
 private:
+  /// Without what breaks a rule for sure there is less to look at, and so more
+  /// of it can be.
+  void avoidBrokenRules(plan::Assignment &best) {
+    bound = std::min(bound, plan::Cost{.penalty = brokenRule});
+    if (plan::Assignment other = minimise(/*mostSets=*/1);
+        other.cost < best.cost)
+      best = std::move(other);
+  }
+
   /// With at most so many sets of forms per value that hold two or more.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;

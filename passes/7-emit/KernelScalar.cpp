@@ -156,12 +156,32 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::BitcastOp::create(builder, loc, type, bits);
 }
 
+/// The narrow float that `fromStorage` made a value of; null if none did.
+static Value storedAs(Value value, Type element) {
+  if (auto wide = value.getDefiningOp<arith::ExtFOp>())
+    return wide.getIn().getType() == element ? wide.getIn() : Value();
+  auto bits = value.getDefiningOp<arith::BitcastOp>();
+  auto high =
+      bits ? bits.getIn().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
+  auto low =
+      high ? high.getLhs().getDefiningOp<arith::ExtUIOp>() : arith::ExtUIOp();
+  return low && element.isBF16() ? low.getIn() : Value();
+}
+
 Value ScalarBuilder::toStorage(Value value, Type element) {
+  if (Value stored = storedAs(value, element))
+    return stored;
   if (element.isInteger(1))
     return arith::ExtUIOp::create(builder, loc, builder.getI8Type(), value);
   if (element.isF16())
     return arith::TruncFOp::create(builder, loc, element, value);
   return element.isBF16() ? roundToBFloat(*this, value) : value;
+}
+
+Value ScalarBuilder::rounded(Value value, Type element) {
+  return element.isBF16() || element.isF16()
+             ? fromStorage(toStorage(value, element), element)
+             : value;
 }
 
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
@@ -190,7 +210,7 @@ static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
     value = arith::ExtFOp::create(s.builder, s.loc, target, value);
   else if (target != from)
     value = arith::TruncFOp::create(s.builder, s.loc, target, value);
-  return to == target ? value : s.fromStorage(s.toStorage(value, to), to);
+  return s.rounded(value, to);
 }
 
 static Value convertInteger(ScalarBuilder &s, Value value, bool isUnsigned,

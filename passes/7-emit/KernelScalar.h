@@ -59,6 +59,9 @@ struct ScalarBuilder {
   mlir::Value fromStorage(mlir::Value stored, mlir::Type element);
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
 
+  /// What is left of a value in memory.
+  mlir::Value rounded(mlir::Value value, mlir::Type element);
+
   /// A function of libm: `name` for f64, with an `f` behind for f32.
   mlir::Value libm(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
 };

@@ -40,8 +40,11 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     Type type = computeType(graph::tensorType(tensor).getElementType());
     element = loadFromRow(rowBuffers.lookup(tensor), type, innerOf(at));
   } else {
+    // Narrow floats are rounded here too: the bits of a value do not depend on
+    // whether its readers are in its kernel.
     Operation *op = tensor.getDefiningOp();
-    element = ReadTable::get().find(op)(*this, op, at);
+    element = scalar().rounded(ReadTable::get().find(op)(*this, op, at),
+                               graph::tensorType(tensor).getElementType());
   }
   remember(tensor, at, element);
   return element;

@@ -3,9 +3,10 @@
 
     run_bitwise.py [--only GLOB] [--jobs N]
 
-Losses, norms, weights and states of the optimizer after some steps, in f32: stage cuts and schedules against one stage with as many
-microbatches, schedules also beside tensor parallelism; storage rules (zero1, zero2, zero3) against plain data parallelism, with one
-microbatch, and with --reproducible any data parallelism against one rank; stages of which no weight is trained; a run that is saved and resumed, also on other stages, against one that is not.
+Losses, norms, weights and states of the optimizer after some steps: stage cuts and schedules against one stage with as many
+microbatches, schedules also beside tensor parallelism, and with --dtype bf16; storage rules (zero1, zero2, zero3) against plain data
+parallelism, with one microbatch, and with --reproducible any data parallelism against one rank; stages of which no weight is trained; a
+run that is saved and resumed, also on other stages, against one that is not.
 """
 import os
 import tempfile
@@ -72,9 +73,16 @@ for plans in EQUAL:
     for plan in plans[1:]:
         for kind, optimizer in ("mlp", MOMENTUM), ("gpt2", ADAM), ("llama", ADAM):
             CASES[f"{kind} {plan} as {plans[0]}"] = lambda k=kind, o=optimizer, f=plans[0], p=plan: equal(k, o, f, p)
+for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,microbatches=4,recompute=full"):
+    for kind in ("gpt2", "llama"):
+        CASES[f"bf16 {kind} {plan}"] = lambda k=kind, p=plan: equal(k, ADAM + ["--dtype", "bf16"], "microbatches=4", p)
 for plan in REPRODUCIBLE[1:]:
     for kind in ("mlp", "gpt2", "llama"):
         CASES[f"reproducible {kind} {plan}"] = lambda k=kind, p=plan: equal(k, ADAM + ["--reproducible"], REPRODUCIBLE[0], p)
+for plan in ("dp=2,microbatches=2", "dp=2,pp=2,microbatches=2,preset=zero2,schedule=zb-h1"):
+    for kind in ("gpt2", "llama"):
+        CASES[f"reproducible bf16 {kind} {plan}"] = lambda k=kind, p=plan: equal(
+            k, ADAM + ["--reproducible", "--dtype", "bf16"], REPRODUCIBLE[0], p)
 for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,microbatches=4,schedule=interleaved"):
     CASES[f"frozen {plan}"] = lambda p=plan: equal("gpt2", ADAM + ["--train-only", "*h.3*"], "microbatches=4", p)
 for first, second in (("microbatches=4", "microbatches=4"), ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v"),
