@@ -128,10 +128,10 @@ def scales(model, plan):
     data = model.data(fresh=False)
     plan = pcc.plan_options(plan) if plan else []
     small = model.train("small", data, *ADAM, "--dtype", "f16", "--loss-scale", "8", *plan)
-    large = model.train("large", data, *ADAM, "--dtype", "f16", "--loss-scale", "dynamic(initial=262144, interval=20)", *plan)
+    large = model.train("large", data, *ADAM, "--dtype", "f16", "--loss-scale", "dynamic(initial=1048576, interval=20)", *plan)
     scale = [m["loss_scale"] for m in large]
     skipped = next((i for i in range(1, STEPS) if scale[i] >= scale[i - 1]), 0)
-    if skipped < 3 or scale[:skipped] != [262144 / 2**i for i in range(skipped)]:
+    if skipped < 3 or scale[:skipped] != [1048576 / 2**i for i in range(skipped)]:
         raise pcc.Failure(f"scales {scale}, losses {losses(large)}")
     if len(set(losses(large)[:skipped])) != 1:
         raise pcc.Failure(f"weights changed in skipped steps: {losses(large)}")
