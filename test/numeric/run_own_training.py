@@ -144,6 +144,32 @@ def train(op, plan, initialized):
         executed.compare({"loss": np.array(got)} | {n: trained[n] for n in WEIGHTS}, {"loss": np.array(losses)} | weights, 1e-5)
 
 
+def keep_gradient(path, written):
+    """A tensor that is written in every step and never read."""
+    model = onnx.load(path)
+    info = model.training_info[0]
+    info.algorithm.initializer.append(nh.from_array(np.zeros(SIZES[2], "f4"), written))
+    info.algorithm.node.append(oh.make_node("Identity", ["b2.grad"], [f"{written}.new"], "keep"))
+    info.algorithm.output.append(oh.make_tensor_value_info(f"{written}.new", 1, [SIZES[2]]))
+    info.update_binding.add(key=written, value=f"{written}.new")
+    onnx.save(model, path)
+
+
+def written(plan):
+    with tempfile.TemporaryDirectory() as folder:
+        model, bundle, batches, saved, weights = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "saved", "w.safetensors"))
+        write(model, "Momentum")
+        keep_gradient(model, "seen")
+        oracle.save(batches, data())
+        pcc.succeed(model, "-o", bundle, *options(plan))
+        pcc.succeed("run", bundle, "--data", batches, "--steps", 1, "--comm", "thread", "--save", saved)
+        pcc.succeed("checkpoint", "export", saved, "-o", weights)
+        _, expected = gradients(WEIGHTS, data()["x"][0], data()["t"][0])
+        executed.compare({"seen": read_safetensors(weights)["seen"]}, {"seen": expected["b2"].astype("f4")}, 1e-5)
+        # A run that goes on writes it again.
+        pcc.succeed("run", bundle, "--data", batches, "--steps", 1, "--comm", "thread", "--save", saved, "--resume", saved)
+
+
 def verify(op, plan):
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "m.onnx")
@@ -177,6 +203,7 @@ for plan in PLANS:
     for op in OPTIMIZERS:
         if op == "Adam" or plan in ("", "pp=2"):
             CASES[f"train {op} {plan or 'one rank'}"] = lambda o=op, p=plan: train(o, p, initialized=o == "Momentum")
+    CASES[f"written {plan or 'one rank'}"] = lambda p=plan: written(p)
     CASES[f"verify Adam {plan or 'one rank'}"] = lambda p=plan: verify("Adam", p)
 CASES["infer"] = infer
 CASES["a second TrainingInfo"] = lambda: refuse(lambda m: m.training_info.append(m.training_info[0]), "2 TrainingInfos")

@@ -327,7 +327,7 @@ int32_t BufferPlan::widened(Value value, int64_t copies) {
 }
 
 int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
-  const int32_t parameter = parameterList.find(set);
+  const int32_t parameter = parameterList.add(set);
   if (parameter < 0)
     return -1;
   for (auto [index, storage] : llvm::enumerate(storages))
@@ -339,6 +339,8 @@ int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
   storages.back().parameter = parameter;
   storages.back().bytes = bytesOf(tensorOf(set.getValue()));
   storages.back().name = set.getParameter().str();
+  holdings[stageOf(set->getParentOfType<func::FuncOp>())].parameters.insert(
+      parameter);
   return bufferIn(static_cast<int>(storages.size()) - 1,
                   tensorOf(set.getValue()));
 }

@@ -13,6 +13,9 @@ ParameterList::ParameterList(const ModelFacts &facts,
     : facts(facts), program(program) {
   for (auto parameter : ModuleOp(facts.module).getOps<graph::ParameterOp>())
     declarations[parameter.getSymName()] = parameter;
+  for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>())
+    for (auto get : function.getOps<graph::GetParameterOp>())
+      isRead.insert(get.getParameter());
 }
 
 int32_t ParameterList::fileIndex(StringRef file) {
@@ -61,21 +64,34 @@ static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
 }
 
 int32_t ParameterList::add(graph::GetParameterOp get) {
-  graph::ParameterOp declaration = declarations.lookup(get.getParameter());
+  return add(get.getParameter(), dist::shardingOf(get.getResult()));
+}
+
+int32_t ParameterList::add(graph::SetParameterOp set) {
+  const StringRef name = set.getParameter();
+  auto written = set->getAttrOfType<dist::ShardingAttr>(dist::placementName);
+  if (!isRead.contains(name))
+    return add(name, written);
+  auto global = graph::tensorType(set.getValue());
+  auto entry =
+      known.find({name.str(), dist::placementKey(written, global.getRank())});
+  return entry == known.end() ? -1 : entry->second;
+}
+
+int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
+  graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());
-  dist::ShardingAttr attribute = dist::shardingOf(get.getResult());
-  const dist::Sharding sharding = attribute
-                                      ? dist::placement(attribute.getSharding())
+  const dist::Sharding sharding = placement
+                                      ? dist::placement(placement.getSharding())
                                       : dist::Sharding::whole(global.getRank());
-  auto [entry, isNew] =
-      known.insert({{get.getParameter().str(),
-                     dist::placementKey(attribute, global.getRank())},
-                    static_cast<int32_t>(program.parameters.size())});
+  auto [entry, isNew] = known.insert(
+      {{name.str(), dist::placementKey(placement, global.getRank())},
+       static_cast<int32_t>(program.parameters.size())});
   if (!isNew)
     return entry->second;
 
   auto parameter = std::make_unique<program::ParameterT>();
-  parameter->name = get.getParameter().str();
+  parameter->name = name.str();
   parameter->trainable = declaration.getTrained() || declaration.getFill();
   if (auto fill = declaration.getFill()) {
     parameter->filled = true;
@@ -110,13 +126,4 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
       static_cast<int64_t>(runtime::sizeOf(elementTypeOf(global)));
   program.parameters.push_back(std::move(parameter));
   return entry->second;
-}
-
-int32_t ParameterList::find(graph::SetParameterOp set) const {
-  auto global = cast<RankedTensorType>(
-      graph::ParameterOp(declarations.lookup(set.getParameter())).getType());
-  auto written = set->getAttrOfType<dist::ShardingAttr>(dist::placementName);
-  auto entry = known.find({set.getParameter().str(),
-                           dist::placementKey(written, global.getRank())});
-  return entry == known.end() ? -1 : entry->second;
 }

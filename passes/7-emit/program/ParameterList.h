@@ -7,27 +7,31 @@
 #include "runtime/program/Program_generated.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace pcc::emit {
 
 /// Fills the program's parameters: one for each weight and placement that is
-/// read. A weight that is read in two placements is held twice.
+/// read, and for each that is written and never read. A weight that is read in
+/// two placements is held twice.
 class ParameterList {
 public:
   ParameterList(const ModelFacts &facts, program::ProgramT &program);
 
   /// Index of the parameter that `get` reads.
   int32_t add(graph::GetParameterOp get);
-  /// Index of the parameter that `set` writes; -1 if no op of the position
-  /// reads the weight in this placement.
-  int32_t find(graph::SetParameterOp set) const;
+  /// Index of the parameter that `set` writes; -1 if the weight is read, but by
+  /// no op of the position in this placement.
+  int32_t add(graph::SetParameterOp set);
 
 private:
+  int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
   int32_t fileIndex(llvm::StringRef file);
 
   const ModelFacts &facts;
   program::ProgramT &program;
   llvm::StringMap<graph::ParameterOp> declarations;
+  llvm::StringSet<> isRead; ///< by any position
   std::map<std::pair<std::string, std::string>, int32_t> known;
   llvm::StringMap<int32_t> files;
 };
