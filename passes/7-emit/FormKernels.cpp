@@ -6,6 +6,7 @@
 #include "passes/7-emit/KernelGroups.h"
 #include "passes/7-emit/LowerResize.h"
 #include "passes/7-emit/Passes.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "form-kernels"
@@ -205,6 +206,25 @@ static void moveBeforeReaders(Block &block) {
   }
 }
 
+/// A weight that is returned is returned as it is before it is written.
+static void copyReturned(Block &block, const llvm::StringSet<> &written) {
+  Operation *terminator = block.getTerminator();
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    auto get = operand.get().getDefiningOp<graph::GetParameterOp>();
+    if (!get || !written.contains(get.getParameter()))
+      continue;
+    auto type = graph::tensorType(get.getResult());
+    const SmallVector<int64_t> starts(type.getRank(), 0),
+        steps(type.getRank(), 1);
+    OpBuilder builder(get->getContext());
+    builder.setInsertionPointAfter(get);
+    auto copy = graph::SliceOp::create(builder, get.getLoc(), get.getResult(),
+                                       starts, type.getShape(), steps);
+    copy->setDiscardableAttrs(get->getDiscardableAttrDictionary());
+    operand.set(copy);
+  }
+}
+
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
@@ -212,6 +232,7 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     for (auto op : llvm::make_early_inc_range(block.getOps<graph::ResizeOp>()))
       lowerResize(op);
     eraseDeadOps(block);
+    copyReturned(block, written);
     splitBeforeSlices(block);
     std::vector<KernelGroup> groups = groupKernels(block);
     for (KernelGroup &group : groups) {
@@ -228,11 +249,15 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
 
   void runOnOperation() override {
     KernelTable kernels(getOperation());
+    getOperation().walk(
+        [&](graph::SetParameterOp set) { written.insert(set.getParameter()); });
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isDeclaration())
         runOnFunction(function, kernels);
     numKernels += kernels.size();
     LDBG() << kernels.size() << " kernels for " << numLaunches << " launches";
   }
+
+  llvm::StringSet<> written; ///< weights
 };
 } // namespace

@@ -198,6 +198,28 @@ def infer():
         executed.verify(model, "--dim", f"batch={ROWS}", "--tp", "2")
 
 
+RETURNED = """
+graph.parameter @w : tensor<4xf32> fill 1.0 trained
+func.func @main(%x: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.name = "before"}) {
+  %w = graph.get_parameter @w : tensor<4xf32>
+  %y = graph.add %x, %w : tensor<4xf32>, tensor<4xf32>
+  graph.set_parameter @w, %y : tensor<4xf32>
+  return %w : tensor<4xf32>
+}"""
+
+
+def returned():
+    """A weight that is returned has the value from before it is written."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, bundle, x, out = (os.path.join(folder, n) for n in ("m.mlir", "m.pcc", "x.npy", "out"))
+        with open(model, "w") as file:
+            file.write(RETURNED)
+        np.save(x, np.arange(4, dtype="f4"))
+        pcc.succeed(model, "-o", bundle)
+        pcc.succeed("run", bundle, "--input", f"x={x}", "--output", out, "--comm", "thread")
+        executed.compare({"before": np.load(os.path.join(out, "before.npy"))}, {"before": np.ones(4, "f4")})
+
+
 PLANS = ["", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,preset=zero3", "pp=2", "pp=2,microbatches=4,schedule=gpipe"]
 for plan in PLANS:
     for op in OPTIMIZERS:
@@ -206,6 +228,7 @@ for plan in PLANS:
     CASES[f"written {plan or 'one rank'}"] = lambda p=plan: written(p)
     CASES[f"verify Adam {plan or 'one rank'}"] = lambda p=plan: verify("Adam", p)
 CASES["infer"] = infer
+CASES["returned"] = returned
 CASES["a second TrainingInfo"] = lambda: refuse(lambda m: m.training_info.append(m.training_info[0]), "2 TrainingInfos")
 CASES["an option of a loss"] = lambda: refuse(lambda m: None, "option --lr needs a --loss", "--lr", "1")
 CASES["a binding of another shape"] = lambda: refuse(

@@ -104,3 +104,22 @@ func.func @slices_have_their_own_producer(%x: tensor<4x6xf32>, %b: tensor<6xf32>
   %2 = graph.slice %0 starts [0, 3] sizes [4, 3] steps [1, 1] : tensor<4x6xf32>
   return %1, %2 : tensor<4x3xf32>, tensor<4x3xf32>
 }
+
+// -----
+
+// What the model returns of a weight that it writes is a copy, made before.
+// CHECK-LABEL: @a_written_weight_is_copied
+func.func @a_written_weight_is_copied(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[W:.*]] = graph.get_parameter @w
+  // CHECK-NEXT: %[[COPY:.*]] = rank.launch @{{.*}}(%[[W]])
+  // CHECK: graph.set_parameter @w
+  // CHECK: %[[V:.*]] = graph.get_parameter @v
+  // CHECK-NEXT: return %[[COPY]], %[[V]]
+  %w = graph.get_parameter @w : tensor<4xf32>
+  %y = graph.add %x, %w : tensor<4xf32>, tensor<4xf32>
+  graph.set_parameter @w, %y : tensor<4xf32>
+  %v = graph.get_parameter @v : tensor<4xf32>
+  return %w, %v : tensor<4xf32>, tensor<4xf32>
+}
+graph.parameter @w : tensor<4xf32> fill 1.0 trained
+graph.parameter @v : tensor<4xf32> fill 1.0 trained
