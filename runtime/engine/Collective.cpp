@@ -39,11 +39,6 @@ public:
     inputs.resize(members);
   }
 
-  /// Room for everybody's piece of one share.
-  static int64_t scratchElements(int64_t count, int64_t members) {
-    return (count + members - 1) / members * members;
-  }
-
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
     const int self = group->index();
@@ -424,9 +419,8 @@ Status prepareSplitCollective(const LoadContext &context,
     const auto &in = *context.program.buffers[size_t(collective.in)];
     const int64_t count = in.bytes / int64_t(sizeOf(typeOf(in.type)));
     split = std::make_unique<AllReduceByShares>(context, instruction, group);
-    return checkScratch(
-        context, collective,
-        AllReduceByShares::scratchElements(count, group->size()));
+    return checkScratch(context, collective,
+                        splitAllReduceScratchElements(count, group->size()));
   }
   CollectivePlan plan = planCollective(
       collectiveOf(context.program, collective), context.mesh, context.at);

@@ -3,6 +3,7 @@
 #include "runtime/engine/Schedule.h"
 #include "runtime/engine/StopWatch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -45,6 +46,8 @@ Status Schedule::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedHere.push_back(step.split);
+  // A step allocates nothing.
+  started.reserve(std::max(started.capacity(), startedHere.size()));
   return status;
 }
 
@@ -56,7 +59,7 @@ Status Schedule::run(Step &step, const RunContext &run) {
     started.push_back(step.split.get());
     return step.split->start(run);
   case program::CollectivePart::Finish:
-    started.pop_front();
+    started.erase(started.begin());
     return step.split->finish(run);
   }
   return step.operation->run(run);

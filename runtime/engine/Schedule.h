@@ -93,7 +93,7 @@ private:
   std::vector<Ticket> awaited;
   size_t numTravelling = 0; ///< ends that were posted and not waited for
   /// Collectives that were started and have not finished.
-  std::deque<SplitCollective *> started;
+  std::vector<SplitCollective *> started;
 };
 
 } // namespace pcc::runtime

@@ -258,6 +258,10 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
   }
 }
 
+int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {
+  return (elements + members - 1) / members * members;
+}
+
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//

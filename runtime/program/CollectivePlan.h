@@ -89,6 +89,10 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 /// emitter reserves.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
+/// Scratch elements of an all-reduce in two parts: room for everybody's piece
+/// of one share.
+int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
+
 /// Where rows lie that travel one by one (`row_dims` in Program.fbs): on one
 /// side they are divided over the members of a group, on the other one every
 /// member has room for all of them.

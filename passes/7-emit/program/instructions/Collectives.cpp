@@ -185,10 +185,9 @@ program::CollectiveT emit::startReduction(const EarlyReduction &early,
     RankedTensorType type = graph::tensorType(early.collective.getResult());
     const int64_t members =
         runtime::groupSize(writer.facts.groups[early.group]);
-    // A piece of everybody's, of one share.
     made.scratch = writer.buffers.scratch(
         static_cast<int64_t>(runtime::sizeOf(elementTypeOf(type))) *
-        llvm::divideCeil(type.getNumElements(), members) * members);
+        runtime::splitAllReduceScratchElements(type.getNumElements(), members));
   }
   made.only = early.microbatch;
   made.part = program::CollectivePart::Start;
