@@ -80,6 +80,7 @@ static void addSchedule(OpPassManager &manager) {
   // Only now is it known what a stage reads: what another stage sends counts as
   // different in every microbatch.
   manager.addPass(schedule::createHoistShared());
+  // What keeps activations asks when they are read.
   manager.addPass(schedule::createOrderBackward());
   // What all microbatches share is held once: it need not be made again, nor
   // does what comes from it count as an activation.

@@ -210,17 +210,21 @@ static void moveBeforeReaders(Block &block) {
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
-    auto get = operand.get().getDefiningOp<graph::GetParameterOp>();
+    Value value = operand.get();
+    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+      value = reshape->getOperand(0);
+    auto get = value.getDefiningOp<graph::GetParameterOp>();
     if (!get || !written.contains(get.getParameter()))
       continue;
-    auto type = graph::tensorType(get.getResult());
+    auto type = graph::tensorType(operand.get());
     const SmallVector<int64_t> starts(type.getRank(), 0),
         steps(type.getRank(), 1);
-    OpBuilder builder(get->getContext());
-    builder.setInsertionPointAfter(get);
-    auto copy = graph::SliceOp::create(builder, get.getLoc(), get.getResult(),
+    Operation *maker = operand.get().getDefiningOp();
+    OpBuilder builder(maker->getContext());
+    builder.setInsertionPointAfter(maker);
+    auto copy = graph::SliceOp::create(builder, maker->getLoc(), operand.get(),
                                        starts, type.getShape(), steps);
-    copy->setDiscardableAttrs(get->getDiscardableAttrDictionary());
+    copy->setDiscardableAttrs(maker->getDiscardableAttrDictionary());
     operand.set(copy);
   }
 }

@@ -66,6 +66,12 @@ static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
+/// Of narrow floats a step of its own rounds what the library does not.
+static bool roundsBetween(Operation *op) {
+  const Type element = graph::tensorType(op->getResult(0)).getElementType();
+  return isOfTraining(op) && (element.isBF16() || element.isF16());
+}
+
 namespace {
 /// Reads the steps behind `epilogue.result`, one after another.
 class EpilogueReader {
@@ -76,10 +82,13 @@ public:
   }
 
   void run() {
-    takeBias();
+    const bool addsInside = !roundsBetween(contraction);
+    if (addsInside)
+      takeBias();
     takeActivation();
     if (isa<graph::MatmulOp>(contraction)) {
-      takeResidual();
+      if (addsInside)
+        takeResidual();
       takeOrder();
     }
     epilogue.stored = *viewBehind(epilogue.ops);

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 import numpy as np
 import executed
 import pcc
-from run_training import ADAM, MODELS, MOMENTUM, Model, compare, train
+from run_training import ADAM, MOMENTUM, Model, compare, train
 
 CASES = {}
 
