@@ -172,43 +172,118 @@ public:
   }
 };
 
-class Gather : public PlannedCollective {
+/// Everybody's whole part, from everybody.
+class Gather : public PlannedCollective, public SplitCollective {
 public:
-  using PlannedCollective::PlannedCollective;
+  Gather(const LoadContext &context, const program::InstructionT &instruction,
+         Group *group, CollectivePlan made)
+      : PlannedCollective(context, instruction, group, std::move(made)) {
+    sends.reserve(size_t(group->size()));
+    receives.reserve(size_t(group->size()));
+  }
 
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
-    char *all = plan.gathersDirectly ? at.out : at.scratch;
-    if (Status status = group->allGather(at.in, all, size_t(in.bytes), action);
-        status.failed() || plan.gathersDirectly)
-      return status;
-    for (size_t member = 0; member < plan.unpack.size(); ++member)
-      copyAll(plan.unpack[member], all + member * size_t(in.bytes), at.out);
-    return Status::success();
+    Status status =
+        group->allGather(at.in, allOf(at), size_t(in.bytes), action);
+    if (status.ok())
+      unpack(at);
+    return status;
   }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    const auto bytes = size_t(in.bytes);
+    sends.clear();
+    receives.clear();
+    for (int member = 0; member < group->size(); ++member) {
+      char *place = allOf(at) + size_t(member) * bytes;
+      if (member == group->index()) {
+        std::memcpy(place, at.in, bytes);
+        continue;
+      }
+      sends.push_back({member, const_cast<char *>(at.in), bytes});
+      receives.push_back({member, place, bytes});
+    }
+    return group->post(sends, receives, action, ticket);
+  }
+
+  void advance() override { group->advance(); }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    Status status = group->wait({&ticket, 1}, action);
+    if (status.ok())
+      unpack(at);
+    return status;
+  }
+
+private:
+  char *allOf(const Addresses &at) const {
+    return plan.gathersDirectly ? at.out : at.scratch;
+  }
+
+  void unpack(const Addresses &at) const {
+    if (!plan.gathersDirectly)
+      for (size_t member = 0; member < plan.unpack.size(); ++member)
+        copyAll(plan.unpack[member], at.scratch + member * size_t(in.bytes),
+                at.out);
+  }
+
+  Ticket ticket = 0;
 };
 
-class Redistribution : public PlannedCollective {
+class Redistribution : public PlannedCollective, public SplitCollective {
 public:
   using PlannedCollective::PlannedCollective;
 
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
+    pack(at);
+    if (communicates())
+      if (Status status = group->exchange(sends, receives, action);
+          status.failed())
+        return status;
+    unpack(at);
+    return Status::success();
+  }
+
+  Status start(const RunContext &run) override {
+    pack(begin(run));
+    return communicates() ? group->post(sends, receives, action, ticket)
+                          : Status::success();
+  }
+
+  void advance() override { group->advance(); }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (communicates())
+      if (Status status = group->wait({&ticket, 1}, action); status.failed())
+        return status;
+    unpack(at);
+    return Status::success();
+  }
+
+private:
+  bool communicates() const { return !sends.empty() || !receives.empty(); }
+
+  void pack(const Addresses &at) {
     packSends(at);
     clearHoles(at);
     for (size_t i = 0; i < plan.receives.size(); ++i)
       receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
                      size_t(plan.receives[i].elements) * size};
     copyAll(plan.local, at.in, at.out);
-    if (!sends.empty() || !receives.empty())
-      if (Status status = group->exchange(sends, receives, action);
-          status.failed())
-        return status;
+  }
+
+  void unpack(const Addresses &at) const {
     for (const PeerPiece &piece : plan.receives)
       if (piece.packed)
         copyAll(piece.copies, placeOf(piece, at), at.out);
-    return Status::success();
   }
+
+  Ticket ticket = 0;
 };
 
 /// Pieces of all members arrive in scratch and are reduced in the order of all
@@ -336,6 +411,13 @@ std::unique_ptr<Operation> gather(const LoadContext &context,
                        : planned<Redistribution>)(context, instruction, group,
                                                   std::move(plan));
 }
+
+template <typename Kind>
+std::unique_ptr<SplitCollective>
+splitWith(const LoadContext &context, const program::InstructionT &instruction,
+          Group *group, CollectivePlan &&plan) {
+  return std::make_unique<Kind>(context, instruction, group, std::move(plan));
+}
 } // namespace
 
 /// By CollectiveKind.
@@ -425,8 +507,12 @@ Status prepareSplitCollective(const LoadContext &context,
   CollectivePlan plan = planCollective(
       collectiveOf(context.program, collective), context.mesh, context.at);
   const int64_t scratch = plan.scratchElements;
-  split = std::make_unique<ReduceScatter>(context, instruction, group,
-                                          std::move(plan));
+  const bool reduces =
+      collective.kind == program::CollectiveKind::ReduceScatter;
+  split = (reduces        ? splitWith<ReduceScatter>
+           : plan.gathers ? splitWith<Gather>
+                          : splitWith<Redistribution>)(context, instruction,
+                                                       group, std::move(plan));
   return checkScratch(context, collective, scratch);
 }
 

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// A reduction of which a rank does other things before it finishes it. Members
-/// of its group start and finish theirs in the same order.
+/// A collective of which a rank does other things before it finishes it.
+/// Members of its group start and finish theirs in the same order.
 class SplitCollective {
 public:
   virtual ~SplitCollective() = default;
@@ -28,7 +28,7 @@ Status prepareCollective(const LoadContext &context,
                          const program::InstructionT &instruction, Group *group,
                          std::unique_ptr<Operation> &operation);
 
-/// The same for an all-reduce or a reduce-scatter in two parts.
+/// The same for an all-reduce, reduce-scatter or all-gather in two parts.
 Status prepareSplitCollective(const LoadContext &context,
                               const program::InstructionT &instruction,
                               Group *group,

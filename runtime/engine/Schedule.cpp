@@ -13,7 +13,7 @@ Status Schedule::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
     std::vector<Step> &steps) {
-  std::deque<std::shared_ptr<SplitCollective>> startedHere;
+  StartedByGroup startedHere;
   for (const auto &instruction : instructions) {
     Step &step = steps.emplace_back();
     Status status =
@@ -26,10 +26,10 @@ Status Schedule::loadList(
   return Status::success();
 }
 
-Status Schedule::loadCollective(
-    const LoadContext &context, const Groups &groups,
-    const program::InstructionT &instruction,
-    std::deque<std::shared_ptr<SplitCollective>> &startedHere, Step &step) {
+Status Schedule::loadCollective(const LoadContext &context,
+                                const Groups &groups,
+                                const program::InstructionT &instruction,
+                                StartedByGroup &startedHere, Step &step) {
   const program::CollectiveT &collective = *instruction.body.AsCollective();
   step.communicates = collective.group >= 0;
   step.part = collective.part;
@@ -37,17 +37,21 @@ Status Schedule::loadCollective(
   Group *group = step.communicates ? groups.find(collective.group) : nullptr;
   if (collective.part == program::CollectivePart::Whole)
     return prepareCollective(context, instruction, group, step.operation);
+  auto &startedOver = startedHere[collective.group];
   if (collective.part == program::CollectivePart::Finish) {
-    step.split = startedHere.front();
-    startedHere.pop_front();
+    step.split = startedOver.front();
+    startedOver.pop_front();
     return Status::success();
   }
   std::unique_ptr<SplitCollective> split;
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
-  startedHere.push_back(step.split);
+  startedOver.push_back(step.split);
   // A step allocates nothing.
-  started.reserve(std::max(started.capacity(), startedHere.size()));
+  size_t mostStarted = 0;
+  for (const auto &[group, splits] : startedHere)
+    mostStarted += splits.size();
+  started.reserve(std::max(started.capacity(), mostStarted));
   return status;
 }
 
@@ -59,7 +63,7 @@ Status Schedule::run(Step &step, const RunContext &run) {
     started.push_back(step.split.get());
     return step.split->start(run);
   case program::CollectivePart::Finish:
-    started.erase(started.begin());
+    std::erase(started, step.split.get());
     return step.split->finish(run);
   }
   return step.operation->run(run);

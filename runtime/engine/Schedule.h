@@ -62,6 +62,10 @@ private:
     std::vector<size_t> waits;
   };
 
+  /// Of one function; over a group they finish in the order of their starts.
+  using StartedByGroup =
+      std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
+
   Status loadList(
       const LoadContext &context, const Groups &groups, Device &device,
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
@@ -72,8 +76,7 @@ private:
                bool isSend);
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
-                        std::deque<std::shared_ptr<SplitCollective>> &started,
-                        Step &step);
+                        StartedByGroup &started, Step &step);
   Status run(Step &step, const RunContext &run);
   Status post(const Act &act);
   Status wait(const Act &act);

@@ -348,11 +348,12 @@ private:
 
   /// Starts and finishes of one function.
   std::string checkHalves(const program::FunctionT &function) {
-    std::deque<const program::CollectiveT *> started;
+    std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
       const program::CollectiveT *collective = instruction->body.AsCollective();
       if (!collective || collective->part == program::CollectivePart::Whole)
         continue;
+      auto &started = startedOver[collective->group];
       if (collective->part == program::CollectivePart::Start) {
         started.push_back(collective);
         continue;
@@ -362,10 +363,11 @@ private:
                collective->value + "\", which is not what it has started";
       started.pop_front();
     }
-    return started.empty()
-               ? ""
-               : function.name + " does not finish the collective of \"" +
-                     started.front()->value + "\"";
+    for (const auto &[group, started] : startedOver)
+      if (!started.empty())
+        return function.name + " does not finish the collective of \"" +
+               started.front()->value + "\"";
+    return {};
   }
 
   /// Pieces of what is under way may not meet those of another call.

@@ -193,18 +193,19 @@ public:
     return checkRows(collective);
   }
 
-  /// Reductions alone have parts; all that is over their group has.
+  /// Reductions and gathers alone have parts; all that is over their group has.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
         collective.only < -1 || collective.only >= program.microbatches ||
         (isWhole && collective.only != -1))
       return "has an impossible part";
-    const bool reduces =
+    const bool hasParts =
         collective.kind == program::CollectiveKind::AllReduce ||
-        (collective.kind == program::CollectiveKind::ReduceScatter &&
+        ((collective.kind == program::CollectiveKind::ReduceScatter ||
+          collective.kind == program::CollectiveKind::AllGather) &&
          collective.row_dims == 0);
-    return isWhole || reduces ? "" : "is no reduction that could have parts";
+    return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
   std::string checkRows(const program::CollectiveT &collective) const {

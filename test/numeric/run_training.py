@@ -27,6 +27,8 @@ MODELS = {
     "mlp": ("mlp", dict(layers=4, hidden=16, inner=32), {"batch": BATCH}),
     "gpt2": ("gpt2", dict(layers=4, hidden=16, heads=4, inner=32, vocabulary=37), {"batch": BATCH, "seq": SEQ}),
     "llama": ("llama", dict(layers=4, hidden=16, heads=4, kv_heads=2, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})}
+# All query heads share a key and a value, whose weights tensor parallelism does not divide.
+MODELS["mqa"] = ("llama", dict(layers=2, hidden=16, heads=4, kv_heads=1, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})
 ADAM = ["--optimizer", "adamw", "--lr", "0.01", "--clip-norm", "1", "--weight-decay", "0.1", "--eps", "1e-3"]
 MOMENTUM = ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--lr-schedule", "linear(steps=10, warmup=2)"]
 PLANS = ["microbatches=4", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,microbatches=2,preset=zero2", "dp=2,preset=zero3", "pp=2",
@@ -144,7 +146,9 @@ def dumps():
 
 
 CASES["dumps"] = dumps
-for kind in MODELS:
+for plan in ("tp=2,dp=2,microbatches=2,preset=zero2", "tp=4,dp=2,microbatches=2,preset=zero3", "tp=4,dp=2,preset=zero3"):
+    CASES[f"execute mqa {plan}"] = lambda p=plan: execute("mqa", p, ADAM, "thread")
+for kind in ("mlp", "gpt2", "llama"):
     for plan in PLANS[::3] if kind == "llama" else PLANS:
         optimizer = MOMENTUM if kind == "mlp" else ADAM
         CASES[f"simulate {kind} {plan}"] = lambda k=kind, p=plan, o=optimizer: simulate(k, p, o)

@@ -75,7 +75,7 @@ public:
   int32_t receivedBuffer(int transfer);
 
   /// The buffer of the position's own copy of a parameter that is written.
-  /// -1 where ParameterList::find knows none.
+  /// -1 where ParameterList knows none.
   int32_t parameterBuffer(graph::SetParameterOp set);
   /// Bytes of the sums over microbatches, and of gradients that wait for the
   /// update.

@@ -62,8 +62,7 @@ private:
       return;
     Operation *reader = *value.user_begin();
     const bool isReturned = isa<func::ReturnOp>(reader);
-    if (isReturned ? facts.microbatches == 1
-                   : !isa<dist::CollectiveOp>(reader) && isOnlyReturned(reader))
+    if (isReturned ? facts.microbatches == 1 : isLastSum(reader))
       add(collective, isReturned ? nullptr : reader,
           /*isOfAll=*/facts.microbatches > 1);
   }
@@ -105,9 +104,15 @@ private:
     return value;
   }
 
-  /// Whether nothing of the function waits for it.
-  static bool isOnlyReturned(Operation *op) {
-    return llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
+  /// Whether an op adds to a sum over microbatches, and nothing of the function
+  /// waits for it.
+  static bool isLastSum(Operation *op) {
+    return llvm::any_of(op->getOperands(),
+                        [](Value operand) {
+                          auto argument = dyn_cast<BlockArgument>(operand);
+                          return argument && pipe::isSumSoFar(argument);
+                        }) &&
+           llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
   /// Whether the last microbatch makes all of it, for `reader` alone.
@@ -133,10 +138,9 @@ private:
   }
 
   int groupBeside(int group) {
-    auto [known, isNew] =
-        groups.try_emplace(group, static_cast<int>(facts.groups.size()));
+    auto [known, isNew] = groups.try_emplace(group, 0);
     if (isNew)
-      facts.groups.push_back(runtime::GroupSpec(facts.groups[group]));
+      known->second = facts.addGroupBeside(group);
     return known->second;
   }
 

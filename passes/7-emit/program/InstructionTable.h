@@ -86,9 +86,11 @@ void addCollectiveInstructions(InstructionTable &table);
 void addKernelInstructions(InstructionTable &table);
 void addHostInstructions(InstructionTable &table);
 
-/// Starts a reduction; what it returns finishes it.
+/// Starts a collective; what is returned finishes it.
 program::CollectiveT startReduction(const EarlyReduction &early,
                                     InstructionWriter &writer);
+program::CollectiveT startGather(const Prefetch &prefetch,
+                                 InstructionWriter &writer);
 
 /// Strides in elements of a dense row-major tensor.
 std::vector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);

@@ -103,6 +103,11 @@ ModelFacts::findEarly(dist::CollectiveOp collective) const {
                                           : &earlyReductions[found->second];
 }
 
+int ModelFacts::addGroupBeside(int group) {
+  groups.push_back(runtime::GroupSpec(groups[group]));
+  return static_cast<int>(groups.size()) - 1;
+}
+
 int ModelFacts::groupOf(dist::CollectiveOp collective) const {
   return groupOfKind.at(keyOf(collective));
 }
@@ -127,7 +132,7 @@ public:
         &FactReader::readStages,     &FactReader::readActions,
         &FactReader::readTransfers,  &FactReader::orderExchanges,
         &FactReader::readGroups,     &FactReader::readEarlyReductions,
-        &FactReader::readIndexBounds};
+        &FactReader::readPrefetches, &FactReader::readIndexBounds};
     for (Part part : parts)
       if (std::string missing = (this->*part)(); !missing.empty())
         return missing;
@@ -305,6 +310,11 @@ private:
     facts.earlyReductions = findEarlyReductions(facts);
     for (auto [i, early] : llvm::enumerate(facts.earlyReductions))
       facts.earlyOfCollective[early.collective] = i;
+    return {};
+  }
+
+  std::string readPrefetches() {
+    facts.prefetches = findPrefetches(facts);
     return {};
   }
 

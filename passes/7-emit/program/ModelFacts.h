@@ -7,6 +7,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/7-emit/program/EarlyReductions.h"
+#include "passes/7-emit/program/Prefetches.h"
 #include "passes/7-emit/program/RankMesh.h"
 #include "passes/plan/Exchanges.h"
 
@@ -65,6 +66,8 @@ struct ModelFacts {
   /// In program order; and their numbers by collective.
   std::vector<EarlyReduction> earlyReductions;
   llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
+  /// In program order.
+  std::vector<Prefetch> prefetches;
 
   int numPositions() const {
     return static_cast<int>(actionsOfPosition.size());
@@ -79,6 +82,9 @@ struct ModelFacts {
   int groupOf(dist::CollectiveOp collective) const;
   /// Null for a collective that does not start early.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
+  /// A group of the same ranks for collectives in two parts of one sort, which
+  /// may be under way while others of the group's are called.
+  int addGroupBeside(int group);
   /// Index of a port by its attributes on a stage function; -1 if unknown.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);

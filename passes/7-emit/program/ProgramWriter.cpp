@@ -36,6 +36,8 @@ public:
         instructions(facts, buffers, program) {
     for (const EarlyReduction &early : facts.earlyReductions)
       startsBehind[early.gradient.getDefiningOp()].push_back(&early);
+    for (const Prefetch &prefetch : facts.prefetches)
+      prefetchesOf[prefetch.collective->getParentOp()].push_back(&prefetch);
   }
 
   runtime::Status run() {
@@ -141,19 +143,54 @@ private:
     for (IndexUse &use : findIndexUses(body))
       if (use.allUsed)
         checks[use.user].push_back(use);
+    beginPrefetches(body);
     for (Operation &op : body.front().without_terminator()) {
-      if (Travelling *reduction = travelsTo(op)) {
-        reduction->readers.push_back(&op);
+      if (early.contains(&op))
+        continue;
+      if (gather && gather->prefetch->collective == &op) {
+        finishGather();
         continue;
       }
       buffers.beginInstruction();
       for (const IndexUse &use : checks.lookup(&op))
         writeCheck(use);
-      write(op);
-      startReductionsOf(op);
+      if (Travelling *reduction = travelsTo(op))
+        reduction->readers.push_back(&op);
+      else
+        writeAndReduce(op);
     }
     while (!travelling.empty())
       finishReduction();
+  }
+
+  void beginPrefetches(func::FuncOp body) {
+    early.clear();
+    const auto list = prefetchesOf.lookup(body);
+    nextPrefetches.assign(list.rbegin(), list.rend());
+    startGatherOfNext();
+  }
+
+  /// The next weight travels, if there is one.
+  void startGatherOfNext() {
+    if (nextPrefetches.empty())
+      return;
+    const Prefetch &next = *nextPrefetches.pop_back_val();
+    for (Operation *maker : next.makers)
+      if (early.insert(maker).second) {
+        buffers.beginInstruction();
+        write(*maker);
+      }
+    buffers.beginInstruction();
+    gather = {&next, startGather(next, instructions)};
+  }
+
+  void finishGather() {
+    buffers.beginInstruction();
+    buffers.useAgain(gather->collective);
+    instructions.emit(gather->prefetch->collective,
+                      std::move(gather->collective));
+    gather.reset();
+    startGatherOfNext();
   }
 
   void write(Operation &op) {
@@ -162,7 +199,10 @@ private:
       noteUnsupported(&op);
   }
 
-  void startReductionsOf(Operation &op) {
+  /// Writes an op, and starts the reductions of what it makes.
+  void writeAndReduce(Operation &op) {
+    buffers.beginInstruction();
+    write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
       if (travelling.size() == mostTravelling)
         finishReduction();
@@ -186,10 +226,8 @@ private:
     buffers.beginInstruction();
     buffers.useAgain(oldest.collective);
     instructions.emit(oldest.early->collective, std::move(oldest.collective));
-    for (Operation *reader : oldest.readers) {
-      buffers.beginInstruction();
-      write(*reader);
-    }
+    for (Operation *reader : oldest.readers)
+      writeAndReduce(*reader);
   }
 
   void writeCheck(const IndexUse &use) {
@@ -320,6 +358,18 @@ private:
   /// Each has scratch while it travels.
   static constexpr size_t mostTravelling = 2;
   std::deque<Travelling> travelling;
+  /// By function, in program order.
+  llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
+      prefetchesOf;
+  /// Of the current function, the next one last; what is written before its
+  /// place in the function; and the gather under way.
+  llvm::SmallVector<const Prefetch *> nextPrefetches;
+  llvm::DenseSet<Operation *> early;
+  struct Gathering {
+    const Prefetch *prefetch;
+    program::CollectiveT collective; ///< that finishes it
+  };
+  std::optional<Gathering> gather;
   std::vector<std::string> unsupported;
 };
 } // namespace

@@ -1,7 +1,8 @@
-//===- CollectivesTest.cpp
-//-------------------------------------------------===//
+//===- CollectivesTest.cpp - collectives of executed programs -------------===//
 
 #include "test/runtime/engine/ThreadRun.h"
+
+#include <functional>
 
 using namespace pcc;
 using namespace pcc::runtime;
@@ -11,11 +12,29 @@ using test::TestProgram;
 using test::ThreadRun;
 
 namespace {
+/// Splits the collective that the function ends with: `between` is what is done
+/// while it travels. Others than `only` skip it, unless that is -1.
+void splitLast(TestProgram &builder, int32_t only,
+               const std::function<void()> &between) {
+  auto &list = builder.tables.functions[0]->instructions;
+  program::CollectiveT whole = *list.back()->body.AsCollective();
+  whole.only = only;
+  list.pop_back();
+  auto emit = [&](program::CollectivePart part) {
+    auto &half = builder.instruction<program::CollectiveT>("collective");
+    half = whole;
+    half.part = part;
+  };
+  emit(program::CollectivePart::Start);
+  between();
+  emit(program::CollectivePart::Finish);
+}
+
 /// x, laid out as `from`, becomes y, laid out as `to`, by one collective over
 /// axis "tp" of `ranks` ranks. What comes out must be x.
 void checkMove(program::CollectiveKind kind, int64_t ranks,
                const std::vector<int64_t> &shape, const Layout &from,
-               const Layout &to) {
+               const Layout &to, bool split = false) {
   TestProgram builder({{"pp", 1}, {"tp", ranks}});
   const int x = builder.input("x", ElementType::F32, shape, from);
   const int y = builder.output("y", ElementType::F32, shape, to);
@@ -28,6 +47,8 @@ void checkMove(program::CollectiveKind kind, int64_t ranks,
       collectiveOf(builder.tables, collective), meshOf(builder.tables));
   if (scratch > 0)
     collective.scratch = builder.arena("scratch", ElementType::F32, {scratch});
+  if (split)
+    splitLast(builder, -1, [] {});
   builder.runAll();
   const Folder folder;
   const auto values = iota(numElements(shape));
@@ -90,32 +111,28 @@ TEST(Collectives, SliceFollowsTheMicrobatch) {
   EXPECT_EQ(folder.read<float>("y.npy"), iota(12));
 }
 
+// In place, out of scratch, and by pieces of unequal size.
+TEST(Collectives, GatherInTwoParts) {
+  checkMove(program::CollectiveKind::AllGather, 4, {8, 3},
+            Layout{{{{8, {tp(4)}}}, {{3}}}}, Layout{{{{8}}, {{3}}}},
+            /*split=*/true);
+  checkMove(program::CollectiveKind::AllGather, 2, {3, 8},
+            Layout{{{{3}}, {{8, {tp(2)}}}}}, Layout{{{{3}}, {{8}}}},
+            /*split=*/true);
+  checkMove(program::CollectiveKind::AllGather, 4, {3, 7},
+            Layout{{{{3}}, {{7, {tp(4)}}}}}, Layout{{{{3}}, {{7}}}},
+            /*split=*/true);
+}
+
 TEST(Collectives, MoreRanksThanPieces) {
   checkMove(program::CollectiveKind::AllGather, 4, {2, 2},
             Layout{{{{2, {tp(4)}}}, {{2}}}}, Layout{{{{2}}, {{2}}}});
 }
 
 namespace {
-/// Splits the collective that the function ends with: another product is made
-/// while it travels, in the second of two microbatches.
-void splitLast(TestProgram &builder, int x, int w) {
-  auto &list = builder.tables.functions[0]->instructions;
-  program::CollectiveT whole = *list.back()->body.AsCollective();
-  whole.only = 1;
-  list.pop_back();
-  auto emit = [&](program::CollectivePart part) {
-    auto &half = builder.instruction<program::CollectiveT>("collective");
-    half = whole;
-    half.part = part;
-  };
-  emit(program::CollectivePart::Start);
-  builder.matmul(x, w, builder.arena("other", ElementType::F32, {3, 5}), 3, 5,
-                 1);
-  emit(program::CollectivePart::Finish);
-}
-
 /// Partial products of a split contracting dim, summed over tp of `ranks` by
-/// `kind`, which may be `split` into its halves.
+/// `kind`, which may be `split` into its halves: another product is made while
+/// it travels, in the second of two microbatches.
 std::vector<float> contract(program::CollectiveKind kind, const Layout &to,
                             const Folder &folder, int64_t ranks = 2,
                             bool split = false) {
@@ -131,7 +148,10 @@ std::vector<float> contract(program::CollectiveKind kind, const Layout &to,
                      Layout{{{{3}}, {{5}}}}, to,
                      builder.arena("scratch", ElementType::F32, {64}));
   if (split)
-    splitLast(builder, x, w);
+    splitLast(builder, 1, [&] {
+      builder.matmul(x, w, builder.arena("other", ElementType::F32, {3, 5}), 3,
+                     5, 1);
+    });
   builder.runAll();
   ThreadRun run;
   run.add(builder);

@@ -196,6 +196,16 @@ program::CollectiveT emit::startReduction(const EarlyReduction &early,
   return made;
 }
 
+program::CollectiveT emit::startGather(const Prefetch &prefetch,
+                                       InstructionWriter &writer) {
+  program::CollectiveT made =
+      makeCollective(prefetch.collective, prefetch.group, writer);
+  made.part = program::CollectivePart::Start;
+  writer.emit(prefetch.collective, made);
+  made.part = program::CollectivePart::Finish;
+  return made;
+}
+
 void emit::addCollectiveInstructions(InstructionTable &table) {
   table.add<dist::CollectiveOp>(buildCollective);
 }

@@ -31,7 +31,7 @@ protected:
     return written.tables;
   }
 
-  /// Halves of collectives by part and value; all else here is a matmul.
+  /// Collectives by part and value; all else computes.
   static std::vector<std::string> namesOf(const program::FunctionT &function) {
     std::vector<std::string> names;
     for (const auto &instruction : function.instructions) {
@@ -39,7 +39,7 @@ protected:
       names.push_back(
           half ? std::string(program::EnumNameCollectivePart(half->part)) +
                      " " + half->value
-               : "matmul");
+               : "compute");
     }
     return names;
   }
@@ -134,9 +134,9 @@ module attributes {dist.mesh = #dist.mesh<dp = 2>, graph.outputs = [],
 })mlir");
   ASSERT_EQ(program.functions.size(), 3u);
   EXPECT_EQ(namesOf(*program.functions[1]),
-            (std::vector<std::string>{"matmul", "Start a", "matmul", "Start b",
-                                      "matmul", "Finish a", "Start c",
-                                      "Finish b", "Finish c"}));
+            (std::vector<std::string>{"compute", "Start a", "compute",
+                                      "Start b", "compute", "Finish a",
+                                      "Start c", "Finish b", "Finish c"}));
   EXPECT_EQ(program.functions[2]->instructions.size(), 2u);
 }
 
@@ -146,35 +146,115 @@ TEST_F(ProgramTest, SumsOfPartsWaitForTheirReduction) {
 #rows = #dist.sharding<"[4@dp:2, -]">
 !t = tensor<4x4xf32>
 !part = tensor<2x4xf32>
-module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, pipe.microbatches = 2 : i64, graph.outputs = [],
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, graph.outputs = [], pipe.microbatches = 2 : i64,
                    graph.inputs = [{graph.name = "x", dist.global = !t}]} {
+  rank.kernel @add(%a: !part, %b: !part) -> !part {
+    %s = graph.add %a, %b : !part, !part
+    rank.yield %s : !part
+  }
   func.func @stage_0(%x: !t {graph.name = "x"}) -> !t attributes {pipe.stage = 0 : i64} {
     %h = graph.matmul %x, %x : !t, !t
     return %h : !t
   }
-  func.func @stage_0_backward(%h: !t {pipe.held = {by = @stage_0, result = 0 : i64}})
+  func.func @stage_0_backward(%h: !t {pipe.held = {by = @stage_0, result = 0 : i64}},
+                              %a: !part {pipe.held = {by = @stage_0_backward, result = 0 : i64}})
       -> (!part, !part) attributes {pipe.stage = 0 : i64, pipe.action = "B"} {
     %da = graph.matmul %h, %h : !t, !t
     %ra = dist.collective reduce_scatter %da from #partial to #rows shape [4, 4] received 32 value "a" : !t to !part
-    %na = graph.matmul %ra, %h : !part, !t
-    %sa = graph.matmul %na, %h : !part, !t
+    %sa = rank.launch @add(%a, %ra) : (!part, !part) -> !part
     %db = graph.matmul %h, %h : !t, !t
     %rb = dist.collective reduce_scatter %db from #partial to #rows shape [4, 4] received 32 value "b" : !t to !part
     %sb = graph.matmul %rb, %h : !part, !t
-    %l = graph.matmul %h, %h : !t, !t
     return %sa, %sb : !part, !part
   }
   pipe.actions 0 stages [0] ["0F0", "0F1", "0B0", "0B1"]
 })mlir");
   ASSERT_EQ(program.functions.size(), 2u);
-  // What more than the sum comes of is reduced at once.
+  // What is not a sum over microbatches is reduced at once.
+  EXPECT_EQ(
+      namesOf(*program.functions[1]),
+      (std::vector<std::string>{"compute", "Start a", "compute", "Whole b",
+                                "compute", "Finish a", "compute"}));
+  const auto &instructions = program.functions[1]->instructions;
+  EXPECT_TRUE(instructions.back()->body.AsKernel());
+  EXPECT_EQ(instructions[1]->body.AsCollective()->only, -1);
+}
+
+// A sum that waits for one reduction is itself reduced, over another axis.
+TEST_F(ProgramTest, ASumThatWaitsIsReduced) {
+  program::ProgramT &program = write(R"mlir(
+#partial = #dist.sharding<"[-, -] partial sum(dp:2+tp:2)">
+#rows = #dist.sharding<"[4@dp:2, -] partial sum(tp:2)">
+#done = #dist.sharding<"[4@dp:2, -]">
+!t = tensor<4x4xf32>
+!part = tensor<2x4xf32>
+module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2, tp = 2>, graph.outputs = [], pipe.microbatches = 2 : i64,
+                   graph.inputs = [{graph.name = "x", dist.global = !t}]} {
+  rank.kernel @add(%a: !part, %b: !part) -> !part {
+    %s = graph.add %a, %b : !part, !part
+    rank.yield %s : !part
+  }
+  func.func @stage_0(%x: !t {graph.name = "x"}) -> !t attributes {pipe.stage = 0 : i64} {
+    %h = graph.matmul %x, %x : !t, !t
+    return %h : !t
+  }
+  func.func @stage_0_backward(%h: !t {pipe.held = {by = @stage_0, result = 0 : i64}},
+                              %a: !part {pipe.held = {by = @stage_0_backward, result = 0 : i64}})
+      -> !part attributes {pipe.stage = 0 : i64, pipe.action = "B"} {
+    %da = graph.matmul %h, %h : !t, !t
+    %ra = dist.collective reduce_scatter %da from #partial to #rows shape [4, 4] received 32 value "dp" : !t to !part
+    %sa = rank.launch @add(%a, %ra) : (!part, !part) -> !part
+    return %sa : !part
+  }
+  func.func @stage_0_update_0(%a: !part {pipe.held = {by = @stage_0_backward, result = 0 : i64}})
+      attributes {pipe.stage = 0 : i64, pipe.action = "U0"} {
+    %r = dist.collective all_reduce %a from #rows to #done shape [4, 4] received 32 value "tp" : !part to !part
+    %u = graph.matmul %r, %r {transpose_rhs} : !part, !part
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0", "0F1", "0B0", "0B1", "0U0"]
+})mlir");
+  ASSERT_EQ(program.functions.size(), 3u);
   EXPECT_EQ(namesOf(*program.functions[1]),
-            (std::vector<std::string>{"matmul", "Whole a", "matmul", "matmul",
-                                      "matmul", "Start b", "matmul", "Finish b",
-                                      "matmul"}));
-  for (const auto &instruction : program.functions[1]->instructions)
-    if (const auto *collective = instruction->body.AsCollective())
-      EXPECT_EQ(collective->only, -1);
+            (std::vector<std::string>{"compute", "Start dp", "Finish dp",
+                                      "compute", "Start tp", "Finish tp"}));
+  EXPECT_EQ(
+      program.functions[1]->instructions.back()->body.AsCollective()->only, 1);
+}
+
+TEST_F(ProgramTest, WeightsAreGatheredAhead) {
+  program::ProgramT &program = write(R"mlir(
+#rows = #dist.sharding<"[4@dp:2, -]">
+#whole = #dist.sharding<"[-, -]">
+!t = tensor<4x4xf32>
+!part = tensor<2x4xf32>
+module attributes {dist.mesh = #dist.mesh<dp = 2>,
+                   graph.inputs = [{graph.name = "x", dist.global = !t}],
+                   graph.outputs = [{graph.name = "z", dist.global = !t}]} {
+  graph.parameter @v : !t
+  graph.parameter @w : !t
+  rank.kernel @half(%w: !part) -> !part {
+    %h = graph.neg %w : !part
+    rank.yield %h : !part
+  }
+  func.func @stage_0(%x: !t {graph.name = "x"}) -> (!t {graph.name = "z"}) attributes {pipe.stage = 0 : i64} {
+    %v = graph.get_parameter @v {dist.shardings = [#rows]} : !part
+    %gv = dist.collective all_gather %v from #rows to #whole shape [4, 4] received 32 value "v" : !part to !t
+    %y = graph.matmul %x, %gv : !t, !t
+    %w = graph.get_parameter @w {dist.shardings = [#rows]} : !part
+    %n = rank.launch @half(%w) : (!part) -> !part
+    %gw = dist.collective all_gather %n from #rows to #whole shape [4, 4] received 32 value "w" : !part to !t
+    %z = graph.matmul %y, %gw : !t, !t
+    %p = dist.collective slice %z from #whole to #rows shape [4, 4] received 0 value "z" : !t to !part
+    %gz = dist.collective all_gather %p from #rows to #whole shape [4, 4] received 32 value "z" : !part to !t
+    return %gz : !t
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+})mlir");
+  EXPECT_EQ(namesOf(*program.functions[0]),
+            (std::vector<std::string>{"Start v", "Finish v", "compute",
+                                      "Start w", "compute", "Finish w",
+                                      "compute", "Whole z", "Whole z"}));
 }
 
 TEST_F(ProgramTest, AReshapeIsNoInstruction) {
