@@ -73,7 +73,8 @@ for plans in EQUAL:
     for plan in plans[1:]:
         for kind, optimizer in ("mlp", MOMENTUM), ("gpt2", ADAM), ("llama", ADAM):
             CASES[f"{kind} {plan} as {plans[0]}"] = lambda k=kind, o=optimizer, f=plans[0], p=plan: equal(k, o, f, p)
-for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,microbatches=4,recompute=full"):
+for plan in ("pp=4,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,microbatches=4,recompute=full",
+             "microbatches=4,recompute=selective"):
     for kind in ("gpt2", "llama"):
         CASES[f"bf16 {kind} {plan}"] = lambda k=kind, p=plan: equal(k, ADAM + ["--dtype", "bf16"], "microbatches=4", p)
 for plan in REPRODUCIBLE[1:]:

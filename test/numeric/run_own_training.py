@@ -129,19 +129,51 @@ def options(plan):
     return ["--dim", f"batch={ROWS}", "--train", *(pcc.plan_options(plan) if plan else [])]
 
 
+def losses(bundle, batches, report, *options):
+    pcc.succeed("run", bundle, "--data", batches, "--steps", STEPS, "--comm", "thread", "--report", report, *options)
+    with open(report) as file:
+        return [s["loss"] for s in json.load(file)["steps"]]
+
+
 def train(op, plan, initialized):
     with tempfile.TemporaryDirectory() as folder:
         model, bundle, batches, saved, report = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "saved", "r.json"))
         write(model, op, initialized)
         oracle.save(batches, data())
         pcc.succeed(model, "-o", bundle, *options(plan))
-        pcc.succeed("run", bundle, "--data", batches, "--steps", STEPS, "--comm", "thread", "--save", saved, "--report", report)
+        got = losses(bundle, batches, report, "--save", saved)
         pcc.succeed("checkpoint", "export", saved, "-o", os.path.join(folder, "w.safetensors"))
-        losses, weights = expected(op)
-        with open(report) as file:
-            got = [s["loss"] for s in json.load(file)["steps"]]
+        want, weights = expected(op)
         trained = read_safetensors(os.path.join(folder, "w.safetensors"))
-        executed.compare({"loss": np.array(got)} | {n: trained[n] for n in WEIGHTS}, {"loss": np.array(losses)} | weights, 1e-5)
+        executed.compare({"loss": np.array(got)} | {n: trained[n] for n in WEIGHTS}, {"loss": np.array(want)} | weights, 1e-5)
+
+
+def feed_rate():
+    """The learning rate is an input of the step."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, bundle, batches, report = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "r.json"))
+        write(model, "Adam")
+        changed = onnx.load(model)
+        algorithm = changed.training_info[0].algorithm
+        algorithm.initializer.remove(next(i for i in algorithm.initializer if i.name == "rate"))
+        algorithm.input.append(oh.make_tensor_value_info("rate", 1, []))
+        onnx.save(changed, model)
+        oracle.save(batches, data() | {"rate": np.full(STEPS, RATE)})
+        pcc.succeed(model, "-o", bundle, *options("dp=2"))
+        got = losses(bundle, batches, report)
+        executed.compare({"loss": np.array(got)}, {"loss": np.array(expected("Adam")[0])}, 1e-5)
+
+
+def narrow(dtype, tolerance):
+    """Products are narrow, weights are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, bundle, batches, report = (os.path.join(folder, n) for n in ("m.onnx", "m.pcc", "data", "r.json"))
+        write(model, "Momentum")
+        oracle.save(batches, data())
+        scale = ["--loss-scale", "8"] if dtype == "f16" else []
+        pcc.succeed(model, "-o", bundle, *options("tp=2"), "--dtype", dtype, *scale)
+        got = losses(bundle, batches, report)
+        executed.compare({"loss": np.array(got)}, {"loss": np.array(expected("Momentum")[0])}, tolerance)
 
 
 def keep_gradient(path, written):
@@ -229,6 +261,9 @@ for plan in PLANS:
     CASES[f"verify Adam {plan or 'one rank'}"] = lambda p=plan: verify("Adam", p)
 CASES["infer"] = infer
 CASES["returned"] = returned
+CASES["a rate that is an input"] = feed_rate
+CASES["bf16"] = lambda: narrow("bf16", 3e-2)
+CASES["f16"] = lambda: narrow("f16", 4e-3)
 CASES["a second TrainingInfo"] = lambda: refuse(lambda m: m.training_info.append(m.training_info[0]), "2 TrainingInfos")
 CASES["an option of a loss"] = lambda: refuse(lambda m: None, "option --lr needs a --loss", "--lr", "1")
 CASES["a binding of another shape"] = lambda: refuse(
