@@ -56,14 +56,16 @@ def of_collective(collective, program):
 
 
 def collectives_of(function):
+    """One in two parts is the one that starts."""
     bodies = [i["body"] for i in function["instructions"] if i["body_type"] == "Collective"]
-    return [b for b in bodies if b["group"] >= 0 and b["kind"] != "Slice"]
+    return [b for b in bodies if b["group"] >= 0 and b["kind"] != "Slice" and b.get("part") != "Finish"]
 
 
 def in_step(executable):
     """Bytes that a rank receives in the collectives of all actions of one step, and how many these are."""
     program = read_program(executable)
-    run = [c for a in program["actions"] if a["function"] >= 0 for c in collectives_of(program["functions"][a["function"]])]
+    run = [c for a in program["actions"] if a["function"] >= 0 for c in collectives_of(program["functions"][a["function"]])
+           if c.get("only", -1) in (-1, a["microbatch"])]
     return sum(of_collective(c, program) for c in run), len(run)
 
 
