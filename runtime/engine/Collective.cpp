@@ -172,12 +172,41 @@ public:
   }
 };
 
+/// A planned collective that can be done in two parts.
+class PlannedSplit : public PlannedCollective, public SplitCollective {
+public:
+  using PlannedCollective::PlannedCollective;
+
+  Status run(const RunContext &run) override {
+    Status status = start(run);
+    return status.failed() ? status : finish(run);
+  }
+
+  void advance() override { group->advance(); }
+
+protected:
+  /// Posts `sends` and `receives`, which waitForAll() waits for.
+  Status post() {
+    return communicates() ? group->post(sends, receives, action, ticket)
+                          : Status::success();
+  }
+  Status waitForAll() {
+    return communicates() ? group->wait({&ticket, 1}, action)
+                          : Status::success();
+  }
+
+private:
+  bool communicates() const { return !sends.empty() || !receives.empty(); }
+
+  Ticket ticket = 0;
+};
+
 /// Everybody's whole part, from everybody.
-class Gather : public PlannedCollective, public SplitCollective {
+class Gather : public PlannedSplit {
 public:
   Gather(const LoadContext &context, const program::InstructionT &instruction,
          Group *group, CollectivePlan made)
-      : PlannedCollective(context, instruction, group, std::move(made)) {
+      : PlannedSplit(context, instruction, group, std::move(made)) {
     sends.reserve(size_t(group->size()));
     receives.reserve(size_t(group->size()));
   }
@@ -205,14 +234,12 @@ public:
       sends.push_back({member, const_cast<char *>(at.in), bytes});
       receives.push_back({member, place, bytes});
     }
-    return group->post(sends, receives, action, ticket);
+    return post();
   }
-
-  void advance() override { group->advance(); }
 
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    Status status = group->wait({&ticket, 1}, action);
+    Status status = waitForAll();
     if (status.ok())
       unpack(at);
     return status;
@@ -229,71 +256,42 @@ private:
         copyAll(plan.unpack[member], at.scratch + member * size_t(in.bytes),
                 at.out);
   }
-
-  Ticket ticket = 0;
 };
 
-class Redistribution : public PlannedCollective, public SplitCollective {
+class Redistribution : public PlannedSplit {
 public:
-  using PlannedCollective::PlannedCollective;
-
-  Status run(const RunContext &run) override {
-    const Addresses at = begin(run);
-    pack(at);
-    if (communicates())
-      if (Status status = group->exchange(sends, receives, action);
-          status.failed())
-        return status;
-    unpack(at);
-    return Status::success();
-  }
+  using PlannedSplit::PlannedSplit;
 
   Status start(const RunContext &run) override {
-    pack(begin(run));
-    return communicates() ? group->post(sends, receives, action, ticket)
-                          : Status::success();
-  }
-
-  void advance() override { group->advance(); }
-
-  Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (communicates())
-      if (Status status = group->wait({&ticket, 1}, action); status.failed())
-        return status;
-    unpack(at);
-    return Status::success();
-  }
-
-private:
-  bool communicates() const { return !sends.empty() || !receives.empty(); }
-
-  void pack(const Addresses &at) {
     packSends(at);
     clearHoles(at);
     for (size_t i = 0; i < plan.receives.size(); ++i)
       receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
                      size_t(plan.receives[i].elements) * size};
     copyAll(plan.local, at.in, at.out);
+    return post();
   }
 
-  void unpack(const Addresses &at) const {
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = waitForAll(); status.failed())
+      return status;
     for (const PeerPiece &piece : plan.receives)
       if (piece.packed)
         copyAll(piece.copies, placeOf(piece, at), at.out);
+    return Status::success();
   }
-
-  Ticket ticket = 0;
 };
 
 /// Pieces of all members arrive in scratch and are reduced in the order of all
 /// reductions, so that the result does not depend on timing.
-class ReduceScatter : public PlannedCollective, public SplitCollective {
+class ReduceScatter : public PlannedSplit {
 public:
   ReduceScatter(const LoadContext &context,
                 const program::InstructionT &instruction, Group *group,
                 CollectivePlan made)
-      : PlannedCollective(context, instruction, group, std::move(made)) {
+      : PlannedSplit(context, instruction, group, std::move(made)) {
     receives.clear();
     receives.reserve(plan.receives.size());
     inputs.reserve(plan.receives.size());
@@ -310,17 +308,13 @@ public:
         receives.push_back(
             {piece.member, placeOf(piece, at), size_t(piece.elements) * size});
     }
-    return communicates() ? group->post(sends, receives, action, ticket)
-                          : Status::success();
+    return post();
   }
-
-  void advance() override { group->advance(); }
 
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
-    if (communicates())
-      if (Status status = group->wait({&ticket, 1}, action); status.failed())
-        return status;
+    if (Status status = waitForAll(); status.failed())
+      return status;
     if (plan.receives.empty())
       return Status::success();
     reduce(at);
@@ -328,14 +322,7 @@ public:
     return Status::success();
   }
 
-  Status run(const RunContext &run) override {
-    Status status = start(run);
-    return status.failed() ? status : finish(run);
-  }
-
 private:
-  bool communicates() const { return !sends.empty() || !receives.empty(); }
-
   /// Copies densely in the order in which the others send.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
@@ -370,7 +357,6 @@ private:
   }
 
   std::vector<const void *> inputs;
-  Ticket ticket = 0;
 };
 
 /// A value that all microbatches share is cut at another place in each.
@@ -397,35 +383,32 @@ std::unique_ptr<Operation> plain(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group);
 }
 
-template <typename Kind>
-std::unique_ptr<Operation> planned(const LoadContext &context,
-                                   const program::InstructionT &instruction,
-                                   Group *group, CollectivePlan &&plan) {
+template <typename Base, typename Kind>
+std::unique_ptr<Base> planned(const LoadContext &context,
+                              const program::InstructionT &instruction,
+                              Group *group, CollectivePlan &&plan) {
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
-std::unique_ptr<Operation> gather(const LoadContext &context,
-                                  const program::InstructionT &instruction,
-                                  Group *group, CollectivePlan &&plan) {
-  return (plan.gathers ? planned<Gather>
-                       : planned<Redistribution>)(context, instruction, group,
-                                                  std::move(plan));
-}
-
-template <typename Kind>
-std::unique_ptr<SplitCollective>
-splitWith(const LoadContext &context, const program::InstructionT &instruction,
-          Group *group, CollectivePlan &&plan) {
-  return std::make_unique<Kind>(context, instruction, group, std::move(plan));
+template <typename Base>
+std::unique_ptr<Base> gather(const LoadContext &context,
+                             const program::InstructionT &instruction,
+                             Group *group, CollectivePlan &&plan) {
+  return (plan.gathers ? planned<Base, Gather>
+                       : planned<Base, Redistribution>)(context, instruction,
+                                                        group, std::move(plan));
 }
 } // namespace
 
 /// By CollectiveKind.
-static constexpr Make makers[] = {
-    plain<AllReduce>,        gather,
-    planned<ReduceScatter>,  planned<Redistribution>,
-    planned<Redistribution>, planned<Redistribution>,
-    plain<Broadcast>,        planned<Slice>};
+static constexpr Make makers[] = {plain<AllReduce>,
+                                  gather<Operation>,
+                                  planned<Operation, ReduceScatter>,
+                                  planned<Operation, Redistribution>,
+                                  planned<Operation, Redistribution>,
+                                  planned<Operation, Redistribution>,
+                                  plain<Broadcast>,
+                                  planned<Operation, Slice>};
 static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
 
 /// Exit code 11 if the program reserves less scratch than `elements` need.
@@ -509,10 +492,9 @@ Status prepareSplitCollective(const LoadContext &context,
   const int64_t scratch = plan.scratchElements;
   const bool reduces =
       collective.kind == program::CollectiveKind::ReduceScatter;
-  split = (reduces        ? splitWith<ReduceScatter>
-           : plan.gathers ? splitWith<Gather>
-                          : splitWith<Redistribution>)(context, instruction,
-                                                       group, std::move(plan));
+  split = (reduces ? planned<SplitCollective, ReduceScatter>
+                   : gather<SplitCollective>)(context, instruction, group,
+                                              std::move(plan));
   return checkScratch(context, collective, scratch);
 }
 

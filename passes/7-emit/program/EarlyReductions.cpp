@@ -20,7 +20,8 @@ static bool isBackward(func::FuncOp function) {
 namespace {
 class EarlyReductionFinder {
 public:
-  explicit EarlyReductionFinder(ModelFacts &facts) : facts(facts) {
+  explicit EarlyReductionFinder(ModelFacts &facts)
+      : facts(facts), groups(facts) {
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
         for (BlockArgument argument : function.getArguments())
@@ -50,29 +51,29 @@ private:
     if (!gradient || communicates(gradient))
       return;
     if (isBackward(function))
-      collectOfBackward(collective, function);
-    else if (isOfUpdate(collective, function))
-      add(collective, nullptr, /*isOfAll=*/false);
+      collectOfBackward(collective, gradient);
+    else if (isOfUpdate(collective, gradient, function))
+      add(collective, gradient, nullptr, /*isOfAll=*/false);
   }
 
   /// Of one microbatch a reduction for the update stands there as well.
-  void collectOfBackward(dist::CollectiveOp collective, func::FuncOp function) {
+  void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     Value value = lastReshape(collective.getResult());
     if (!collective.getInput().getDefiningOp() || !value.hasOneUse())
       return;
     Operation *reader = *value.user_begin();
     const bool isReturned = isa<func::ReturnOp>(reader);
     if (isReturned ? facts.microbatches == 1 : isLastSum(reader))
-      add(collective, isReturned ? nullptr : reader,
+      add(collective, gradient, isReturned ? nullptr : reader,
           /*isOfAll=*/facts.microbatches > 1);
   }
 
-  void add(dist::CollectiveOp collective, Operation *reader, bool isOfAll) {
-    Value gradient = gradientOf(collective);
+  void add(dist::CollectiveOp collective, Value gradient, Operation *reader,
+           bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
     found.push_back({collective, gradient, maker, reader,
                      isOfAll ? -1 : lastMicrobatch(maker),
-                     groupBeside(facts.groupOf(collective))});
+                     groups.of(facts.groupOf(collective))});
   }
 
   /// Whether a value comes from a collective, which may end later.
@@ -88,11 +89,11 @@ private:
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  bool isOfUpdate(dist::CollectiveOp collective, func::FuncOp function) {
+  bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
+                  func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
-    Value gradient = argument ? pipe::heldBy(argument) : Value();
-    func::FuncOp maker = gradient ? functionAround(gradient) : func::FuncOp();
-    return pipe::actionOf(function).starts_with("U") && maker &&
+    func::FuncOp maker = functionAround(gradient);
+    return pipe::actionOf(function).starts_with("U") && maker && argument &&
            argument.hasOneUse() && gradient.getDefiningOp() &&
            isBackward(maker) && gradient.hasOneUse() &&
            isWhole(gradient, argument, maker);
@@ -137,17 +138,10 @@ private:
     return last;
   }
 
-  int groupBeside(int group) {
-    auto [known, isNew] = groups.try_emplace(group, 0);
-    if (isNew)
-      known->second = facts.addGroupBeside(group);
-    return known->second;
-  }
-
   ModelFacts &facts;
   /// The arguments of other functions, or its own, that take a result.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
-  std::map<int, int> groups;
+  GroupsBeside groups;
   std::vector<EarlyReduction> found;
 };
 } // namespace

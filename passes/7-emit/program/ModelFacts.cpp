@@ -103,9 +103,12 @@ ModelFacts::findEarly(dist::CollectiveOp collective) const {
                                           : &earlyReductions[found->second];
 }
 
-int ModelFacts::addGroupBeside(int group) {
-  groups.push_back(runtime::GroupSpec(groups[group]));
-  return static_cast<int>(groups.size()) - 1;
+int GroupsBeside::of(int group) {
+  auto [entry, isNew] =
+      known.try_emplace(group, static_cast<int>(facts.groups.size()));
+  if (isNew)
+    facts.groups.push_back(runtime::GroupSpec(facts.groups[group]));
+  return entry->second;
 }
 
 int ModelFacts::groupOf(dist::CollectiveOp collective) const {

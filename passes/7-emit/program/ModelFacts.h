@@ -82,14 +82,25 @@ struct ModelFacts {
   int groupOf(dist::CollectiveOp collective) const;
   /// Null for a collective that does not start early.
   const EarlyReduction *findEarly(dist::CollectiveOp collective) const;
-  /// A group of the same ranks for collectives in two parts of one sort, which
-  /// may be under way while others of the group's are called.
-  int addGroupBeside(int group);
   /// Index of a port by its attributes on a stage function; -1 if unknown.
   static int findPort(const std::vector<Port> &ports,
                       mlir::DictionaryAttr attributes);
   /// Index of the input that an argument of a stage's function is.
   int findInput(mlir::BlockArgument argument) const;
+};
+
+/// Groups of the same ranks for collectives in two parts of one sort, which may
+/// be under way while others of a group's are called.
+class GroupsBeside {
+public:
+  explicit GroupsBeside(ModelFacts &facts) : facts(facts) {}
+
+  /// Index of the group beside `group`; adds it at the first call.
+  int of(int group);
+
+private:
+  ModelFacts &facts;
+  std::map<int, int> known;
 };
 
 /// Kind, shardings and shape of a collective as one unique pointer.

@@ -13,9 +13,6 @@ ParameterList::ParameterList(const ModelFacts &facts,
     : facts(facts), program(program) {
   for (auto parameter : ModuleOp(facts.module).getOps<graph::ParameterOp>())
     declarations[parameter.getSymName()] = parameter;
-  for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>())
-    for (auto get : function.getOps<graph::GetParameterOp>())
-      isRead.insert(get.getParameter());
 }
 
 int32_t ParameterList::fileIndex(StringRef file) {
@@ -67,15 +64,25 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   return add(get.getParameter(), dist::shardingOf(get.getResult()));
 }
 
+/// By some position.
+static bool isRead(ModuleOp module, StringRef parameter) {
+  return module
+      .walk([&](graph::GetParameterOp get) {
+        return get.getParameter() == parameter ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int32_t ParameterList::add(graph::SetParameterOp set) {
   const StringRef name = set.getParameter();
   auto written = set->getAttrOfType<dist::ShardingAttr>(dist::placementName);
-  if (!isRead.contains(name))
-    return add(name, written);
   auto global = graph::tensorType(set.getValue());
   auto entry =
       known.find({name.str(), dist::placementKey(written, global.getRank())});
-  return entry == known.end() ? -1 : entry->second;
+  if (entry != known.end())
+    return entry->second;
+  return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {

@@ -7,7 +7,6 @@
 #include "runtime/program/Program_generated.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace pcc::emit {
 
@@ -31,7 +30,6 @@ private:
   const ModelFacts &facts;
   program::ProgramT &program;
   llvm::StringMap<graph::ParameterOp> declarations;
-  llvm::StringSet<> isRead; ///< by any position
   std::map<std::pair<std::string, std::string>, int32_t> known;
   llvm::StringMap<int32_t> files;
 };

@@ -13,13 +13,13 @@ static bool isLeaf(Operation *op) {
   return isa<graph::GetParameterOp, graph::ConstantOp>(op);
 }
 
-/// Appends what makes `value` of leaves, operands first. False if it is made of
-/// anything else, or by an op that does more than convert or move elements.
+/// Appends what makes `value` of leaves, operands first, each op once. False if
+/// it is made of anything else, or by an op that is no kernel.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  if (isLeaf(op))
+  if (isLeaf(op) || llvm::is_contained(makers, op))
     return true;
   if (!isa<graph::ReshapeOp, rank::LaunchOp>(op))
     return false;
@@ -33,7 +33,7 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 namespace {
 class PrefetchFinder {
 public:
-  explicit PrefetchFinder(ModelFacts &facts) : facts(facts) {}
+  explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
 
   std::vector<Prefetch> run() {
     for (const auto &functions : facts.functions)
@@ -52,19 +52,12 @@ private:
     Prefetch prefetch{gather, {}, -1};
     if (!collectMakers(gather.getInput(), prefetch.makers))
       return;
-    prefetch.group = groupBeside(facts.groupOf(gather));
+    prefetch.group = groups.of(facts.groupOf(gather));
     found.push_back(std::move(prefetch));
   }
 
-  int groupBeside(int group) {
-    auto [known, isNew] = groups.try_emplace(group, 0);
-    if (isNew)
-      known->second = facts.addGroupBeside(group);
-    return known->second;
-  }
-
   ModelFacts &facts;
-  std::map<int, int> groups;
+  GroupsBeside groups;
   std::vector<Prefetch> found;
 };
 } // namespace

@@ -145,13 +145,12 @@ private:
         checks[use.user].push_back(use);
     beginPrefetches(body);
     for (Operation &op : body.front().without_terminator()) {
-      if (early.contains(&op))
+      if (isWritten.contains(&op))
         continue;
       if (gather && gather->prefetch->collective == &op) {
         finishGather();
         continue;
       }
-      buffers.beginInstruction();
       for (const IndexUse &use : checks.lookup(&op))
         writeCheck(use);
       if (Travelling *reduction = travelsTo(op))
@@ -164,7 +163,7 @@ private:
   }
 
   void beginPrefetches(func::FuncOp body) {
-    early.clear();
+    isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
     nextPrefetches.assign(list.rbegin(), list.rend());
     startGatherOfNext();
@@ -176,24 +175,26 @@ private:
       return;
     const Prefetch &next = *nextPrefetches.pop_back_val();
     for (Operation *maker : next.makers)
-      if (early.insert(maker).second) {
-        buffers.beginInstruction();
+      if (isWritten.insert(maker).second)
         write(*maker);
-      }
     buffers.beginInstruction();
     gather = {&next, startGather(next, instructions)};
   }
 
   void finishGather() {
-    buffers.beginInstruction();
-    buffers.useAgain(gather->collective);
-    instructions.emit(gather->prefetch->collective,
-                      std::move(gather->collective));
+    finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
     startGatherOfNext();
   }
 
+  void finish(dist::CollectiveOp op, program::CollectiveT collective) {
+    buffers.beginInstruction();
+    buffers.useAgain(collective);
+    instructions.emit(op, std::move(collective));
+  }
+
   void write(Operation &op) {
+    buffers.beginInstruction();
     BuildInstruction build = InstructionTable::get().find(&op);
     if (!build || !build(&op, instructions))
       noteUnsupported(&op);
@@ -201,10 +202,10 @@ private:
 
   /// Writes an op, and starts the reductions of what it makes.
   void writeAndReduce(Operation &op) {
-    buffers.beginInstruction();
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      if (travelling.size() == mostTravelling)
+      // What waits for one may start another.
+      while (travelling.size() >= mostTravelling)
         finishReduction();
       buffers.beginInstruction();
       travelling.push_back({early, startReduction(*early, instructions), {}});
@@ -223,9 +224,7 @@ private:
   void finishReduction() {
     Travelling oldest = std::move(travelling.front());
     travelling.pop_front();
-    buffers.beginInstruction();
-    buffers.useAgain(oldest.collective);
-    instructions.emit(oldest.early->collective, std::move(oldest.collective));
+    finish(oldest.early->collective, std::move(oldest.collective));
     for (Operation *reader : oldest.readers)
       writeAndReduce(*reader);
   }
@@ -234,6 +233,7 @@ private:
     const int input = facts.findInput(use.input);
     if (input < 0)
       return;
+    buffers.beginInstruction();
     const Port &port = facts.inputs[input];
     program::CheckIndicesT check;
     check.buffer = instructions.bufferOf(use.input);
@@ -364,7 +364,7 @@ private:
   /// Of the current function, the next one last; what is written before its
   /// place in the function; and the gather under way.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
-  llvm::DenseSet<Operation *> early;
+  llvm::DenseSet<Operation *> isWritten;
   struct Gathering {
     const Prefetch *prefetch;
     program::CollectiveT collective; ///< that finishes it

@@ -29,7 +29,7 @@ bool TransferSlots::Span::overlaps(const Span &other) const {
 TransferSlots::TransferSlots(const ModelFacts &facts, int position,
                              bool isShared)
     : facts(&facts), steps(&facts.pipeline.positions[position]),
-      isShared(isShared), spans(isShared ? 1 : facts.microbatches) {}
+      spans(isShared ? 1 : facts.microbatches) {}
 
 /// What runs once per step reads what the last microbatch has made, or what all
 /// of them share.

@@ -75,7 +75,6 @@ private:
 
   const ModelFacts *facts;
   const plan::PositionProgram *steps;
-  bool isShared;
   /// By microbatch, or the only one.
   std::vector<Span> spans;
 };
