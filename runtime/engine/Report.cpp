@@ -82,7 +82,7 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()
                                   ? report.metrics[step]
-                                  : StepMetrics{int64_t(step), {}, {}, {}};
+                                  : StepMetrics{int64_t(step), {}, {}, {}, {}};
   return {{"step", metrics.step},
           {"seconds", seconds},
           {"loss", orNull(metrics.loss)},

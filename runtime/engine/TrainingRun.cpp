@@ -147,7 +147,7 @@ Status TrainingRun::readMetrics(StepMetrics &metrics) const {
       metrics.learningRate.value_or(0), metrics.lossScale.value_or(none)};
   Status status = world.all().broadcast(numbers.data(), sizeof numbers,
                                         rankOfLoss, {"step", "metrics"});
-  metrics = {position.step, numbers[0], numbers[1], numbers[2]};
+  metrics = {position.step, numbers[0], numbers[1], numbers[2], {}};
   if (!std::isnan(numbers[3]))
     metrics.lossScale = numbers[3];
   return status;

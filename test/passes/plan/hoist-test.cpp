@@ -8,7 +8,8 @@ using namespace pcc::plan;
 
 namespace {
 
-const StageOp weight{.isShared = true, .isView = true, .resultBytes = 4};
+const StageOp weight{
+    .operands = {}, .isShared = true, .isView = true, .resultBytes = 4};
 
 StageOp gatherOf(int operand) {
   return {.operands = {operand},

@@ -183,20 +183,20 @@ TEST(Matmul, SlicesInEveryImplementation) {
   check({.a = {24, 2},
          .b = {28, 2},
          .c = {14, 2},
-         .bias = true,
          .fromA = 3,
-         .fromB = 5});
+         .fromB = 5,
+         .bias = true});
   check({.m = 33,
          .n = 70,
          .k = 40,
          .a = {64, 1},
          .b = {1, 64},
          .c = {70, 1},
+         .fromA = 8,
+         .fromB = 24,
          .bias = true,
          .residual = true,
-         .activation = program::Activation::Silu,
-         .fromA = 8,
-         .fromB = 24});
+         .activation = program::Activation::Silu});
 }
 
 TEST(Matmul, BroadcastWeightMergesTheBatch) {

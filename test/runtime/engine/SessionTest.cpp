@@ -19,6 +19,7 @@ protected:
     builder.output("y", x, {4, 6}, columns);
     builder.runAll();
     run.add(builder);
+    options.quiet = true;
   }
 
   static InputArrays given(const std::vector<float> &x) {
@@ -26,7 +27,7 @@ protected:
   }
 
   ThreadRun run;
-  const RunOptions options{.quiet = true};
+  RunOptions options;
 };
 } // namespace
 
