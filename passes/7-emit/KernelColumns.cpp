@@ -130,7 +130,7 @@ private:
       ofPass(
           [&](const ColumnStatistic &one) { store(one, startOf(w, one.op)); });
     });
-    w.loopOverRow({}, [&](ArrayRef<Index> inner, ValueRange) {
+    w.overRow([&](ArrayRef<Index> inner) {
       overColumns([&] {
         bind(pass);
         const Place at = w.rowPlace(inner);
@@ -143,7 +143,6 @@ private:
           if (one.pass == pass)
             w.storeResult(one.result, one.pointer, at);
       });
-      return SmallVector<Value>();
     });
     overColumns([&] {
       ofPass([&](const ColumnStatistic &one) {

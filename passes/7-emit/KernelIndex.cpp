@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/KernelIndex.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace pcc::emit;
@@ -132,6 +133,19 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
       rest.terms.push_back({coefficient, leaf});
 }
 
+/// Divides the coefficients of `a` and `divisor` by what they have in common,
+/// and returns it: a / divisor stays the same.
+static int64_t cancel(Index &a, int64_t &divisor) {
+  int64_t common = divisor;
+  for (const Index::Term &term : a.terms)
+    common = std::gcd(common, term.coefficient);
+  for (Index::Term &term : a.terms)
+    term.coefficient /= common;
+  a.constant /= common;
+  divisor /= common;
+  return common;
+}
+
 Index IndexSpace::quotient(const Index &a, int64_t divisor) {
   if (divisor == 1)
     return a;
@@ -142,6 +156,7 @@ Index IndexSpace::quotient(const Index &a, int64_t divisor) {
     return divided(a, divisor, /*isRemainder=*/false);
   if (range.high < divisor)
     return whole;
+  cancel(rest, divisor);
   return add(whole, divided(rest, divisor, /*isRemainder=*/false));
 }
 
@@ -153,8 +168,13 @@ Index IndexSpace::remainder(const Index &a, int64_t divisor) {
   IndexRange range = rangeOf(rest);
   if (range.low < 0)
     return divided(a, divisor, /*isRemainder=*/true);
-  return range.high < divisor ? rest
-                              : divided(rest, divisor, /*isRemainder=*/true);
+  if (range.high < divisor)
+    return rest;
+  const int64_t constant = rest.constant;
+  const int64_t common = cancel(rest, divisor);
+  Index scaled = scale(divided(rest, divisor, /*isRemainder=*/true), common);
+  scaled.constant += constant % common;
+  return scaled;
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,6 +203,26 @@ Place IndexSpace::delinearise(const Index &position, ArrayRef<int64_t> shape) {
   // A leading dim of size 1 takes nothing; what remains of the others is 0.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
+  return place;
+}
+
+Place IndexSpace::delineariseLane(const Index &position, int64_t lane,
+                                  ArrayRef<int64_t> shape,
+                                  ArrayRef<int64_t> groups) {
+  SmallVector<int64_t> sizes;
+  ArrayRef<int64_t> rest = shape;
+  for (int64_t group : groups) {
+    sizes.push_back(std::accumulate(rest.begin(), rest.begin() + group,
+                                    int64_t(1), std::multiplies<>()));
+    rest = rest.drop_front(group);
+  }
+  Place starts = delinearise(position, sizes), place;
+  if (!starts.empty())
+    starts.back() = add(starts.back(), constant(lane));
+  for (auto [start, group] : llvm::zip_equal(starts, groups)) {
+    llvm::append_range(place, delinearise(start, shape.take_front(group)));
+    shape = shape.drop_front(group);
+  }
   return place;
 }
 

@@ -71,6 +71,11 @@ public:
   /// The row-major position of `place` in `shape`, and back.
   Index linearise(llvm::ArrayRef<Index> place, llvm::ArrayRef<int64_t> shape);
   Place delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
+  /// delinearise(position + lane, shape), where both are in the same innermost
+  /// of the `groups` of neighbouring dims.
+  Place delineariseLane(const Index &position, int64_t lane,
+                        llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> groups);
 
   /// Computes the index as an i64.
   mlir::Value materialise(mlir::OpBuilder &builder, mlir::Location loc,

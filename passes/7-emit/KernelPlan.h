@@ -39,8 +39,6 @@ struct RowSpace {
   llvm::SmallVector<int64_t> outerShape() const;
   int64_t innerSize() const;
   int64_t outerSize() const;
-  /// Whether a kernel may keep a row in memory of its own.
-  bool fitsOnStack() const { return innerSize() <= 8192; }
   /// Whether rows lie across memory: neighbours along the last dim are
   /// different rows.
   bool isByColumns() const;

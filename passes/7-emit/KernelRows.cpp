@@ -17,14 +17,34 @@ static bool isUnsigned(Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-/// Combines f(element) over the row; `combine` takes the value so far first.
-static Value fold(KernelWriter &w, Value tensor, Value start,
-                  function_ref<Value(ScalarBuilder &, Value, Value)> combine) {
-  return w.loopOverRow({start}, [&](ArrayRef<Index> inner, ValueRange carried) {
-    Value element = w.read(tensor, w.rowPlace(inner));
+using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
+
+/// Combines what `elementAt` gives for the elements of the row; `combine` takes
+/// the value so far first.
+static Value fold(KernelWriter &w, Value start,
+                  function_ref<Value(ArrayRef<Index>)> elementAt,
+                  Combine combine) {
+  auto join = [&](Value so, Value other) {
     ScalarBuilder s = w.scalar();
-    return Values{combine(s, carried[0], element)};
-  })[0];
+    return Values{combine(s, so, other)};
+  };
+  return w.foldRow(
+      {start},
+      [&](ArrayRef<Index> inner, ValueRange so) {
+        return join(so[0], elementAt(inner));
+      },
+      [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
+}
+
+static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
+  auto element = [&](ArrayRef<Index> inner) {
+    return w.read(tensor, w.rowPlace(inner));
+  };
+  return fold(w, start, element, combine);
+}
+
+static Value addUp(ScalarBuilder &s, Value sum, Value x) {
+  return s.accumulate(sum, x);
 }
 
 //===----------------------------------------------------------------------===//
@@ -57,10 +77,7 @@ static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
 
 static Value foldSum(KernelWriter &w, Value tensor) {
   Type type = computeType(elementOf(tensor));
-  return fold(w, tensor, w.scalar().zero(type),
-              [](ScalarBuilder &s, Value sum, Value x) {
-                return s.accumulate(sum, x);
-              });
+  return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
@@ -122,11 +139,10 @@ static void reduceRow(KernelWriter &w, Operation *op) {
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
-  Value result = w.loopOverRow(
-      {startOf(w, reduce)}, [&](ArrayRef<Index> inner, ValueRange carried) {
-        Value element = w.read(input, w.rowPlace(inner));
-        return Values{combine(w, reduce, carried[0], element)};
-      })[0];
+  Value result = fold(w, input, startOf(w, reduce),
+                      [&](ScalarBuilder &, Value so, Value element) {
+                        return combine(w, reduce, so, element);
+                      });
   w.statistics[op] = {finish(w, reduce, result)};
 }
 
@@ -156,6 +172,11 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
   bool noSign = isUnsigned(elementOf(input));
   Value first = w.read(input, w.rowPlace({IndexSpace::constant(0)}));
   Value zero = w.scalar().integer(w.builder.getI64Type(), 0);
+  auto take = [&](Value wins, ValueRange other, ValueRange best) {
+    ScalarBuilder s = w.scalar();
+    return Values{s.select(wins, other[0], best[0]),
+                  s.select(wins, other[1], best[1])};
+  };
   auto body = [&](ArrayRef<Index> inner, ValueRange best) {
     Value x = w.read(input, w.rowPlace(inner));
     Value at = w.materialise(inner[0]);
@@ -163,9 +184,21 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
     Value wins = last ? s.exclusive(beats(s, best[0], x, largest, noSign),
                                     s.boolean(true))
                       : beats(s, x, best[0], largest, noSign);
-    return Values{s.select(wins, x, best[0]), s.select(wins, at, best[1])};
+    return take(wins, {x, at}, best);
   };
-  w.statistics[op] = {w.loopOverRow({first, zero}, body)[1]};
+  // Of equals the one that stands first, or last, in the row.
+  auto merge = [&](ValueRange best, ValueRange other) {
+    ScalarBuilder s = w.scalar();
+    Value isMore = beats(s, other[0], best[0], largest, noSign);
+    Value isLess = beats(s, best[0], other[0], largest, noSign);
+    Value isBeyond =
+        s.compare(last ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt,
+                  other[1], best[1]);
+    Value wins = s.either(
+        isMore, s.both(s.exclusive(isLess, s.boolean(true)), isBeyond));
+    return take(wins, other, best);
+  };
+  w.statistics[op] = {w.foldRow({first, zero}, body, merge)[1]};
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,18 +220,15 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
   w.keepRow(input);
   Value top = foldExtreme(w, input, /*largest=*/true);
   bool isLogarithm = isa<LogSoftmaxOp>(op);
-  Value buffer;
-  if (!isLogarithm && w.rows.fitsOnStack())
-    buffer = w.allocateRow(top.getType());
-  Value start = w.scalar().zero(top.getType());
-  auto body = [&](ArrayRef<Index> inner, ValueRange carried) {
+  Value buffer = isLogarithm ? Value() : w.allocateRow(top.getType());
+  auto powerAt = [&](ArrayRef<Index> inner) {
     Value power = shiftedExp(w, input, top, w.rowPlace(inner));
     if (buffer)
       w.storeInRow(buffer, inner, power);
-    return Values{w.scalar().accumulate(carried[0], power)};
+    return power;
   };
-  Value sum = w.loopOverRow({start}, body)[0];
   ScalarBuilder s = w.scalar();
+  Value sum = fold(w, s.zero(top.getType()), powerAt, addUp);
   Value second = isLogarithm ? logarithm(s, sum)
                              : s.divide(s.number(sum.getType(), 1), sum);
   w.statistics[op] = {top, second};
@@ -208,9 +238,11 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
 
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
-  Value power = row.size() > 2
-                    ? w.loadFromRow(row[2], row[0].getType(), w.innerOf(at))
-                    : shiftedExp(w, op->getOperand(0), row[0], at);
+  Value power;
+  if (row.size() > 2)
+    power = w.loadFromRow(row[2], row[0].getType(), w.innerOf(at));
+  if (!power)
+    power = shiftedExp(w, op->getOperand(0), row[0], at);
   return w.scalar().mul(power, row[1]);
 }
 
@@ -228,13 +260,15 @@ static Value readLogSoftmax(KernelWriter &w, Operation *op,
 
 /// Σ (x - centre)²; a null centre is 0.
 static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
+  auto squareAt = [&](ArrayRef<Index> inner) {
+    Value x = w.read(input, w.rowPlace(inner));
+    ScalarBuilder s = w.scalar();
+    if (centre)
+      x = s.sub(x, centre);
+    return s.mul(x, x);
+  };
   Type type = computeType(elementOf(input));
-  return fold(w, input, w.scalar().zero(type),
-              [&](ScalarBuilder &s, Value sum, Value x) {
-                if (centre)
-                  x = s.sub(x, centre);
-                return s.accumulate(sum, s.mul(x, x));
-              });
+  return fold(w, w.scalar().zero(type), squareAt, addUp);
 }
 
 /// 1 / sqrt(sum / size + epsilon)
@@ -295,7 +329,9 @@ void pcc::emit::addRowReads(ReadTable &table) {
   table.add<RmsNormOp>(readNorm);
 }
 
-void pcc::emit::writeStatistics(KernelWriter &w, Operation *op) {
+/// Writes what `op` needs to know of the current row into `w.statistics`: sums,
+/// maxima, factors. Nothing for an op that does not reduce.
+static void writeStatistics(KernelWriter &w, Operation *op) {
   using Write = void (*)(KernelWriter &, Operation *);
   static const llvm::DenseMap<TypeID, Write> table = {
       {TypeID::get<ReduceOp>(), reduceRow},
@@ -307,4 +343,30 @@ void pcc::emit::writeStatistics(KernelWriter &w, Operation *op) {
   auto info = op->getName().getRegisteredInfo();
   if (Write write = info ? table.lookup(info->getTypeID()) : nullptr)
     write(w, op);
+}
+
+void pcc::emit::writeRow(KernelWriter &w, rank::KernelOp kernel,
+                         const KernelPlan &plan, ArrayRef<Value> outputs,
+                         const Index &iteration) {
+  w.rows = *plan.rows;
+  w.outer = w.indices.delinearise(iteration, w.rows.outerShape());
+  for (Operation &op : kernel.getBody().front())
+    writeStatistics(w, &op);
+  SmallVector<std::pair<Value, Value>> perElement, perRow;
+  for (auto [result, output] :
+       llvm::zip_equal(kernel.getYield().getResults(), outputs))
+    (isPerElement(result, w.rows) ? perElement : perRow)
+        .push_back({result, output});
+  if (!perRow.empty())
+    w.once([&] {
+      for (auto [result, output] : perRow)
+        w.storeResult(
+            result, output,
+            w.indices.delinearise(iteration, tensorType(result).getShape()));
+    });
+  if (!perElement.empty())
+    w.overRow([&](ArrayRef<Index> inner) {
+      for (auto [result, output] : perElement)
+        w.storeResult(result, output, w.rowPlace(inner));
+    });
 }

@@ -8,9 +8,9 @@
 
 namespace pcc::emit {
 
-/// Writes what `op` needs to know of the current row into `w.statistics`: sums,
-/// maxima, factors. Nothing for an op that does not reduce.
-void writeStatistics(KernelWriter &w, mlir::Operation *op);
+/// Writes the row of an outer iteration: its statistics, then the results.
+void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
+              llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 
 /// How `op` goes over the elements of a row, from `startOf` through `combine`,
 /// which takes the value so far first, to `finish`. A sum over columns

@@ -16,9 +16,12 @@ using namespace pcc::emit;
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+static bool isNarrow(Type element) {
+  return element.isBF16() || element.isF16();
+}
 
 Type pcc::emit::computeType(Type element) {
-  if (element.isBF16() || element.isF16())
+  if (isNarrow(element))
     return Float32Type::get(element.getContext());
   if (auto integer = dyn_cast<IntegerType>(element))
     return IntegerType::get(element.getContext(), integer.getWidth());
@@ -26,6 +29,7 @@ Type pcc::emit::computeType(Type element) {
 }
 
 Type pcc::emit::storageType(Type element) {
+  // Not every processor has registers for bf16.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   if (element.isInteger(1))
@@ -127,61 +131,43 @@ Value ScalarBuilder::compare(arith::CmpIPredicate predicate, Value a, Value b) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// The upper half of an f32, halves to even; NaN stays NaN.
-static Value roundToBFloat(ScalarBuilder &s, Value value) {
-  Type i32 = s.builder.getI32Type();
-  Value bits = arith::BitcastOp::create(s.builder, s.loc, i32, value);
-  auto shifted = [&](Value x) -> Value {
-    return arith::ShRUIOp::create(s.builder, s.loc, x, s.integer(i32, 16));
-  };
-  Value odd = s.both(shifted(bits), s.integer(i32, 1));
-  Value rounded = shifted(s.add(s.add(bits, s.integer(i32, 0x7fff)), odd));
-  Value quiet = s.either(shifted(bits), s.integer(i32, 0x40));
-  Value isNan = s.compare(arith::CmpFPredicate::UNO, value, value);
-  return arith::TruncIOp::create(s.builder, s.loc, s.builder.getI16Type(),
-                                 s.select(isNan, quiet, rounded));
-}
-
 Value ScalarBuilder::fromStorage(Value stored, Type element) {
-  Type type = computeType(element);
   if (element.isInteger(1))
     return compare(arith::CmpIPredicate::ne, stored, zero(stored.getType()));
-  if (element.isF16())
-    return arith::ExtFOp::create(builder, loc, type, stored);
-  if (!element.isBF16())
+  if (!isNarrow(element))
     return stored;
-  Type i32 = builder.getI32Type();
-  Value wide = arith::ExtUIOp::create(builder, loc, i32, stored);
-  Value bits = arith::ShLIOp::create(builder, loc, wide, integer(i32, 16));
-  return arith::BitcastOp::create(builder, loc, type, bits);
+  Value narrow = stored;
+  if (element.isBF16())
+    narrow = arith::BitcastOp::create(builder, loc, element, stored);
+  return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// The narrow float that `fromStorage` made a value of; null if none did.
+/// What `fromStorage` made a value of; null if it did not.
 static Value storedAs(Value value, Type element) {
-  if (auto wide = value.getDefiningOp<arith::ExtFOp>())
-    return wide.getIn().getType() == element ? wide.getIn() : Value();
-  auto bits = value.getDefiningOp<arith::BitcastOp>();
-  auto high =
-      bits ? bits.getIn().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
-  auto low =
-      high ? high.getLhs().getDefiningOp<arith::ExtUIOp>() : arith::ExtUIOp();
-  return low && element.isBF16() ? low.getIn() : Value();
+  auto wide = value.getDefiningOp<arith::ExtFOp>();
+  if (!wide || wide.getIn().getType() != element)
+    return {};
+  auto bits = wide.getIn().getDefiningOp<arith::BitcastOp>();
+  return bits && element.isBF16() ? bits.getIn() : wide.getIn();
 }
 
 Value ScalarBuilder::toStorage(Value value, Type element) {
-  if (Value stored = storedAs(value, element))
-    return stored;
   if (element.isInteger(1))
     return arith::ExtUIOp::create(builder, loc, builder.getI8Type(), value);
-  if (element.isF16())
-    return arith::TruncFOp::create(builder, loc, element, value);
-  return element.isBF16() ? roundToBFloat(*this, value) : value;
+  if (!isNarrow(element))
+    return value;
+  if (Value stored = storedAs(value, element))
+    return stored;
+  Value narrow = arith::TruncFOp::create(builder, loc, element, value);
+  return element.isBF16() ? arith::BitcastOp::create(
+                                builder, loc, storageType(element), narrow)
+                                .getResult()
+                          : narrow;
 }
 
 Value ScalarBuilder::rounded(Value value, Type element) {
-  return element.isBF16() || element.isF16()
-             ? fromStorage(toStorage(value, element), element)
-             : value;
+  return isNarrow(element) ? fromStorage(toStorage(value, element), element)
+                           : value;
 }
 
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {

@@ -36,10 +36,7 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     auto type = graph::tensorType(tensor);
     element = load(pointer, type.getElementType(),
                    indices.linearise(at, type.getShape()));
-  } else if (isInCurrentRow(tensor, at)) {
-    Type type = computeType(graph::tensorType(tensor).getElementType());
-    element = loadFromRow(rowBuffers.lookup(tensor), type, innerOf(at));
-  } else {
+  } else if (!(element = readKept(tensor, at))) {
     // Narrow floats are rounded here too: the bits of a value do not depend on
     // whether its readers are in its kernel.
     Operation *op = tensor.getDefiningOp();
@@ -92,8 +89,38 @@ void KernelWriter::store(Value pointer, Type element, const Index &position,
 
 void KernelWriter::storeResult(Value result, Value output, ArrayRef<Index> at) {
   auto type = graph::tensorType(result);
-  store(output, type.getElementType(), indices.linearise(at, type.getShape()),
-        read(result, at));
+  const Store made{output, type.getElementType(),
+                   indices.linearise(at, type.getShape()), read(result, at)};
+  if (waiting)
+    waiting->push_back(made);
+  else
+    store(made.pointer, made.element, made.position, made.value);
+}
+
+void KernelWriter::storeTogether(llvm::function_ref<void()> body) {
+  std::vector<Store> stores;
+  waiting = &stores;
+  body();
+  waiting = nullptr;
+  for (const Store &made : stores)
+    store(made.pointer, made.element, made.position, made.value);
+}
+
+/// Whether NumPy's broadcasting gives a tensor of `from` the shape `to`.
+static bool broadcastsTo(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  return from.size() <= to.size() &&
+         llvm::all_of(llvm::zip_equal(from, to.take_back(from.size())),
+                      [](auto sizes) {
+                        auto [own, all] = sizes;
+                        return own == all || own == 1;
+                      });
+}
+
+void KernelWriter::readAhead(ArrayRef<Place> places, ArrayRef<int64_t> shape) {
+  for (Value tensor : llvm::make_first_range(pointers))
+    if (broadcastsTo(graph::tensorType(tensor).getShape(), shape))
+      for (const Place &at : places)
+        readBroadcast(tensor, at);
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,8 +143,12 @@ Place KernelWriter::innerOf(ArrayRef<Index> at) const {
   return inner;
 }
 
-bool KernelWriter::isInCurrentRow(Value tensor, ArrayRef<Index> at) const {
-  return rowBuffers.contains(tensor) && ArrayRef(rowPlace(innerOf(at))) == at;
+Value KernelWriter::readKept(Value tensor, ArrayRef<Index> at) {
+  Value buffer = rowBuffers.lookup(tensor);
+  if (!buffer || ArrayRef(rowPlace(innerOf(at))) != at)
+    return {};
+  Type type = computeType(graph::tensorType(tensor).getElementType());
+  return loadFromRow(buffer, type, innerOf(at));
 }
 
 Value KernelWriter::allocate(Type type, int64_t count) {
@@ -132,37 +163,54 @@ Value KernelWriter::allocate(Type type, int64_t count) {
                                 /*alignment=*/64);
 }
 
+Value KernelWriter::allocateRow(Type type) {
+  std::optional<int64_t> slots = threads.numSlots(rows);
+  return slots ? allocate(type, *slots) : Value();
+}
+
 void KernelWriter::storeInRow(Value buffer, ArrayRef<Index> inner,
                               Value element) {
   Value pointer = elementPointer(*this, buffer, element.getType(),
-                                 indices.linearise(inner, rows.innerShape()));
+                                 *threads.slotOf(*this, inner));
   LLVM::StoreOp::create(builder, loc, element, pointer);
 }
 
 Value KernelWriter::loadFromRow(Value buffer, Type type,
                                 ArrayRef<Index> inner) {
-  return LLVM::LoadOp::create(
-      builder, loc, type,
-      elementPointer(*this, buffer, type,
-                     indices.linearise(inner, rows.innerShape())));
+  std::optional<Index> slot = threads.slotOf(*this, inner);
+  if (!slot)
+    return {};
+  return LLVM::LoadOp::create(builder, loc, type,
+                              elementPointer(*this, buffer, type, *slot));
 }
 
 void KernelWriter::keepRow(Value tensor) {
-  if (pointers.contains(tensor) || rowBuffers.contains(tensor) ||
-      !rows.fitsOnStack())
+  if (pointers.contains(tensor) || rowBuffers.contains(tensor))
     return;
   Type type = computeType(graph::tensorType(tensor).getElementType());
   Value buffer = allocateRow(type);
-  loopOverRow({}, [&](ArrayRef<Index> inner, ValueRange) {
+  if (!buffer)
+    return;
+  overRow([&](ArrayRef<Index> inner) {
     storeInRow(buffer, inner, read(tensor, rowPlace(inner)));
-    return SmallVector<Value>();
   });
   rowBuffers[tensor] = buffer;
 }
 
-SmallVector<Value> KernelWriter::loopOverRow(ValueRange carried,
-                                             NestBody body) {
-  return loops(rows.innerShape(), rows.innerGroups, carried, body);
+void KernelWriter::overRow(llvm::function_ref<void(ArrayRef<Index>)> body) {
+  threads.forEach(*this, {}, [&](ArrayRef<Index> inner, ValueRange) {
+    body(inner);
+    return SmallVector<Value>();
+  });
+}
+
+void KernelWriter::once(llvm::function_ref<void()> body) {
+  threads.once(*this, body);
+}
+
+SmallVector<Value> KernelWriter::foldRow(ValueRange start, NestBody body,
+                                         MergeBody merge) {
+  return threads.join(*this, threads.forEach(*this, start, body), merge);
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,11 +261,11 @@ SmallVector<Value> KernelWriter::loops(ArrayRef<int64_t> shape,
               });
 }
 
-Value KernelWriter::branch(Value condition, Type type, Branch onTrue,
-                           Branch onFalse) {
-  auto ifOp = scf::IfOp::create(builder, loc, TypeRange{type}, condition,
-                                /*withElseRegion=*/true);
-  auto fill = [&](Block *block, Branch write) {
+SmallVector<Value> KernelWriter::branch(Value condition, TypeRange types,
+                                        Branches onTrue, Branches onFalse) {
+  auto ifOp = scf::IfOp::create(builder, loc, types, condition,
+                                /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto fill = [&](Block *block, Branches write) {
     OpBuilder::InsertionGuard guard(builder);
     size_t numKnown = known.size();
     builder.setInsertionPointToEnd(block);
@@ -226,5 +274,18 @@ Value KernelWriter::branch(Value condition, Type type, Branch onTrue,
   };
   fill(ifOp.thenBlock(), onTrue);
   fill(ifOp.elseBlock(), onFalse);
-  return ifOp.getResult(0);
+  return SmallVector<Value>(ifOp.getResults());
+}
+
+Value KernelWriter::branch(Value condition, Type type, Branch onTrue,
+                           Branch onFalse) {
+  return branch(
+      condition, TypeRange{type}, [&] { return SmallVector<Value>{onTrue()}; },
+      [&] { return SmallVector<Value>{onFalse()}; })[0];
+}
+
+SmallVector<Value> KernelWriter::branch(Value condition, ValueRange otherwise,
+                                        Branches onTrue) {
+  return branch(condition, TypeRange(otherwise), onTrue,
+                [&] { return SmallVector<Value>(otherwise); });
 }

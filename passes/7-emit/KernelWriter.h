@@ -13,19 +13,21 @@
 #include "passes/7-emit/KernelIndex.h"
 #include "passes/7-emit/KernelPlan.h"
 #include "passes/7-emit/KernelScalar.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "passes/7-emit/KernelThreads.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace pcc::emit {
 
 /// Writes one kernel's code at `builder`.
 class KernelWriter {
 public:
-  KernelWriter(mlir::OpBuilder &builder, mlir::Location loc)
-      : builder(builder), loc(loc) {}
+  KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
+               IndexSpace &indices, RowThreads &threads)
+      : builder(builder), loc(loc), indices(indices), threads(threads) {}
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  IndexSpace indices;
+  IndexSpace &indices;
   /// The kernel's scalars, in order; each dist.global_index takes some.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// What the current row of an op comes to (KernelRows.h).
@@ -57,6 +59,11 @@ public:
                    const Index &position);
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
+  /// Reads the operands' elements that element-wise ops want at any of
+  /// `places` of a tensor of `shape`.
+  void readAhead(llvm::ArrayRef<Place> places, llvm::ArrayRef<int64_t> shape);
+  /// Writes what `body` stores of results behind it, side by side.
+  void storeTogether(llvm::function_ref<void()> body);
   /// The element of `result` at `at`, into what lies densely at `output`.
   void storeResult(mlir::Value result, mlir::Value output,
                    llvm::ArrayRef<Index> at);
@@ -68,12 +75,13 @@ public:
   Place rowPlace(llvm::ArrayRef<Index> inner) const;
   /// A buffer on the stack.
   mlir::Value allocate(mlir::Type type, int64_t count);
-  /// One of the elements of a row, in their compute type.
-  mlir::Value allocateRow(mlir::Type type) {
-    return allocate(type, rows.innerSize());
-  }
+  /// One for this thread's elements of a row, in their compute type; null where
+  /// they are too many.
+  mlir::Value allocateRow(mlir::Type type);
+  /// `inner` is the element of the innermost overRow or foldRow.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
+  /// Null where the element may be another thread's.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// The indices of `at` along the inner dims of `rows`.
@@ -90,32 +98,56 @@ public:
   /// for i in [0, extent); a single iteration needs no loop.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-      llvm::ArrayRef<Index>, mlir::ValueRange)>;
   /// Nested loops over `shape`: one for every group of neighbouring dims.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);
-  /// Over the elements of the current row.
-  llvm::SmallVector<mlir::Value> loopOverRow(mlir::ValueRange carried,
-                                             NestBody body);
+  /// For each of this thread's elements of the current row.
+  void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// What is done once per row.
+  void once(llvm::function_ref<void()> body);
+  /// Folds all elements of the current row: `merge` joins what started at
+  /// `start` in several places.
+  llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
+                                         MergeBody merge);
 
   using Branch = llvm::function_ref<mlir::Value()>;
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
+  /// What `onTrue` gives, or `otherwise`.
+  llvm::SmallVector<mlir::Value>
+  branch(mlir::Value condition, mlir::ValueRange otherwise,
+         llvm::function_ref<llvm::SmallVector<mlir::Value>()> onTrue);
 
 private:
+  using Branches = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
+  llvm::SmallVector<mlir::Value> branch(mlir::Value condition,
+                                        mlir::TypeRange types, Branches onTrue,
+                                        Branches onFalse);
+
+  RowThreads &threads;
+
   struct Known {
     mlir::Value tensor;
     Place at;
     mlir::Value element;
   };
-  bool isInCurrentRow(mlir::Value tensor, llvm::ArrayRef<Index> at) const;
+  /// Null if it is not kept.
+  mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
-  llvm::DenseMap<mlir::Value, mlir::Value> pointers;
+  llvm::MapVector<mlir::Value, mlir::Value> pointers;
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
   /// A stack: what a scope added is dropped at its end.
   std::vector<Known> known;
+
+  struct Store {
+    mlir::Value pointer;
+    mlir::Type element;
+    Index position;
+    mlir::Value value;
+  };
+  /// Set within storeTogether.
+  std::vector<Store> *waiting = nullptr;
 };
 
 /// The code of one op: its result's element at a place.

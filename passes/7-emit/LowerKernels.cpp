@@ -3,6 +3,7 @@
 #include "passes/7-emit/LowerKernels.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -12,6 +13,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/7-emit/KernelColumns.h"
 #include "passes/7-emit/KernelRows.h"
+#include "passes/7-emit/KernelSignature.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "lower-kernels"
@@ -46,7 +48,7 @@ struct BodyWriter {
       if (plan.width > 0)
         writeColumns(w, kernel, plan, outputs, iteration);
       else if (plan.rows)
-        writeRow(iteration);
+        writeRow(w, kernel, plan, outputs, iteration);
       else
         writeElements(iteration);
       return SmallVector<Value>();
@@ -71,32 +73,6 @@ struct BodyWriter {
               return SmallVector<Value>();
             });
   }
-
-  void writeRow(const Index &iteration) {
-    w.rows = *plan.rows;
-    w.outer = w.indices.delinearise(iteration, w.rows.outerShape());
-    for (Operation &op : kernel.getBody().front())
-      writeStatistics(w, &op);
-    SmallVector<std::pair<Value, Value>> perElement;
-    for (auto [result, output] :
-         llvm::zip_equal(yield().getResults(), outputs)) {
-      if (isPerElement(result, w.rows)) {
-        perElement.push_back({result, output});
-        continue;
-      }
-      auto shape = graph::tensorType(result).getShape();
-      Place at = w.indices.delinearise(iteration, shape);
-      w.storeResult(result, output, at);
-    }
-    if (perElement.empty())
-      return;
-    w.loopOverRow({}, [&](ArrayRef<Index> inner, ValueRange) {
-      Place at = w.rowPlace(inner);
-      for (auto [result, output] : perElement)
-        w.storeResult(result, output, at);
-      return SmallVector<Value>();
-    });
-  }
 };
 } // namespace
 
@@ -105,41 +81,29 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
   Location loc = builder.getUnknownLoc();
-  Type pointer = LLVM::LLVMPointerType::get(context);
-  size_t numInputs = kernel.getArgumentTypes().size(),
-         numBuffers = numInputs + kernel.getResultTypes().size(),
-         numScalars = 0;
-  for (Operation &op : kernel.getBody().front())
-    numScalars += offsetsOf(&op).size();
-  SmallVector<Type> types(numBuffers, pointer);
-  types.append(numScalars + 2, builder.getI64Type());
+  SmallVector<Type> types = signatureOf(kernel);
+  const size_t numOwn = types.size();
+  types.append(2, builder.getI64Type());
   auto function = LLVM::LLVMFuncOp::create(
       builder, loc, name.str(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types),
       LLVM::Linkage::Internal);
-  for (size_t i = 0; i < numBuffers; ++i)
-    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        builder.getUnitAttr());
+  for (auto [i, type] : llvm::enumerate(types))
+    if (isa<LLVM::LLVMPointerType>(type))
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
   OpBuilder inside(context);
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  KernelWriter writer(inside, loc);
+  IndexSpace indices;
+  OneThread threads;
+  KernelWriter writer(inside, loc, indices, threads);
   auto arguments = function.getArguments();
-  for (auto [tensor, buffer] :
-       llvm::zip(kernel.getBody().getArguments(), arguments))
-    writer.bind(tensor, buffer);
-  auto scalars = arguments.drop_front(numBuffers);
-  for (Operation &op : kernel.getBody().front())
-    for (size_t i = 0, count = offsetsOf(&op).size(); i < count; ++i) {
-      writer.scalars[&op].push_back(scalars.front());
-      scalars = scalars.drop_front();
-    }
-  auto outputs = arguments.slice(numInputs, numBuffers - numInputs);
   BodyWriter body{kernel,
                   planOf(kernel),
                   writer,
-                  SmallVector<Value>(outputs.begin(), outputs.end()),
-                  arguments[arguments.size() - 2],
-                  arguments.back()};
+                  bindArguments(writer, kernel, arguments.take_front(numOwn)),
+                  arguments[numOwn],
+                  arguments[numOwn + 1]};
   body.write();
   LLVM::ReturnOp::create(inside, loc, ValueRange());
   return function;
@@ -180,6 +144,8 @@ static LogicalResult toLlvmDialect(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(
       patterns, MathPolynomialApproximationOptions());
+  // The processors that kernels are compiled for have no bf16.
+  arith::populateExpandBFloat16Patterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);
   if (failed(applyPatternsGreedily(module, std::move(patterns), config)))

@@ -1,0 +1,22 @@
+//===- KernelSignature.h - what a kernel's code takes ---------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_KERNELSIGNATURE_H
+#define PCC_PASSES_7_EMIT_KERNELSIGNATURE_H
+
+#include "passes/7-emit/KernelWriter.h"
+
+namespace pcc::emit {
+
+/// Pointers to the operands' buffers, then to the results', then an i64 for
+/// every offset (offsetsOf) of its ops, in their order.
+llvm::SmallVector<mlir::Type> signatureOf(rank::KernelOp kernel);
+
+/// Tells the writer which of `arguments` is what; returns the results'
+/// pointers.
+llvm::SmallVector<mlir::Value> bindArguments(KernelWriter &w,
+                                             rank::KernelOp kernel,
+                                             mlir::ValueRange arguments);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_KERNELSIGNATURE_H
