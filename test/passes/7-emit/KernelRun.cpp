@@ -12,6 +12,7 @@
 #include "passes/7-emit/KernelPlan.h"
 #include "passes/7-emit/Passes.h"
 #include "test/dialects/graph/meaning/EvaluateOn.h"
+#include "test/passes/7-emit/gpu/EmulatedGpu.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cmath>
@@ -118,13 +119,34 @@ struct Session {
 };
 } // namespace
 
-/// A loaded object.
-struct Code {
-  std::unique_ptr<llvm::orc::LLJIT> jit;
-  size_t cpu = 0;
-  std::string error;
+namespace {
+/// The kernels of a module, compiled.
+class Code {
+public:
+  explicit Code(std::string name) : name(std::move(name)) {}
+  virtual ~Code() = default;
 
-  Code(const emit::KernelObject &object, size_t cpu) : cpu(cpu) {
+  /// Runs kernel `number` and fills the buffers of its results. Gives what went
+  /// wrong, or "".
+  virtual std::string run(size_t number, std::vector<Bytes> &buffers,
+                          const std::vector<int64_t> &scalars,
+                          int64_t extent) = 0;
+
+  const std::string name;
+};
+
+std::vector<void *> pointersTo(std::vector<Bytes> &buffers) {
+  std::vector<void *> pointers;
+  for (Bytes &buffer : buffers)
+    pointers.push_back(buffer.data());
+  return pointers;
+}
+
+/// A loaded object.
+class HostCode : public Code {
+public:
+  HostCode(const emit::KernelObject &object, size_t cpu)
+      : Code(object.cpu), cpu(cpu) {
     auto made = llvm::orc::LLJITBuilder().create();
     if (!made) {
       error = llvm::toString(made.takeError());
@@ -137,9 +159,10 @@ struct Code {
       error = llvm::toString(std::move(failure));
   }
 
-  /// Runs kernel `number` in two parts and fills the buffers of its results.
+  /// In two parts.
   std::string run(size_t number, std::vector<Bytes> &buffers,
-                  const std::vector<int64_t> &scalars, int64_t extent) {
+                  const std::vector<int64_t> &scalars,
+                  int64_t extent) override {
     if (!error.empty())
       return error;
     auto symbol = jit->lookup("pcc_k_" + std::to_string(number) + "_" +
@@ -147,15 +170,32 @@ struct Code {
     if (!symbol)
       return llvm::toString(symbol.takeError());
     auto entry = symbol->toPtr<Entry>();
-    std::vector<void *> pointers;
-    for (Bytes &buffer : buffers)
-      pointers.push_back(buffer.data());
+    std::vector<void *> pointers = pointersTo(buffers);
     int64_t middle = extent / 3;
     entry(pointers.data(), scalars.data(), middle, extent);
     entry(pointers.data(), scalars.data(), 0, middle);
     return "";
   }
+
+private:
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  size_t cpu = 0;
+  std::string error;
 };
+
+class GpuCode : public Code {
+public:
+  explicit GpuCode(ModuleOp module) : Code("gpu"), gpu(module) {}
+
+  std::string run(size_t number, std::vector<Bytes> &buffers,
+                  const std::vector<int64_t> &scalars, int64_t) override {
+    return gpu.run(number, pointersTo(buffers), scalars);
+  }
+
+private:
+  emit::EmulatedGpu gpu;
+};
+} // namespace
 
 static double precisionOf(Type element) {
   if (element.isBF16())
@@ -210,6 +250,19 @@ static bool hostRuns(size_t processor) {
                         : __builtin_cpu_supports("x86-64-v4");
 }
 
+/// What the host can run of it; nothing if it does not compile.
+static std::vector<std::unique_ptr<Code>> codesOf(ModuleOp module) {
+  std::vector<std::unique_ptr<Code>> codes;
+  auto objects = emit::compileKernels(module, processors);
+  if (failed(objects))
+    return codes;
+  for (auto [cpu, object] : llvm::enumerate(*objects))
+    if (hostRuns(cpu))
+      codes.push_back(std::make_unique<HostCode>(object, cpu));
+  codes.push_back(std::make_unique<GpuCode>(module));
+  return codes;
+}
+
 static std::vector<Bytes> resultBuffers(rank::KernelOp kernel,
                                         std::vector<Bytes> buffers) {
   for (Type result : kernel.getResultTypes()) {
@@ -235,23 +288,20 @@ std::string emit::difference(StringRef text, Inputs inputs, double tolerance) {
   }
   if (std::string error = meaningOf(kernel, operands, wanted); !error.empty())
     return error;
-  auto objects = compileKernels(*session.module, processors);
-  if (failed(objects))
+  auto codes = codesOf(*session.module);
+  if (codes.empty())
     return "does not compile";
   int64_t extent = planOf(kernel).extent;
-  for (auto [cpu, object] : llvm::enumerate(*objects)) {
-    if (!hostRuns(cpu))
-      continue;
+  for (const auto &code : codes) {
     std::vector<Bytes> buffers = resultBuffers(kernel, packed);
-    std::string error =
-        Code(object, cpu).run(0, buffers, inputs.scalars, extent);
+    std::string error = code->run(0, buffers, inputs.scalars, extent);
     for (size_t i = 0; i < wanted.size() && error.empty(); ++i) {
       auto type = cast<RankedTensorType>(kernel.getResultTypes()[i]);
       error = compareTensors(unpack(buffers[operands.size() + i], type),
                              wanted[i], type.getElementType(), tolerance);
     }
     if (!error.empty())
-      return object.cpu + ": " + error;
+      return code->name + ": " + error;
   }
   return "";
 }
@@ -260,13 +310,12 @@ std::vector<int64_t> emit::results(StringRef text, Inputs inputs) {
   Session session(text);
   if (!session.kernel)
     return {};
-  auto objects = compileKernels(*session.module, processors);
-  if (failed(objects))
+  auto codes = codesOf(*session.module);
+  if (codes.empty())
     return {};
   std::vector<Bytes> buffers = resultBuffers(session.kernel, {});
-  std::string error =
-      Code(objects->front(), 0)
-          .run(0, buffers, inputs.scalars, planOf(session.kernel).extent);
+  std::string error = codes.front()->run(0, buffers, inputs.scalars,
+                                         planOf(session.kernel).extent);
   if (!error.empty())
     return {};
   auto type = cast<RankedTensorType>(session.kernel.getResultTypes()[0]);
@@ -380,16 +429,13 @@ std::string emit::functionDifference(StringRef text, Inputs inputs,
   manager.addPass(createFormKernels());
   if (failed(manager.run(*session.module)))
     return "kernels cannot be formed";
-  auto objects = compileKernels(*session.module, processors);
-  if (failed(objects))
+  auto codes = codesOf(*session.module);
+  if (codes.empty())
     return "does not compile";
-  for (auto [cpu, object] : llvm::enumerate(*objects)) {
-    if (!hostRuns(cpu))
-      continue;
-    Code code(object, cpu);
+  for (const auto &code : codes) {
     FunctionRun compiled;
     compiled.inputs = inputs;
-    compiled.code = &code;
+    compiled.code = code.get();
     compiled.collect(*session.module);
     std::vector<HostTensor> got = compiled.run(function);
     std::string error = compiled.error;
@@ -399,7 +445,7 @@ std::string emit::functionDifference(StringRef text, Inputs inputs,
           cast<RankedTensorType>(function.getResultTypes()[i]).getElementType(),
           tolerance);
     if (!error.empty())
-      return object.cpu + ": " + error;
+      return code->name + ": " + error;
   }
   return "";
 }

@@ -18,9 +18,9 @@ struct Inputs {
   std::vector<int64_t> scalars = {};
 };
 
-/// Parses a module with one rank.kernel, compiles it for two processors, runs
-/// it in two parts, and compares every result with what the ops mean. Gives
-/// the first difference, or "" if there is none. Elements may differ by
+/// Parses a module with one rank.kernel, compiles it for two processors and a
+/// GPU that is emulated, and compares every result with what the ops mean.
+/// Gives the first difference, or "" if there is none. Elements may differ by
 /// `tolerance` times max(1, their magnitude); narrow floats by their precision
 /// in addition.
 std::string difference(llvm::StringRef module, Inputs inputs = {},

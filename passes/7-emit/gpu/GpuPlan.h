@@ -1,0 +1,42 @@
+//===- GpuPlan.h - how a kernel is divided over threads -------------------===//
+//
+// Without reductions a thread computes `vector` neighbouring elements. With
+// reductions a team of threads shares a row, and a block has several teams. Of
+// rows along memory the threads of a team are neighbours; of rows across it,
+// threads of neighbouring rows are:
+//
+//        along, 2 teams of 4              across, 4 teams of 2
+//      row 0: t0 t1 t2 t3 t0 …         rows 0 1 2 3:  t0 t1 t2 t3
+//      row 1: t4 t5 t6 t7 t4 …                        t4 t5 t6 t7
+//                                                     t0 …
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_GPU_GPUPLAN_H
+#define PCC_PASSES_7_EMIT_GPU_GPUPLAN_H
+
+#include "passes/7-emit/KernelPlan.h"
+
+namespace pcc::emit {
+
+struct GpuPlan {
+  KernelPlan loops;
+  /// Neighbouring elements that a thread takes at once: 16 bytes where they
+  /// are that many. Divides `groupSize`.
+  int64_t vector = 1;
+  /// Elements of the innermost loop's dims.
+  int64_t groupSize = 1;
+  /// Of rows: threads of a team, and teams of a block; powers of two.
+  int64_t team = 1, teams = 1;
+  bool isAcross = false;
+  int64_t blocks = 1, threads = 1;
+
+  /// How often a team goes over its row.
+  int64_t rounds() const;
+};
+
+GpuPlan gpuPlanOf(rank::KernelOp kernel);
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_GPU_GPUPLAN_H

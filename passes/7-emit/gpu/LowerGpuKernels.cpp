@@ -1,0 +1,208 @@
+//===- LowerGpuKernels.cpp - kernels for threads of a GPU -----------------===//
+
+#include "passes/7-emit/gpu/LowerGpuKernels.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/7-emit/KernelRows.h"
+#include "passes/7-emit/KernelSignature.h"
+#include "passes/7-emit/gpu/TeamThreads.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "lower-gpu-kernels"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+void pcc::emit::registerGpuDialects(DialectRegistry &registry) {
+  registry
+      .insert<arith::ArithDialect, cf::ControlFlowDialect, LLVM::LLVMDialect,
+              math::MathDialect, NVVM::NVVMDialect, scf::SCFDialect>();
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+/// Elements that every thread takes `vector` neighbours of.
+static void writeMap(KernelWriter &w, rank::KernelOp kernel,
+                     const GpuPlan &plan, ArrayRef<Value> outputs,
+                     const Index &chunk) {
+  const KernelPlan &loops = plan.loops;
+  const Index start = w.indices.scale(chunk, plan.vector);
+  std::vector<Place> places;
+  for (int64_t lane = 0; lane < plan.vector; ++lane)
+    places.push_back(
+        w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
+  w.readAhead(places, loops.shape);
+  w.storeTogether([&] {
+    for (const Place &at : places)
+      for (auto [result, output] :
+           llvm::zip_equal(kernel.getYield().getResults(), outputs))
+        w.storeResult(result, output, at);
+  });
+}
+
+namespace {
+/// Numbers of the current thread and block, as i64.
+struct ThreadNumbers {
+  Value thread, block;
+};
+} // namespace
+
+template <typename Register>
+static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
+  auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
+                                            APInt(32, uint64_t(count)));
+  Value number = Register::create(builder, loc, builder.getI32Type(), range);
+  return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
+}
+
+static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
+                           const GpuPlan &plan, ArrayRef<Value> outputs,
+                           const ThreadNumbers &at) {
+  const int64_t chunks =
+      ShapedType::getNumElements(plan.loops.shape) / plan.vector;
+  ScalarBuilder s = w.scalar();
+  Type i64 = w.builder.getI64Type();
+  Value number =
+      s.add(s.mul(at.block, s.integer(i64, plan.threads)), at.thread);
+  const Index chunk = w.indices.leaf(number, 0, chunks - 1);
+  if (chunks == plan.blocks * plan.threads) {
+    writeMap(w, kernel, plan, outputs, chunk);
+    return;
+  }
+  Value isThere =
+      s.compare(arith::CmpIPredicate::slt, number, s.integer(i64, chunks));
+  w.branch(isThere, ValueRange(), [&] {
+    writeMap(w, kernel, plan, outputs, chunk);
+    return SmallVector<Value>();
+  });
+}
+
+/// Teams of the last block that no row is left for do the last row once more:
+/// no thread may miss a meeting.
+static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
+                           rank::KernelOp kernel, const GpuPlan &plan,
+                           ArrayRef<Value> outputs, Value block) {
+  const int64_t rows = plan.loops.rows->outerSize();
+  Index row = w.indices.add(
+      w.indices.scale(w.indices.leaf(block, 0, plan.blocks - 1), plan.teams),
+      threads.teamNumber());
+  if (rangeOf(row).high >= rows) {
+    ScalarBuilder s = w.scalar();
+    Value last = s.integer(w.builder.getI64Type(), rows - 1);
+    row = w.indices.leaf(
+        s.smaller(w.materialise(row), last, /*isUnsigned=*/false), 0, rows - 1);
+  }
+  writeRow(w, kernel, plan.loops, outputs, row);
+}
+
+static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
+                                  const GpuPlan &plan, const Twine &name) {
+  MLIRContext *context = kernel.getContext();
+  SmallVector<Type> types = signatureOf(kernel);
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, builder.getUnknownLoc(), name.str(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    builder.getDenseI32ArrayAttr({int32_t(plan.threads)}));
+  for (auto [i, type] : llvm::enumerate(types))
+    if (isa<LLVM::LLVMPointerType>(type)) {
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI32IntegerAttr(16));
+    }
+  return function;
+}
+
+static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
+                        const Twine &name) {
+  const GpuPlan plan = gpuPlanOf(kernel);
+  LLVM::LLVMFuncOp function = makeEntry(builder, kernel, plan, name);
+  Location loc = function.getLoc();
+  OpBuilder inside(kernel.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  // Without elements there are no blocks.
+  if (plan.blocks > 0) {
+    const ThreadNumbers at{
+        readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
+        readNumber<NVVM::BlockIdXOp>(inside, loc, plan.blocks)};
+    IndexSpace indices;
+    TeamThreads threads(indices, plan,
+                        indices.leaf(at.thread, 0, plan.threads - 1));
+    KernelWriter w(inside, loc, indices, threads);
+    auto outputs = bindArguments(w, kernel, function.getArguments());
+    if (plan.loops.rows)
+      writeRowKernel(w, threads, kernel, plan, outputs, at.block);
+    else
+      writeMapKernel(w, kernel, plan, outputs, at);
+  }
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+/// libdevice has libm's functions by names of its own.
+static void callLibdevice(ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isExternal() && !function.getSymName().starts_with("__nv_")) {
+      const std::string name = "__nv_" + function.getSymName().str();
+      (void)SymbolTable::replaceAllSymbolUses(
+          function, StringAttr::get(module.getContext(), name), module);
+      function.setSymName(name);
+    }
+}
+
+static LogicalResult toNvvm(ModuleOp module) {
+  callLibdevice(module);
+  LLVMTypeConverter types(module.getContext());
+  RewritePatternSet patterns(module.getContext());
+  populateLibDeviceConversionPatterns(types, patterns);
+  ConversionTarget target(*module.getContext());
+  target.addLegalDialect<LLVM::LLVMDialect>();
+  target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
+                      math::TanhOp>();
+  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    return failure();
+  PassManager manager(module.getContext());
+  manager.addPass(createCSEPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  return manager.run(module);
+}
+
+OwningOpRef<ModuleOp> pcc::emit::lowerGpuKernels(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  DialectRegistry registry;
+  registerGpuDialects(registry);
+  context->appendDialectRegistry(registry);
+  for (StringRef name : registry.getDialectNames())
+    context->getOrLoadDialect(name);
+  OwningOpRef<ModuleOp> lowered = ModuleOp::create(module.getLoc());
+  OpBuilder builder(context);
+  int64_t number = 0;
+  for (auto kernel : module.getOps<rank::KernelOp>()) {
+    builder.setInsertionPointToEnd(lowered->getBody());
+    writeKernel(builder, kernel, "pcc_k_" + Twine(number++));
+  }
+  LDBG() << "wrote " << number << " kernels";
+  if (failed(toNvvm(*lowered)))
+    return nullptr;
+  return lowered;
+}

@@ -1,0 +1,48 @@
+//===- TeamThreads.h - threads of a GPU that share a row ------------------===//
+
+#ifndef PCC_PASSES_7_EMIT_GPU_TEAMTHREADS_H
+#define PCC_PASSES_7_EMIT_GPU_TEAMTHREADS_H
+
+#include "passes/7-emit/KernelThreads.h"
+#include "passes/7-emit/gpu/GpuPlan.h"
+
+namespace pcc::emit {
+
+/// Gives a team's threads turns of `vector` neighbouring elements. Joins by
+/// shuffles within a warp, and through shared memory beyond it, always in the
+/// same order. All threads of a block have to get to a join.
+class TeamThreads : public RowThreads {
+public:
+  /// `thread` is the thread's number in its block.
+  TeamThreads(IndexSpace &indices, const GpuPlan &plan, const Index &thread);
+
+  /// The number in the block of this thread's team.
+  const Index &teamNumber() const { return number; }
+
+  llvm::SmallVector<mlir::Value>
+  forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) override;
+  llvm::SmallVector<mlir::Value> join(KernelWriter &w, mlir::ValueRange own,
+                                      MergeBody merge) override;
+  void once(KernelWriter &w, llvm::function_ref<void()> body) override;
+  std::optional<int64_t> numSlots(const RowSpace &rows) const override;
+  std::optional<Index> slotOf(KernelWriter &w,
+                              llvm::ArrayRef<Index> inner) const override;
+
+private:
+  llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
+                                       mlir::ValueRange carried, NestBody body);
+  llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
+                                      const Index &chunk,
+                                      mlir::ValueRange carried, NestBody body);
+
+  const GpuPlan &plan;
+  /// Of this thread in its team, and of its team in the block.
+  Index member, number;
+  /// The element that is being written, and where the thread may keep it.
+  Place current;
+  Index currentSlot;
+};
+
+} // namespace pcc::emit
+
+#endif // PCC_PASSES_7_EMIT_GPU_TEAMTHREADS_H

@@ -1,0 +1,38 @@
+//===- EmulatedGpu.h - kernels of a GPU, executed by the host -------------===//
+//
+// Threads of a block are fibers that take turns; they meet at barriers and
+// shuffles. Registers with numbers, barriers, shuffles and libdevice become
+// calls of this file, everything else is the code that PTX is made of.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_TEST_PASSES_7_EMIT_EMULATEDGPU_H
+#define PCC_TEST_PASSES_7_EMIT_EMULATEDGPU_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/7-emit/gpu/GpuPlan.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include <string>
+#include <vector>
+
+namespace pcc::emit {
+
+/// The kernels of a module, lowered for a GPU and compiled for the host.
+class EmulatedGpu {
+public:
+  explicit EmulatedGpu(mlir::ModuleOp module);
+
+  /// Runs kernel `number` on buffers that are aligned to 16 bytes. Gives what
+  /// went wrong, or "".
+  std::string run(size_t number, std::vector<void *> buffers,
+                  const std::vector<int64_t> &scalars);
+
+private:
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::vector<GpuPlan> plans;
+  std::string error;
+};
+
+} // namespace pcc::emit
+
+#endif // PCC_TEST_PASSES_7_EMIT_EMULATEDGPU_H

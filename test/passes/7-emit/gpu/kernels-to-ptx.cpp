@@ -1,0 +1,51 @@
+//===- kernels-to-ptx.cpp - the kernels of a dump, as PTX -----------------===//
+//
+//   kernels-to-ptx DUMP.mlir ARCH LIBDEVICE OUT.ptx
+//
+// DUMP is what `pcc --dump-ir` writes behind 7-emit. A line of stdout is an
+// object per kernel, in their order: `name`, `reduces`, `blocks` and `threads`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/7-emit/gpu/GpuPlan.h"
+#include "passes/7-emit/gpu/Ptx.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace pcc;
+
+int main(int argc, char **argv) {
+  if (argc != 5) {
+    llvm::errs() << "usage: kernels-to-ptx DUMP.mlir ARCH LIBDEVICE OUT.ptx\n";
+    return 2;
+  }
+  MLIRContext context;
+  context.loadDialect<graph::GraphDialect, dist::DistDialect, pipe::PipeDialect,
+                      rank::RankDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[1], &context);
+  if (!module)
+    return 1;
+  for (auto kernel : module->getOps<rank::KernelOp>()) {
+    const emit::GpuPlan plan = emit::gpuPlanOf(kernel);
+    llvm::outs() << llvm::json::Value(llvm::json::Object{
+                        {"name", kernel.getSymName()},
+                        {"reduces", plan.loops.rows.has_value()},
+                        {"blocks", plan.blocks},
+                        {"threads", plan.threads}})
+                 << "\n";
+  }
+  FailureOr<std::string> ptx = emit::makePtx(*module, argv[2], argv[3]);
+  if (failed(ptx))
+    return 1;
+  std::error_code error;
+  llvm::raw_fd_ostream out(argv[4], error);
+  out << *ptx;
+  return error ? 1 : 0;
+}
