@@ -2,33 +2,11 @@
 
 #include "runtime/comm/mpi/MpiLibrary.h"
 
-#include <dlfcn.h>
+#include "runtime/program/SharedLibrary.h"
 
 namespace pcc::runtime {
 
-namespace {
-
-/// Looks symbols up and remembers the first that is not there.
-class Symbols {
-public:
-  explicit Symbols(void *openedLibrary) : handle(openedLibrary) {}
-
-  template <typename T> void find(const char *name, T &target) {
-    void *address = dlsym(handle, name);
-    if (!address && !absent)
-      absent = name;
-    target = reinterpret_cast<T>(address);
-  }
-  const char *firstAbsent() const { return absent; }
-
-private:
-  void *handle;
-  const char *absent = nullptr;
-};
-
-} // namespace
-
-static void fillTable(Symbols &symbols, MpiLibrary &library) {
+static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
   symbols.find("MPI_Init_thread", library.initThread);
   symbols.find("MPI_Finalize", library.finalize);
   symbols.find("MPI_Comm_rank", library.commRank);
@@ -50,21 +28,15 @@ static void fillTable(Symbols &symbols, MpiLibrary &library) {
 }
 
 Status openMpiLibrary(MpiLibrary &library) {
-  const char *soname = "libmpi.so.40";
   // Open MPI's plugins look for the library's symbols in the global scope.
-  void *handle = dlopen(soname, RTLD_NOW | RTLD_GLOBAL);
-  if (!handle) {
-    const char *reason = dlerror();
-    return Status::error(NoDevice,
-                         "cannot open libmpi.so.40: " +
-                             std::string(reason ? reason : "no reason given"),
+  SharedLibrary opened("libmpi.so.40", {}, SharedLibrary::Symbols::Global);
+  if (!opened.isOpen())
+    return Status::error(NoDevice, opened.error(),
                          {"Open MPI 4.1 is needed for ranks as processes; "
                           "--comm thread runs without"});
-  }
-  Symbols symbols(handle);
-  fillTable(symbols, library);
-  if (const char *absent = symbols.firstAbsent())
-    return Status::error(NoDevice, std::string(soname) + " has no symbol " +
+  fillTable(opened, library);
+  if (const char *absent = opened.firstAbsent())
+    return Status::error(NoDevice, std::string("libmpi.so.40 has no symbol ") +
                                        absent + "; Open MPI 4.1 is needed");
   return Status::success();
 }
