@@ -55,7 +55,36 @@ static int64_t sizeOfLastGroup(ArrayRef<int64_t> shape,
              : ShapedType::getNumElements(shape.take_back(groups.back()));
 }
 
+int64_t pcc::emit::turnedDimOf(graph::TransposeOp op, ArrayRef<int64_t> shape) {
+  auto type = graph::tensorType(op.getResult());
+  const int64_t last = type.getRank() - 1;
+  if (type.getShape() != shape || last < 1)
+    return -1;
+  const int64_t dim = llvm::find(op.getPerm(), last) - op.getPerm().begin();
+  const bool isSmall = std::min(shape[dim], shape[last]) < tileSize / 2;
+  return dim == last || isSmall ? -1 : dim;
+}
+
+static bool planTurned(rank::KernelOp kernel, GpuPlan &plan) {
+  ArrayRef<int64_t> shape = plan.loops.shape;
+  for (auto op : kernel.getBody().front().getOps<graph::TransposeOp>())
+    if (plan.turnedDim < 0)
+      plan.turnedDim = turnedDimOf(op, shape);
+  if (plan.turnedDim < 0)
+    return false;
+  plan.threads = threadsOfMap;
+  plan.blocks = 1;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    const bool isTiled =
+        int64_t(dim) == plan.turnedDim || dim + 1 == shape.size();
+    plan.blocks *= isTiled ? llvm::divideCeil(size, tileSize) : size;
+  }
+  return true;
+}
+
 static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
+  if (planTurned(kernel, plan))
+    return;
   const KernelPlan &loops = plan.loops;
   plan.groupSize = sizeOfLastGroup(loops.shape, loops.groups);
   plan.vector = vectorFor(kernel, plan.groupSize);

@@ -1,6 +1,7 @@
 //===- GpuPlan.h - how a kernel is divided over threads -------------------===//
 //
-// Without reductions a thread computes `vector` neighbouring elements. With
+// Without reductions a thread computes `vector` neighbouring elements, or a
+// block turns squares of what lies across its result (TurnedTiles.h). With
 // reductions a team of threads shares a row, and a block has several teams. Of
 // rows along memory the threads of a team are neighbours; of rows across it,
 // threads of neighbouring rows are:
@@ -15,6 +16,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_GPUPLAN_H
 #define PCC_PASSES_7_EMIT_GPU_GPUPLAN_H
 
+#include "dialects/graph/GraphDialect.h"
 #include "passes/7-emit/KernelPlan.h"
 
 namespace pcc::emit {
@@ -29,6 +31,9 @@ struct GpuPlan {
   /// Of rows: threads of a team, and teams of a block; powers of two.
   int64_t team = 1, teams = 1;
   bool isAcross = false;
+  /// The dim of the results that lies along the memory of an operand that is
+  /// transposed; -1 where there is none to be turned.
+  int64_t turnedDim = -1;
   int64_t blocks = 1, threads = 1;
 
   /// How often a team goes over its row.
@@ -36,6 +41,13 @@ struct GpuPlan {
 };
 
 GpuPlan gpuPlanOf(rank::KernelOp kernel);
+
+/// Elements along a side of a square that is turned.
+constexpr int64_t tileSize = 32;
+
+/// The dim of `op`'s result, of `shape`, along which its operand lies in
+/// memory; -1 if they lie alike or are too small to care.
+int64_t turnedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit
 

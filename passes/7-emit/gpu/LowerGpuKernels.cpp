@@ -14,6 +14,7 @@
 #include "passes/7-emit/KernelRows.h"
 #include "passes/7-emit/KernelSignature.h"
 #include "passes/7-emit/gpu/TeamThreads.h"
+#include "passes/7-emit/gpu/TurnedTiles.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "lower-gpu-kernels"
@@ -140,12 +141,15 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
         readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
         readNumber<NVVM::BlockIdXOp>(inside, loc, plan.blocks)};
     IndexSpace indices;
-    TeamThreads threads(indices, plan,
-                        indices.leaf(at.thread, 0, plan.threads - 1));
+    const Index thread = indices.leaf(at.thread, 0, plan.threads - 1);
+    TeamThreads threads(indices, plan, thread);
     KernelWriter w(inside, loc, indices, threads);
     auto outputs = bindArguments(w, kernel, function.getArguments());
     if (plan.loops.rows)
       writeRowKernel(w, threads, kernel, plan, outputs, at.block);
+    else if (plan.turnedDim >= 0)
+      writeTurnedTiles(w, kernel, plan, outputs,
+                       indices.leaf(at.block, 0, plan.blocks - 1), thread);
     else
       writeMapKernel(w, kernel, plan, outputs, at);
   }

@@ -1,9 +1,8 @@
 //===- TeamThreads.cpp - threads of a GPU that share a row ----------------===//
 
 #include "passes/7-emit/gpu/TeamThreads.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "passes/7-emit/KernelWriter.h"
+#include "passes/7-emit/gpu/SharedMemory.h"
 
 using namespace mlir;
 using namespace pcc::emit;
@@ -13,8 +12,6 @@ using Values = SmallVector<Value>;
 static constexpr int64_t warp = 32;
 /// What a thread's registers have room for; loops over so many are unrolled.
 static constexpr int64_t mostInRegisters = 32;
-/// The address space that the threads of a block share.
-static constexpr unsigned shared = 3;
 
 TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
                          const Index &thread)
@@ -169,20 +166,6 @@ static Values joinLanes(KernelWriter &w, ValueRange own, int64_t lanes,
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// `count` elements of a compute type that the threads of a block share.
-static Value allocateShared(KernelWriter &w, Type type, int64_t count) {
-  auto function =
-      w.builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  OpBuilder outside(function.getBodyRegion());
-  auto array = LLVM::LLVMArrayType::get(storageType(type), unsigned(count));
-  const auto number = llvm::range_size(function.getOps<LLVM::GlobalOp>());
-  auto global = LLVM::GlobalOp::create(
-      outside, w.loc, array, /*isConstant=*/false, LLVM::Linkage::Internal,
-      "pcc_shared_" + std::to_string(number), Attribute(), /*alignment=*/16,
-      shared);
-  return LLVM::AddressOfOp::create(w.builder, w.loc, global);
-}
-
 namespace {
 /// A place in shared memory for what each of `count` threads of each of
 /// `stride` teams has.
@@ -213,7 +196,7 @@ static Values joinShared(KernelWriter &w, ValueRange own,
     w.branch(mayStore, ValueRange(), store);
   else
     store();
-  NVVM::BarrierOp::create(w.builder, w.loc);
+  meet(w);
   auto loadOf = [&](int64_t member) {
     Values values;
     for (auto [pointer, value] : llvm::zip_equal(memory, own))

@@ -21,6 +21,35 @@ TEST(Layout, Transpose) {
               "");
 }
 
+/// Whole and partial squares, turned along several dims, with ops on either
+/// side, and beside an operand that lies as the result.
+TEST(Layout, TransposesOfManyElements) {
+  for (std::string type : {"f32", "bf16", "i1"}) {
+    EXPECT_EQ(
+        difference(kernel(
+            "%a: tensor<64x32x" + type + ">", "tensor<32x64x" + type + ">",
+            "%r = graph.transpose %a [1, 0] : tensor<64x32x" + type + ">")),
+        "");
+    EXPECT_EQ(difference(kernel("%a: tensor<35x3x50x" + type + ">",
+                                "tensor<50x3x35x" + type + ">",
+                                "%r = graph.transpose %a [2, 1, 0] : "
+                                "tensor<35x3x50x" +
+                                    type + ">")),
+              "");
+  }
+  EXPECT_EQ(difference(R"(
+    rank.kernel @k(%a: tensor<3x40x20xf32>, %b: tensor<20x3x40xf32>, %c: tensor<20x1x1xbf16>)
+        -> (tensor<20x3x40xf32>, tensor<20x3x40xbf16>) {
+      %0 = graph.neg %a : tensor<3x40x20xf32>
+      %1 = graph.transpose %0 [2, 0, 1] : tensor<3x40x20xf32>
+      %2 = graph.add %1, %b : tensor<20x3x40xf32>, tensor<20x3x40xf32>
+      %3 = graph.cast %2 : tensor<20x3x40xf32> to tensor<20x3x40xbf16>
+      %4 = graph.mul %3, %c : tensor<20x3x40xbf16>, tensor<20x1x1xbf16>
+      rank.yield %2, %4 : tensor<20x3x40xf32>, tensor<20x3x40xbf16>
+    })"),
+            "");
+}
+
 TEST(Layout, ReshapeOfATranspose) {
   EXPECT_EQ(difference(kernel("%a: tensor<2x3x4x8xf32>", "tensor<2x4x24xf32>",
                               R"(

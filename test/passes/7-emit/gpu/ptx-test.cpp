@@ -75,6 +75,22 @@ TEST(Ptx, AddressesAreComputedIn32BitsWhereTheyFit) {
                     Not(HasSubstr("mul.hi.u64"))));
 }
 
+TEST(Ptx, TransposesGoThroughSharedMemory) {
+  const auto transpose = [](const std::string &size) {
+    return "rank.kernel @k(%a: tensor<" + size + "x4xf32>) -> tensor<4x" +
+           size + "xf32> {\n%r = graph.transpose %a [2, 0, 1] : tensor<" +
+           size + "x4xf32>\nrank.yield %r : tensor<4x" + size + "xf32>\n}\n";
+  };
+  EXPECT_THAT(ptxOf("rank.kernel @k(%a: tensor<64x96xf32>) -> "
+                    "tensor<96x64xf32> {\n"
+                    "%r = graph.transpose %a [1, 0] : tensor<64x96xf32>\n"
+                    "rank.yield %r : tensor<96x64xf32>\n}\n"),
+              AllOf(HasSubstr("bar.sync"), HasSubstr("st.shared"),
+                    HasSubstr("ld.shared"), Not(HasSubstr("setp"))));
+  // Four neighbours are no square.
+  EXPECT_THAT(ptxOf(transpose("64x96")), Not(HasSubstr("shared")));
+}
+
 TEST(Ptx, ARowIsAWarpsOrABlocks) {
   EXPECT_THAT(ptxOf(softmax("768")),
               AllOf(HasSubstr("shfl.sync.bfly"), Not(HasSubstr("bar.sync"))));
