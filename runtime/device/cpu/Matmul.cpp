@@ -3,7 +3,8 @@
 // Tried in this order, first fit wins:
 //   1. a oneDNN primitive that does everything
 //   2. a oneDNN primitive, and the residual added by a loop of ours
-//   3. oneDNN's sgemm per batch, and a loop of ours
+//   3. oneDNN's sgemm per batch, of half precisions on widened operands, and a
+//      loop of ours
 //   4. plain loops: any type, any strides
 //
 // Products that have to be made one by one begin with 3: what a primitive does
@@ -13,6 +14,7 @@
 
 #include "runtime/device/cpu/DnnlCall.h"
 #include "runtime/device/cpu/MatmulProblem.h"
+#include "runtime/device/cpu/WidenedProduct.h"
 #include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>
@@ -297,6 +299,87 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
+// Widened operands
+//===----------------------------------------------------------------------===//
+
+class WidenedMatmul : public Operation {
+public:
+  WidenedMatmul(CpuResources &resources, const LoadContext &context,
+                const program::MatmulT &matmul, MatmulProblem problem)
+      : resources(resources), context(context), matmul(matmul),
+        problem(std::move(problem)) {
+    const int64_t threads = resources.threads().size();
+    sharesOut = this->problem.oneByOne || this->problem.numBatches() >= threads;
+    resources.reserveScratch(size_t(sharesOut ? threads : 1) * scratchFloats() *
+                             sizeof(float));
+  }
+
+  static bool supports(const MatmulProblem &problem) {
+    return (problem.type == ElementType::F16 ||
+            problem.type == ElementType::BF16) &&
+           problem.k > 0 && problem.c.column == 1 && problem.c.row >= problem.n;
+  }
+
+  Status run(const RunContext &run) override {
+    const Addresses at = addressesOf(matmul, context.buffers, run.microbatch);
+    if (problem.type == ElementType::F16)
+      multiply<Float16>(at);
+    else
+      multiply<BFloat16>(at);
+    return Status::success();
+  }
+
+private:
+  size_t scratchFloats() const {
+    return size_t(WidenedProduct<Float16>::scratchSize(problem.m, problem.k));
+  }
+
+  template <typename T> void multiply(const Addresses &at) const {
+    const ThreadTeam &threads = resources.threads();
+    const int64_t batches = problem.numBatches(), parts = threads.size();
+    auto *scratch = static_cast<float *>(resources.scratch());
+    if (sharesOut)
+      threads.parallelFor(parts, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t part = begin; part < end; ++part)
+          multiplyBatches<T>(at, batches * part / parts,
+                             batches * (part + 1) / parts,
+                             scratch + size_t(part) * scratchFloats());
+      });
+    else
+      multiplyBatches<T>(at, 0, batches, scratch);
+    finishRows<T>(problem, threads, at, /*withActivation=*/true);
+  }
+
+  template <typename T>
+  void multiplyBatches(const Addresses &at, int64_t begin, int64_t end,
+                       float *scratch) const {
+    for (int64_t batch = begin; batch < end; ++batch) {
+      const BatchOffsets from = offsetsOf(problem, batch);
+      WidenedProduct<T>{problem.m,
+                        problem.n,
+                        problem.k,
+                        static_cast<const T *>(at.a) + from.a,
+                        problem.a.row,
+                        problem.a.column,
+                        static_cast<const T *>(at.b) + from.b,
+                        problem.b.row,
+                        problem.b.column,
+                        static_cast<T *>(at.c) + from.c,
+                        problem.c.row,
+                        problem.alpha}
+          .run(scratch);
+    }
+  }
+
+  CpuResources &resources;
+  LoadContext context;
+  const program::MatmulT &matmul;
+  MatmulProblem problem;
+  /// Whether each thread makes products of its own.
+  bool sharesOut;
+};
+
+//===----------------------------------------------------------------------===//
 // Plain loops
 //===----------------------------------------------------------------------===//
 
@@ -398,6 +481,9 @@ Status prepareMatmul(CpuResources &resources, const LoadContext &context,
   if (SgemmMatmul::supports(problem))
     operation =
         std::make_unique<SgemmMatmul>(resources, context, matmul, problem);
+  else if (WidenedMatmul::supports(problem))
+    operation =
+        std::make_unique<WidenedMatmul>(resources, context, matmul, problem);
   else
     operation =
         std::make_unique<PlainMatmul>(resources, context, matmul, problem);

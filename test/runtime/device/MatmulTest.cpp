@@ -2,6 +2,7 @@
 //------------------------------------------------------===//
 
 #include "runtime/device/cpu/MatmulProblem.h"
+#include "runtime/program/FloatConversion.h"
 #include "test/runtime/device/OneInstruction.h"
 
 #include <cmath>
@@ -14,7 +15,7 @@ using test::pattern;
 using test::TestProgram;
 
 namespace {
-/// One product: strides as the instruction has them, all operands f32.
+/// One product: strides as the instruction has them.
 struct Case {
   std::vector<int64_t> batch = {};
   int64_t m = 5, n = 7, k = 6;
@@ -71,7 +72,8 @@ std::vector<double> reference(const Case &test, const std::vector<float> &a,
   return c;
 }
 
-void check(const Case &test) {
+template <typename T>
+void checkIn(ElementType type, const Case &test, double tolerance) {
   const auto a =
       pattern(test.fromA + extentOf(test, test.a, test.m, test.k), 1);
   const auto b =
@@ -80,11 +82,11 @@ void check(const Case &test) {
   const auto bias = pattern(test.n, 3), residual = pattern(size, 4);
   TestProgram builder({{"pp", 1}});
   const int64_t sizeOfA = int64_t(a.size()), sizeOfB = int64_t(b.size());
-  const int inA = builder.arena("a", ElementType::F32, {sizeOfA});
-  const int inB = builder.arena("b", ElementType::F32, {sizeOfB});
-  const int inBias = builder.arena("bias", ElementType::F32, {test.n});
-  const int inResidual = builder.arena("residual", ElementType::F32, {size});
-  const int out = builder.arena("c", ElementType::F32, {size});
+  const int inA = builder.arena("a", type, {sizeOfA});
+  const int inB = builder.arena("b", type, {sizeOfB});
+  const int inBias = builder.arena("bias", type, {test.n});
+  const int inResidual = builder.arena("residual", type, {size});
+  const int out = builder.arena("c", type, {size});
   auto &matmul = builder.matmul(inA, inB, out, test.m, test.n, test.k);
   matmul.batch = test.batch;
   matmul.a_strides = test.a;
@@ -99,13 +101,26 @@ void check(const Case &test) {
   if (test.residual)
     matmul.residual = inResidual;
   OneInstruction run(builder);
-  run.set(inA, a);
-  run.set(inB, b);
-  run.set(inBias, bias);
-  run.set(inResidual, residual);
+  const auto set = [&](int buffer, const std::vector<float> &values) {
+    run.set(buffer, std::vector<T>(values.begin(), values.end()));
+  };
+  set(inA, a);
+  set(inB, b);
+  set(inBias, bias);
+  set(inResidual, residual);
   const Status status = run.run();
   ASSERT_TRUE(status.ok()) << status.message();
-  expectNear(run.get<float>(out), reference(test, a, b, bias, residual));
+  std::vector<float> got;
+  for (T value : run.get<T>(out))
+    got.push_back(static_cast<float>(value));
+  expectNear(got, reference(test, a, b, bias, residual), tolerance);
+}
+
+/// The operands' elements have no more than four bits.
+void check(const Case &test) {
+  checkIn<float>(ElementType::F32, test, 1e-5);
+  checkIn<Float16>(ElementType::F16, test, 4e-3);
+  checkIn<BFloat16>(ElementType::BF16, test, 3e-2);
 }
 } // namespace
 

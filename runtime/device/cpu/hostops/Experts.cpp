@@ -10,11 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cpu/HostOps.h"
+#include "runtime/device/cpu/WidenedProduct.h"
 #include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>
 #include <cstring>
-#include <dnnl.hpp>
 
 namespace pcc::runtime {
 
@@ -87,14 +87,6 @@ static void runGroupRows(HostOpCall &call) {
 // grouped_matmul
 //===----------------------------------------------------------------------===//
 
-/// Columns of a matrix that are widened at a time.
-static constexpr int64_t widenedColumns = 256;
-
-/// Floats that a product in a narrower type needs besides its operands.
-static int64_t widenedSize(int64_t rows, int64_t k) {
-  return rows * k + (k + rows) * widenedColumns;
-}
-
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -112,7 +104,9 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (rows.shape[1] != k || out.shape != std::vector<int64_t>{rows.shape[0], n})
     return "multiplies shapes that do not fit";
   if (sizeOf(rows.type) < sizeof(float))
-    call.workspace.resize(size_t(widenedSize(rows.shape[0], k) + 1) / 2);
+    call.workspace.resize(
+        size_t(WidenedProduct<BFloat16>::scratchSize(rows.shape[0], k) + 1) /
+        2);
   return nullptr;
 }
 
@@ -124,44 +118,20 @@ template <typename T> struct Product {
   const T *a, *b;
   int64_t rowStride, columnStride;
   T *c;
-  float *scratch; ///< of widenedSize() elements, for narrow types
+  float *scratch; ///< of WidenedProduct::scratchSize(), for narrow types
 
   void run() const {
     if constexpr (std::is_same_v<T, float>)
-      multiply(n, a, b, columnStride == 1 ? 'N' : 'T', n, c);
+      dnnl_sgemm('N', columnStride == 1 ? 'N' : 'T', m, n, k, 1.0f, a, k, b,
+                 columnStride == 1 ? n : k, 0.0f, c, n);
     else if constexpr (std::is_same_v<Computed<T>, float>)
-      runWidened();
+      WidenedProduct<T>{m, n, k, a, k, 1, b, rowStride, columnStride, c, n, 1}
+          .run(scratch);
     else
       runPlain();
   }
 
 private:
-  /// c = a b for `columns` columns of b.
-  void multiply(int64_t columns, const float *rows, const float *matrix,
-                char transposed, int64_t stride, float *out) const {
-    dnnl_sgemm('N', transposed, m, columns, k, 1.0f, rows, k, matrix,
-               transposed == 'N' ? stride : k, 0.0f, out, columns);
-  }
-
-  /// Block by block in f32.
-  void runWidened() const {
-    float *rows = scratch, *matrix = rows + m * k,
-          *out = matrix + k * widenedColumns;
-    std::transform(a, a + m * k, rows,
-                   [](T x) { return static_cast<float>(x); });
-    for (int64_t first = 0; first < n; first += widenedColumns) {
-      const int64_t columns = std::min(widenedColumns, n - first);
-      for (int64_t p = 0; p < k; ++p)
-        for (int64_t j = 0; j < columns; ++j)
-          matrix[p * columns + j] =
-              static_cast<float>(b[p * rowStride + (first + j) * columnStride]);
-      multiply(columns, rows, matrix, 'N', columns, out);
-      for (int64_t i = 0; i < m; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-          c[i * n + first + j] = static_cast<T>(out[i * columns + j]);
-    }
-  }
-
   void runPlain() const {
     std::fill(c, c + m * n, T());
     for (int64_t i = 0; i < m; ++i)
