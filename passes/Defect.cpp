@@ -1,5 +1,4 @@
-//===- Defect.cpp - mistakes of pcc itself, told so that they can be mended
-//===//
+//===- Defect.cpp - mistakes of pcc itself, and how they are told ---------===//
 
 #include "passes/Defect.h"
 #include "passes/CrashGuard.h"

@@ -1,5 +1,4 @@
-//===- Precision.h - in which float type a model computes
-//------------------===//
+//===- Precision.h - in which float type a model computes -----------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_PRECISION_H
 #define PCC_PASSES_2_PREPARE_PRECISION_H

@@ -1,5 +1,4 @@
-//===- ProgramImage.h - what a rank executable holds beside the runtime
-//----===//
+//===- ProgramImage.h - what a rank executable holds beside the runtime ---===//
 //
 // The interface between the objects that 7-emit writes and the runtime that is
 // linked to them: plain C data, one symbol `pcc_program_image`.

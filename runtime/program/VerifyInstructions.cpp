@@ -1,5 +1,4 @@
-//===- VerifyInstructions.cpp - the bounds of each kind of instruction
-//-----===//
+//===- VerifyInstructions.cpp - the bounds of each kind of instruction ----===//
 
 #include "runtime/program/VerifyInstructions.h"
 #include "runtime/program/Program.h"

@@ -1,5 +1,4 @@
-//===- VerifyInstructions.h - the bounds of each kind of instruction
-//-------===//
+//===- VerifyInstructions.h - the bounds of each kind of instruction ------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_VERIFYINSTRUCTIONS_H
 #define PCC_RUNTIME_PROGRAM_VERIFYINSTRUCTIONS_H

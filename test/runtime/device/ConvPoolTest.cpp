@@ -1,5 +1,4 @@
-//===- ConvPoolTest.cpp
-//----------------------------------------------------===//
+//===- ConvPoolTest.cpp ---------------------------------------------------===//
 
 #include "runtime/device/cpu/MatmulProblem.h"
 #include "test/runtime/device/OneInstruction.h"

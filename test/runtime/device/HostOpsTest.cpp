@@ -1,5 +1,4 @@
-//===- HostOpsTest.cpp
-//-----------------------------------------------------===//
+//===- HostOpsTest.cpp ----------------------------------------------------===//
 
 #include "test/runtime/device/OneInstruction.h"
 

@@ -1,5 +1,4 @@
-//===- KernelCopyTest.cpp - kernels, copies, fills, instruction sets
-//-------===//
+//===- KernelCopyTest.cpp - kernels, copies, fills, instruction sets ------===//
 
 #include "runtime/device/cpu/InstructionSet.h"
 #include "runtime/device/cpu/ThreadTeam.h"

@@ -1,5 +1,4 @@
-//===- MatmulTest.cpp
-//------------------------------------------------------===//
+//===- MatmulTest.cpp -----------------------------------------------------===//
 
 #include "runtime/device/cpu/MatmulProblem.h"
 #include "runtime/program/FloatConversion.h"

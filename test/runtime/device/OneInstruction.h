@@ -1,5 +1,4 @@
-//===- OneInstruction.h - runs a program's instructions on the cpu device
-//--===//
+//===- OneInstruction.h - runs a program's instructions on the cpu device -===//
 
 #ifndef PCC_TEST_RUNTIME_DEVICE_ONEINSTRUCTION_H
 #define PCC_TEST_RUNTIME_DEVICE_ONEINSTRUCTION_H

@@ -1,5 +1,4 @@
-//===- OutputsTest.cpp
-//-----------------------------------------------------===//
+//===- OutputsTest.cpp ----------------------------------------------------===//
 
 #include "runtime/engine/Outputs.h"
 #include "runtime/program/OutputNames.h"

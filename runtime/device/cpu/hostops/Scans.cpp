@@ -1,5 +1,4 @@
-//===- Scans.cpp - cumulative sums
-//-----------------------------------------===//
+//===- Scans.cpp - cumulative sums ----------------------------------------===//
 //
 // cumsum: input x, output y of its shape and type; integers: dim, exclusive,
 // reverse (0 or 1).

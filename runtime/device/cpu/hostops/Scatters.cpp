@@ -1,5 +1,4 @@
-//===- Scatters.cpp - elements and slices put at indices
-//-------------------===//
+//===- Scatters.cpp - elements and slices put at indices ------------------===//
 //
 // scatter_elements: inputs data, indices, updates, output of data's type;
 // integers: dim, combination. scatter_nd: the same inputs, index tuples along

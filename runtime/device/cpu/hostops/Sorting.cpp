@@ -1,5 +1,4 @@
-//===- Sorting.cpp - top_k
-//-------------------------------------------------===//
+//===- Sorting.cpp - top_k ------------------------------------------------===//
 //
 // top_k: input x; outputs values and indices (i64); integers: dim, largest (0
 // or 1). k is the outputs' size of the dim.
