@@ -357,16 +357,18 @@ void pcc::emit::writeRow(KernelWriter &w, rank::KernelOp kernel,
        llvm::zip_equal(kernel.getYield().getResults(), outputs))
     (isPerElement(result, w.rows) ? perElement : perRow)
         .push_back({result, output});
-  if (!perRow.empty())
-    w.once([&] {
-      for (auto [result, output] : perRow)
-        w.storeResult(
-            result, output,
-            w.indices.delinearise(iteration, tensorType(result).getShape()));
-    });
-  if (!perElement.empty())
-    w.overRow([&](ArrayRef<Index> inner) {
-      for (auto [result, output] : perElement)
-        w.storeResult(result, output, w.rowPlace(inner));
-    });
+  w.storeRow([&] {
+    if (!perRow.empty())
+      w.once([&] {
+        for (auto [result, output] : perRow)
+          w.storeResult(
+              result, output,
+              w.indices.delinearise(iteration, tensorType(result).getShape()));
+      });
+    if (!perElement.empty())
+      w.overRow([&](ArrayRef<Index> inner) {
+        for (auto [result, output] : perElement)
+          w.storeResult(result, output, w.rowPlace(inner));
+      });
+  });
 }

@@ -22,6 +22,10 @@ void OneThread::once(KernelWriter &, llvm::function_ref<void()> body) {
   body();
 }
 
+void OneThread::store(KernelWriter &, llvm::function_ref<void()> body) {
+  body();
+}
+
 std::optional<int64_t> OneThread::numSlots(const RowSpace &rows) const {
   if (rows.innerSize() > mostOnStack)
     return std::nullopt;

@@ -40,6 +40,8 @@ public:
 
   /// What one of the threads does for all.
   virtual void once(KernelWriter &w, llvm::function_ref<void()> body) = 0;
+  /// What stores the row's results.
+  virtual void store(KernelWriter &w, llvm::function_ref<void()> body) = 0;
 
   /// Elements of a row that a thread has at most; none where that is more than
   /// it may keep.
@@ -58,6 +60,7 @@ public:
   llvm::SmallVector<mlir::Value> join(KernelWriter &w, mlir::ValueRange own,
                                       MergeBody merge) override;
   void once(KernelWriter &w, llvm::function_ref<void()> body) override;
+  void store(KernelWriter &w, llvm::function_ref<void()> body) override;
   std::optional<int64_t> numSlots(const RowSpace &rows) const override;
   std::optional<Index> slotOf(KernelWriter &w,
                               llvm::ArrayRef<Index> inner) const override;

@@ -208,6 +208,10 @@ void KernelWriter::once(llvm::function_ref<void()> body) {
   threads.once(*this, body);
 }
 
+void KernelWriter::storeRow(llvm::function_ref<void()> body) {
+  threads.store(*this, body);
+}
+
 SmallVector<Value> KernelWriter::foldRow(ValueRange start, NestBody body,
                                          MergeBody merge) {
   return threads.join(*this, threads.forEach(*this, start, body), merge);

@@ -104,8 +104,9 @@ public:
                                        mlir::ValueRange carried, NestBody body);
   /// For each of this thread's elements of the current row.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// What is done once per row.
+  /// What is done once per row, and what stores its results.
   void once(llvm::function_ref<void()> body);
+  void storeRow(llvm::function_ref<void()> body);
   /// Folds all elements of the current row: `merge` joins what started at
   /// `start` in several places.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,

@@ -89,8 +89,9 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
   });
 }
 
-/// Teams of the last block that no row is left for do the last row once more:
-/// no thread may miss a meeting.
+/// Teams of the last block that no row is left for go over the last row as
+/// well, since no thread may miss a meeting, and store nothing: a result may
+/// lie where an operand does.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -100,9 +101,11 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
       threads.teamNumber());
   if (rangeOf(row).high >= rows) {
     ScalarBuilder s = w.scalar();
+    Value number = w.materialise(row);
     Value last = s.integer(w.builder.getI64Type(), rows - 1);
-    row = w.indices.leaf(
-        s.smaller(w.materialise(row), last, /*isUnsigned=*/false), 0, rows - 1);
+    threads.setIsWanted(s.compare(arith::CmpIPredicate::sle, number, last));
+    row = w.indices.leaf(s.smaller(number, last, /*isUnsigned=*/false), 0,
+                         rows - 1);
   }
   writeRow(w, kernel, plan.loops, outputs, row);
 }
@@ -177,7 +180,9 @@ static LogicalResult toNvvm(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateLibDeviceConversionPatterns(types, patterns);
   ConversionTarget target(*module.getContext());
-  target.addLegalDialect<LLVM::LLVMDialect>();
+  // What is not named here, as square roots, is IEEE's by an instruction;
+  // libdevice would ask for approximations.
+  target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
   target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
                       math::TanhOp>();
   if (failed(applyPartialConversion(module, target, std::move(patterns))))

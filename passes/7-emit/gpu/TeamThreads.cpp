@@ -94,6 +94,17 @@ void TeamThreads::once(KernelWriter &w, llvm::function_ref<void()> body) {
   });
 }
 
+void TeamThreads::store(KernelWriter &w, llvm::function_ref<void()> body) {
+  if (!isWanted) {
+    body();
+    return;
+  }
+  w.branch(isWanted, ValueRange(), [&] {
+    body();
+    return Values();
+  });
+}
+
 std::optional<int64_t> TeamThreads::numSlots(const RowSpace &) const {
   const int64_t slots = plan.rounds() * plan.vector;
   if (slots > mostInRegisters)

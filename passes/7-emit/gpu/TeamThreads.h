@@ -19,11 +19,15 @@ public:
   /// The number in the block of this thread's team.
   const Index &teamNumber() const { return number; }
 
+  /// Only threads for which it holds store what a row comes to.
+  void setIsWanted(mlir::Value condition) { isWanted = condition; }
+
   llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) override;
   llvm::SmallVector<mlir::Value> join(KernelWriter &w, mlir::ValueRange own,
                                       MergeBody merge) override;
   void once(KernelWriter &w, llvm::function_ref<void()> body) override;
+  void store(KernelWriter &w, llvm::function_ref<void()> body) override;
   std::optional<int64_t> numSlots(const RowSpace &rows) const override;
   std::optional<Index> slotOf(KernelWriter &w,
                               llvm::ArrayRef<Index> inner) const override;
@@ -38,6 +42,8 @@ private:
   const GpuPlan &plan;
   /// Of this thread in its team, and of its team in the block.
   Index member, number;
+  /// An i1; null where it always holds.
+  mlir::Value isWanted;
   /// The element that is being written, and where the thread may keep it.
   Place current;
   Index currentSlot;

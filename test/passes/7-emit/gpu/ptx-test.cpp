@@ -59,6 +59,15 @@ TEST(Ptx, ElementWiseKernelsReadAndWriteSixteenBytes) {
           << arch << type;
 }
 
+TEST(Ptx, SquareRootsAndDivisionsAreExact) {
+  EXPECT_THAT(ptxOf("rank.kernel @k(%a: tensor<64xf32>) -> tensor<64xf32> {\n"
+                    "%0 = graph.sqrt %a : tensor<64xf32>\n"
+                    "%r = graph.reciprocal %0 : tensor<64xf32>\n"
+                    "rank.yield %r : tensor<64xf32>\n}\n"),
+              AllOf(HasSubstr("sqrt.rn.f32"), HasSubstr("rcp.rn.f32"),
+                    Not(HasSubstr("approx"))));
+}
+
 TEST(Ptx, NothingIsInLocalMemoryAndNothingIsCalled) {
   for (const std::string &kernel : {elementWise("f32"), softmax("768")})
     EXPECT_THAT(ptxOf(kernel),
