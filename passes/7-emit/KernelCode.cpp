@@ -77,22 +77,27 @@ static void prepare(Compilation &unit, size_t number) {
   }
 }
 
-static void optimise(Compilation &unit) {
+void pcc::emit::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                         const llvm::PipelineTuningOptions &tuning) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(unit.machine.get(), tuning);
+  llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*unit.module, modules);
+      .run(module, modules);
+}
+
+static llvm::PipelineTuningOptions tuningForProcessors() {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = false;
+  return tuning;
 }
 
 /// False where the machine cannot write objects.
@@ -143,7 +148,7 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < units.size(); ++i)
     threads.emplace_back([&, i] {
-      optimise(*units[i]);
+      optimise(*units[i]->module, *units[i]->machine, tuningForProcessors());
       emitted[i] = emitObject(*units[i]);
     });
   for (std::thread &thread : threads)

@@ -4,6 +4,7 @@
 #define PCC_PASSES_7_EMIT_KERNELCODE_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Passes/PassBuilder.h"
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct KernelObject {
 /// pass.
 mlir::FailureOr<std::vector<KernelObject>>
 compileKernels(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> cpus);
+
+/// LLVM's standard optimisations for `machine`.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine,
+              const llvm::PipelineTuningOptions &tuning);
 
 } // namespace pcc::emit
 

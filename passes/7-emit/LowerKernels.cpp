@@ -140,16 +140,7 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // The module
 //===----------------------------------------------------------------------===//
 
-static LogicalResult toLlvmDialect(ModuleOp module) {
-  RewritePatternSet patterns(module.getContext());
-  populateMathPolynomialApproximationPatterns(
-      patterns, MathPolynomialApproximationOptions());
-  // The processors that kernels are compiled for have no bf16.
-  arith::populateExpandBFloat16Patterns(patterns);
-  GreedyRewriteConfig config;
-  config.enableFolding(false);
-  if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
-    return failure();
+LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
   PassManager manager(module.getContext());
   manager.addPass(createCSEPass());
   manager.addPass(createSCFToControlFlowPass());
@@ -157,6 +148,18 @@ static LogicalResult toLlvmDialect(ModuleOp module) {
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertControlFlowToLLVMPass());
   return manager.run(module);
+}
+
+/// What processors have no instructions for.
+static LogicalResult expandForProcessors(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathPolynomialApproximationPatterns(
+      patterns, MathPolynomialApproximationOptions());
+  // The processors that kernels are compiled for have no bf16.
+  arith::populateExpandBFloat16Patterns(patterns);
+  GreedyRewriteConfig config;
+  config.enableFolding(false);
+  return applyPatternsGreedily(module, std::move(patterns), config);
 }
 
 OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
@@ -176,7 +179,8 @@ OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
     ++number;
   }
   LDBG() << "wrote " << number << " kernels";
-  if (failed(toLlvmDialect(*lowered)))
+  if (failed(expandForProcessors(*lowered)) ||
+      failed(lowerToLlvmDialect(*lowered)))
     return nullptr;
   return lowered;
 }

@@ -18,6 +18,10 @@ void registerKernelDialects(mlir::DialectRegistry &registry);
 /// since it loads dialects.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
+/// The last steps for any target: loops, arithmetic and branches become the
+/// LLVM dialect's.
+mlir::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module);
+
 } // namespace pcc::emit
 
 #endif // PCC_PASSES_7_EMIT_LOWERKERNELS_H

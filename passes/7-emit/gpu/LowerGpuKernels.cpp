@@ -3,16 +3,14 @@
 #include "passes/7-emit/gpu/LowerGpuKernels.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/7-emit/KernelRows.h"
 #include "passes/7-emit/KernelSignature.h"
+#include "passes/7-emit/LowerKernels.h"
 #include "passes/7-emit/gpu/TeamThreads.h"
 #include "passes/7-emit/gpu/TurnedTiles.h"
 #include "llvm/Support/DebugLog.h"
@@ -187,13 +185,7 @@ static LogicalResult toNvvm(ModuleOp module) {
                       math::TanhOp>();
   if (failed(applyPartialConversion(module, target, std::move(patterns))))
     return failure();
-  PassManager manager(module.getContext());
-  manager.addPass(createCSEPass());
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  return manager.run(module);
+  return lowerToLlvmDialect(module);
 }
 
 OwningOpRef<ModuleOp> pcc::emit::lowerGpuKernels(ModuleOp module) {

@@ -5,13 +5,13 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "passes/7-emit/KernelCode.h"
 #include "passes/7-emit/gpu/LowerGpuKernels.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -60,21 +60,6 @@ static bool linkLibdevice(llvm::Module &module, StringRef path,
                                     llvm::Linker::Flags::LinkOnlyNeeded, hide);
 }
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
-}
-
 FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
                                           StringRef libdevice) {
   DialectRegistry registry;
@@ -99,7 +84,7 @@ FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
   code->setDataLayout(machine->createDataLayout());
   if (!linkLibdevice(*code, libdevice, error))
     return module.emitError("cannot link '") << libdevice << "': " << error;
-  optimise(*code, *machine);
+  optimise(*code, *machine, llvm::PipelineTuningOptions());
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
