@@ -162,23 +162,32 @@ static LogicalResult expandForProcessors(ModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns), config);
 }
 
-OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
+OwningOpRef<ModuleOp> pcc::emit::writeKernels(
+    ModuleOp module, const DialectRegistry &registry,
+    llvm::function_ref<void(OpBuilder &, rank::KernelOp, int64_t)> write) {
   MLIRContext *context = module.getContext();
-  DialectRegistry registry;
-  registerKernelDialects(registry);
   context->appendDialectRegistry(registry);
   for (StringRef name : registry.getDialectNames())
     context->getOrLoadDialect(name);
-  OwningOpRef<ModuleOp> lowered = ModuleOp::create(module.getLoc());
+  OwningOpRef<ModuleOp> written = ModuleOp::create(module.getLoc());
   OpBuilder builder(context);
   int64_t number = 0;
   for (auto kernel : module.getOps<rank::KernelOp>()) {
-    builder.setInsertionPointToEnd(lowered->getBody());
-    auto body = writeBody(builder, kernel, "pcc_loops_" + Twine(number));
-    writeEntry(builder, body, "pcc_k_" + Twine(number));
-    ++number;
+    builder.setInsertionPointToEnd(written->getBody());
+    write(builder, kernel, number++);
   }
   LDBG() << "wrote " << number << " kernels";
+  return written;
+}
+
+OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
+  DialectRegistry registry;
+  registerKernelDialects(registry);
+  auto write = [](OpBuilder &builder, rank::KernelOp kernel, int64_t number) {
+    auto body = writeBody(builder, kernel, "pcc_loops_" + Twine(number));
+    writeEntry(builder, body, "pcc_k_" + Twine(number));
+  };
+  OwningOpRef<ModuleOp> lowered = writeKernels(module, registry, write);
   if (failed(expandForProcessors(*lowered)) ||
       failed(lowerToLlvmDialect(*lowered)))
     return nullptr;

@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_LOWERKERNELS_H
 #define PCC_PASSES_7_EMIT_LOWERKERNELS_H
 
+#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -17,6 +18,14 @@ void registerKernelDialects(mlir::DialectRegistry &registry);
 /// buffers first and the results' behind them. Must not run within a pass,
 /// since it loads dialects.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
+
+/// The first step for any target: a module of what `write` makes of every
+/// rank.kernel of `module`, which it gets with its number. Loads the dialects
+/// of `registry`.
+mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
+    mlir::ModuleOp module, const mlir::DialectRegistry &registry,
+    llvm::function_ref<void(mlir::OpBuilder &, rank::KernelOp, int64_t number)>
+        write);
 
 /// The last steps for any target: loops, arithmetic and branches become the
 /// LLVM dialect's.

@@ -3,29 +3,18 @@
 #include "passes/7-emit/gpu/LowerGpuKernels.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "passes/7-emit/KernelRows.h"
 #include "passes/7-emit/KernelSignature.h"
 #include "passes/7-emit/LowerKernels.h"
 #include "passes/7-emit/gpu/TeamThreads.h"
 #include "passes/7-emit/gpu/TurnedTiles.h"
-#include "llvm/Support/DebugLog.h"
-
-#define DEBUG_TYPE "lower-gpu-kernels"
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
-
-void pcc::emit::registerGpuDialects(DialectRegistry &registry) {
-  registry
-      .insert<arith::ArithDialect, cf::ControlFlowDialect, LLVM::LLVMDialect,
-              math::MathDialect, NVVM::NVVMDialect, scf::SCFDialect>();
-}
 
 //===----------------------------------------------------------------------===//
 // One kernel
@@ -189,20 +178,13 @@ static LogicalResult toNvvm(ModuleOp module) {
 }
 
 OwningOpRef<ModuleOp> pcc::emit::lowerGpuKernels(ModuleOp module) {
-  MLIRContext *context = module.getContext();
   DialectRegistry registry;
-  registerGpuDialects(registry);
-  context->appendDialectRegistry(registry);
-  for (StringRef name : registry.getDialectNames())
-    context->getOrLoadDialect(name);
-  OwningOpRef<ModuleOp> lowered = ModuleOp::create(module.getLoc());
-  OpBuilder builder(context);
-  int64_t number = 0;
-  for (auto kernel : module.getOps<rank::KernelOp>()) {
-    builder.setInsertionPointToEnd(lowered->getBody());
-    writeKernel(builder, kernel, "pcc_k_" + Twine(number++));
-  }
-  LDBG() << "wrote " << number << " kernels";
+  registerKernelDialects(registry);
+  registry.insert<NVVM::NVVMDialect>();
+  auto write = [](OpBuilder &builder, rank::KernelOp kernel, int64_t number) {
+    writeKernel(builder, kernel, "pcc_k_" + Twine(number));
+  };
+  OwningOpRef<ModuleOp> lowered = writeKernels(module, registry, write);
   if (failed(toNvvm(*lowered)))
     return nullptr;
   return lowered;

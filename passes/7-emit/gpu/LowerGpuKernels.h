@@ -8,9 +8,6 @@
 
 namespace pcc::emit {
 
-/// Adds the dialects that lowerGpuKernels writes.
-void registerGpuDialects(mlir::DialectRegistry &registry);
-
 /// A module in the LLVM and NVVM dialects with one entry for every rank.kernel
 /// of `module`: the n-th is called `pcc_k_<n>` and takes what signatureOf()
 /// says; gpuPlanOf() says how many blocks and threads it needs. Buffers are
