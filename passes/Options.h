@@ -65,6 +65,8 @@ struct CompileOptions {
   std::vector<std::string> presets;
   TrainingOptions training;
   std::string target = "cpu";
+  /// --gpu-arch: the oldest GPU that has to run it; empty: sm_90.
+  std::string gpuArch;
   /// --dtype: f32, bf16, f16, or empty for the model's own types.
   std::string dtype;
   std::vector<std::string> cpus;

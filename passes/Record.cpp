@@ -2,7 +2,9 @@
 
 #include "passes/Record.h"
 #include "dialects/dist/DistDialect.h"
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/GpuArch.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,6 +56,15 @@ static Outcome checkExperts(const CompileOptions &options) {
   return {};
 }
 
+static Outcome checkTarget(const CompileOptions &options) {
+  if (options.target == "cpu" && !options.gpuArch.empty())
+    return {2, "--gpu-arch speaks of GPUs: give --target cuda", {}};
+  if (options.target == "cuda" && worldOf(options) > 1)
+    return {
+        4, "--target cuda with several ranks is unsupported in this build", {}};
+  return {};
+}
+
 static Outcome checkCluster(const CompileOptions &options) {
   auto read = plan::parseCluster(options.cluster,
                                  *plan::defaultCluster(options.target));
@@ -64,6 +75,8 @@ static Outcome checkCluster(const CompileOptions &options) {
 
 Outcome pcc::checkOptions(const CompileOptions &options) {
   if (Outcome outcome = checkCluster(options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkTarget(options); !outcome.ok())
     return outcome;
   if (Outcome outcome = checkTraining(options); !outcome.ok())
     return outcome;
@@ -129,6 +142,8 @@ asText(const CompileOptions &options) {
         std::pair("--preset", join(options.presets)),
         std::pair("--configuration", options.configuration),
         std::pair("--dtype", options.dtype),
+        std::pair("--target", options.target == "cpu" ? "" : options.target),
+        std::pair("--gpu-arch", options.gpuArch),
         std::pair("--cpu", join(options.cpus))})
     if (!value.empty())
       text[name] = value;
@@ -271,6 +286,10 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr("pipe.stage_at", strings(builder, options.stageAt));
   if (!options.batchDims.empty())
     module->setAttr("graph.batch_dims", strings(builder, options.batchDims));
+  if (options.target != "cpu")
+    module->setAttr(dist::targetName, builder.getStringAttr(options.target));
+  if (!options.gpuArch.empty())
+    module->setAttr(rank::gpuArchName, builder.getStringAttr(options.gpuArch));
   if (!options.cpus.empty())
     module->setAttr("rank.cpus", strings(builder, options.cpus));
   if (options.memoryLimit)

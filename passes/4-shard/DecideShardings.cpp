@@ -1,5 +1,6 @@
 //===- DecideShardings.cpp - give every value a sharding ------------------===//
 
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Alternatives.h"
@@ -144,10 +145,10 @@ struct DecideShardings
       seeds = Seeds::resolve(getOperation(), mesh);
     }
     ShardedGraph graph = refinedGraph(getOperation(), *seeds, mesh);
+    auto module = getOperation()->getParentOfType<ModuleOp>();
     plan::ReshardPlanner planner(
-        mesh, plan::pricesOf(
-                  dist::clusterOf(getOperation()->getParentOfType<ModuleOp>()),
-                  mesh));
+        mesh,
+        plan::pricesOf(dist::clusterOf(module), dist::targetOf(module), mesh));
     auto experts = takeExperts(graph, mesh);
     if (failed(experts) ||
         failed(handOutAxes(graph, *seeds, *experts, planner)))

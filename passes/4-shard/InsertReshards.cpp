@@ -1,5 +1,6 @@
 //===- InsertReshards.cpp - make every change of sharding an op -----------===//
 
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Notes.h"
@@ -200,7 +201,8 @@ struct InsertReshards : pcc::shard::impl::InsertReshardsBase<InsertReshards> {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     const dist::Mesh mesh = dist::meshOf(module);
     numReshards += Inserter(getOperation(), mesh,
-                            plan::pricesOf(dist::clusterOf(module), mesh))
+                            plan::pricesOf(dist::clusterOf(module),
+                                           dist::targetOf(module), mesh))
                        .run();
     noteShardings(getOperation());
   }

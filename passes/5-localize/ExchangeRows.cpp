@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/Passes.h"
@@ -196,8 +197,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     const dist::Mesh mesh = dist::meshOf(module);
-    plan::ReshardPlanner planner(mesh,
-                                 plan::pricesOf(dist::clusterOf(module), mesh));
+    plan::ReshardPlanner planner(
+        mesh,
+        plan::pricesOf(dist::clusterOf(module), dist::targetOf(module), mesh));
     for (auto groups : getOperation().getOps<graph::GroupRowsOp>()) {
       dist::CollectiveOp scatter = findScatter(groups);
       masks.clear();

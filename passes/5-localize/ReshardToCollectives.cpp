@@ -1,5 +1,6 @@
 //===- ReshardToCollectives.cpp - lower reshards as they were priced ------===//
 
+#include "dialects/dist/Target.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
@@ -62,8 +63,9 @@ struct ReshardToCollectives
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     const dist::Mesh mesh = dist::meshOf(module);
-    plan::ReshardPlanner planner(mesh,
-                                 plan::pricesOf(dist::clusterOf(module), mesh));
+    plan::ReshardPlanner planner(
+        mesh,
+        plan::pricesOf(dist::clusterOf(module), dist::targetOf(module), mesh));
     for (auto reshard :
          llvm::make_early_inc_range(getOperation().getOps<dist::ReshardOp>()))
       if (failed(lower(reshard, planner)))

@@ -1,6 +1,7 @@
 //===- BucketCollectives.cpp - one call for several small collectives -----===//
 
 #include "dialects/dist/Decision.h"
+#include "dialects/dist/Target.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"
@@ -312,8 +313,10 @@ struct BucketCollectives
     : pcc::schedule::impl::BucketCollectivesBase<BucketCollectives> {
   void runOnOperation() override {
     const dist::Mesh mesh = dist::meshOf(getOperation());
-    const plan::Prices prices = plan::pricesOf(
-        plan::clusterOf(dist::clusterOf(getOperation()), "cpu"), mesh);
+    const plan::Prices prices =
+        plan::pricesOf(plan::clusterOf(dist::clusterOf(getOperation()),
+                                       dist::targetOf(getOperation())),
+                       mesh);
     for (auto function : getOperation().getOps<func::FuncOp>())
       savedCalls += Bucketing(function, mesh, prices).run();
     LDBG() << savedCalls << " calls are saved";

@@ -1,6 +1,7 @@
 //===- Recompute.cpp - make activations again in place of keeping them ----===//
 
 #include "dialects/dist/DistDialect.h"
+#include "dialects/dist/Target.h"
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/ActionTable.h"
 #include "passes/6-schedule/Activations.h"
@@ -80,8 +81,8 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
 
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
-    const plan::Cluster cluster =
-        plan::clusterOf(dist::clusterOf(getOperation()), "cpu");
+    const plan::Cluster cluster = plan::clusterOf(
+        dist::clusterOf(getOperation()), dist::targetOf(getOperation()));
     const bool holdsWeights = !getOperation()->hasAttr(pipe::maxHeldBytesName);
     std::vector<Activations> stages;
     std::vector<plan::StageGraph> graphs;

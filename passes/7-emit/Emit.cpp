@@ -1,6 +1,8 @@
 //===- Emit.cpp - from a module to a bundle -------------------------------===//
 
 #include "passes/7-emit/Emit.h"
+#include "dialects/dist/Target.h"
+#include "dialects/rank/GpuArch.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/KernelCode.h"
 #include "passes/7-emit/MemoryUse.h"
@@ -8,12 +10,15 @@
 #include "passes/7-emit/bundle/BundleJson.h"
 #include "passes/7-emit/bundle/PlannedStep.h"
 #include "passes/7-emit/bundle/WeightFiles.h"
+#include "passes/7-emit/gpu/Cubin.h"
+#include "passes/7-emit/gpu/Ptx.h"
 #include "passes/7-emit/link/ImageObject.h"
 #include "passes/7-emit/link/InstructionSets.h"
 #include "passes/7-emit/link/Link.h"
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/Seal.h"
+#include "runtime/program/SharedLibrary.h"
 #include "runtime/program/Verify.h"
 #include "runtime/program/WeightFile.h"
 #include "runtime/timeline/TimelineFiles.h"
@@ -57,6 +62,13 @@ private:
   Status read() {
     if (Status status = findSupportFolder(support); status.failed())
       return status;
+    target = dist::targetOf(module).str();
+    if (target == "cuda")
+      gpuCode = GpuCode{rank::gpuArchOf(module).str(), "", {}};
+    if (gpuCode && !isGpuArch(gpuCode->arch))
+      return Status::error(runtime::WrongUsage,
+                           "no GPU is called '" + gpuCode->arch + "'",
+                           {"use sm_80, sm_90 or a later one"});
     return instructionSetsOf(module, cpus);
   }
 
@@ -77,8 +89,12 @@ private:
   }
 
   Status compile() {
-    auto kernels = module.getOps<rank::KernelOp>();
-    if (kernels.empty())
+    if (module.getOps<rank::KernelOp>().empty())
+      return Status::success();
+    if (gpuCode)
+      if (Status status = compileForGpus(); status.failed())
+        return status;
+    if (cpus.empty())
       return Status::success();
     SmallVector<StringRef> names(cpus.begin(), cpus.end());
     FailureOr<std::vector<KernelObject>> compiled =
@@ -89,6 +105,26 @@ private:
     for (KernelObject &object : *compiled)
       if (Status status = addObject("kernels", object.bytes); status.failed())
         return status;
+    return Status::success();
+  }
+
+  Status compileForGpus() {
+    FailureOr<std::string> ptx =
+        makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
+    if (failed(ptx))
+      return Status::error(runtime::Defect,
+                           "phase '7-emit' cannot make PTX of its kernels");
+    gpuCode->ptx = *ptx;
+    std::optional<std::vector<char>> cubin;
+    if (Status status = assemble(gpuCode->ptx, gpuCode->arch,
+                                 runtime::cudaFolders(), cubin);
+        status.failed())
+      return status;
+    gpuCode->cubin = cubin.value_or(std::vector<char>());
+    for (const auto &code :
+         {StringRef(gpuCode->ptx),
+          StringRef(gpuCode->cubin.data(), gpuCode->cubin.size())})
+      codeHash = XXH3_64bits_withSeed(code.data(), code.size(), codeHash);
     return Status::success();
   }
 
@@ -104,7 +140,7 @@ private:
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     if (Status status =
-            runtime::hashFile(support + "/rank-main.o", runtimeHash);
+            runtime::hashFile(rankMain(support, target), runtimeHash);
         status.failed())
       return status;
     uint64_t planHash = codeHash ^ runtimeHash;
@@ -157,7 +193,7 @@ private:
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
-                program.kernels};
+                program.kernels, gpuCode ? &*gpuCode : nullptr};
     std::vector<char> object;
     if (Status status = makeImageObject(image, object); status.failed())
       return status;
@@ -168,7 +204,7 @@ private:
     std::vector<std::string> paths = {folder.path(imageFile)};
     for (const std::string &file : objects)
       paths.push_back(folder.path(file));
-    if (Status status = linkRank(support, paths, folder.path(name));
+    if (Status status = linkRank(support, target, paths, folder.path(name));
         status.failed())
       return status;
     if (Status status = folder.remove(imageFile); status.failed())
@@ -199,8 +235,9 @@ private:
 
   ModuleOp module;
   const BundleOptions &options;
-  std::string support;
+  std::string support, target;
   std::vector<std::string> cpus;
+  std::optional<GpuCode> gpuCode; ///< of a program for GPUs
   std::optional<ModelFacts> facts;
   std::vector<PositionProgram> programs;
   BundleFolder folder;

@@ -1,6 +1,7 @@
 //===- LibraryCalls.cpp - what a library does along with a contraction ----===//
 
 #include "passes/7-emit/LibraryCalls.h"
+#include "dialects/dist/Target.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -14,11 +15,18 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
+/// cuBLASLt does less than oneDNN.
+static bool isForGpus(Operation *op) {
+  return dist::targetOf(op->getParentOfType<ModuleOp>()) == "cuda";
+}
+
 bool pcc::emit::isLibraryContraction(Operation *op) {
-  if (!isa<graph::MatmulOp, graph::ConvOp, graph::ConvTransposeOp>(op))
+  const bool ofGpus = isForGpus(op);
+  if (!isa<graph::MatmulOp>(op) &&
+      (ofGpus || !isa<graph::ConvOp, graph::ConvTransposeOp>(op)))
     return false;
   Type element = typeOf(op->getResult(0)).getElementType();
-  return (element.isF32() || element.isBF16()) &&
+  return (element.isF32() || element.isBF16() || (ofGpus && element.isF16())) &&
          typeOf(op->getOperand(0)).getElementType() == element &&
          typeOf(op->getOperand(1)).getElementType() == element;
 }
@@ -56,7 +64,9 @@ static bool isStandard(graph::GeluOp gelu) {
 
 static bool isActivation(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op))
-    return isStandard(gelu);
+    return isStandard(gelu) && (gelu.getTanh() || !isForGpus(op));
+  if (isForGpus(op))
+    return isa<graph::ReluOp>(op);
   return isa<graph::ReluOp, graph::SigmoidOp, graph::TanhOp>(op);
 }
 
@@ -158,6 +168,9 @@ private:
   }
 
   void takeResidual() {
+    // cuBLASLt adds it before it activates.
+    if (epilogue.activation && isForGpus(contraction))
+      return;
     Value value = next(), other = addend(value);
     if (!other || other.getType() != value.getType() || isSumSoFar(other))
       return;
@@ -178,7 +191,7 @@ private:
 
   /// x · sigmoid(x)
   bool takeSilu(Value value) {
-    if (!value.hasNUses(2))
+    if (isForGpus(contraction) || !value.hasNUses(2))
       return false;
     for (Operation *user : value.getUsers()) {
       auto sigmoid = dyn_cast<graph::SigmoidOp>(user);

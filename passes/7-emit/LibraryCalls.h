@@ -4,8 +4,10 @@
 // product in any order of their dims, and works on results before it stores
 // them, in this order, each step at most once:
 //
-//   matmul                 bias, activation, residual, order of the dims
-//   conv, conv_transpose   bias, activation
+//   oneDNN     matmul                 bias, activation, residual, order of dims
+//              conv, conv_transpose   bias, activation
+//   cuBLASLt   matmul                 bias, relu or gelu by tanh or residual,
+//                                     order of dims
 //
 // A convolution would have to bring its residual into the layout that it chose
 // for its result, which costs more than the kernel that adds it.

@@ -2,6 +2,7 @@
 
 #include "passes/explain/Explanation.h"
 #include "dialects/dist/ShardingText.h"
+#include "dialects/dist/Target.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <tuple>
@@ -92,7 +93,7 @@ private:
          llvm::zip(facts.mesh.names(), facts.mesh.sizes().sizes))
       if (size > 1)
         explanation.mesh.push_back({name, size});
-    explanation.target = "cpu";
+    explanation.target = dist::targetOf(facts.module).str();
     explanation.schedule = facts.schedule;
     explanation.microbatches = facts.microbatches;
   }

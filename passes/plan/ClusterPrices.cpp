@@ -19,10 +19,11 @@ Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh) {
   return prices;
 }
 
-Prices pricesOf(std::string_view clusterText, const dist::Mesh &mesh) {
+Prices pricesOf(std::string_view clusterText, std::string_view target,
+                const dist::Mesh &mesh) {
   if (clusterText.empty())
     return {};
-  return pricesOf(clusterOf(clusterText, "cpu"), mesh);
+  return pricesOf(clusterOf(clusterText, target), mesh);
 }
 
 } // namespace pcc::plan

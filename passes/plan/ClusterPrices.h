@@ -12,8 +12,9 @@ namespace pcc::plan {
 Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
 /// The same for a cluster that is given as the text of its file, over the
-/// profile of `cpu`; bytes alone where it is empty.
-Prices pricesOf(std::string_view clusterText, const dist::Mesh &mesh);
+/// profile of `target`; bytes alone where it is empty.
+Prices pricesOf(std::string_view clusterText, std::string_view target,
+                const dist::Mesh &mesh);
 
 } // namespace pcc::plan
 

@@ -125,6 +125,7 @@ public:
 
   /// Longest time that one wait may last from now on.
   virtual void setDeadline(double seconds) = 0;
+  virtual double deadline() const = 0;
 
   /// Ends the run on all ranks: wakes every waiter with an error that names
   /// `reason`. Safe from any thread.

@@ -10,6 +10,7 @@
 
 #include "runtime/program/Program.h"
 #include "runtime/program/ProgramImage.h"
+#include "runtime/program/StridedCopy.h"
 
 #include <memory>
 #include <span>
@@ -56,6 +57,8 @@ public:
   virtual void drop(int32_t parameter) = 0;
 };
 
+class Device;
+
 /// What preparing an instruction may use. All references outlive the
 /// operations.
 struct LoadContext {
@@ -64,7 +67,10 @@ struct LoadContext {
   const Mesh &mesh;
   const Coordinates &at; ///< of this rank
   const BufferTable &buffers;
+  /// Where the host has what it gave the inputs' buffers.
+  const BufferTable &hostBuffers;
   ParameterSource &parameters;
+  Device &device;
 };
 
 /// What varies from one execution to the next.
@@ -74,16 +80,37 @@ struct RunContext {
   const std::string &action; ///< for messages: "0F3"
 };
 
-/// One instruction, ready to run.
+/// One instruction, ready to run. What a device with a queue of its own does is
+/// begun when run() returns; Device::finish() waits for it.
 class Operation {
 public:
   virtual ~Operation() = default;
   virtual Status run(const RunContext &context) = 0;
 };
 
+/// What one rank computes on. Its memory and its operations are used by one
+/// thread.
 class Device {
 public:
   virtual ~Device() = default;
+
+  /// Whether the host can use the device's memory as its own.
+  virtual bool sharesHostMemory() const = 0;
+  /// Zeroed memory, aligned to kAlignment, that stays as long as the device;
+  /// not a byte is added to what is asked for. Exit code 13 if there is none.
+  virtual Status allocate(int64_t bytes, char *&data) = 0;
+  /// The same of the host, which the device copies from and to most quickly.
+  virtual Status allocateOfHost(int64_t bytes, char *&data) = 0;
+  /// Copy between the host's memory and the device's, when what was begun
+  /// before is done; complete on return.
+  virtual Status upload(void *to, const void *from, size_t bytes) = 0;
+  virtual Status download(void *to, const void *from, size_t bytes) = 0;
+  /// Begins to set the device's memory to 0.
+  virtual Status clear(void *data, size_t bytes) = 0;
+  /// Begins to copy elements of `size` bytes within the device's memory, from
+  /// places to others.
+  virtual Status copy(std::span<const StridedCopy> copies, const void *from,
+                      void *to, size_t size) = 0;
 
   /// Makes an instruction other than a collective ready. Called once per
   /// instruction, in program order.
@@ -92,6 +119,10 @@ public:
                          std::unique_ptr<Operation> &operation) = 0;
   /// After the last prepare(): allocates what the operations share.
   virtual Status finishLoading() = 0;
+
+  /// Returns when all that was begun is done; exit code 14 if that takes longer
+  /// than `seconds`.
+  virtual Status finish(double seconds) = 0;
 };
 
 } // namespace pcc::runtime

@@ -116,7 +116,8 @@ public:
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
     if (group->index() == collective.root && at.in != at.out)
-      std::memcpy(at.out, at.in, size_t(in.bytes));
+      if (Status status = copyRun(at.in, at.out, in.bytes); status.failed())
+        return status;
     return group->broadcast(at.out, size_t(in.bytes), collective.root, action);
   }
 };
@@ -132,23 +133,28 @@ public:
 
 protected:
   /// Packs what has to be, and fills `sends`.
-  void packSends(const Addresses &at) {
+  Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
       char *packed = at.scratch + piece.scratchOffset * int64_t(size);
       if (piece.packed)
-        copyAll(piece.copies, at.in, packed);
+        if (Status status = copyAll(piece.copies, at.in, packed);
+            status.failed())
+          return status;
       char *direct = const_cast<char *>(at.in) + piece.offset * int64_t(size);
       sends[i] = {piece.member, piece.packed ? packed : direct,
                   size_t(piece.elements) * size};
     }
+    return Status::success();
   }
 
-  void clearHoles(const Addresses &at) const {
-    if (plan.hasHoles)
-      std::memset(
-          at.out, 0,
-          size_t(context.program.buffers[size_t(collective.out)]->bytes));
+  Status clearHoles(const Addresses &at) const {
+    return plan.hasHoles
+               ? context.device.clear(
+                     at.out,
+                     size_t(context.program.buffers[size_t(collective.out)]
+                                ->bytes))
+               : Status::success();
   }
 
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
@@ -166,9 +172,8 @@ public:
 
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
-    clearHoles(at);
-    copyAll(plan.local, at.in, at.out);
-    return Status::success();
+    Status status = clearHoles(at);
+    return status.failed() ? status : copyAll(plan.local, at.in, at.out);
   }
 };
 
@@ -215,9 +220,7 @@ public:
     const Addresses at = begin(run);
     Status status =
         group->allGather(at.in, allOf(at), size_t(in.bytes), action);
-    if (status.ok())
-      unpack(at);
-    return status;
+    return status.failed() ? status : unpack(at);
   }
 
   Status start(const RunContext &run) override {
@@ -228,7 +231,8 @@ public:
     for (int member = 0; member < group->size(); ++member) {
       char *place = allOf(at) + size_t(member) * bytes;
       if (member == group->index()) {
-        std::memcpy(place, at.in, bytes);
+        if (Status status = copyRun(at.in, place, in.bytes); status.failed())
+          return status;
         continue;
       }
       sends.push_back({member, const_cast<char *>(at.in), bytes});
@@ -240,9 +244,7 @@ public:
   Status finish(const RunContext &run) override {
     const Addresses at = begin(run);
     Status status = waitForAll();
-    if (status.ok())
-      unpack(at);
-    return status;
+    return status.failed() ? status : unpack(at);
   }
 
 private:
@@ -250,11 +252,15 @@ private:
     return plan.gathersDirectly ? at.out : at.scratch;
   }
 
-  void unpack(const Addresses &at) const {
+  Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
-        copyAll(plan.unpack[member], at.scratch + member * size_t(in.bytes),
-                at.out);
+        if (Status status =
+                copyAll(plan.unpack[member],
+                        at.scratch + member * size_t(in.bytes), at.out);
+            status.failed())
+          return status;
+    return Status::success();
   }
 };
 
@@ -264,12 +270,15 @@ public:
 
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
-    packSends(at);
-    clearHoles(at);
+    if (Status status = packSends(at); status.failed())
+      return status;
+    if (Status status = clearHoles(at); status.failed())
+      return status;
     for (size_t i = 0; i < plan.receives.size(); ++i)
       receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
                      size_t(plan.receives[i].elements) * size};
-    copyAll(plan.local, at.in, at.out);
+    if (Status status = copyAll(plan.local, at.in, at.out); status.failed())
+      return status;
     return post();
   }
 
@@ -279,7 +288,9 @@ public:
       return status;
     for (const PeerPiece &piece : plan.receives)
       if (piece.packed)
-        copyAll(piece.copies, placeOf(piece, at), at.out);
+        if (Status status = copyAll(piece.copies, placeOf(piece, at), at.out);
+            status.failed())
+          return status;
     return Status::success();
   }
 };
@@ -299,7 +310,8 @@ public:
 
   Status start(const RunContext &run) override {
     const Addresses at = begin(run);
-    packSends(at);
+    if (Status status = packSends(at); status.failed())
+      return status;
     receives.clear();
     for (const PeerPiece &piece : plan.receives) {
       if (piece.member == group->index())
@@ -318,8 +330,8 @@ public:
     if (plan.receives.empty())
       return Status::success();
     reduce(at);
-    copyAll(plan.receives[0].copies, placeOf(plan.receives[0], at), at.out);
-    return Status::success();
+    return copyAll(plan.receives[0].copies, placeOf(plan.receives[0], at),
+                   at.out);
   }
 
 private:

@@ -38,10 +38,14 @@ protected:
             collective.scratch < 0 ? nullptr : at(collective.scratch)};
   }
 
-  void copyAll(const std::vector<StridedCopy> &copies, const char *source,
-               char *target) const {
-    for (const StridedCopy &copy : copies)
-      runCopy(copy, source, target, size);
+  Status copyAll(const std::vector<StridedCopy> &copies, const char *source,
+                 char *target) const {
+    return context.device.copy(copies, source, target, size);
+  }
+
+  Status copyRun(const char *source, char *target, int64_t bytes) const {
+    const StridedCopy run{0, 0, {{bytes, 1, 1}}};
+    return context.device.copy({&run, 1}, source, target, 1);
   }
 
   LoadContext context;

@@ -1,7 +1,6 @@
 //===- Engine.cpp - one rank of a run -------------------------------------===//
 
 #include "runtime/engine/Engine.h"
-#include "runtime/engine/Arena.h"
 #include "runtime/engine/Groups.h"
 #include "runtime/engine/MeasuredStep.h"
 #include "runtime/engine/OutputParts.h"
@@ -52,9 +51,7 @@ public:
     if (Status status = inputs->open(given); status.failed())
       return status;
     // A training run reads them step by step.
-    if (!training)
-      inputs->read(0);
-    return Status::success();
+    return training ? Status::success() : inputs->read(0);
   }
 
   Status runSteps() override {
@@ -88,12 +85,17 @@ public:
 
   Status copyOutputs(std::span<std::byte *const> places) override {
     MemorySink sink(places);
-    return OutputParts(*opened.tables, mesh, at, *buffers).write(sink);
+    return OutputParts(*opened.tables, mesh, at, *hostBuffers).write(sink);
   }
 
   Status copyWeights(WholeTensors &whole) override {
-    return ofTraining(
-        [&] { return whole.putTrained(training->tensors(), mesh, at, world); });
+    return ofTraining([&] {
+      if (Status status = state->open(); status.failed())
+        return status;
+      if (Status status = state->fetch(); status.failed())
+        return status;
+      return whole.putTrained(state->tensors(), mesh, at, world);
+    });
   }
 
   Status save(const std::string &directory) override {
@@ -165,19 +167,32 @@ private:
 
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
-    if (Status status = arena.allocate(program.arena_bytes); status.failed())
+    char *arena = nullptr, *constants = nullptr;
+    if (Status status = device.allocate(program.arena_bytes, arena);
+        status.failed())
+      return status;
+    if (Status status = placeConstants(constants); status.failed())
       return status;
     buffers.emplace(program);
-    char *const constantBase = const_cast<char *>(
-        reinterpret_cast<const char *>(opened.constants.data()));
     for (size_t i = 0; i < program.buffers.size(); ++i) {
       const program::BufferT &buffer = *program.buffers[i];
       if (buffer.memory == program::Memory::Arena)
-        buffers->setBase(int32_t(i), arena.data() + buffer.offset);
+        buffers->setBase(int32_t(i), arena + buffer.offset);
       if (buffer.memory == program::Memory::Constant)
-        buffers->setBase(int32_t(i), constantBase + buffer.offset);
+        buffers->setBase(int32_t(i), constants + buffer.offset);
     }
-    return Status::success();
+    hostBuffers.emplace(program, device, *buffers);
+    return hostBuffers->open();
+  }
+
+  Status placeConstants(char *&constants) {
+    const std::byte *const given = opened.constants.data();
+    constants = const_cast<char *>(reinterpret_cast<const char *>(given));
+    if (device.sharesHostMemory())
+      return Status::success();
+    const size_t bytes = opened.constants.size();
+    Status status = device.allocate(int64_t(bytes), constants);
+    return status.failed() ? status : device.upload(constants, given, bytes);
   }
 
   Status load() {
@@ -189,19 +204,24 @@ private:
     parameters.emplace(program, mesh, at);
     if (Status status = parameters->openFiles(options); status.failed())
       return status;
-    const LoadContext context{program, image, mesh, at, *buffers, *parameters};
+    const LoadContext context{program,     image,    mesh,
+                              at,          *buffers, hostBuffers->inputs(),
+                              *parameters, device};
     if (Status status = schedule.load(context, groups, device); status.failed())
       return status;
     if (Status status = device.finishLoading(); status.failed())
       return status;
-    if (Status status = parameters->fillBases(*buffers); status.failed())
+    if (Status status = parameters->fillBases(*buffers, device);
+        status.failed())
       return status;
-    schedule.bindMessages(context, groups, world.recorder());
-    inputs.emplace(program, mesh, at, options, *buffers);
+    schedule.bindMessages(context, groups, world);
+    inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
-    if (trains(program))
-      training.emplace(program, mesh, at, options, world, *buffers, *inputs,
-                       schedule, *log, progress);
+    if (trains(program)) {
+      state.emplace(program, device, *buffers);
+      training.emplace(program, mesh, at, options, world, *state, *hostBuffers,
+                       *inputs, schedule, *log, progress);
+    }
     return Status::success();
   }
 
@@ -232,7 +252,7 @@ private:
     if (options.outputDirectory.empty())
       return world.all().barrier({"write", "outputs"});
     return writeOutputs(*opened.tables, mesh, at, options.outputDirectory,
-                        *buffers, world);
+                        *hostBuffers, world);
   }
 
   std::string titleOfLastStep() const {
@@ -242,7 +262,7 @@ private:
   }
 
   Status report() {
-    mine.arenaBytes = arena.bytes();
+    mine.arenaBytes = opened.tables->arena_bytes;
     mine.peakMemoryBytes = peakMemoryOfProcess();
     mine.peakLive = log->peakLive();
     if (isSeen())
@@ -268,14 +288,16 @@ private:
   OpenedProgram opened;
   Mesh mesh;
   Coordinates at;
-  Arena arena;
   std::optional<BufferTable> buffers;
+  std::optional<HostBuffers> hostBuffers;
   Groups groups;
   std::optional<Parameters> parameters;
   std::optional<Inputs> inputs;
   Schedule schedule;
   std::optional<StepLog> log;
-  std::optional<TrainingRun> training; ///< of a program that trains
+  // Of a program that trains.
+  std::optional<TrainedState> state;
+  std::optional<TrainingRun> training;
   RankReport mine;
 };
 } // namespace

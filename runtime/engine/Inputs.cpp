@@ -200,35 +200,42 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-void Inputs::read(int64_t sample) const {
+void Inputs::fill(const program::InputT &input, const Source &source,
+                  int64_t sample) const {
+  const int64_t ofStep = numElements(input.shape);
+  int64_t base = 0;
+  if (isCutInSamples(input))
+    base = sample * (ofStep / program.samples);
+  else
+    base = sample / program.samples * ofStep;
+  const auto fillFrom = [&](const InputSource &from) {
+    fillBuffer(program, input, mesh, at, from, buffers.inputs());
+  };
+  if (source.array)
+    fillFrom({source.array->data, source.array->type, 0, ofStep});
+  else if (source.shift)
+    fillFrom({tokens.data(), tokens.type(), base, tokens.numElements(),
+              *source.shift});
+  else if (source.file)
+    fillFrom({source.file->data(), source.file->type(),
+              source.numSteps ? base : 0,
+              std::max<int64_t>(1, source.numSteps) * ofStep});
+  else
+    fillFrom(InputSource(source.random));
+}
+
+Status Inputs::read(int64_t sample) const {
   for (size_t i = 0; i < sources.size(); ++i) {
     const program::InputT &input = *program.inputs[i];
-    const Source &source = sources[i];
     if (input.buffer < 0)
       continue;
-    const int64_t ofStep = numElements(input.shape);
-    int64_t base = 0;
-    if (isCutInSamples(input))
-      base = sample * (ofStep / program.samples);
-    else
-      base = sample / program.samples * ofStep;
-    if (source.array)
-      fillBuffer(program, input, mesh, at,
-                 {source.array->data, source.array->type, 0, ofStep}, buffers);
-    else if (source.shift)
-      fillBuffer(program, input, mesh, at,
-                 {tokens.data(), tokens.type(), base, tokens.numElements(),
-                  *source.shift},
-                 buffers);
-    else if (source.file)
-      fillBuffer(program, input, mesh, at,
-                 {source.file->data(), source.file->type(),
-                  source.numSteps ? base : 0,
-                  std::max<int64_t>(1, source.numSteps) * ofStep},
-                 buffers);
-    else
-      fillBuffer(program, input, mesh, at, InputSource(source.random), buffers);
+    fill(input, sources[i], sample);
+    const int32_t slots = program.buffers[size_t(input.buffer)]->slots;
+    for (int32_t slot = 0; slot < slots; ++slot)
+      if (Status status = buffers.upload(input.buffer, slot); status.failed())
+        return status;
   }
+  return Status::success();
 }
 
 } // namespace pcc::runtime

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_ENGINE_INPUTS_H
 #define PCC_RUNTIME_ENGINE_INPUTS_H
 
-#include "runtime/device/Device.h"
+#include "runtime/engine/HostBuffers.h"
 #include "runtime/engine/RunOptions.h"
 #include "runtime/engine/TokenStream.h"
 #include "runtime/program/Npy.h"
@@ -33,8 +33,7 @@ class Inputs {
 public:
   /// All of these must outlive this.
   Inputs(const program::ProgramT &program, const Mesh &mesh,
-         const Coordinates &at, const RunOptions &options,
-         const BufferTable &buffers)
+         const Coordinates &at, const RunOptions &options, HostBuffers &buffers)
       : program(program), mesh(mesh), at(at), options(options),
         buffers(buffers) {}
 
@@ -51,7 +50,7 @@ public:
   /// Fills this rank's input buffers of all microbatches with what the step
   /// sees that begins with sample `sample`, from 0; padding becomes zero. After
   /// the last sample of --data comes its first one again.
-  void read(int64_t sample) const;
+  Status read(int64_t sample) const;
 
 private:
   struct Source {
@@ -68,6 +67,8 @@ private:
 
   Status checkName(const std::string &name) const;
   Status open(const program::InputT &input, Source &source) const;
+  void fill(const program::InputT &input, const Source &source,
+            int64_t sample) const;
   bool isCutInSamples(const program::InputT &input) const;
   std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
 
@@ -75,7 +76,7 @@ private:
   const Mesh &mesh;
   const Coordinates &at;
   const RunOptions &options;
-  const BufferTable &buffers;
+  HostBuffers &buffers;
   TokenStream tokens;
   std::vector<Source> sources; ///< of the program's inputs
 };

@@ -36,12 +36,15 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   Coordinates here = at;
   here[size_t(mesh.microbatchAxis())] = microbatch;
   const Layout whole = wholeLayout(output.shape);
-  const char *data =
-      static_cast<const char *>(buffers.at(output.buffer, microbatch));
+  const void *data = nullptr;
+  if (Status status = buffers.read(output.buffer, microbatch, data);
+      status.failed())
+    return status;
   for (const StridedCopy &copy :
        intersect({&layout, &here}, {&whole, &here}, mesh))
-    if (Status status = writeLoops(sink, index, copy.loops, copy.sourceOffset,
-                                   copy.targetOffset, data);
+    if (Status status =
+            writeLoops(sink, index, copy.loops, copy.sourceOffset,
+                       copy.targetOffset, static_cast<const char *>(data));
         status.failed())
       return status;
   return Status::success();

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_ENGINE_OUTPUTPARTS_H
 #define PCC_RUNTIME_ENGINE_OUTPUTPARTS_H
 
-#include "runtime/device/Device.h"
+#include "runtime/engine/HostBuffers.h"
 
 #include <span>
 #include <vector>
@@ -37,7 +37,7 @@ class OutputParts {
 public:
   /// All of these must outlive this.
   OutputParts(const program::ProgramT &program, const Mesh &mesh,
-              const Coordinates &at, const BufferTable &buffers)
+              const Coordinates &at, HostBuffers &buffers)
       : program(program), mesh(mesh), at(at), buffers(buffers) {}
 
   /// The parts of all outputs, of all microbatches.
@@ -55,7 +55,7 @@ private:
   const program::ProgramT &program;
   const Mesh &mesh;
   const Coordinates &at;
-  const BufferTable &buffers;
+  HostBuffers &buffers;
   std::vector<char> converted;
 };
 

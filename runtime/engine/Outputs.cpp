@@ -84,7 +84,7 @@ class OutputWriter {
 public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
                const Coordinates &at, const std::string &directory,
-               const BufferTable &buffers, World &world)
+               HostBuffers &buffers, World &world)
       : program(program), directory(directory), world(world),
         parts(program, mesh, at, buffers) {
     std::vector<std::string> names;
@@ -267,7 +267,7 @@ private:
 
 Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
                     const Coordinates &at, const std::string &directory,
-                    const BufferTable &buffers, World &world) {
+                    HostBuffers &buffers, World &world) {
   return OutputWriter(program, mesh, at, directory, buffers, world).run();
 }
 

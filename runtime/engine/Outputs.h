@@ -4,7 +4,7 @@
 #define PCC_RUNTIME_ENGINE_OUTPUTS_H
 
 #include "runtime/comm/Communicator.h"
-#include "runtime/device/Device.h"
+#include "runtime/engine/HostBuffers.h"
 
 namespace pcc::runtime {
 
@@ -15,7 +15,7 @@ namespace pcc::runtime {
 /// not see rank 0's files, it sends its parts to rank 0.
 Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
                     const Coordinates &at, const std::string &directory,
-                    const BufferTable &buffers, World &world);
+                    HostBuffers &buffers, World &world);
 
 } // namespace pcc::runtime
 

@@ -156,12 +156,21 @@ void Parameters::drop(int32_t index) {
     files[size_t(parameter.file)].release(parameter.offset, parameter.length);
 }
 
-Status Parameters::fillBases(BufferTable &buffers) {
+bool Parameters::isNeeded(const program::BufferT &buffer) const {
+  return buffer.memory == program::Memory::Parameter &&
+         pieces[size_t(buffer.index)].uses > 0 &&
+         !pieces[size_t(buffer.index)].dropped;
+}
+
+Status Parameters::fillBases(BufferTable &buffers, Device &device) {
+  return device.sharesHostMemory() ? fillBasesOfHost(buffers)
+                                   : copyTo(device, buffers);
+}
+
+Status Parameters::fillBasesOfHost(BufferTable &buffers) {
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const program::BufferT &buffer = *program.buffers[i];
-    if (buffer.memory != program::Memory::Parameter ||
-        pieces[size_t(buffer.index)].uses == 0 ||
-        pieces[size_t(buffer.index)].dropped)
+    if (!isNeeded(buffer))
       continue;
     const void *data = nullptr;
     if (Status status = acquire(buffer.index, data); status.failed())
@@ -170,6 +179,40 @@ Status Parameters::fillBases(BufferTable &buffers) {
     // copies.
     buffers.setBase(int32_t(i), static_cast<char *>(const_cast<void *>(data)) +
                                     buffer.offset);
+  }
+  return Status::success();
+}
+
+/// One piece of the device's memory holds them all.
+Status Parameters::copyTo(Device &device, BufferTable &buffers) {
+  std::vector<int64_t> offsets(pieces.size(), -1);
+  int64_t total = 0;
+  for (const auto &buffer : program.buffers)
+    if (isNeeded(*buffer) && offsets[size_t(buffer->index)] < 0) {
+      offsets[size_t(buffer->index)] = total;
+      const int64_t bytes =
+          program.parameters[size_t(buffer->index)]->local_bytes;
+      total += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+  char *memory = nullptr;
+  if (Status status = device.allocate(total, memory); status.failed())
+    return status;
+  for (size_t i = 0; i < program.buffers.size(); ++i)
+    if (const program::BufferT &buffer = *program.buffers[i]; isNeeded(buffer))
+      buffers.setBase(int32_t(i),
+                      memory + offsets[size_t(buffer.index)] + buffer.offset);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (offsets[i] < 0)
+      continue;
+    const void *data = nullptr;
+    if (Status status = acquire(int32_t(i), data); status.failed())
+      return status;
+    if (Status status =
+            device.upload(memory + offsets[i], data,
+                          size_t(program.parameters[i]->local_bytes));
+        status.failed())
+      return status;
+    drop(int32_t(i));
   }
   return Status::success();
 }

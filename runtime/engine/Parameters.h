@@ -28,8 +28,9 @@ public:
   Status acquire(int32_t parameter, const void *&data) override;
   void drop(int32_t parameter) override;
 
-  /// Fills the bases of all parameter buffers that have not been dropped.
-  Status fillBases(BufferTable &buffers);
+  /// Fills the bases of all parameter buffers that have not been dropped; what
+  /// a device needs in memory of its own is copied there.
+  Status fillBases(BufferTable &buffers, Device &device);
 
 private:
   struct Piece {
@@ -40,6 +41,9 @@ private:
   };
 
   void countUses();
+  Status fillBasesOfHost(BufferTable &buffers);
+  Status copyTo(Device &device, BufferTable &buffers);
+  bool isNeeded(const program::BufferT &buffer) const;
   Status readFile(const program::ParameterT &parameter, Piece &piece);
   Status allocate(const program::ParameterT &parameter, Piece &piece);
 

@@ -70,20 +70,20 @@ Status Schedule::run(Step &step, const RunContext &run) {
 }
 
 Status Schedule::load(const LoadContext &context, const Groups &groups,
-                      Device &device) {
+                      Device &used) {
+  device = &used;
   for (const auto &function : context.program.functions)
-    if (Status status =
-            loadList(context, groups, device, function->instructions,
-                     functions.emplace_back());
+    if (Status status = loadList(context, groups, used, function->instructions,
+                                 functions.emplace_back());
         status.failed())
       return status;
   return Status::success();
 }
 
 void Schedule::bindMessages(const LoadContext &context, const Groups &groups,
-                            FlightRecorder &flight) {
+                            World &ranks) {
   pipeline = &groups.pipeline();
-  recorder = &flight;
+  world = &ranks;
   for (int32_t buffer : context.program.accumulators)
     accumulators.push_back(
         {context.buffers.at(buffer, 0),
@@ -192,7 +192,8 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                          StepLog &log) {
   log.beginStep();
   for (const auto &[data, bytes] : accumulators)
-    std::memset(data, 0, bytes);
+    if (Status status = device->clear(data, bytes); status.failed())
+      return status;
   int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
   for (Act &act : acts) {
     microbatch = act.microbatch;
@@ -211,16 +212,19 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
     if (act.function < 0)
       continue;
     log.beginAction(index);
-    const auto entry = recorder->beginAction(act.id.action);
+    const auto entry = world->recorder().beginAction(act.id.action);
     if (Status status =
             runList(functions[size_t(act.function)],
                     {at, act.microbatch, act.id.action}, spent, index, log);
         status.failed())
       return status;
     log.endAction(index);
-    recorder->end(entry);
+    world->recorder().end(entry);
   }
-  return Status::success();
+  const StopWatch computing;
+  Status status = device->finish(world->deadline());
+  spent.compute += computing.seconds();
+  return status;
 }
 
 } // namespace pcc::runtime

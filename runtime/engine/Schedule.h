@@ -30,9 +30,10 @@ class Schedule {
 public:
   /// Makes every instruction and message ready.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// After the bases of all buffers are known. `flight` is told of all actions.
+  /// After the bases of all buffers are known. `world` must outlive this; its
+  /// recorder is told of all actions.
   void bindMessages(const LoadContext &context, const Groups &groups,
-                    FlightRecorder &flight);
+                    World &world);
 
   /// Runs one step, adds the time spent, and tells `log` what it does.
   Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
@@ -84,7 +85,8 @@ private:
                  TimeSpent &spent, size_t action, StepLog &log);
 
   Group *pipeline = nullptr;
-  FlightRecorder *recorder = nullptr;
+  Device *device = nullptr;
+  World *world = nullptr;
   /// What is 0 when a step begins, and its bytes.
   std::vector<std::pair<void *, size_t>> accumulators;
   std::vector<std::vector<Step>> functions;

@@ -26,41 +26,14 @@ bool trains(const program::ProgramT &program) {
       });
 }
 
-/// What a checkpoint holds of this rank: weights that change, and what the
-/// optimizer keeps. What a position holds in further placements is in `copies`.
-static std::vector<StateTensor> stateOf(const program::ProgramT &program,
-                                        const BufferTable &buffers,
-                                        std::vector<StateTensor> &copies) {
-  std::vector<StateTensor> state;
-  for (size_t i = 0; i < program.buffers.size(); ++i) {
-    const program::BufferT &buffer = *program.buffers[i];
-    if (buffer.memory != program::Memory::Parameter)
-      continue;
-    const program::ParameterT &parameter =
-        *program.parameters[size_t(buffer.index)];
-    const bool isKnown =
-        std::any_of(state.begin(), state.end(), [&](const StateTensor &other) {
-          return other.name == parameter.name;
-        });
-    if (!parameter.trainable)
-      continue;
-    (isKnown ? copies : state)
-        .push_back(stateTensorOf(
-            parameter,
-            static_cast<char *>(buffers.at(int32_t(i), 0)) - buffer.offset));
-  }
-  return state;
-}
-
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
-                         World &world, const BufferTable &buffers,
-                         const Inputs &inputs, Schedule &schedule, StepLog &log,
-                         Progress &progress)
+                         World &world, TrainedState &state,
+                         HostBuffers &buffers, const Inputs &inputs,
+                         Schedule &schedule, StepLog &log, Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
-      buffers(buffers), inputs(inputs), schedule(schedule), log(log),
-      progress(progress), speed(program),
-      state(stateOf(program, buffers, copies)) {}
+      state(state), buffers(buffers), inputs(inputs), schedule(schedule),
+      log(log), progress(progress), speed(program) {}
 
 TrainingRun::~TrainingRun() {
   if (metricsFile)
@@ -70,10 +43,13 @@ TrainingRun::~TrainingRun() {
 Status TrainingRun::resume(const std::string &directory,
                            std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
-  std::vector<StateTensor> all = state;
-  all.insert(all.end(), copies.begin(), copies.end());
-  if (Status status = loadCheckpoint(directory, all, mesh, at, world, loaded);
+  if (Status status = state.open(); status.failed())
+    return status;
+  if (Status status =
+          loadCheckpoint(directory, state.all(), mesh, at, world, loaded);
       status.failed())
+    return status;
+  if (Status status = state.store(); status.failed())
     return status;
   position = loaded.position;
   notes.insert(notes.end(), loaded.notes.begin(), loaded.notes.end());
@@ -102,6 +78,8 @@ Status TrainingRun::openOutputs() {
 }
 
 Status TrainingRun::openWriter(const std::string &directory) {
+  if (Status status = state.open(); status.failed())
+    return status;
   writersDirectory = directory;
   writer = std::make_unique<CheckpointWriter>();
   CheckpointOptions saving;
@@ -111,34 +89,49 @@ Status TrainingRun::openWriter(const std::string &directory) {
   saving.model = program.model;
   saving.weightsRoot = program.weights_root;
   saving.planHash = program.plan_hash;
-  return writer->open(saving, state, mesh, at, world);
+  return writer->open(saving, state.tensors(), mesh, at, world);
+}
+
+/// Whether this rank has the output.
+static bool hasOutput(const program::ProgramT &program, std::string_view name) {
+  return std::any_of(program.outputs.begin(), program.outputs.end(),
+                     [&](const auto &output) {
+                       return output->name == name && output->buffer >= 0;
+                     });
 }
 
 /// The one element of an output; nothing if this rank does not have it.
-static std::optional<double> numberOf(const program::ProgramT &program,
-                                      const BufferTable &buffers,
-                                      const std::string &name) {
+Status TrainingRun::readNumber(std::string_view name,
+                               std::optional<double> &number) const {
   for (const auto &output : program.outputs)
     if (output->name == name && output->buffer >= 0) {
-      double number = 0;
-      convertElements(typeOf(output->type), buffers.at(output->buffer, 0), 1,
-                      ElementType::F64, &number);
-      return number;
+      const void *data = nullptr;
+      if (Status status = buffers.read(output->buffer, 0, data);
+          status.failed())
+        return status;
+      convertElements(typeOf(output->type), data, 1, ElementType::F64,
+                      &number.emplace());
+      break;
     }
-  return std::nullopt;
+  return Status::success();
 }
 
 Status TrainingRun::findLoss() {
-  rankOfLoss = numberOf(program, buffers, "loss") ? world.rank() : world.size();
+  rankOfLoss = hasOutput(program, "loss") ? world.rank() : world.size();
   return world.all().allReduce(&rankOfLoss, &rankOfLoss, 1, ElementType::I32,
                                Reduction::Min, {"load", "training"});
 }
 
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
-  metrics = {position.step, numberOf(program, buffers, "loss"),
-             numberOf(program, buffers, "grad_norm"),
-             numberOf(program, buffers, "lr"),
-             numberOf(program, buffers, "loss_scale")};
+  metrics.step = position.step;
+  const std::pair<std::string_view, std::optional<double> &> wanted[] = {
+      {"loss", metrics.loss},
+      {"grad_norm", metrics.gradNorm},
+      {"lr", metrics.learningRate},
+      {"loss_scale", metrics.lossScale}};
+  for (const auto &[name, number] : wanted)
+    if (Status status = readNumber(name, number); status.failed())
+      return status;
   if (rankOfLoss == 0 || rankOfLoss == world.size())
     return Status::success();
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -205,7 +198,8 @@ Status TrainingRun::step(RankReport &report) {
     if (Status status = findLoss(); status.failed())
       return status;
   world.recorder().beginStep(position.step + 1);
-  inputs.read(position.samples);
+  if (Status status = inputs.read(position.samples); status.failed())
+    return status;
   const StopWatch watch;
   if (Status status = schedule.runStep(mesh, at, report.spent, log);
       status.failed())
@@ -222,7 +216,9 @@ Status TrainingRun::save(const std::string &directory) {
     if (Status status = openWriter(directory); status.failed())
       return status;
   const auto saving = world.recorder().beginAction("save");
-  Status status = writer->save(position);
+  Status status = state.fetch();
+  if (status.ok())
+    status = writer->save(position);
   world.recorder().end(saving);
   return status;
 }

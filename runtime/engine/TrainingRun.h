@@ -9,6 +9,7 @@
 #include "runtime/engine/Report.h"
 #include "runtime/engine/Schedule.h"
 #include "runtime/engine/StepSpeed.h"
+#include "runtime/engine/TrainedState.h"
 
 #include <cstdio>
 #include <memory>
@@ -26,10 +27,10 @@ inline Status givenUp() {
 /// The steps of a training run on one rank.
 class TrainingRun {
 public:
-  /// All of these must outlive this. The bases of all buffers are known.
+  /// All of these must outlive this.
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
-              const BufferTable &buffers, const Inputs &inputs,
+              TrainedState &state, HostBuffers &buffers, const Inputs &inputs,
               Schedule &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
@@ -47,9 +48,6 @@ public:
   /// Saves where the run stands.
   Status save(const std::string &directory);
 
-  /// This rank's pieces of what changes.
-  std::span<const StateTensor> tensors() const { return state; }
-
 private:
   Status resumeAsAsked();
   Status openOutputs();
@@ -60,6 +58,7 @@ private:
   /// Finds out whether rank 0, which tells, knows the loss: a table may have
   /// the stage that does elsewhere.
   Status findLoss();
+  Status readNumber(std::string_view name, std::optional<double> &number) const;
   /// Of the step that is done; on rank 0 all that any rank knows.
   Status readMetrics(StepMetrics &metrics) const;
   /// Which stages keep how many forward passes alive is known after one step.
@@ -72,15 +71,13 @@ private:
   const Coordinates &at;
   const RunOptions &options;
   World &world;
-  const BufferTable &buffers;
+  TrainedState &state;
+  HostBuffers &buffers;
   const Inputs &inputs;
   Schedule &schedule;
   StepLog &log;
   Progress &progress;
   StepSpeed speed;
-  /// Further placements of what is in `state`.
-  std::vector<StateTensor> copies;
-  std::vector<StateTensor> state;
   TrainingPosition position;
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;

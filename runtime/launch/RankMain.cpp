@@ -6,17 +6,13 @@
 
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/comm/flight/FlightStory.h"
-#include "runtime/comm/mpi/MpiWorld.h"
-#include "runtime/comm/thread/ThreadWorld.h"
-#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/engine/Engine.h"
 #include "runtime/engine/RunOptionsCli.h"
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/FlightFile.h"
-#include "runtime/launch/Identity.h"
 #include "runtime/launch/LauncherOutput.h"
+#include "runtime/launch/RankTarget.h"
 #include "runtime/launch/Report.h"
-#include "runtime/launch/Watchdog.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -54,40 +50,6 @@ static Status findRank(const Environment &environment,
   return worldSize ? checkWorldSize(identity, worldSize) : Status::success();
 }
 
-/// Ends the process at once: after a failure nothing may wait for peers.
-[[noreturn]] static void leave(int exitCode) {
-  std::fflush(nullptr);
-  _exit(exitCode);
-}
-
-/// MPI itself waits for all ranks to start, however long that takes.
-static Status startMpi(const RunOptions &options, const Identity &identity,
-                       const std::shared_ptr<FlightRecorder> &recorder,
-                       std::unique_ptr<World> &world) {
-  const Watchdog watchdog(options.loadTimeout, [&] {
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%g", options.loadTimeout);
-    leave(reportFailure(
-        Status::error(PeerLost, "rank " + std::to_string(identity.rank) +
-                                    " waited " + seconds +
-                                    " s for all ranks to start MPI"),
-        currentEnvironment(), identity.rank, true));
-  });
-  const auto starting = recorder->beginAction("start");
-  Status status = openMpiWorld(identity.worldSize, world, recorder);
-  recorder->end(starting);
-  return status;
-}
-
-static Status openWorld(const RunOptions &options, const Identity &identity,
-                        const std::shared_ptr<FlightRecorder> &recorder,
-                        std::unique_ptr<World> &world) {
-  if (identity.worldSize > 1)
-    return startMpi(options, identity, recorder, world);
-  world = createOnlyWorld(recorder);
-  return Status::success();
-}
-
 /// Tells all ranks why this one leaves. Where ranks do not come, their
 /// recorders say why.
 static Status fail(Status status, const std::string &folder, World &world) {
@@ -102,22 +64,21 @@ static Status run(const RunOptions &options, const Identity &identity,
   const auto recorder = std::make_shared<FlightRecorder>(
       identity.rank, folder.empty() ? "" : flightFile(folder, identity.rank));
   std::unique_ptr<World> world;
-  if (Status status = openWorld(options, identity, recorder, world);
+  std::unique_ptr<Device> device;
+  if (Status status = openTarget(options, identity, recorder, world, device);
       status.failed())
     return status;
-  if (world->rank() != identity.rank)
-    return Status::error(WrongWorld, "the launcher's variables say rank " +
-                                         std::to_string(identity.rank) +
-                                         ", MPI says rank " +
-                                         std::to_string(world->rank()));
-  const auto device =
-      createCpuDevice(threadsPerRank(options, identity.worldSize));
   Status status =
       createRank(pcc_program_image, options, *world, *device)->run();
   if (status.failed())
     return fail(std::move(status), folder, *world);
   recorder->leave();
   return status;
+}
+
+void pcc::runtime::leave(int exitCode) {
+  std::fflush(nullptr);
+  _exit(exitCode);
 }
 
 int main(int argc, char **argv) {

@@ -3,6 +3,7 @@
 #include "runtime/launch/RankTeam.h"
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/FlightFile.h"
 #include "runtime/launch/RankImage.h"
@@ -54,16 +55,30 @@ Status RankTeam::serve(World &world) {
     const std::lock_guard lock(mutex);
     worlds.push_back(&world);
   }
-  const auto device = createCpuDevice(threadsPerRank(options, size()));
-  const auto rank =
-      createRank(*images[size_t(world.rank())], options, world, *device);
-  Status status;
+  const ProgramImage &image = *images[size_t(world.rank())];
+  std::unique_ptr<Device> device;
+  Status status = openDevice(image, world.rank(), device);
+  if (status.failed())
+    return leave(world, status);
+  const auto rank = createRank(image, options, world, *device);
   for (uint64_t round = 0; awaitTask(round, status); ++round) {
     status = (*task)(*rank);
     if (status.failed())
       break;
     endTask();
   }
+  return leave(world, std::move(status));
+}
+
+Status RankTeam::openDevice(const ProgramImage &image, int rank,
+                            std::unique_ptr<Device> &device) const {
+  if (image.gpu)
+    return createCudaDevice(rank, device);
+  device = createCpuDevice(threadsPerRank(options, size()));
+  return Status::success();
+}
+
+Status RankTeam::leave(World &world, Status status) {
   const std::lock_guard lock(mutex);
   std::erase(worlds, &world);
   isEnding |= status.failed();

@@ -54,6 +54,9 @@ public:
 
 private:
   Status serve(World &world);
+  Status openDevice(const ProgramImage &image, int rank,
+                    std::unique_ptr<Device> &device) const;
+  Status leave(World &world, Status status);
   bool awaitTask(uint64_t round, Status &ended);
   void endTask();
   Status reason() const;

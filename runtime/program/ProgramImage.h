@@ -26,12 +26,24 @@ typedef struct PccKernelVariant {
   const PccKernelFunction *kernels; ///< Program.num_kernels entries
 } PccKernelVariant;
 
+/// All kernels for GPUs. Kernel n of the program is the function
+/// `pcc_k_<numbers[n]>`; its parameters are addresses of buffers, aligned to 16
+/// bytes, then scalars.
+typedef struct PccGpuCode {
+  const char *arch;        ///< "sm_90"
+  const char *ptx;         ///< ends with a zero
+  const void *cubin;       ///< of `arch`
+  uint64_t cubinBytes;     ///< 0: it was not assembled
+  const uint32_t *numbers; ///< Program.num_kernels entries
+} PccGpuCode;
+
 /// `program` is what sealProgram() returned, aligned to 64 bytes.
 typedef struct PccProgramImage {
   const void *program;
   uint64_t programBytes;
   const PccKernelVariant *variants; ///< best last
   uint64_t numVariants;
+  const PccGpuCode *gpu; ///< null: the program is not for GPUs
 } PccProgramImage;
 }
 

@@ -71,6 +71,8 @@ private:
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
              ", this runtime reads format " + std::to_string(kFormatVersion);
+    if (program.target != "cpu" && program.target != "cuda")
+      return "it is for \"" + program.target + "\"";
     if (program.axes.empty() || program.axes.size() > 32)
       return "it has " + std::to_string(program.axes.size()) + " axes";
     int64_t ranks = 1;

@@ -55,6 +55,9 @@ std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh) {
   return {};
 }
 
+/// What CUDA lets a block have.
+static constexpr int32_t kMaxThreadsOfBlock = 1024;
+
 namespace {
 /// One instruction being checked. Each method returns what is wrong or empty.
 class Checker {
@@ -70,6 +73,15 @@ public:
       return "has an impossible extent";
     if (!areBuffers(kernel.buffers))
       return noBuffer();
+    const auto numBuffers = int32_t(kernel.buffers.size());
+    if (kernel.num_results < 0 || kernel.num_results > numBuffers)
+      return "has an impossible number of results";
+    for (int32_t i = numBuffers - kernel.num_results; i < numBuffers; ++i)
+      if (!isWritable(kernel.buffers[size_t(i)]))
+        return noBuffer();
+    if (isForGpus() && (kernel.blocks < 0 || kernel.threads < 1 ||
+                        kernel.threads > kMaxThreadsOfBlock))
+      return "has an impossible grid";
     for (const auto &scalar : kernel.scalars)
       if (std::string fault = findScalarFault(*scalar, mesh); !fault.empty())
         return fault;
@@ -271,6 +283,11 @@ public:
       return noBuffer();
     if (isFloat(typeOf(buffer->type)) || indices.low >= indices.high)
       return "checks what are no indices";
+    const bool isInput = std::any_of(
+        program.inputs.begin(), program.inputs.end(),
+        [&](const auto &input) { return input->buffer == indices.buffer; });
+    if (isForGpus() && !isInput)
+      return "checks what the host does not have";
     if (!indices.layout)
       return {};
     if (std::string fault =
@@ -329,6 +346,8 @@ private:
   static std::string noBuffer() {
     return "names a buffer that does not exist or cannot be written";
   }
+
+  bool isForGpus() const { return program.target == "cuda"; }
 
   static std::string overwritten() { return "writes where it reads"; }
 

@@ -100,7 +100,7 @@ def check_tool(env, model):
 def check_damage(env, model):
     """A package that lacks a part says which."""
     for name, script in (("lib/libpcc.so", "import pcc"),
-                         ("lib/pcc/rank-main.o", f"import pcc; pcc.compile({model!r}, dims=dict(batch=2, seq=4))")):
+                         ("lib/pcc/rank-main-cpu.o", f"import pcc; pcc.compile({model!r}, dims=dict(batch=2, seq=4))")):
         path = os.path.join(env.site, "pcc", name)
         os.rename(path, path + ".away")
         said = env.call(env.python, "-c", script, succeeds=False)

@@ -241,21 +241,16 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   addParallelism(app, options);
   addPresets(app, options);
   addTrainingOptions(app, options.training);
-  app.add_option_function<std::string>(
-         "--target",
-         [&options](const std::string &target) {
-           if (target != "cpu")
-             throw CLI::ParseError("option --target " + target +
-                                       " is unsupported in this build",
-                                   unsupportedCode);
-           options.target = target;
-         },
-         "where it runs (default cpu)")
+  app.add_option("--target", options.target, "where it runs (default cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->group("Target");
+  app.add_option("--gpu-arch", options.gpuArch,
+                 "the oldest GPU that has to run it (default sm_90)")
       ->group("Target");
   app.add_option(
          "--cpu", options.cpus,
-         "instruction sets of CPU kernels (default x86-64-v3,x86-64-v4)")
+         "instruction sets of CPU kernels (default x86-64-v3,x86-64-v4; with "
+         "--target cuda none)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Target");

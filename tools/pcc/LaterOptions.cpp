@@ -21,8 +21,6 @@ struct LaterOption {
 static constexpr char group[] = "Not in this build";
 
 static constexpr LaterOption laterOptions[] = {
-    // Other targets.
-    {"--gpu-arch", "sm_[0-9]+[af]?"},
     {"--emit", "onnx", VerifyOnly},
     // Further ways to verify.
     {"--blocks", nullptr, VerifyOnly},

@@ -1,6 +1,7 @@
 //===- BundleJson.cpp - the facts of a bundle as JSON ---------------------===//
 
 #include "passes/7-emit/bundle/BundleJson.h"
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/MemoryUse.h"
@@ -70,7 +71,7 @@ public:
     Json json;
     json["world"] = facts.mesh.sizes().numRanks();
     json["mesh"] = meshJson();
-    json["target"] = "cpu";
+    json["target"] = dist::targetOf(facts.module);
     json["microbatches"] = facts.microbatches;
     json["schedule"] = facts.schedule;
     json["inputs"] = portsJson(facts.inputs);

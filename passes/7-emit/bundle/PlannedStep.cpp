@@ -1,6 +1,7 @@
 //===- PlannedStep.cpp - a step as it should run --------------------------===//
 
 #include "passes/7-emit/bundle/PlannedStep.h"
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "passes/7-emit/program/FlopCounter.h"
@@ -18,7 +19,8 @@ class StepPrices {
 public:
   explicit StepPrices(const ModelFacts &facts)
       : facts(facts), flops(facts.module),
-        cluster(plan::clusterOf(dist::clusterOf(facts.module), "cpu")) {
+        cluster(plan::clusterOf(dist::clusterOf(facts.module),
+                                dist::targetOf(facts.module))) {
     for (int stage = 0; stage < facts.numStages(); ++stage)
       for (func::FuncOp function : facts.functions[stage])
         seconds[function] = secondsOf(function);

@@ -11,6 +11,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -35,6 +36,16 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, arch, /*Features=*/"", llvm::TargetOptions(), std::nullopt,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+bool pcc::emit::isGpuArch(StringRef arch) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor("sm_80", error);
+  int number = 0;
+  const bool isNamed =
+      arch.consume_front("sm_") && !arch.rtrim("af").getAsInteger(10, number);
+  return machine && isNamed && number >= 80 &&
+         machine->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
 }
 
 /// Adds what `module` calls of libdevice, as functions of its own.

@@ -8,6 +8,10 @@
 
 namespace pcc::emit {
 
+/// Whether LLVM knows a GPU of that name that kernels can be made for: "sm_80"
+/// or a later one.
+bool isGpuArch(llvm::StringRef arch);
+
 /// The text of all rank.kernels of `module`, the n-th as the entry `pcc_k_<n>`
 /// (LowerGpuKernels.h). `arch` is a name such as "sm_90", from sm_80 on;
 /// `libdevice` the file of NVIDIA's bitcode library of that name. Equal modules

@@ -43,7 +43,9 @@ public:
                                : array(variants.front()->getType(), variants);
     auto *fields = llvm::ConstantStruct::getAnon(
         {program, llvm::ConstantInt::get(word, image.program.size()), list,
-         llvm::ConstantInt::get(word, variants.size())});
+         llvm::ConstantInt::get(word, variants.size()),
+         image.gpu ? gpuCode(*image.gpu, image.kernels)
+                   : llvm::ConstantPointerNull::get(pointer)});
     new llvm::GlobalVariable(module, fields->getType(), /*isConstant=*/true,
                              llvm::GlobalValue::ExternalLinkage, fields,
                              "pcc_program_image");
@@ -90,6 +92,18 @@ private:
     }
     return functions.empty() ? llvm::ConstantPointerNull::get(pointer)
                              : array(pointer, functions);
+  }
+
+  llvm::Constant *gpuCode(const GpuCode &code, llvm::ArrayRef<int> kernels) {
+    llvm::SmallVector<uint32_t> numbers(kernels.begin(), kernels.end());
+    auto *fields = llvm::ConstantStruct::getAnon(
+        {bytes(code.arch + std::string(1, '\0'), 1),
+         bytes(code.ptx + std::string(1, '\0'), 1),
+         bytes(llvm::StringRef(code.cubin.data(), code.cubin.size()),
+               runtime::kAlignment),
+         llvm::ConstantInt::get(word, code.cubin.size()),
+         constant(llvm::ConstantDataArray::get(context, numbers), 4)});
+    return constant(fields, 8);
   }
 
   llvm::LLVMContext context;

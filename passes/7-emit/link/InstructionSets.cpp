@@ -1,6 +1,7 @@
 //===- InstructionSets.cpp - processors that kernels are compiled for -----===//
 
 #include "passes/7-emit/link/InstructionSets.h"
+#include "dialects/dist/Target.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -37,7 +38,9 @@ static std::string nativeSet() {
 
 Status emit::instructionSetsOf(ModuleOp module,
                                std::vector<std::string> &cpus) {
-  cpus = {"x86-64-v3", "x86-64-v4"};
+  cpus.clear();
+  if (dist::targetOf(module) == "cpu")
+    cpus = {"x86-64-v3", "x86-64-v4"};
   auto recorded = module->getAttrOfType<ArrayAttr>("rank.cpus");
   if (!recorded || recorded.empty())
     return Status::success();

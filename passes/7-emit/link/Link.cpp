@@ -21,13 +21,14 @@ using runtime::Status;
 namespace {
 struct SharedLibrary {
   const char *soname;
-  const char *package; ///< of Debian
+  const char *package;  ///< of Debian
+  bool isOfCpu = false; ///< no other target needs it
 };
 } // namespace
 
 static constexpr std::array<SharedLibrary, 7> libraries = {
-    {{"libdnnl.so.2", "libdnnl2"},
-     {"libgomp.so.1", "libgomp1"},
+    {{"libdnnl.so.2", "libdnnl2", true},
+     {"libgomp.so.1", "libgomp1", true},
      {"libstdc++.so.6", "libstdc++6"},
      {"libm.so.6", "libc6"},
      {"libgcc_s.so.1", "libgcc-s1"},
@@ -67,11 +68,17 @@ Status emit::findSupportFolder(std::string &folder) {
   const llvm::StringRef prefix =
       llvm::sys::path::parent_path(llvm::sys::path::parent_path(binary));
   folder = prefix.str() + "/lib/pcc";
-  if (llvm::sys::fs::exists(join(folder, "rank-main.o")))
-    return Status::success();
-  return Status::error(runtime::Defect, "the installation is incomplete: " +
-                                            join(folder, "rank-main.o") +
-                                            " is missing");
+  for (const char *target : {"cpu", "cuda"})
+    if (std::string main = rankMain(folder, target);
+        !llvm::sys::fs::exists(main))
+      return Status::error(runtime::Defect, "the installation is incomplete: " +
+                                                main + " is missing");
+  return Status::success();
+}
+
+std::string emit::rankMain(const std::string &folder,
+                           const std::string &target) {
+  return folder + "/rank-main-" + target + ".o";
 }
 
 static std::optional<std::string> findLibrary(const char *soname) {
@@ -81,8 +88,11 @@ static std::optional<std::string> findLibrary(const char *soname) {
   return std::nullopt;
 }
 
-static Status addLibraries(std::vector<std::string> &arguments) {
+static Status addLibraries(const std::string &target,
+                           std::vector<std::string> &arguments) {
   for (const SharedLibrary &library : libraries) {
+    if (library.isOfCpu && target != "cpu")
+      continue;
     std::optional<std::string> path = findLibrary(library.soname);
     if (!path)
       return Status::error(
@@ -95,7 +105,7 @@ static Status addLibraries(std::vector<std::string> &arguments) {
   return Status::success();
 }
 
-Status emit::linkRank(const std::string &folder,
+Status emit::linkRank(const std::string &folder, const std::string &target,
                       const std::vector<std::string> &objects,
                       const std::string &output) {
   std::vector<std::string> arguments = {"ld.lld",
@@ -126,8 +136,8 @@ Status emit::linkRank(const std::string &folder,
                                         join(folder, "start/crti.o"),
                                         join(folder, "start/crtbeginS.o")};
   arguments.insert(arguments.end(), objects.begin(), objects.end());
-  arguments.push_back(join(folder, "rank-main.o"));
-  if (Status status = addLibraries(arguments); status.failed())
+  arguments.push_back(rankMain(folder, target));
+  if (Status status = addLibraries(target, arguments); status.failed())
     return status;
   for (const char *name : {"start/libc_nonshared.a", "start/libgcc.a",
                            "start/crtendS.o", "start/crtn.o"})

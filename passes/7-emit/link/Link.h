@@ -15,12 +15,15 @@ namespace pcc::emit {
 /// if it is not there.
 runtime::Status findSupportFolder(std::string &folder);
 
-/// Links objects with the runtime's main to an executable that can be loaded as
-/// well: a shared object with an interpreter and an entry point. The machine
+/// The runtime with its main(), for ranks of a target.
+std::string rankMain(const std::string &folder, const std::string &target);
+
+/// Links objects with the main of `target` to an executable that can be loaded
+/// as well: a shared object with an interpreter and an entry point. The machine
 /// needs the shared libraries that the runtime uses, no compiler and no
 /// development files; exit code 13 names a library that it lacks. `folder` is
 /// the support folder. The bytes depend on nothing but the objects.
-runtime::Status linkRank(const std::string &folder,
+runtime::Status linkRank(const std::string &folder, const std::string &target,
                          const std::vector<std::string> &objects,
                          const std::string &output);
 

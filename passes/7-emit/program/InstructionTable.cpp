@@ -38,19 +38,24 @@ InstructionWriter::scratchElements(const void *key,
   return entry->second;
 }
 
-const InstructionTable &InstructionTable::get() {
-  static const InstructionTable table = [] {
-    InstructionTable made;
-    addLeafInstructions(made);
-    addContractionInstructions(made);
+static InstructionTable makeTable(bool isForProcessors) {
+  InstructionTable made;
+  addLeafInstructions(made);
+  addContractionInstructions(made);
+  addLibraryCallInstructions(made);
+  addCollectiveInstructions(made);
+  addKernelInstructions(made);
+  if (isForProcessors) {
     addWindowInstructions(made);
-    addLibraryCallInstructions(made);
-    addCollectiveInstructions(made);
-    addKernelInstructions(made);
     addHostInstructions(made);
-    return made;
-  }();
-  return table;
+  }
+  return made;
+}
+
+const InstructionTable &InstructionTable::get(StringRef target) {
+  static const InstructionTable ofCpu = makeTable(true),
+                                ofCuda = makeTable(false);
+  return target == "cpu" ? ofCpu : ofCuda;
 }
 
 std::vector<int64_t> emit::denseStrides(ArrayRef<int64_t> shape) {

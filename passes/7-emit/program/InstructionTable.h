@@ -63,7 +63,8 @@ using BuildInstruction = bool (*)(mlir::Operation *op,
 
 class InstructionTable {
 public:
-  static const InstructionTable &get();
+  /// What devices of `target` can run.
+  static const InstructionTable &get(llvm::StringRef target);
 
   template <typename Op> void add(BuildInstruction build) {
     builders[Op::getOperationName()] = build;

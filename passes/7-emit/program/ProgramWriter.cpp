@@ -1,6 +1,7 @@
 //===- ProgramWriter.cpp - the program of one position --------------------===//
 
 #include "passes/7-emit/program/ProgramWriter.h"
+#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/FlopCounter.h"
 #include "passes/7-emit/program/IndexChecks.h"
@@ -47,7 +48,8 @@ public:
       writeFunction(function, nameOf(function));
     if (!unsupported.empty())
       return runtime::Status::error(runtime::Unsupported,
-                                    "the cpu device cannot run " +
+                                    "the " + program.target +
+                                        " device cannot run " +
                                         llvm::join(unsupported, ", "));
     writePorts();
     writeTransfers();
@@ -67,7 +69,7 @@ public:
 private:
   void writeHead() {
     program.format = runtime::kFormatVersion;
-    program.target = "cpu";
+    program.target = dist::targetOf(facts.module).str();
     program.position = position;
     program.microbatches = static_cast<int32_t>(facts.microbatches);
     program.samples = facts.samples;
@@ -195,7 +197,7 @@ private:
 
   void write(Operation &op) {
     buffers.beginInstruction();
-    BuildInstruction build = InstructionTable::get().find(&op);
+    BuildInstruction build = InstructionTable::get(program.target).find(&op);
     if (!build || !build(&op, instructions))
       noteUnsupported(&op);
   }

@@ -36,6 +36,7 @@ public:
   void setDeadline(double seconds) override {
     deadlineSeconds->store(std::min(seconds, kLongestDeadline));
   }
+  double deadline() const override { return *deadlineSeconds; }
   void abort(const std::string &reason, int exitCode) override {
     job->abort(Status::error(ExitCode(exitCode), reason));
   }

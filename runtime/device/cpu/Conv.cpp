@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/device/MatmulProblem.h"
 #include "runtime/device/cpu/DnnlCall.h"
-#include "runtime/device/cpu/MatmulProblem.h"
 #include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>

@@ -1,12 +1,14 @@
 //===- CpuDevice.cpp - executes instructions on the host's cores ----------===//
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/CheckIndices.h"
 #include "runtime/device/cpu/CpuResources.h"
 
 #include <dnnl.hpp>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 namespace pcc::runtime {
@@ -30,16 +32,64 @@ void CpuResources::allocateScratch() {
     scratchData = std::aligned_alloc(kAlignment, rounded);
 }
 
+static Status prepareCheck(CpuResources &, const LoadContext &context,
+                           const program::InstructionT &instruction,
+                           std::unique_ptr<Operation> &operation) {
+  operation = makeCheckIndices(context, instruction);
+  return Status::success();
+}
+
 /// By InstructionBody; collectives are the engine's.
 static constexpr Prepare prepares[] = {
-    nullptr, prepareKernel,       prepareMatmul, prepareConv, preparePool,
-    nullptr, prepareCheckIndices, prepareCopy,   prepareFill, prepareHostOp};
+    nullptr, prepareKernel, prepareMatmul, prepareConv, preparePool,
+    nullptr, prepareCheck,  prepareCopy,   prepareFill, prepareHostOp};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
 class CpuDevice : public Device {
 public:
   explicit CpuDevice(int numThreads) : resources(numThreads) {}
+
+  bool sharesHostMemory() const override { return true; }
+
+  Status allocate(int64_t bytes, char *&data) override {
+    void *allocated = nullptr;
+    // aligned_alloc would want a multiple of the alignment.
+    if (posix_memalign(&allocated, size_t(kAlignment), size_t(bytes)) != 0)
+      return Status::error(NoDevice, "out of memory: no " +
+                                         std::to_string(bytes) +
+                                         " bytes for the arena");
+    data = static_cast<char *>(allocated);
+    memory.emplace_back(data, &std::free);
+    // Kernels may compute with padding, though its results are never used.
+    return clear(data, size_t(bytes));
+  }
+
+  Status allocateOfHost(int64_t bytes, char *&data) override {
+    return allocate(bytes, data);
+  }
+
+  Status upload(void *to, const void *from, size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return Status::success();
+  }
+
+  Status download(void *to, const void *from, size_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return Status::success();
+  }
+
+  Status clear(void *data, size_t bytes) override {
+    std::memset(data, 0, bytes);
+    return Status::success();
+  }
+
+  Status copy(std::span<const StridedCopy> copies, const void *from, void *to,
+              size_t size) override {
+    for (const StridedCopy &copy : copies)
+      runCopy(copy, from, to, size);
+    return Status::success();
+  }
 
   Status prepare(const LoadContext &context,
                  const program::InstructionT &instruction,
@@ -62,8 +112,11 @@ public:
     return Status::success();
   }
 
+  Status finish(double) override { return Status::success(); }
+
 private:
   CpuResources resources;
+  std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
 };
 } // namespace
 

@@ -60,9 +60,6 @@ Status prepareConv(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 Status preparePool(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
-Status prepareCheckIndices(CpuResources &, const LoadContext &,
-                           const program::InstructionT &,
-                           std::unique_ptr<Operation> &);
 Status prepareCopy(CpuResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 Status prepareFill(CpuResources &, const LoadContext &,

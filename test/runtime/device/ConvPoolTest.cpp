@@ -1,6 +1,6 @@
 //===- ConvPoolTest.cpp ---------------------------------------------------===//
 
-#include "runtime/device/cpu/MatmulProblem.h"
+#include "runtime/device/MatmulProblem.h"
 #include "test/runtime/device/OneInstruction.h"
 
 using namespace pcc;

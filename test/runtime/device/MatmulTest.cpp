@@ -1,6 +1,6 @@
 //===- MatmulTest.cpp -----------------------------------------------------===//
 
-#include "runtime/device/cpu/MatmulProblem.h"
+#include "runtime/device/MatmulProblem.h"
 #include "runtime/program/FloatConversion.h"
 #include "test/runtime/device/OneInstruction.h"
 

@@ -64,8 +64,8 @@ public:
           isWeight ? static_cast<void *>(parameters.pieces[buffer.index].data())
                    : memory[int(i)].data());
     }
-    const runtime::LoadContext context{builder.tables, image,     mesh, at,
-                                       table,          parameters};
+    const runtime::LoadContext context{
+        builder.tables, image, mesh, at, table, table, parameters, *device};
     for (const auto &instruction : builder.tables.functions[0]->instructions) {
       auto &operation = operations.emplace_back();
       if (auto status = device->prepare(context, *instruction, operation);

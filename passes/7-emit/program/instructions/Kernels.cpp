@@ -1,5 +1,7 @@
 //===- Kernels.cpp - launches of generated kernels ------------------------===//
 
+#include "dialects/dist/Target.h"
+#include "passes/7-emit/gpu/GpuPlan.h"
 #include "passes/7-emit/program/InstructionTable.h"
 
 using namespace mlir;
@@ -39,6 +41,12 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
       made.scalars.push_back(makeScalar(offset, writer.facts.mesh));
   made.extent = static_cast<int64_t>(kernel.getExtent());
   made.grain = static_cast<int64_t>(kernel.getGrain());
+  made.num_results = static_cast<int32_t>(launch.getResults().size());
+  if (dist::targetOf(writer.facts.module) == "cuda") {
+    const GpuPlan plan = gpuPlanOf(kernel);
+    made.blocks = static_cast<int32_t>(plan.blocks);
+    made.threads = static_cast<int32_t>(plan.threads);
+  }
   writer.emit(op, std::move(made));
   return true;
 }

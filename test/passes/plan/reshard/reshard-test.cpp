@@ -133,13 +133,13 @@ TEST(Prices, AnAxisHasTheLinkThatConnectsItsRanks) {
     { level = "node", span = 8, alpha_us = 1, beta_gbps = 100 },
     { level = "net", span = 1024, alpha_us = 10, beta_gbps = 10 } ])";
   // Ranks along d are 4 apart, so that a group of them reaches over 16.
-  Prices prices = pricesOf(file, {{{"mb", 8}, {"d", 4}, {"t", 4}}});
+  Prices prices = pricesOf(file, "cpu", {{{"mb", 8}, {"d", 4}, {"t", 4}}});
   EXPECT_EQ(prices.axes.size(), 2u);
   EXPECT_DOUBLE_EQ(prices.axes["t"].alpha, 1e-6);
   EXPECT_DOUBLE_EQ(prices.axes["d"].alpha, 10e-6);
   EXPECT_DOUBLE_EQ(prices.seconds({{"d", 1, 4}, {"t", 1, 4}}, 1000),
                    10e-6 + 1000 / 10e9);
-  EXPECT_FALSE(pricesOf("", two.mesh).cluster);
+  EXPECT_FALSE(pricesOf("", "cpu", two.mesh).cluster);
 }
 
 TEST(Reduction, ToWholeIsOneAllReduce) {

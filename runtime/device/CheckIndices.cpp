@@ -1,6 +1,6 @@
 //===- CheckIndices.cpp - refuses indices outside their table -------------===//
 
-#include "runtime/device/cpu/CpuResources.h"
+#include "runtime/device/CheckIndices.h"
 #include "runtime/program/ElementDispatch.h"
 
 #include <optional>
@@ -26,7 +26,7 @@ public:
   Status run(const RunContext &run) override {
     if (dependsOnMicrobatch)
       useMicrobatch(run.at);
-    const void *data = context.buffers.at(indices.buffer, run.microbatch);
+    const void *data = context.hostBuffers.at(indices.buffer, run.microbatch);
     for (const StridedCopy &part : held)
       if (int64_t at = findOutside(data, part.sourceOffset, part.loops);
           at >= 0)
@@ -98,12 +98,11 @@ private:
 };
 } // namespace
 
-Status prepareCheckIndices(CpuResources &, const LoadContext &context,
-                           const program::InstructionT &instruction,
-                           std::unique_ptr<Operation> &operation) {
-  operation = std::make_unique<CheckIndicesOperation>(
+std::unique_ptr<Operation>
+makeCheckIndices(const LoadContext &context,
+                 const program::InstructionT &instruction) {
+  return std::make_unique<CheckIndicesOperation>(
       context, *instruction.body.AsCheckIndices(), instruction.node);
-  return Status::success();
 }
 
 } // namespace pcc::runtime

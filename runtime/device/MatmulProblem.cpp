@@ -1,6 +1,6 @@
 //===- MatmulProblem.cpp - one matmul, reduced to its simplest form -------===//
 
-#include "runtime/device/cpu/MatmulProblem.h"
+#include "runtime/device/MatmulProblem.h"
 
 #include <algorithm>
 

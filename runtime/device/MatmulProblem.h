@@ -1,7 +1,7 @@
 //===- MatmulProblem.h - one matmul, reduced to its simplest form ---------===//
 
-#ifndef PCC_RUNTIME_DEVICE_CPU_MATMULPROBLEM_H
-#define PCC_RUNTIME_DEVICE_CPU_MATMULPROBLEM_H
+#ifndef PCC_RUNTIME_DEVICE_MATMULPROBLEM_H
+#define PCC_RUNTIME_DEVICE_MATMULPROBLEM_H
 
 #include "runtime/program/ElementType.h"
 #include "runtime/program/Program_generated.h"
@@ -70,4 +70,4 @@ template <typename T> T activate(program::Activation activation, T x) {
 
 } // namespace pcc::runtime
 
-#endif // PCC_RUNTIME_DEVICE_CPU_MATMULPROBLEM_H
+#endif // PCC_RUNTIME_DEVICE_MATMULPROBLEM_H

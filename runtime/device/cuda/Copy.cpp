@@ -1,0 +1,124 @@
+//===- Copy.cpp - copies and fills on the GPU -----------------------===//
+
+#include "runtime/device/cuda/CudaResources.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pcc::runtime {
+
+namespace {
+class CopyOperation : public Operation {
+public:
+  CopyOperation(const CudaContext &gpu, const LoadContext &context,
+                const program::CopyT &copy)
+      : gpu(gpu), context(context), copy(copy),
+        size(int64_t(sizeOf(
+            typeOf(context.program.buffers[size_t(copy.source)]->type)))) {}
+
+  Status run(const RunContext &run) override {
+    const size_t bytes = size_t(copy.loops.front().extent() * size);
+    if (bytes == 0)
+      return Status::success();
+    return gpu.check(gpu.driver().cuMemcpyDtoDAsync(
+                         address(copy.target, copy.target_offset.get(), run),
+                         address(copy.source, copy.source_offset.get(), run),
+                         bytes, gpu.stream()),
+                     "cuMemcpyDtoDAsync");
+  }
+
+private:
+  CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
+                      const RunContext &run) const {
+    const int64_t elements =
+        offset ? evaluate(*offset, context.mesh, run.at) : 0;
+    return addressOf(context.buffers.at(buffer, run.microbatch)) +
+           CUdeviceptr(elements * size);
+  }
+
+  const CudaContext &gpu;
+  LoadContext context;
+  const program::CopyT &copy;
+  int64_t size;
+};
+
+class FillOperation : public Operation {
+public:
+  FillOperation(const CudaContext &gpu, const LoadContext &context,
+                const program::FillT &fill)
+      : gpu(gpu), context(context), buffer(fill.buffer),
+        count(size_t(context.program.buffers[size_t(buffer)]->bytes) /
+              fill.element.size()),
+        size(fill.element.size()) {
+    std::memcpy(words, fill.element.data(), std::min(size, sizeof words));
+  }
+
+  Status run(const RunContext &run) override {
+    if (count == 0)
+      return Status::success();
+    const CudaDriver &driver = gpu.driver();
+    const CUdeviceptr at =
+        addressOf(context.buffers.at(buffer, run.microbatch));
+    switch (size) {
+    case 1:
+      return check(driver.cuMemsetD8Async(
+          at, static_cast<unsigned char>(words[0]), count, gpu.stream()));
+    case 2:
+      return check(driver.cuMemsetD16Async(
+          at, static_cast<unsigned short>(words[0]), count, gpu.stream()));
+    case 4:
+      return check(driver.cuMemsetD32Async(at, words[0], count, gpu.stream()));
+    default:
+      return fillHalves(at);
+    }
+  }
+
+private:
+  Status check(CUresult result) const {
+    return gpu.check(result, "a memset of the driver");
+  }
+
+  /// The low words of all elements, then the high ones.
+  Status fillHalves(CUdeviceptr at) const {
+    for (size_t half = 0; half < 2; ++half)
+      if (Status status = check(gpu.driver().cuMemsetD2D32Async(
+              at + half * sizeof(uint32_t), /*dstPitch=*/size, words[half],
+              /*Width=*/1, /*Height=*/count, gpu.stream()));
+          status.failed())
+        return status;
+    return Status::success();
+  }
+
+  const CudaContext &gpu;
+  LoadContext context;
+  int32_t buffer;
+  size_t count, size; ///< elements, and bytes of one
+  uint32_t words[2] = {0, 0};
+};
+} // namespace
+
+Status prepareCopy(CudaResources &resources, const LoadContext &context,
+                   const program::InstructionT &instruction,
+                   std::unique_ptr<Operation> &operation) {
+  const program::CopyT &copy = *instruction.body.AsCopy();
+  const bool isDense = copy.loops.size() == 1 &&
+                       copy.loops.front().source_stride() == 1 &&
+                       copy.loops.front().target_stride() == 1;
+  if (!isDense)
+    return Status::error(DamagedBundle, "the cuda device only copies runs "
+                                        "(node \"" +
+                                            instruction.node + "\")");
+  operation =
+      std::make_unique<CopyOperation>(resources.context(), context, copy);
+  return Status::success();
+}
+
+Status prepareFill(CudaResources &resources, const LoadContext &context,
+                   const program::InstructionT &instruction,
+                   std::unique_ptr<Operation> &operation) {
+  operation = std::make_unique<FillOperation>(resources.context(), context,
+                                              *instruction.body.AsFill());
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,67 @@
+//===- CudaContext.h - a GPU, its memory and its streams ------------------===//
+
+#ifndef PCC_RUNTIME_DEVICE_CUDA_CUDACONTEXT_H
+#define PCC_RUNTIME_DEVICE_CUDA_CUDACONTEXT_H
+
+#include "runtime/device/cuda/CudaDriver.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pcc::runtime {
+
+/// The GPU of one rank, as long as the rank lives. All calls are made by the
+/// rank's thread.
+class CudaContext {
+public:
+  CudaContext() = default;
+  ~CudaContext();
+  CudaContext(const CudaContext &) = delete;
+  CudaContext &operator=(const CudaContext &) = delete;
+
+  /// Opens the driver and takes the GPU with that number.
+  Status open(int number);
+
+  /// Memory that is freed with this. Of the GPU: zeroed, aligned to 256 bytes.
+  Status allocate(size_t bytes, void *&data);
+  /// Of the host, where copies reach it without waiting.
+  Status allocatePinned(size_t bytes, void *&data);
+
+  /// Waits until the stream has nothing left to do: at most `seconds` (exit
+  /// code 14).
+  Status waitFor(CUstream stream, double seconds) const;
+
+  const CudaDriver &driver() const { return functions; }
+  Status check(CUresult result, const char *call) const {
+    return functions.check(result, call);
+  }
+  /// Where everything runs.
+  CUstream stream() const { return computeStream; }
+  /// For messages: "GPU 0 (NVIDIA H100 80GB HBM3, compute capability 9.0)".
+  const std::string &description() const { return text; }
+  /// 90 for compute capability 9.0.
+  int capability() const { return capabilityNumber; }
+
+private:
+  Status describe();
+
+  CudaDriver functions;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUstream computeStream = nullptr;
+  std::vector<CUdeviceptr> memory;
+  std::vector<void *> pinned;
+  std::string text;
+  int capabilityNumber = 0;
+};
+
+/// An address of the GPU as its driver has it.
+inline CUdeviceptr addressOf(const void *data) {
+  return reinterpret_cast<CUdeviceptr>(data);
+}
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_DEVICE_CUDA_CUDACONTEXT_H

@@ -1,0 +1,114 @@
+//===- CudaDevice.cpp - executes instructions on a GPU --------------------===//
+
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/device/CheckIndices.h"
+#include "runtime/device/cuda/CudaResources.h"
+#include "runtime/device/cuda/StridedCopies.h"
+
+#include <iterator>
+#include <limits>
+
+namespace pcc::runtime {
+
+/// The host looks at inputs before it gives them away.
+static Status prepareCheck(CudaResources &, const LoadContext &context,
+                           const program::InstructionT &instruction,
+                           std::unique_ptr<Operation> &operation) {
+  operation = makeCheckIndices(context, instruction);
+  return Status::success();
+}
+
+/// By InstructionBody; 7-emit makes no others for GPUs.
+static constexpr PrepareCuda prepares[] = {
+    nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
+    nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
+static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
+
+namespace {
+class CudaDevice : public Device {
+public:
+  Status open(int localRank) { return resources.open(localRank); }
+
+  bool sharesHostMemory() const override { return false; }
+
+  Status allocate(int64_t bytes, char *&data) override {
+    void *allocated = nullptr;
+    Status status = gpu.allocate(size_t(bytes), allocated);
+    data = static_cast<char *>(allocated);
+    return status;
+  }
+
+  Status allocateOfHost(int64_t bytes, char *&data) override {
+    void *allocated = nullptr;
+    Status status = gpu.allocatePinned(size_t(bytes), allocated);
+    data = static_cast<char *>(allocated);
+    return status;
+  }
+
+  Status upload(void *to, const void *from, size_t bytes) override {
+    if (bytes == 0)
+      return Status::success();
+    Status status = gpu.check(gpu.driver().cuMemcpyHtoDAsync(
+                                  addressOf(to), from, bytes, gpu.stream()),
+                              "cuMemcpyHtoDAsync");
+    return status.failed() ? status : finish(kForever);
+  }
+
+  Status download(void *to, const void *from, size_t bytes) override {
+    if (bytes == 0)
+      return Status::success();
+    Status status = gpu.check(gpu.driver().cuMemcpyDtoHAsync(
+                                  to, addressOf(from), bytes, gpu.stream()),
+                              "cuMemcpyDtoHAsync");
+    return status.failed() ? status : finish(kForever);
+  }
+
+  Status clear(void *data, size_t bytes) override {
+    return bytes == 0 ? Status::success()
+                      : gpu.check(gpu.driver().cuMemsetD8Async(
+                                      addressOf(data), 0, bytes, gpu.stream()),
+                                  "cuMemsetD8Async");
+  }
+
+  Status copy(std::span<const StridedCopy> copies, const void *from, void *to,
+              size_t size) override {
+    for (const StridedCopy &copy : copies)
+      if (Status status = copyStrided(gpu, copy, from, to, size);
+          status.failed())
+        return status;
+    return Status::success();
+  }
+
+  Status prepare(const LoadContext &context,
+                 const program::InstructionT &instruction,
+                 std::unique_ptr<Operation> &operation) override {
+    const PrepareCuda prepare = prepares[size_t(instruction.body.type)];
+    if (!prepare)
+      return Status::error(DamagedBundle,
+                           "the cuda device has no instruction \"" +
+                               instruction.node + "\"");
+    return prepare(resources, context, instruction, operation);
+  }
+
+  Status finishLoading() override { return Status::success(); }
+
+  Status finish(double seconds) override {
+    return gpu.waitFor(gpu.stream(), seconds);
+  }
+
+private:
+  static constexpr double kForever = std::numeric_limits<double>::infinity();
+
+  CudaResources resources;
+  CudaContext &gpu = resources.context();
+};
+} // namespace
+
+Status createCudaDevice(int localRank, std::unique_ptr<Device> &device) {
+  auto made = std::make_unique<CudaDevice>();
+  Status status = made->open(localRank);
+  device = std::move(made);
+  return status;
+}
+
+} // namespace pcc::runtime

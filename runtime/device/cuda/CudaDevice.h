@@ -1,0 +1,18 @@
+//===- CudaDevice.h - executes instructions on a GPU ----------------------===//
+
+#ifndef PCC_RUNTIME_DEVICE_CUDA_CUDADEVICE_H
+#define PCC_RUNTIME_DEVICE_CUDA_CUDADEVICE_H
+
+#include "runtime/device/Device.h"
+
+#include <memory>
+
+namespace pcc::runtime {
+
+/// A device for the rank that is number `localRank` on this host; exit code 13
+/// if there is no driver, no library or no GPU for it.
+Status createCudaDevice(int localRank, std::unique_ptr<Device> &device);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_DEVICE_CUDA_CUDADEVICE_H

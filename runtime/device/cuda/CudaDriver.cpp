@@ -1,0 +1,86 @@
+//===- CudaDriver.cpp - the functions of libcuda --------------------------===//
+
+#include "runtime/device/cuda/CudaDriver.h"
+#include "runtime/program/SharedLibrary.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+static constexpr const char *soname = "libcuda.so.1";
+
+/// The names of cuda.h are macros where there are several versions of a
+/// function: the symbol is what they stand for.
+#define PCC_SYMBOL(function) PCC_TEXT(function)
+#define PCC_TEXT(symbol) #symbol
+
+static void fillTable(SharedLibrary &library, CudaDriver &driver) {
+#define PCC_FIND(function) library.find(PCC_SYMBOL(function), driver.function);
+  PCC_CUDA_DRIVER_FUNCTIONS(PCC_FIND)
+#undef PCC_FIND
+}
+
+static std::string versionText(int version) {
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
+/// The driver's version first: cuInit of an old one would say less.
+static Status start(const CudaDriver &driver) {
+  int version = 0;
+  if (driver.cuDriverGetVersion(&version) == CUDA_SUCCESS &&
+      version < CUDA_VERSION / 1000 * 1000)
+    return Status::error(NoDevice, "the driver is one of CUDA " +
+                                       versionText(version) +
+                                       ", pcc needs CUDA " +
+                                       versionText(CUDA_VERSION / 1000 * 1000));
+  const CUresult result = driver.cuInit(0);
+  if (result == CUDA_ERROR_STUB_LIBRARY)
+    return Status::error(NoDevice,
+                         std::string(soname) +
+                             " is the stub that programs are linked "
+                             "with, not a driver",
+                         {"leave its folder out of the library path"});
+  if (result == CUDA_ERROR_NO_DEVICE)
+    return Status::error(NoDevice, "the driver sees no GPU");
+  if (result != CUDA_SUCCESS)
+    return Status::error(NoDevice, driver.check(result, "cuInit").message());
+  return Status::success();
+}
+
+Status openCudaDriver(CudaDriver &driver) {
+  SharedLibrary library(soname, cudaFolders());
+  if (!library.isOpen())
+    return Status::error(NoDevice, library.error(),
+                         {"the bundle runs on NVIDIA GPUs; compile the model "
+                          "with --target cpu for others"});
+  fillTable(library, driver);
+  if (const char *absent = library.firstAbsent())
+    return Status::error(NoDevice, std::string(soname) + " has no symbol " +
+                                       absent + "; a driver of CUDA " +
+                                       versionText(CUDA_VERSION) +
+                                       " is needed");
+  return start(driver);
+}
+
+Status CudaDriver::check(CUresult result, const char *call) const {
+  if (result == CUDA_SUCCESS)
+    return Status::success();
+  const char *name = nullptr, *text = nullptr;
+  cuGetErrorName(result, &name);
+  cuGetErrorString(result, &text);
+  static constexpr CUresult ofTheMachine[] = {
+      CUDA_ERROR_OUT_OF_MEMORY,          CUDA_ERROR_NO_DEVICE,
+      CUDA_ERROR_DEVICE_UNAVAILABLE,     CUDA_ERROR_SYSTEM_NOT_READY,
+      CUDA_ERROR_ECC_UNCORRECTABLE,      CUDA_ERROR_NO_BINARY_FOR_GPU,
+      CUDA_ERROR_UNSUPPORTED_PTX_VERSION};
+  const bool isMachines =
+      std::find(std::begin(ofTheMachine), std::end(ofTheMachine), result) !=
+      std::end(ofTheMachine);
+  return Status::error(
+      isMachines ? NoDevice : Defect,
+      std::string(call) + " failed: " + (name ? name : std::to_string(result)) +
+          (text ? std::string(" (") + text + ")" : ""));
+}
+
+} // namespace pcc::runtime

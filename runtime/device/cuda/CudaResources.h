@@ -1,0 +1,63 @@
+//===- CudaResources.h - what the operations of one rank share ------------===//
+
+#ifndef PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H
+#define PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H
+
+#include "runtime/device/Device.h"
+#include "runtime/device/cuda/BlasLibrary.h"
+#include "runtime/device/cuda/CudaContext.h"
+
+namespace pcc::runtime {
+
+/// A GPU with a program's kernels and with cuBLASLt, each loaded when the first
+/// instruction asks for it.
+class CudaResources {
+public:
+  ~CudaResources();
+
+  Status open(int localRank) { return gpu.open(localRank); }
+
+  CudaContext &context() { return gpu; }
+
+  /// The function of a kernel of the program.
+  Status findKernel(const ProgramImage &image, int32_t kernel,
+                    CUfunction &function);
+
+  /// cuBLASLt, ready; its products share one workspace.
+  Status useBlas();
+  const BlasLibrary &blas() const { return library; }
+  cublasLtHandle_t blasHandle() const { return handle; }
+  void *workspace() const { return workspaceData; }
+  /// As its documentation wants it for GPUs from Hopper on.
+  static constexpr size_t workspaceBytes = 32 << 20;
+
+private:
+  Status loadCode(const ProgramImage &image);
+
+  CudaContext gpu;
+  CUmodule code = nullptr;
+  BlasLibrary library;
+  cublasLtHandle_t handle = nullptr;
+  void *workspaceData = nullptr;
+};
+
+/// Makes one kind of instruction ready; one function per kind, in the file
+/// named after it.
+using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
+                               const program::InstructionT &,
+                               std::unique_ptr<Operation> &);
+
+Status prepareKernel(CudaResources &, const LoadContext &,
+                     const program::InstructionT &,
+                     std::unique_ptr<Operation> &);
+Status prepareMatmul(CudaResources &, const LoadContext &,
+                     const program::InstructionT &,
+                     std::unique_ptr<Operation> &);
+Status prepareCopy(CudaResources &, const LoadContext &,
+                   const program::InstructionT &, std::unique_ptr<Operation> &);
+Status prepareFill(CudaResources &, const LoadContext &,
+                   const program::InstructionT &, std::unique_ptr<Operation> &);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H

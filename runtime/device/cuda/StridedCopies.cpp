@@ -1,0 +1,75 @@
+//===- StridedCopies.cpp - loops of copies on the GPU ---------------------===//
+
+#include "runtime/device/cuda/StridedCopies.h"
+
+namespace pcc::runtime {
+
+namespace {
+/// `height` rows of `width` bytes.
+struct Rows {
+  int64_t width = 0, height = 1, sourcePitch = 0, targetPitch = 0;
+};
+} // namespace
+
+static Status copyRows(const CudaContext &gpu, const Rows &rows,
+                       const char *from, char *to) {
+  if (rows.height == 1)
+    return gpu.check(
+        gpu.driver().cuMemcpyDtoDAsync(addressOf(to), addressOf(from),
+                                       size_t(rows.width), gpu.stream()),
+        "cuMemcpyDtoDAsync");
+  CUDA_MEMCPY2D made = {};
+  made.srcMemoryType = made.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  made.srcDevice = addressOf(from);
+  made.dstDevice = addressOf(to);
+  made.srcPitch = size_t(rows.sourcePitch);
+  made.dstPitch = size_t(rows.targetPitch);
+  made.WidthInBytes = size_t(rows.width);
+  made.Height = size_t(rows.height);
+  return gpu.check(gpu.driver().cuMemcpy2DAsync(&made, gpu.stream()),
+                   "cuMemcpy2DAsync");
+}
+
+static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
+                        const Rows &rows, const char *from, char *to,
+                        int64_t size) {
+  if (loops.empty())
+    return copyRows(gpu, rows, from, to);
+  const CopyLoop &outer = loops.front();
+  for (int64_t i = 0; i < outer.extent; ++i)
+    if (Status status = copyLoops(gpu, loops.subspan(1), rows,
+                                  from + i * outer.sourceStride * size,
+                                  to + i * outer.targetStride * size, size);
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
+                   const void *from, void *to, size_t elementSize) {
+  if (numElements(given) == 0)
+    return Status::success();
+  StridedCopy copy = given;
+  simplify(copy);
+  const auto size = int64_t(elementSize);
+  std::span<const CopyLoop> loops = copy.loops;
+  Rows rows{size};
+  if (!loops.empty() && loops.back().sourceStride == 1 &&
+      loops.back().targetStride == 1) {
+    rows.width *= loops.back().extent;
+    loops = loops.first(loops.size() - 1);
+  }
+  // The driver takes no rows that overlap.
+  if (!loops.empty() && loops.back().sourceStride * size >= rows.width &&
+      loops.back().targetStride * size >= rows.width) {
+    rows.height = loops.back().extent;
+    rows.sourcePitch = loops.back().sourceStride * size;
+    rows.targetPitch = loops.back().targetStride * size;
+    loops = loops.first(loops.size() - 1);
+  }
+  return copyLoops(gpu, loops, rows,
+                   static_cast<const char *>(from) + copy.sourceOffset * size,
+                   static_cast<char *>(to) + copy.targetOffset * size, size);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,287 @@
+//===- FakeDriver.cpp - the driver's functions, over a GPU that is not there
+//===//
+
+#include "test/runtime/fake/cuda/FakeGpu.h"
+#include "test/runtime/fake/cuda/Twins.h"
+
+#include <cuda.h>
+
+#include <cstring>
+
+using namespace pcc::fake;
+
+namespace {
+/// Of a call: no other is under way.
+struct Call {
+  FakeGpu &gpu = FakeGpu::get();
+  std::lock_guard<std::recursive_mutex> lock{gpu.mutex};
+
+  CUresult fail(CUresult result, std::string why) {
+    gpu.error = std::move(why);
+    return result;
+  }
+};
+} // namespace
+
+static Stream &streamOf(CUstream stream) {
+  return *reinterpret_cast<Stream *>(stream);
+}
+static uintptr_t numberOf(const void *data) {
+  return reinterpret_cast<uintptr_t>(data);
+}
+static char *pointerTo(CUdeviceptr address) {
+  return reinterpret_cast<char *>(address);
+}
+
+/// A task that uses memory of the GPU, or is refused.
+static CUresult giveTask(Call &call, CUstream stream, const std::string &name,
+                         std::span<const Access> ofGpu,
+                         std::function<void()> work) {
+  for (const Access &access : ofGpu)
+    if (access.bytes > 0 &&
+        !call.gpu.holds(reinterpret_cast<const void *>(access.begin),
+                        access.bytes))
+      return call.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
+                       name + " uses memory that is not the GPU's");
+  return call.gpu.give(streamOf(stream), name, ofGpu, std::move(work))
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_ILLEGAL_STATE;
+}
+
+extern "C" {
+
+// Who starts, and what it has.
+
+CUresult cuInit(unsigned) {
+  return settings().count > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+CUresult cuDriverGetVersion(int *version) {
+  *version = int(settings().driver);
+  return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult error, const char **name) {
+  static const std::map<CUresult, const char *> names = {
+      {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+      {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE"},
+      {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+      {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"},
+      {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND"},
+      {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED"}};
+  const auto found = names.find(error);
+  *name = found == names.end() ? nullptr : found->second;
+  return found == names.end() ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+CUresult cuGetErrorString(CUresult, const char **text) {
+  static thread_local std::string said;
+  said = FakeGpu::get().error;
+  *text = said.c_str();
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int *count) {
+  *count = int(settings().count);
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+  *device = ordinal;
+  return ordinal < settings().count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuDeviceGetName(char *name, int size, CUdevice) {
+  std::strncpy(name, "fake", size_t(size));
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
+                              CUdevice) {
+  const auto capability = int(settings().capability);
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+    *value = capability / 10;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    *value = capability % 10;
+    return CUDA_SUCCESS;
+  default:
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
+  *context = reinterpret_cast<CUcontext>(&FakeGpu::get());
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+
+// Memory.
+
+CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
+  Call call;
+  void *data = call.gpu.allocate(bytes);
+  *address = reinterpret_cast<CUdeviceptr>(data);
+  return data ? CUDA_SUCCESS
+              : call.fail(CUDA_ERROR_OUT_OF_MEMORY, "out of memory");
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  Call call;
+  return call.gpu.free(pointerTo(address))
+             ? CUDA_SUCCESS
+             : call.fail(CUDA_ERROR_INVALID_VALUE, "no such memory");
+}
+CUresult cuMemHostAlloc(void **data, size_t bytes, unsigned) {
+  *data = std::malloc(bytes);
+  return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFreeHost(void *data) {
+  std::free(data);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
+                           CUstream stream) {
+  Call call;
+  const Access access{to, bytes, true};
+  return giveTask(call, stream, "a copy from the host", {&access, 1},
+                  [=] { std::memcpy(pointerTo(to), from, bytes); });
+}
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
+                           CUstream stream) {
+  Call call;
+  const Access access{from, bytes, false};
+  return giveTask(call, stream, "a copy to the host", {&access, 1},
+                  [=] { std::memcpy(to, pointerTo(from), bytes); });
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                           CUstream stream) {
+  Call call;
+  const Access accesses[] = {{from, bytes, false}, {to, bytes, true}};
+  return giveTask(call, stream, "a copy", accesses,
+                  [=] { std::memmove(pointerTo(to), pointerTo(from), bytes); });
+}
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *copy, CUstream stream) {
+  Call call;
+  const CUDA_MEMCPY2D made = *copy;
+  if (made.srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+      made.dstMemoryType != CU_MEMORYTYPE_DEVICE ||
+      made.srcPitch < made.WidthInBytes || made.dstPitch < made.WidthInBytes)
+    return call.fail(CUDA_ERROR_INVALID_VALUE, "no such copy of rows");
+  const auto span = [&](size_t pitch) {
+    return (made.Height - 1) * pitch + made.WidthInBytes;
+  };
+  const Access accesses[] = {{made.srcDevice, span(made.srcPitch), false},
+                             {made.dstDevice, span(made.dstPitch), true}};
+  return giveTask(call, stream, "a copy of rows", accesses, [=] {
+    for (size_t row = 0; row < made.Height; ++row)
+      std::memmove(pointerTo(made.dstDevice) + row * made.dstPitch,
+                   pointerTo(made.srcDevice) + row * made.srcPitch,
+                   made.WidthInBytes);
+  });
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value,
+                            size_t width, size_t height, CUstream stream) {
+  Call call;
+  const Access access{to, pitch * (height - 1) + width * sizeof value, true};
+  return giveTask(call, stream, "a fill", {&access, 1}, [=] {
+    for (size_t row = 0; row < height; ++row)
+      for (size_t i = 0; i < width; ++i)
+        std::memcpy(pointerTo(to) + row * pitch + i * sizeof value, &value,
+                    sizeof value);
+  });
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
+                          CUstream stream) {
+  return cuMemsetD2D32Async(to, 0, value, count, 1, stream);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count,
+                          CUstream stream) {
+  Call call;
+  const Access access{to, count * sizeof value, true};
+  return giveTask(call, stream, "a fill", {&access, 1}, [=] {
+    for (size_t i = 0; i < count; ++i)
+      std::memcpy(pointerTo(to) + i * sizeof value, &value, sizeof value);
+  });
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
+                         CUstream stream) {
+  Call call;
+  const Access access{to, count, true};
+  return giveTask(call, stream, "a fill", {&access, 1},
+                  [=] { std::memset(pointerTo(to), value, count); });
+}
+
+// Streams.
+
+CUresult cuStreamCreate(CUstream *stream, unsigned) {
+  Call call;
+  *stream = reinterpret_cast<CUstream>(call.gpu.createStream());
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamDestroy(CUstream stream) {
+  Call call;
+  call.gpu.destroyStream(&streamOf(stream));
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamQuery(CUstream stream) {
+  Call call;
+  return call.gpu.isDone(streamOf(stream)) ? CUDA_SUCCESS
+                                           : CUDA_ERROR_NOT_READY;
+}
+
+// Kernels.
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *code, unsigned,
+                            CUjit_option *, void **) {
+  Call call;
+  std::string error;
+  auto loaded = TwinModule::load(code, error);
+  if (!loaded)
+    return call.fail(CUDA_ERROR_INVALID_IMAGE, error);
+  *module = reinterpret_cast<CUmodule>(loaded.release());
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  delete reinterpret_cast<TwinModule *>(module);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name) {
+  Call call;
+  const Twin *twin = reinterpret_cast<TwinModule *>(module)->find(name);
+  *function = reinterpret_cast<CUfunction>(const_cast<Twin *>(twin));
+  return twin ? CUDA_SUCCESS : call.fail(CUDA_ERROR_NOT_FOUND, name);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
+                        unsigned threads, unsigned, unsigned, unsigned,
+                        CUstream stream, void **arguments, void **) {
+  Call call;
+  static int64_t launches = 0;
+  if (++launches == settings().failAt)
+    return call.fail(CUDA_ERROR_LAUNCH_FAILED, "a launch that was to fail");
+  const Twin &twin = *reinterpret_cast<const Twin *>(function);
+  const auto &launch = *twin.launch;
+  if (x != unsigned(launch.blocks) || y * z != 1 ||
+      threads != unsigned(launch.threads))
+    return call.fail(CUDA_ERROR_INVALID_VALUE,
+                     twin.name + " is launched with another grid");
+  std::vector<void *> buffers(twin.bytes.size());
+  std::vector<int64_t> scalars(launch.scalars.size());
+  std::vector<Access> accesses;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    std::memcpy(&buffers[i], arguments[i], sizeof(void *));
+    // What is read first may be written in place.
+    accesses.push_back({numberOf(buffers[i]), twin.bytes[i],
+                        i >= buffers.size() - size_t(launch.num_results)});
+    if (numberOf(buffers[i]) % 16 != 0 && twin.bytes[i] > 0)
+      return call.fail(CUDA_ERROR_INVALID_VALUE,
+                       twin.name + " has a buffer that is not aligned to 16");
+  }
+  for (size_t i = 0; i < scalars.size(); ++i)
+    std::memcpy(&scalars[i], arguments[buffers.size() + i], sizeof(int64_t));
+  return giveTask(call, stream, twin.name, accesses, [&twin, buffers, scalars] {
+    twin.function(buffers.data(), scalars.data(), 0, twin.launch->extent);
+  });
+}
+
+} // extern "C"

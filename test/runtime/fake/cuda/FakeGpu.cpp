@@ -1,0 +1,197 @@
+//===- FakeGpu.cpp - a GPU that is not there ------------------------------===//
+
+#include "test/runtime/fake/cuda/FakeGpu.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <sys/mman.h>
+
+namespace pcc::fake {
+
+static Settings readSettings() {
+  Settings made;
+  const std::map<std::string, int64_t *> numbers = {
+      {"count", &made.count},    {"capability", &made.capability},
+      {"driver", &made.driver},  {"memory", &made.memory},
+      {"fail-at", &made.failAt}, {"drop-wait", &made.dropWait}};
+  const char *given = std::getenv("PCC_FAKE_CUDA");
+  std::istringstream list(given ? given : "");
+  for (std::string entry; std::getline(list, entry, ',');) {
+    const size_t equals = entry.find('=');
+    const std::string name = entry.substr(0, equals);
+    const int64_t number = std::atoll(entry.c_str() + equals + 1);
+    if (name == "seed")
+      made.seed = uint64_t(number);
+    else if (numbers.contains(name))
+      *numbers.at(name) = number;
+    else
+      std::abort();
+  }
+  return made;
+}
+
+const Settings &settings() {
+  static const Settings read = readSettings();
+  return read;
+}
+
+static size_t wholePages(size_t bytes) {
+  constexpr size_t page = 4096;
+  return (bytes + page - 1) / page * page;
+}
+
+FakeGpu &FakeGpu::get() {
+  // Ranks may leave while others still use it.
+  static auto *gpu = new FakeGpu;
+  return *gpu;
+}
+
+Stream *FakeGpu::createStream() {
+  streams.push_back(std::make_unique<Stream>());
+  streams.back()->index = streams.size() - 1;
+  return streams.back().get();
+}
+
+void FakeGpu::destroyStream(Stream *stream) { finish(*stream); }
+
+bool FakeGpu::give(Stream &stream, std::string name,
+                   std::span<const Access> touched,
+                   std::function<void()> work) {
+  stream.clock.join(host);
+  const TaskId id{stream.index, ++stream.given, std::move(name)};
+  stream.clock.set(stream.index, id.number);
+  bool isOrdered = true;
+  for (const Access &access : touched)
+    if (const auto missed = accesses.note(id, stream.clock, access)) {
+      error = id.name + " on stream " + std::to_string(id.stream) +
+              (access.writes ? " writes" : " reads") + " what " + missed->name +
+              " on stream " + std::to_string(missed->stream) +
+              " uses, and does not wait for it";
+      isOrdered = false;
+    }
+  stream.tasks.push_back({id, std::move(work), {}});
+  return isOrdered;
+}
+
+void FakeGpu::record(Event &event, Stream &stream) {
+  stream.clock.join(host);
+  event = {true, stream.index, stream.given, stream.clock};
+}
+
+void FakeGpu::await(Stream &stream, const Event &event) {
+  if (!event.isRecorded || ++waits == settings().dropWait)
+    return;
+  stream.clock.join(event.clock);
+  stream.tasks.push_back(
+      {{stream.index, ++stream.given, "a wait"}, nullptr, event});
+  stream.clock.set(stream.index, stream.given);
+}
+
+bool FakeGpu::canRun(const Stream &stream) const {
+  if (stream.tasks.empty())
+    return false;
+  const auto &awaited = stream.tasks.front().awaited;
+  return !awaited || streams[awaited->stream]->done >= awaited->number;
+}
+
+/// One task of a stream that the seed chooses.
+bool FakeGpu::runOne() {
+  std::vector<Stream *> ready;
+  for (const auto &stream : streams)
+    if (canRun(*stream))
+      ready.push_back(stream.get());
+  if (ready.empty())
+    return false;
+  Stream &chosen = *ready[random() % ready.size()];
+  Task task = std::move(chosen.tasks.front());
+  chosen.tasks.pop_front();
+  if (task.work) {
+    // The host may not touch the GPU's memory.
+    protect(PROT_READ | PROT_WRITE);
+    task.work();
+  }
+  ++chosen.done;
+  return true;
+}
+
+void FakeGpu::protect(int rights) {
+  if (rights == memoryRights)
+    return;
+  memoryRights = rights;
+  for (const auto &[begin, bytes] : memory)
+    mprotect(reinterpret_cast<void *>(begin), wholePages(bytes), rights);
+}
+
+void FakeGpu::runSome(uint64_t most) {
+  while (most > 0 && runOne())
+    --most;
+  protect(PROT_NONE);
+}
+
+bool FakeGpu::isDone(Stream &stream) {
+  // The host asks again and again: now and then nothing has happened since.
+  runSome(random() % 16);
+  const bool done = stream.tasks.empty();
+  if (done)
+    host.join(stream.clock);
+  return done;
+}
+
+bool FakeGpu::isDone(const Event &event) {
+  if (!event.isRecorded)
+    return true;
+  isDone(*streams[event.stream]);
+  const bool done = streams[event.stream]->done >= event.number;
+  if (done)
+    host.join(event.clock);
+  return done;
+}
+
+void FakeGpu::finish(Stream &stream) {
+  while (!stream.tasks.empty() && runOne()) {
+  }
+  protect(PROT_NONE);
+  host.join(stream.clock);
+}
+
+void *FakeGpu::allocate(size_t bytes) {
+  if (allocated + bytes > size_t(settings().memory) * 1024)
+    return nullptr;
+  void *data = mmap(nullptr, wholePages(bytes), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED)
+    return nullptr;
+  // What was never written is NaN.
+  std::memset(data, 0xff, bytes);
+  mprotect(data, wholePages(bytes), memoryRights);
+  allocated += bytes;
+  memory[reinterpret_cast<uintptr_t>(data)] = bytes;
+  return data;
+}
+
+bool FakeGpu::free(void *data) {
+  const auto found = memory.find(reinterpret_cast<uintptr_t>(data));
+  if (found == memory.end())
+    return false;
+  while (runOne()) {
+  }
+  protect(PROT_NONE);
+  const size_t bytes = found->second;
+  allocated -= bytes;
+  accesses.forget(found->first, bytes);
+  memory.erase(found);
+  munmap(data, wholePages(bytes));
+  return true;
+}
+
+bool FakeGpu::holds(const void *data, size_t bytes) const {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  auto next = memory.upper_bound(address);
+  if (next == memory.begin())
+    return false;
+  const auto &[begin, size] = *std::prev(next);
+  return address + bytes <= begin + size;
+}
+
+} // namespace pcc::fake

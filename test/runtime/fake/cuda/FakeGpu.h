@@ -1,0 +1,108 @@
+//===- FakeGpu.h - a GPU that is not there --------------------------------===//
+//
+// Streams hold tasks back and run them in an order that a seed chooses, as late
+// as the host lets them: what the program has not ordered, happens in the wrong
+// order, and is reported before it does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_TEST_RUNTIME_FAKE_CUDA_FAKEGPU_H
+#define PCC_TEST_RUNTIME_FAKE_CUDA_FAKEGPU_H
+
+#include "test/runtime/fake/cuda/Order.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <span>
+#include <string>
+
+namespace pcc::fake {
+
+/// What PCC_FAKE_CUDA asks for, as "seed=3,count=2": see README.md.
+struct Settings {
+  uint64_t seed = 1;
+  int64_t count = 8;         ///< GPUs
+  int64_t capability = 90;   ///< compute capability, times 10
+  int64_t driver = 13000;    ///< version of the driver
+  int64_t memory = 64 << 20; ///< KiB of a GPU
+  int64_t failAt = 0;        ///< this launch fails; 0: none
+  int64_t dropWait = 0;      ///< this wait for an event is left out
+};
+const Settings &settings();
+
+/// The moment up to which a stream had got when the event was recorded.
+struct Event {
+  bool isRecorded = false;
+  size_t stream = 0;
+  int64_t number = 0; ///< of the stream's last task then
+  Clock clock;
+};
+
+struct Task {
+  TaskId id;
+  std::function<void()> work;
+  std::optional<Event> awaited; ///< runs nothing until then
+};
+
+struct Stream {
+  size_t index;
+  std::deque<Task> tasks;
+  int64_t given = 0, done = 0; ///< tasks
+  Clock clock;                 ///< of its next task
+};
+
+/// All GPUs of the process. Every function of the fake libraries holds `mutex`.
+class FakeGpu {
+public:
+  static FakeGpu &get();
+
+  std::recursive_mutex mutex;
+
+  Stream *createStream();
+  void destroyStream(Stream *stream);
+
+  /// Adds a task that reads and writes what `accesses` say. False if it does
+  /// not wait for what it should: `error` says what.
+  bool give(Stream &stream, std::string name, std::span<const Access> accesses,
+            std::function<void()> work);
+  void record(Event &event, Stream &stream);
+  void await(Stream &stream, const Event &event);
+
+  /// Runs some tasks; whether the stream has none left.
+  bool isDone(Stream &stream);
+  bool isDone(const Event &event);
+  /// Runs tasks until the stream has none left.
+  void finish(Stream &stream);
+
+  void *allocate(size_t bytes);
+  /// False if that is no memory of the GPU.
+  bool free(void *data);
+  /// Whether that is within one piece of the GPU's memory.
+  bool holds(const void *data, size_t bytes) const;
+
+  /// Why the last call failed.
+  std::string error;
+
+private:
+  bool runOne();
+  void runSome(uint64_t most);
+  /// What everybody may do with the GPU's memory from now on.
+  void protect(int rights);
+  bool canRun(const Stream &stream) const;
+
+  std::mt19937_64 random{settings().seed};
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::map<uintptr_t, size_t> memory; ///< bytes, by address
+  int memoryRights = 0;               ///< none
+  size_t allocated = 0;
+  AccessLog accesses;
+  Clock host; ///< what the host knows to be done
+  int64_t waits = 0;
+};
+
+} // namespace pcc::fake
+
+#endif // PCC_TEST_RUNTIME_FAKE_CUDA_FAKEGPU_H

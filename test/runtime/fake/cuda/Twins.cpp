@@ -1,0 +1,67 @@
+//===- Twins.cpp - the kernels of a GPU, as the host runs them ------------===//
+
+#include "test/runtime/fake/cuda/Twins.h"
+
+#include <dlfcn.h>
+
+using namespace pcc::runtime;
+
+namespace pcc::fake {
+
+/// The image of the rank that `code` belongs to: of a file that was loaded, or
+/// of this process.
+static const ProgramImage *imageOf(const void *code) {
+  Dl_info info = {};
+  void *file = dladdr(code, &info)
+                   ? dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD)
+                   : nullptr;
+  const char *symbol = "pcc_program_image";
+  const void *image = file ? dlsym(file, symbol) : dlsym(RTLD_DEFAULT, symbol);
+  if (!image)
+    image = dlsym(RTLD_DEFAULT, symbol);
+  return static_cast<const ProgramImage *>(image);
+}
+
+std::unique_ptr<TwinModule> TwinModule::load(const void *code,
+                                             std::string &error) {
+  const ProgramImage *image = imageOf(code);
+  if (!image || !image->gpu) {
+    error = "the code is not a bundle's";
+    return nullptr;
+  }
+  if (image->numVariants == 0) {
+    error = "the bundle has no kernels for the host: compile it with --cpu";
+    return nullptr;
+  }
+  auto made = std::make_unique<TwinModule>();
+  const std::span<const std::byte> bytes(
+      static_cast<const std::byte *>(image->program), image->programBytes);
+  if (Status status = openProgram(bytes, made->opened); status.failed()) {
+    error = status.message();
+    return nullptr;
+  }
+  const program::ProgramT &program = *made->opened.tables;
+  made->twins.resize(size_t(program.num_kernels));
+  for (const auto &function : program.functions)
+    for (const auto &instruction : function->instructions)
+      if (const program::KernelT *kernel = instruction->body.AsKernel()) {
+        const auto number = size_t(kernel->kernel);
+        Twin &twin = made->twins[number];
+        twin.name = "pcc_k_" + std::to_string(image->gpu->numbers[number]);
+        twin.function = image->variants[0].kernels[number];
+        twin.launch = kernel;
+        twin.bytes.clear();
+        for (int32_t buffer : kernel->buffers)
+          twin.bytes.push_back(size_t(program.buffers[size_t(buffer)]->bytes));
+      }
+  return made;
+}
+
+const Twin *TwinModule::find(const std::string &name) const {
+  for (const Twin &twin : twins)
+    if (twin.name == name)
+      return &twin;
+  return nullptr;
+}
+
+} // namespace pcc::fake

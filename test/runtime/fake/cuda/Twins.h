@@ -1,0 +1,36 @@
+//===- Twins.h - the kernels of a GPU, as the host runs them --------------===//
+
+#ifndef PCC_TEST_RUNTIME_FAKE_CUDA_TWINS_H
+#define PCC_TEST_RUNTIME_FAKE_CUDA_TWINS_H
+
+#include "runtime/program/Program.h"
+#include "runtime/program/ProgramImage.h"
+#include "test/runtime/fake/cuda/FakeGpu.h"
+
+namespace pcc::fake {
+
+/// A kernel with what its launches have in common.
+struct Twin {
+  std::string name;
+  runtime::KernelFunction function = nullptr;
+  const program::KernelT *launch = nullptr; ///< one of them
+  std::vector<size_t> bytes;                ///< of its buffers
+};
+
+/// The kernels of the program whose code was loaded. The file that the code
+/// lies in has the host's as well, where it was compiled with --cpu.
+class TwinModule {
+public:
+  /// Null, with the reason in `error`, if there are none.
+  static std::unique_ptr<TwinModule> load(const void *code, std::string &error);
+
+  const Twin *find(const std::string &name) const;
+
+private:
+  runtime::OpenedProgram opened;
+  std::vector<Twin> twins;
+};
+
+} // namespace pcc::fake
+
+#endif // PCC_TEST_RUNTIME_FAKE_CUDA_TWINS_H
