@@ -59,9 +59,6 @@ static Outcome checkExperts(const CompileOptions &options) {
 static Outcome checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
     return {2, "--gpu-arch speaks of GPUs: give --target cuda", {}};
-  if (options.target == "cuda" && worldOf(options) > 1)
-    return {
-        4, "--target cuda with several ranks is unsupported in this build", {}};
   return {};
 }
 

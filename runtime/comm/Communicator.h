@@ -123,6 +123,26 @@ public:
   /// Where this rank notes what it does; its groups note every wait.
   virtual FlightRecorder &recorder() = 0;
 
+  /// Makes groups, as createGroups() does, whose members only post pieces: one
+  /// way between two members, `from` and `to` by their indices, is independent
+  /// of the other ways.
+  struct Way {
+    int from, to;
+  };
+  virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
+                                 std::span<const Way> ways,
+                                 std::vector<std::unique_ptr<Group>> &created) {
+    return createGroups(groups, created);
+  }
+
+  /// Of groups that begin what they do (QueuedGroup.h): what has gone wrong.
+  virtual Status poll() { return Status::success(); }
+  /// The same: what was begun has lasted `seconds`, which is too long.
+  virtual Status missed(double seconds) {
+    return Status::error(PeerLost, "rank " + std::to_string(rank()) +
+                                       " was not done in time");
+  }
+
   /// Longest time that one wait may last from now on.
   virtual void setDeadline(double seconds) = 0;
   virtual double deadline() const = 0;

@@ -81,7 +81,7 @@ struct RunContext {
 };
 
 /// One instruction, ready to run. What a device with a queue of its own does is
-/// begun when run() returns; Device::finish() waits for it.
+/// begun when run() returns; Device::poll() tells when it is done.
 class Operation {
 public:
   virtual ~Operation() = default;
@@ -120,9 +120,8 @@ public:
   /// After the last prepare(): allocates what the operations share.
   virtual Status finishLoading() = 0;
 
-  /// Returns when all that was begun is done; exit code 14 if that takes longer
-  /// than `seconds`.
-  virtual Status finish(double seconds) = 0;
+  /// Whether all that was begun is done.
+  virtual Status poll(bool &isDone) = 0;
 };
 
 } // namespace pcc::runtime

@@ -2,7 +2,8 @@
 
 #include "runtime/engine/Collective.h"
 #include "runtime/comm/Combine.h"
-#include "runtime/engine/CollectiveOperation.h"
+#include "runtime/engine/PlannedCollective.h"
+#include "runtime/engine/QueuedCollective.h"
 #include "runtime/engine/RowCollective.h"
 #include "runtime/program/ElementDispatch.h"
 
@@ -122,50 +123,6 @@ public:
   }
 };
 
-/// A collective that follows a plan.
-class PlannedCollective : public CollectiveOperation {
-public:
-  PlannedCollective(const LoadContext &context,
-                    const program::InstructionT &instruction, Group *group,
-                    CollectivePlan made)
-      : CollectiveOperation(context, instruction, group), plan(std::move(made)),
-        sends(plan.sends.size()), receives(plan.receives.size()) {}
-
-protected:
-  /// Packs what has to be, and fills `sends`.
-  Status packSends(const Addresses &at) {
-    for (size_t i = 0; i < plan.sends.size(); ++i) {
-      const PeerPiece &piece = plan.sends[i];
-      char *packed = at.scratch + piece.scratchOffset * int64_t(size);
-      if (piece.packed)
-        if (Status status = copyAll(piece.copies, at.in, packed);
-            status.failed())
-          return status;
-      char *direct = const_cast<char *>(at.in) + piece.offset * int64_t(size);
-      sends[i] = {piece.member, piece.packed ? packed : direct,
-                  size_t(piece.elements) * size};
-    }
-    return Status::success();
-  }
-
-  Status clearHoles(const Addresses &at) const {
-    return plan.hasHoles
-               ? context.device.clear(
-                     at.out,
-                     size_t(context.program.buffers[size_t(collective.out)]
-                                ->bytes))
-               : Status::success();
-  }
-
-  char *placeOf(const PeerPiece &piece, const Addresses &at) const {
-    return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
-                        : at.out + piece.offset * int64_t(size);
-  }
-
-  CollectivePlan plan;
-  std::vector<Piece> sends, receives;
-};
-
 class Slice : public PlannedCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -175,35 +132,6 @@ public:
     Status status = clearHoles(at);
     return status.failed() ? status : copyAll(plan.local, at.in, at.out);
   }
-};
-
-/// A planned collective that can be done in two parts.
-class PlannedSplit : public PlannedCollective, public SplitCollective {
-public:
-  using PlannedCollective::PlannedCollective;
-
-  Status run(const RunContext &run) override {
-    Status status = start(run);
-    return status.failed() ? status : finish(run);
-  }
-
-  void advance() override { group->advance(); }
-
-protected:
-  /// Posts `sends` and `receives`, which waitForAll() waits for.
-  Status post() {
-    return communicates() ? group->post(sends, receives, action, ticket)
-                          : Status::success();
-  }
-  Status waitForAll() {
-    return communicates() ? group->wait({&ticket, 1}, action)
-                          : Status::success();
-  }
-
-private:
-  bool communicates() const { return !sends.empty() || !receives.empty(); }
-
-  Ticket ticket = 0;
 };
 
 /// Everybody's whole part, from everybody.
@@ -450,8 +378,11 @@ static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
   if (Status status = checkScratch(context, collective, plan.scratchElements);
       status.failed())
     return status;
-  operation = makers[size_t(collective.kind)](context, instruction, group,
-                                              std::move(plan));
+  if (!context.device.sharesHostMemory())
+    operation = makeQueuedCollective(context, instruction, group, plan);
+  if (!operation)
+    operation = makers[size_t(collective.kind)](context, instruction, group,
+                                                std::move(plan));
   return Status::success();
 }
 
@@ -492,6 +423,10 @@ Status prepareSplitCollective(const LoadContext &context,
                               Group *group,
                               std::unique_ptr<SplitCollective> &split) {
   const program::CollectiveT &collective = *instruction.body.AsCollective();
+  if (!context.device.sharesHostMemory())
+    split = splitQueuedCollective(context, instruction, group);
+  if (split)
+    return Status::success();
   if (collective.kind == program::CollectiveKind::AllReduce) {
     const auto &in = *context.program.buffers[size_t(collective.in)];
     const int64_t count = in.bytes / int64_t(sizeOf(typeOf(in.type)));

@@ -198,8 +198,7 @@ private:
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
-    if (Status status = groups.create(program, mesh, at, world);
-        status.failed())
+    if (Status status = groups.create(program, mesh, world); status.failed())
       return status;
     parameters.emplace(program, mesh, at);
     if (Status status = parameters->openFiles(options); status.failed())

@@ -14,14 +14,17 @@ namespace pcc::runtime {
 class Groups {
 public:
   Status create(const program::ProgramT &program, const Mesh &mesh,
-                const Coordinates &at, World &world);
+                World &world);
 
-  Group *find(int32_t index) const { return mine[size_t(index)]; }
+  Group *find(int32_t index) const { return mine[size_t(index)].get(); }
   Group &pipeline() const { return *mine.back(); }
 
 private:
+  void takeMine();
+
   std::vector<std::unique_ptr<Group>> created;
-  std::vector<Group *> mine; ///< by group of the program, the pipeline last
+  /// By group of the program, the pipeline last.
+  std::vector<std::unique_ptr<Group>> mine;
 };
 
 } // namespace pcc::runtime

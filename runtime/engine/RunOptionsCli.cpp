@@ -80,8 +80,10 @@ static void addTraining(CLI::App &app, RunOptions &options) {
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
   addTraining(app, options);
-  app.add_option("--comm", options.comm,
-                 "how ranks communicate: mpi (processes), thread (one process)")
+  app.add_option(
+         "--comm", options.comm,
+         "how ranks communicate: mpi (processes), thread (one process), "
+         "nccl (processes with a GPU each)")
       ->check(CLI::IsMember({"mpi", "thread", "nccl"}));
   app.add_option("--threads", options.threads,
                  "threads of each rank (default: cores / ranks)")

@@ -1,6 +1,7 @@
 //===- Schedule.cpp - executes the action table ---------------------------===//
 
 #include "runtime/engine/Schedule.h"
+#include "runtime/engine/QueueWait.h"
 #include "runtime/engine/StopWatch.h"
 
 #include <algorithm>
@@ -222,7 +223,7 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
     world->recorder().end(entry);
   }
   const StopWatch computing;
-  Status status = device->finish(world->deadline());
+  Status status = waitForQueue(*device, *world);
   spent.compute += computing.seconds();
   return status;
 }

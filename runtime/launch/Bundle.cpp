@@ -2,6 +2,7 @@
 
 #include "runtime/launch/Bundle.h"
 
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <unistd.h>
@@ -42,6 +43,15 @@ static int recordedWorld(const std::string &bundle) {
   file.read(text, sizeof text - 1);
   int world = 0;
   return sscanf(text, " { \"world\" : %d", &world) == 1 ? world : 0;
+}
+
+bool isForGpus(const std::string &bundle) {
+  // It is among the first of bundle.json, which may be long.
+  std::ifstream file(bundle + "/bundle.json");
+  std::string text(8192, '\0');
+  file.read(text.data(), std::streamsize(text.size()));
+  std::erase_if(text, [](char c) { return std::isspace(c); });
+  return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
 // Ranks that are gone would look like a smaller world.

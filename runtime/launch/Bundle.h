@@ -16,6 +16,9 @@ std::string rankFileName(int rank);
 /// without a gap; 0 if it is no bundle.
 int countRanks(const std::string &bundle);
 
+/// Whether its ranks need GPUs.
+bool isForGpus(const std::string &bundle);
+
 /// Exit code 11 if the bundle lacks ranks that it says it has.
 Status checkComplete(const std::string &bundle);
 

@@ -37,6 +37,7 @@ static Status startMpi(const RunOptions &options, const Identity &identity,
 }
 
 Status openTarget(const RunOptions &options, const Identity &identity,
+                  const std::string &,
                   const std::shared_ptr<FlightRecorder> &recorder,
                   std::unique_ptr<World> &world,
                   std::unique_ptr<Device> &device) {

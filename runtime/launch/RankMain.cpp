@@ -63,9 +63,10 @@ static Status run(const RunOptions &options, const Identity &identity,
                   const std::string &folder) {
   const auto recorder = std::make_shared<FlightRecorder>(
       identity.rank, folder.empty() ? "" : flightFile(folder, identity.rank));
-  std::unique_ptr<World> world;
   std::unique_ptr<Device> device;
-  if (Status status = openTarget(options, identity, recorder, world, device);
+  std::unique_ptr<World> world; ///< may use the device
+  if (Status status =
+          openTarget(options, identity, folder, recorder, world, device);
       status.failed())
     return status;
   Status status =

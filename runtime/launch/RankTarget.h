@@ -15,9 +15,11 @@
 
 namespace pcc::runtime {
 
-/// The communicator between processes, and the device of this one. What fails
-/// while ranks wait for each other may end the process.
+/// The communicator between processes, and the device of this one. `folder` is
+/// that of the job, empty where there is none. What fails while ranks wait for
+/// each other may end the process.
 Status openTarget(const RunOptions &options, const Identity &identity,
+                  const std::string &folder,
                   const std::shared_ptr<FlightRecorder> &recorder,
                   std::unique_ptr<World> &world,
                   std::unique_ptr<Device> &device);

@@ -72,8 +72,12 @@ Status RankTeam::serve(World &world) {
 
 Status RankTeam::openDevice(const ProgramImage &image, int rank,
                             std::unique_ptr<Device> &device) const {
+  CudaContext *gpu = nullptr;
+  if (image.gpu && size() > 1)
+    return Status::error(Unsupported, "ranks on GPUs are processes",
+                         {"use --comm nccl"});
   if (image.gpu)
-    return createCudaDevice(rank, device);
+    return createCudaDevice(rank, device, gpu);
   device = createCpuDevice(threadsPerRank(options, size()));
   return Status::success();
 }

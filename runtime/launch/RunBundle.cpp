@@ -19,17 +19,22 @@ static Status runInThisProcess(const std::string &bundle,
 
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
-  if (options.comm == "nccl")
-    return Status::error(NoDevice, "this build of pcc has no NCCL",
-                         {"use --comm mpi or --comm thread"});
   if (Status status = checkComplete(bundle); status.failed())
     return status;
+  const bool onGpus = isForGpus(bundle);
+  if (options.comm == (onGpus ? "mpi" : "nccl"))
+    return Status::error(
+        WrongUsage,
+        "--comm " + options.comm + " is not for bundles of " +
+            (onGpus ? "GPUs" : "processors"),
+        {onGpus ? "use --comm nccl" : "use --comm mpi or --comm thread"});
   if (options.comm == "thread")
     return runInThisProcess(bundle, options);
-  return spawnMpi({.bundle = bundle,
-                   .arguments = arguments,
-                   .onProgress = options.onProgress,
-                   .flightFile = flightFileOf(options)});
+  return spawnRanks({.bundle = bundle,
+                     .arguments = arguments,
+                     .onProgress = options.onProgress,
+                     .flightFile = flightFileOf(options),
+                     .onGpus = onGpus});
 }
 
 } // namespace pcc::runtime

@@ -2,12 +2,14 @@
 
 #include "runtime/launch/Bundle.h"
 #include "runtime/launch/Identity.h"
+#include "runtime/launch/LocalLauncher.h"
 #include "runtime/launch/RankWatch.h"
 #include "runtime/launch/Report.h"
 #include "runtime/program/Seal.h"
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sys/prctl.h>
@@ -59,6 +61,12 @@ static void announce(const Environment &environment, int rank) {
 }
 
 int main(int, char **argv) {
+  if (const char *count = std::getenv(kLaunchVariable)) {
+    const int numRanks = std::atoi(count);
+    unsetenv(kLaunchVariable);
+    if (const int code = launchRanks(numRanks); code >= 0)
+      return code;
+  }
   const Environment environment = currentEnvironment();
   const std::string bundle = ownFolder();
   int rank = 0;

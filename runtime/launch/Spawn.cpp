@@ -8,6 +8,7 @@
 #include "runtime/launch/CrashCleanup.h"
 #include "runtime/launch/FlightFile.h"
 #include "runtime/launch/LauncherOutput.h"
+#include "runtime/launch/LocalLauncher.h"
 #include "runtime/launch/Outcome.h"
 #include "runtime/launch/PrivateFolder.h"
 #include "runtime/launch/RankWatch.h"
@@ -137,7 +138,7 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   return status;
 }
 
-Status spawnMpi(const SpawnRequest &request) {
+Status spawnRanks(const SpawnRequest &request) {
   const int worldSize = countRanks(request.bundle);
   std::error_code problem;
   const std::string program =
@@ -162,6 +163,9 @@ Status spawnMpi(const SpawnRequest &request) {
   if (worldSize == 1) {
     outcome.launcher = "rank 0";
     variables = identityOfOnlyRank();
+  } else if (request.onGpus) {
+    outcome.launcher = program;
+    variables = {{kLaunchVariable, std::to_string(worldSize)}};
   } else {
     const std::string launcher = findInPath(request.launcher);
     if (launcher.empty())

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Bundles for CUDA on a GPU that is not there (test/runtime/fake): its kernels are the host's, but driver, libraries and
-streams are called as ever. What the ranks compute agrees with ONNX Runtime to 1e-4.
+"""Bundles for CUDA on GPUs that are not there (test/runtime/fake): kernels are the host's, but driver, libraries, streams and
+communicators are called as ever. What ranks infer agrees with ONNX Runtime to 1e-4, and so do the losses and gradient norms of
+training with those of processors.
 
     run_cuda.py [--only GLOB] [--every N] [--jobs N]
 
@@ -10,12 +11,23 @@ import os
 import tempfile
 
 import executed
+import onnx
 import pcc
-from run_numeric import MODELS, RUN_TOLERANCE, oracle, prepare, real_models
+from run_numeric import MODELS, RUN_TOLERANCE, builder, dims_of, oracle, place, prepare, real_models
 
-FAKE = {"PCC_CUDA_LIBRARIES": os.environ["FAKE_CUDA"]}
-PLANS = ["tp=1", "tp=1,microbatches=4"]
+LIBRARIES = os.environ["FAKE_CUDA"]
+TARGET = ["--target", "cuda", "--cpu", "x86-64-v3"]
+PLANS = ["tp=1", "tp=1,microbatches=4", "tp=2", "pp=2", "dp=2", "tp=2,pp=2,microbatches=4"]
+TRAINING_PLANS = ["tp=1", "dp=2,microbatches=2", "tp=2", "pp=2,microbatches=4", "dp=2,preset=zero3", "tp=2,pp=2,schedule=zb-h1"]
+TRAINED = ["mlp"]
 CASES = {}
+# What the cuda device cannot run yet.
+LATER = ("vit", "resnet", "mobilenet", "unet", "moe")
+
+
+def fake(folder, settings=""):
+    """The environment of ranks on GPUs that are not there."""
+    return {"PCC_CUDA_LIBRARIES": LIBRARIES, "PCC_FAKE_CUDA": settings, "TMPDIR": folder}
 
 
 def infer(name, plan):
@@ -23,20 +35,41 @@ def infer(name, plan):
         path, dims = prepare(name, folder)
         inputs = pcc.input_options(os.path.join(folder, "inputs"))
         bundle, out = os.path.join(folder, "model.pcc"), os.path.join(folder, "out")
-        pcc.succeed(path, "-o", bundle, "--target", "cuda", "--cpu", "x86-64-v3", *pcc.dim_options(dims), *pcc.plan_options(plan))
-        pcc.succeed("run", bundle, *inputs, "--output", out, env=FAKE)
+        pcc.succeed(path, "-o", bundle, *TARGET, *pcc.dim_options(dims), *pcc.plan_options(plan))
+        pcc.succeed("run", bundle, *inputs, "--output", out, env=fake(folder))
         executed.compare(oracle.load(out), oracle.load(os.path.join(folder, "expected")), RUN_TOLERANCE)
 
 
-# What the cuda device cannot run yet.
-LATER = ("vit", "resnet", "mobilenet", "unet", "moe")
+def steps(said):
+    """Loss and gradient norm of every step."""
+    return [(float(words[3]), float(words[5])) for words in map(str.split, said.splitlines()) if words[:1] == ["step"]]
+
+
+def train(name, plan):
+    with tempfile.TemporaryDirectory() as folder:
+        path, inputs = place(name, folder)
+        output = onnx.load(path, load_external_data=False).graph.output[0].name
+        options = [*pcc.dim_options(dims_of(path, inputs)), "--train", "--loss", f"mse({output}, labels)", "--optimizer", "adamw",
+                   "--clip-norm", "1"]
+        bundle = os.path.join(folder, "model.pcc")
+        run = ["run", bundle, "--random-inputs", "1", "--steps", "3", "-q"]
+        pcc.succeed(path, "-o", bundle, *TARGET, *options, *pcc.plan_options(plan))
+        got = steps(pcc.succeed(*run, env=fake(folder)))
+        pcc.succeed(path, "-o", bundle, *options)
+        want = steps(pcc.succeed(*run))
+        for step, pair in enumerate(zip(got, want, strict=True), 1):
+            for mine, theirs in zip(*pair):
+                if not abs(mine - theirs) <= RUN_TOLERANCE * abs(theirs):
+                    raise pcc.Failure(f"step {step}: loss and norm {pair[0]}, on a processor {pair[1]}")
 
 
 for model in list(MODELS) + ["real:" + n for n in real_models()]:
-    if model.removeprefix("real:").startswith(LATER):
-        continue
-    for plan in PLANS:
-        CASES[f"{model} {plan}"] = lambda m=model, p=plan: infer(m, p)
+    if not model.removeprefix("real:").startswith(LATER):
+        for p in PLANS:
+            CASES[f"{model} {p}"] = lambda m=model, p=p: infer(m, p)
+for model in TRAINED:
+    for p in TRAINING_PLANS:
+        CASES[f"train {model} {p}"] = lambda m=model, p=p: train(m, p)
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

@@ -30,6 +30,7 @@ LAYERS = [
     (r"dialects/.*",                     [OWN]),
     (r"runtime/program/.*",              [OWN]),
     (r"runtime/timeline/.*",             [OWN, r"runtime/program/.*"]),
+    (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", r"runtime/program/.*"]),
     (r"runtime/(device|comm)/.*",        [OWN, r"runtime/program/.*"]),
     (r"runtime/.*",                      [r"runtime/.*"]),
     (r"bench/.*",                        [r"passes/Compile\.h", r"passes/plan/.*", r"runtime/.*"]),

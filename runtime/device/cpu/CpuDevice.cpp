@@ -112,7 +112,10 @@ public:
     return Status::success();
   }
 
-  Status finish(double) override { return Status::success(); }
+  Status poll(bool &isDone) override {
+    isDone = true;
+    return Status::success();
+  }
 
 private:
   CpuResources resources;

@@ -2,7 +2,6 @@
 
 #include "runtime/device/cuda/CudaContext.h"
 
-#include <chrono>
 #include <thread>
 
 namespace pcc::runtime {
@@ -10,8 +9,10 @@ namespace pcc::runtime {
 CudaContext::~CudaContext() {
   if (!context)
     return;
-  if (computeStream)
-    functions.cuStreamDestroy(computeStream);
+  for (CUevent event : events)
+    functions.cuEventDestroy(event);
+  for (CUstream stream : streams)
+    functions.cuStreamDestroy(stream);
   for (CUdeviceptr address : memory)
     functions.cuMemFree(address);
   for (void *address : pinned)
@@ -75,8 +76,25 @@ Status CudaContext::open(int number) {
           check(functions.cuCtxSetCurrent(context), "cuCtxSetCurrent");
       status.failed())
     return status;
-  return check(functions.cuStreamCreate(&computeStream, CU_STREAM_NON_BLOCKING),
-               "cuStreamCreate");
+  return createStream(computeStream);
+}
+
+Status CudaContext::createStream(CUstream &stream) {
+  Status status =
+      check(functions.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING),
+            "cuStreamCreate");
+  if (status.ok())
+    streams.push_back(stream);
+  return status;
+}
+
+Status CudaContext::createEvent(CUevent &event) {
+  Status status =
+      check(functions.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING),
+            "cuEventCreate");
+  if (status.ok())
+    events.push_back(event);
+  return status;
 }
 
 Status CudaContext::allocate(size_t bytes, void *&data) {
@@ -108,23 +126,18 @@ Status CudaContext::allocatePinned(size_t bytes, void *&data) {
   return Status::success();
 }
 
-/// Short waits end at once, long ones cost no core.
-Status CudaContext::waitFor(CUstream stream, double seconds) const {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
-  for (;;) {
-    const CUresult result = functions.cuStreamQuery(stream);
-    if (result != CUDA_ERROR_NOT_READY)
-      return check(result, "cuStreamQuery");
-    const std::chrono::duration<double> waited = Clock::now() - begin;
-    if (waited.count() > seconds)
-      return Status::error(PeerLost, text + " was not done after " +
-                                         std::to_string(int64_t(seconds)) +
-                                         " s");
-    if (waited.count() > 1e-3)
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    else if (waited.count() > 2e-5)
-      std::this_thread::yield();
+Status CudaContext::poll(CUstream stream, bool &isDone) const {
+  const CUresult result = functions.cuStreamQuery(stream);
+  isDone = result == CUDA_SUCCESS;
+  return result == CUDA_ERROR_NOT_READY ? Status::success()
+                                        : check(result, "cuStreamQuery");
+}
+
+Status CudaContext::waitFor(CUstream stream) const {
+  for (bool isDone = false;;) {
+    if (Status status = poll(stream, isDone); status.failed() || isDone)
+      return status;
+    std::this_thread::yield();
   }
 }
 

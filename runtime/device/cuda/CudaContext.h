@@ -29,9 +29,16 @@ public:
   /// Of the host, where copies reach it without waiting.
   Status allocatePinned(size_t bytes, void *&data);
 
-  /// Waits until the stream has nothing left to do: at most `seconds` (exit
-  /// code 14).
-  Status waitFor(CUstream stream, double seconds) const;
+  /// A stream or an event that ends with this.
+  Status createStream(CUstream &stream);
+  Status createEvent(CUevent &event);
+  /// Makes another thread one of this GPU.
+  void adoptThread() const { functions.cuCtxSetCurrent(context); }
+
+  /// Whether the stream has nothing left to do.
+  Status poll(CUstream stream, bool &isDone) const;
+  /// Waits for that; for what waits for no other rank.
+  Status waitFor(CUstream stream) const;
 
   const CudaDriver &driver() const { return functions; }
   Status check(CUresult result, const char *call) const {
@@ -51,6 +58,8 @@ private:
   CUdevice device = 0;
   CUcontext context = nullptr;
   CUstream computeStream = nullptr;
+  std::vector<CUstream> streams;
+  std::vector<CUevent> events;
   std::vector<CUdeviceptr> memory;
   std::vector<void *> pinned;
   std::string text;

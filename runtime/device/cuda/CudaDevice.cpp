@@ -6,7 +6,6 @@
 #include "runtime/device/cuda/StridedCopies.h"
 
 #include <iterator>
-#include <limits>
 
 namespace pcc::runtime {
 
@@ -51,7 +50,7 @@ public:
     Status status = gpu.check(gpu.driver().cuMemcpyHtoDAsync(
                                   addressOf(to), from, bytes, gpu.stream()),
                               "cuMemcpyHtoDAsync");
-    return status.failed() ? status : finish(kForever);
+    return status.failed() ? status : gpu.waitFor(gpu.stream());
   }
 
   Status download(void *to, const void *from, size_t bytes) override {
@@ -60,7 +59,7 @@ public:
     Status status = gpu.check(gpu.driver().cuMemcpyDtoHAsync(
                                   to, addressOf(from), bytes, gpu.stream()),
                               "cuMemcpyDtoHAsync");
-    return status.failed() ? status : finish(kForever);
+    return status.failed() ? status : gpu.waitFor(gpu.stream());
   }
 
   Status clear(void *data, size_t bytes) override {
@@ -92,21 +91,21 @@ public:
 
   Status finishLoading() override { return Status::success(); }
 
-  Status finish(double seconds) override {
-    return gpu.waitFor(gpu.stream(), seconds);
-  }
+  Status poll(bool &isDone) override { return gpu.poll(gpu.stream(), isDone); }
+
+  CudaContext &context() { return gpu; }
 
 private:
-  static constexpr double kForever = std::numeric_limits<double>::infinity();
-
   CudaResources resources;
   CudaContext &gpu = resources.context();
 };
 } // namespace
 
-Status createCudaDevice(int localRank, std::unique_ptr<Device> &device) {
+Status createCudaDevice(int localRank, std::unique_ptr<Device> &device,
+                        CudaContext *&gpu) {
   auto made = std::make_unique<CudaDevice>();
   Status status = made->open(localRank);
+  gpu = &made->context();
   device = std::move(made);
   return status;
 }

@@ -7,11 +7,10 @@
 
 namespace pcc::runtime {
 
+/// Code that may still run ends with its context.
 CudaResources::~CudaResources() {
   if (handle)
     library.cublasLtDestroy(handle);
-  if (code)
-    gpu.driver().cuModuleUnload(code);
 }
 
 /// "sm_90" is 90.

@@ -77,7 +77,7 @@ protected:
   Status spawn(const std::string &bundle,
                std::vector<std::string> arguments = {}) {
     writeScript(at("mpirun"), kFakeMpirun);
-    return spawnMpi({bundle, std::move(arguments), at("mpirun")});
+    return spawnRanks({bundle, std::move(arguments), at("mpirun")});
   }
 
   PrivateFolder folder;
@@ -111,7 +111,7 @@ TEST_F(Spawn, ProgressIsToldAndNotPassedOn) {
   writeScript(at("mpirun"), kFakeMpirun);
   std::vector<std::string> told;
   testing::internal::CaptureStderr();
-  const Status status = spawnMpi(
+  const Status status = spawnRanks(
       {.bundle = at("b.pcc"),
        .launcher = at("mpirun"),
        .onProgress = [&](const std::string &what) { told.push_back(what); }});
@@ -152,13 +152,13 @@ TEST_F(Spawn, TemporaryFolderIsRemoved) {
 }
 
 TEST_F(Spawn, AbsentLauncherIsOneError) {
-  const Status status = spawnMpi({makeBundle(2, "true"), {}, at("nothing")});
+  const Status status = spawnRanks({makeBundle(2, "true"), {}, at("nothing")});
   EXPECT_EQ(status.code(), NoDevice);
 }
 
 TEST_F(Spawn, LauncherThatRefusesIsOneError) {
   writeScript(at("mpirun"), "#!/bin/sh\necho 'unknown option' >&2\nexit 1\n");
-  const Status status = spawnMpi({makeBundle(2, "true"), {}, at("mpirun")});
+  const Status status = spawnRanks({makeBundle(2, "true"), {}, at("mpirun")});
   EXPECT_EQ(status.code(), NoDevice);
   EXPECT_NE(status.message().find("unknown option"), std::string::npos);
 }
@@ -166,12 +166,12 @@ TEST_F(Spawn, LauncherThatRefusesIsOneError) {
 TEST_F(Spawn, WorldOfOneNeedsNoLauncher) {
   const std::string bundle =
       makeBundle(1, "[ \"$PCC_RANK/$PCC_WORLD_SIZE\" = 0/1 ] || exit 12");
-  const Status status = spawnMpi({bundle, {}, at("nothing")});
+  const Status status = spawnRanks({bundle, {}, at("nothing")});
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_F(Spawn, FolderWithoutRanksIsNoBundle) {
-  EXPECT_EQ(spawnMpi({folder.path()}).code(), DamagedBundle);
+  EXPECT_EQ(spawnRanks({folder.path()}).code(), DamagedBundle);
 }
 
 TEST_F(Spawn, SignalEndsTheRanks) {
@@ -188,7 +188,7 @@ TEST_F(Spawn, SignalEndsTheRanks) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     kill(getpid(), SIGTERM);
   });
-  const Status status = spawnMpi({bundle, {}, at("mpirun")});
+  const Status status = spawnRanks({bundle, {}, at("mpirun")});
   killer.join();
   EXPECT_EQ(status.code(), PeerLost);
   EXPECT_NE(status.message().find("signal 15"), std::string::npos);
@@ -256,7 +256,7 @@ TEST_F(Spawn, MpirunWithTheWrongNumberOfRanksIsToldOnce) {
 
 TEST_F(Spawn, MpirunStartsEveryRank) {
   const std::string bundle = makeBundle(3, ": > '" + at("rank-") + "'$RANK");
-  const Status status = spawnMpi({bundle, {}, PCC_MPIRUN});
+  const Status status = spawnRanks({bundle, {}, PCC_MPIRUN});
   EXPECT_TRUE(status.ok()) << status.message();
   for (int rank = 0; rank < 3; ++rank)
     EXPECT_TRUE(fs::exists(at("rank-" + std::to_string(rank))));
@@ -265,7 +265,7 @@ TEST_F(Spawn, MpirunStartsEveryRank) {
 TEST_F(Spawn, MpirunEndsTheOthersWhenARankIsKilled) {
   const std::string bundle = makeBundle(
       3, "[ $RANK = 1 ] && kill -9 $$; sleep 60; : > '" + at("survived") + "'");
-  const Status status = spawnMpi({bundle, {}, PCC_MPIRUN});
+  const Status status = spawnRanks({bundle, {}, PCC_MPIRUN});
   EXPECT_FALSE(fs::exists(at("survived")));
   EXPECT_EQ(status.code(), PeerLost);
   EXPECT_EQ(status.message(),

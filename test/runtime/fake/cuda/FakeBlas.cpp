@@ -310,9 +310,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
       gpu.error = "a product uses memory that is not the GPU's";
       return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-  const bool isOrdered =
-      gpu.give(*reinterpret_cast<Stream *>(stream), "a product", accesses,
-               [made] { made.run(); });
+  const bool isOrdered = gpu.give(*reinterpret_cast<Stream *>(stream),
+                                  "a product", accesses, [made] {
+                                    made.run();
+                                    return true;
+                                  });
   return isOrdered ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 

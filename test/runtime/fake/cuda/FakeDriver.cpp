@@ -43,7 +43,11 @@ static CUresult giveTask(Call &call, CUstream stream, const std::string &name,
                         access.bytes))
       return call.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
                        name + " uses memory that is not the GPU's");
-  return call.gpu.give(streamOf(stream), name, ofGpu, std::move(work))
+  return call.gpu.give(streamOf(stream), name, ofGpu,
+                       [work = std::move(work)] {
+                         work();
+                         return true;
+                       })
              ? CUDA_SUCCESS
              : CUDA_ERROR_ILLEGAL_STATE;
 }
@@ -139,9 +143,19 @@ CUresult cuMemFreeHost(void *data) {
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
                            CUstream stream) {
   Call call;
+  static int64_t copies = 0;
   const Access access{to, bytes, true};
-  return giveTask(call, stream, "a copy from the host", {&access, 1},
-                  [=] { std::memcpy(pointerTo(to), from, bytes); });
+  const std::string given(static_cast<const char *>(from), bytes);
+  const auto copy = [=, &gpu = call.gpu] {
+    if (std::memcmp(from, given.data(), bytes) != 0)
+      gpu.fault = "the host changed what a copy had not read yet";
+    std::memcpy(pointerTo(to), from, bytes);
+  };
+  if (++copies != settings().lateCopy)
+    return giveTask(call, stream, "a copy from the host", {&access, 1}, copy);
+  // It goes its own way: the stream does not know of it.
+  return giveTask(call, reinterpret_cast<CUstream>(call.gpu.createStream()),
+                  "a late copy from the host", {&access, 1}, copy);
 }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
                            CUstream stream) {
@@ -222,10 +236,38 @@ CUresult cuStreamDestroy(CUstream stream) {
   call.gpu.destroyStream(&streamOf(stream));
   return CUDA_SUCCESS;
 }
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  Call call;
+  call.gpu.await(streamOf(stream), *reinterpret_cast<Event *>(event));
+  return CUDA_SUCCESS;
+}
+CUresult cuEventCreate(CUevent *event, unsigned) {
+  *event = reinterpret_cast<CUevent>(new Event);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy(CUevent event) {
+  delete reinterpret_cast<Event *>(event);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  Call call;
+  call.gpu.record(*reinterpret_cast<Event *>(event), streamOf(stream));
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address,
+                              cuuint32_t value, unsigned) {
+  Call call;
+  // Of the host.
+  return giveTask(call, stream, "a word", {}, [=] {
+    std::memcpy(pointerTo(address), &value, sizeof value);
+  });
+}
 CUresult cuStreamQuery(CUstream stream) {
   Call call;
-  return call.gpu.isDone(streamOf(stream)) ? CUDA_SUCCESS
-                                           : CUDA_ERROR_NOT_READY;
+  const bool isDone = call.gpu.isDone(streamOf(stream));
+  if (!call.gpu.fault.empty())
+    return call.fail(CUDA_ERROR_ILLEGAL_STATE, call.gpu.fault);
+  return isDone ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 // Kernels.
@@ -238,10 +280,6 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *code, unsigned,
   if (!loaded)
     return call.fail(CUDA_ERROR_INVALID_IMAGE, error);
   *module = reinterpret_cast<CUmodule>(loaded.release());
-  return CUDA_SUCCESS;
-}
-CUresult cuModuleUnload(CUmodule module) {
-  delete reinterpret_cast<TwinModule *>(module);
   return CUDA_SUCCESS;
 }
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,

@@ -12,9 +12,11 @@ namespace pcc::fake {
 static Settings readSettings() {
   Settings made;
   const std::map<std::string, int64_t *> numbers = {
-      {"count", &made.count},    {"capability", &made.capability},
-      {"driver", &made.driver},  {"memory", &made.memory},
-      {"fail-at", &made.failAt}, {"drop-wait", &made.dropWait}};
+      {"count", &made.count},        {"capability", &made.capability},
+      {"driver", &made.driver},      {"memory", &made.memory},
+      {"fail-at", &made.failAt},     {"drop-wait", &made.dropWait},
+      {"late-copy", &made.lateCopy}, {"swap-at", &made.swapAt},
+      {"ungroup", &made.ungroup}};
   const char *given = std::getenv("PCC_FAKE_CUDA");
   std::istringstream list(given ? given : "");
   for (std::string entry; std::getline(list, entry, ',');) {
@@ -53,11 +55,16 @@ Stream *FakeGpu::createStream() {
   return streams.back().get();
 }
 
-void FakeGpu::destroyStream(Stream *stream) { finish(*stream); }
+/// What cannot be done any more is left out.
+void FakeGpu::destroyStream(Stream *stream) {
+  finish(*stream);
+  stream->tasks.clear();
+  stream->done = stream->given;
+}
 
 bool FakeGpu::give(Stream &stream, std::string name,
                    std::span<const Access> touched,
-                   std::function<void()> work) {
+                   std::function<bool()> work) {
   stream.clock.join(host);
   const TaskId id{stream.index, ++stream.given, std::move(name)};
   stream.clock.set(stream.index, id.number);
@@ -95,24 +102,29 @@ bool FakeGpu::canRun(const Stream &stream) const {
   return !awaited || streams[awaited->stream]->done >= awaited->number;
 }
 
-/// One task of a stream that the seed chooses.
+bool FakeGpu::tryFirst(Stream &stream) {
+  // A task may give others.
+  const Task task = stream.tasks.front();
+  if (task.work) {
+    // The host may not touch the GPU's memory.
+    protect(PROT_READ | PROT_WRITE);
+    if (!task.work())
+      return false;
+  }
+  stream.tasks.pop_front();
+  ++stream.done;
+  return true;
+}
+
+/// One task of a stream that the seed chooses; false if none can be done.
 bool FakeGpu::runOne() {
   std::vector<Stream *> ready;
   for (const auto &stream : streams)
     if (canRun(*stream))
       ready.push_back(stream.get());
-  if (ready.empty())
-    return false;
-  Stream &chosen = *ready[random() % ready.size()];
-  Task task = std::move(chosen.tasks.front());
-  chosen.tasks.pop_front();
-  if (task.work) {
-    // The host may not touch the GPU's memory.
-    protect(PROT_READ | PROT_WRITE);
-    task.work();
-  }
-  ++chosen.done;
-  return true;
+  std::shuffle(ready.begin(), ready.end(), random);
+  return std::any_of(ready.begin(), ready.end(),
+                     [&](Stream *stream) { return tryFirst(*stream); });
 }
 
 void FakeGpu::protect(int rights) {

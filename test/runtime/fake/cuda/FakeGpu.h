@@ -30,6 +30,9 @@ struct Settings {
   int64_t memory = 64 << 20; ///< KiB of a GPU
   int64_t failAt = 0;        ///< this launch fails; 0: none
   int64_t dropWait = 0;      ///< this wait for an event is left out
+  int64_t lateCopy = 0;      ///< this copy from the host is done too late
+  int64_t swapAt = 0;        ///< rank 1 makes this collective after the next
+  int64_t ungroup = 0;       ///< not 0: groups of transfers are none
 };
 const Settings &settings();
 
@@ -43,7 +46,8 @@ struct Event {
 
 struct Task {
   TaskId id;
-  std::function<void()> work;
+  /// False while it waits for another rank: it is tried again.
+  std::function<bool()> work;
   std::optional<Event> awaited; ///< runs nothing until then
 };
 
@@ -67,7 +71,7 @@ public:
   /// Adds a task that reads and writes what `accesses` say. False if it does
   /// not wait for what it should: `error` says what.
   bool give(Stream &stream, std::string name, std::span<const Access> accesses,
-            std::function<void()> work);
+            std::function<bool()> work);
   void record(Event &event, Stream &stream);
   void await(Stream &stream, const Event &event);
 
@@ -85,9 +89,12 @@ public:
 
   /// Why the last call failed.
   std::string error;
+  /// What went wrong while a task ran; told when the host asks.
+  std::string fault;
 
 private:
   bool runOne();
+  bool tryFirst(Stream &stream);
   void runSome(uint64_t most);
   /// What everybody may do with the GPU's memory from now on.
   void protect(int rights);

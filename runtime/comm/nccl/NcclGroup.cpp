@@ -1,0 +1,249 @@
+//===- NcclGroup.cpp - a group by NCCL ------------------------------------===//
+
+#include "runtime/comm/nccl/NcclGroup.h"
+#include "runtime/comm/GroupList.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace pcc::runtime {
+
+NcclGroup::NcclGroup(std::shared_ptr<NcclJob> sharedJob,
+                     std::vector<int> worldRanks, NcclLane own,
+                     std::vector<WayLane> ownWays)
+    : job(std::move(sharedJob)), members(std::move(worldRanks)),
+      self(indexAmong(members, job->rank)), lane(own), ways(std::move(ownWays)),
+      tickets(job->gpu) {}
+
+/// None for types that NCCL has not.
+static std::optional<ncclDataType_t> typeFor(ElementType type) {
+  switch (type) {
+  case ElementType::F32:
+    return ncclFloat32;
+  case ElementType::F64:
+    return ncclFloat64;
+  case ElementType::F16:
+    return ncclFloat16;
+  case ElementType::BF16:
+    return ncclBfloat16;
+  case ElementType::I8:
+    return ncclInt8;
+  case ElementType::I32:
+    return ncclInt32;
+  case ElementType::I64:
+    return ncclInt64;
+  case ElementType::U8:
+  case ElementType::Bool:
+    return ncclUint8;
+  case ElementType::U32:
+    return ncclUint32;
+  case ElementType::U64:
+    return ncclUint64;
+  default:
+    return std::nullopt;
+  }
+}
+
+static ncclRedOp_t opFor(Reduction kind) {
+  switch (kind) {
+  case Reduction::Sum:
+    return ncclSum;
+  case Reduction::Max:
+    return ncclMax;
+  case Reduction::Min:
+    return ncclMin;
+  case Reduction::Prod:
+    return ncclProd;
+  }
+  return ncclSum;
+}
+
+static Status cannotReduce(ElementType type) {
+  return Status::error(Defect,
+                       "NCCL does not reduce " + std::string(nameOf(type)));
+}
+
+template <typename Call>
+Status NcclGroup::give(const NcclLane &to, const char *name,
+                       const ActionId &action, Call call) {
+  if (!to.comm)
+    return Status::error(Defect, std::string(name) + " of " + action.value +
+                                     " in a group that only posts");
+  if (!computed)
+    if (Status status = job->gpu.createEvent(computed); status.failed())
+      return status;
+  if (Status status = job->order(job->gpu.stream(), to.stream, computed);
+      status.failed())
+    return status;
+  job->note(to, name, action, members);
+  if (Status status = job->settle(call(), to.comm, name); status.failed())
+    return status;
+  return job->noteEnd(to);
+}
+
+template <typename Call>
+Status NcclGroup::giveWithTicket(const char *name, const ActionId &action,
+                                 Call call, Ticket &ticket) {
+  Status status = give(lane, name, action, call);
+  return status.failed() ? status : tickets.issue(lane.stream, ticket);
+}
+
+Status NcclGroup::finish(Status given, Ticket ticket) {
+  return given.failed() ? given : tickets.redeem(ticket);
+}
+
+Status NcclGroup::postAllReduce(const void *in, void *out, size_t count,
+                                ElementType type, Reduction kind,
+                                const ActionId &action, Ticket &ticket) {
+  const auto known = typeFor(type);
+  if (!known)
+    return cannotReduce(type);
+  return giveWithTicket(
+      "all_reduce", action,
+      [&] {
+        return job->library.ncclAllReduce(in, out, count, *known, opFor(kind),
+                                          lane.comm, lane.stream);
+      },
+      ticket);
+}
+
+Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
+                                    ElementType type, Reduction kind,
+                                    const ActionId &action, Ticket &ticket) {
+  const auto known = typeFor(type);
+  if (!known)
+    return cannotReduce(type);
+  return giveWithTicket(
+      "reduce_scatter", action,
+      [&] {
+        return job->library.ncclReduceScatter(
+            in, out, count, *known, opFor(kind), lane.comm, lane.stream);
+      },
+      ticket);
+}
+
+Status NcclGroup::postAllGather(const void *in, void *out, size_t bytes,
+                                const ActionId &action, Ticket &ticket) {
+  return giveWithTicket(
+      "all_gather", action,
+      [&] {
+        return job->library.ncclAllGather(in, out, bytes, ncclUint8, lane.comm,
+                                          lane.stream);
+      },
+      ticket);
+}
+
+Status NcclGroup::allReduce(const void *in, void *out, size_t count,
+                            ElementType type, Reduction kind,
+                            const ActionId &action) {
+  Ticket ticket = 0;
+  return finish(postAllReduce(in, out, count, type, kind, action, ticket),
+                ticket);
+}
+
+Status NcclGroup::allGather(const void *in, void *out, size_t bytes,
+                            const ActionId &action) {
+  Ticket ticket = 0;
+  return finish(postAllGather(in, out, bytes, action, ticket), ticket);
+}
+
+Status NcclGroup::broadcast(void *data, size_t bytes, int root,
+                            const ActionId &action) {
+  Ticket ticket = 0;
+  return finish(giveWithTicket(
+                    "broadcast", action,
+                    [&] {
+                      return job->library.ncclBroadcast(data, data, bytes,
+                                                        ncclUint8, root,
+                                                        lane.comm, lane.stream);
+                    },
+                    ticket),
+                ticket);
+}
+
+Status NcclGroup::barrier(const ActionId &action) {
+  if (!word)
+    if (Status status = job->gpu.allocate(sizeof(int32_t), word);
+        status.failed())
+      return status;
+  return allReduce(word, word, 1, ElementType::I32, Reduction::Sum, action);
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+ncclResult_t NcclGroup::transfer(const NcclLane &on, const Piece &piece,
+                                 int peer, bool isSend) const {
+  const NcclLibrary &library = job->library;
+  return isSend ? library.ncclSend(piece.data, piece.size, ncclUint8, peer,
+                                   on.comm, on.stream)
+                : library.ncclRecv(piece.data, piece.size, ncclUint8, peer,
+                                   on.comm, on.stream);
+}
+
+/// "send", "receive" or "exchange".
+static const char *nameOf(std::span<const Piece> sends,
+                          std::span<const Piece> receives) {
+  return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
+}
+
+Status NcclGroup::post(std::span<const Piece> sends,
+                       std::span<const Piece> receives, const ActionId &action,
+                       Ticket &ticket) {
+  if (!ways.empty())
+    return postAlongWays(sends, receives, action, ticket);
+  return giveWithTicket(
+      nameOf(sends, receives), action,
+      [&] {
+        ncclResult_t result = job->library.ncclGroupStart();
+        for (const Piece &piece : sends)
+          if (result == ncclSuccess)
+            result = transfer(lane, piece, piece.peer, true);
+        for (const Piece &piece : receives)
+          if (result == ncclSuccess)
+            result = transfer(lane, piece, piece.peer, false);
+        const ncclResult_t ended = job->library.ncclGroupEnd();
+        return result == ncclSuccess ? ended : result;
+      },
+      ticket);
+}
+
+/// In the communicator of a way the sender comes first. The ticket is of the
+/// last piece, which waits for the others.
+Status NcclGroup::postAlongWays(std::span<const Piece> sends,
+                                std::span<const Piece> receives,
+                                const ActionId &action, Ticket &ticket) {
+  bool isFirst = true;
+  for (const bool isSend : {true, false})
+    for (const Piece &piece : isSend ? sends : receives) {
+      const int from = isSend ? self : piece.peer;
+      const int to = isSend ? piece.peer : self;
+      const auto found =
+          std::find_if(ways.begin(), ways.end(), [&](const WayLane &entry) {
+            return entry.way.from == from && entry.way.to == to;
+          });
+      const NcclLane on = found == ways.end() ? NcclLane() : found->lane;
+      if (!isFirst)
+        if (Status status = tickets.redeem(ticket); status.failed())
+          return status;
+      isFirst = false;
+      Status status = give(on, isSend ? "send" : "receive", action, [&] {
+        return transfer(on, piece, isSend ? 1 : 0, isSend);
+      });
+      if (status.failed())
+        return status;
+      if (Status issued = tickets.issue(on.stream, ticket); issued.failed())
+        return issued;
+    }
+  return Status::success();
+}
+
+Status NcclGroup::wait(std::span<const Ticket> awaited, const ActionId &) {
+  for (Ticket ticket : awaited)
+    if (Status status = tickets.redeem(ticket); status.failed())
+      return status;
+  return Status::success();
+}
+
+} // namespace pcc::runtime

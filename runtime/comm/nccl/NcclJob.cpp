@@ -1,0 +1,228 @@
+//===- NcclJob.cpp - what all communicators of a rank share ---------------===//
+
+#include "runtime/comm/nccl/NcclJob.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <future>
+#include <thread>
+
+namespace pcc::runtime {
+
+/// How long communicators get to end, before they are left to the process'
+/// end: NCCL may wait for ever for a peer that is gone.
+static constexpr std::chrono::seconds kPatience(2);
+
+static double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+NcclJob::~NcclJob() {
+  if (lanes.empty())
+    return;
+  auto closing = std::make_shared<std::packaged_task<bool()>>(
+      [all = lanes, functions = library, isSound = aborted.ok()] {
+        for (const NcclLane &lane : all)
+          if (isSound)
+            functions.ncclCommFinalize(lane.comm);
+        // What was made last goes first: splits need their parents.
+        for (size_t i = all.size(); i-- > 0;) {
+          ncclResult_t state = ncclInProgress;
+          while (isSound && state == ncclInProgress)
+            functions.ncclCommGetAsyncError(all[i].comm, &state);
+          (isSound ? functions.ncclCommDestroy
+                   : functions.ncclCommAbort)(all[i].comm);
+        }
+        return true;
+      });
+  std::future<bool> closed = closing->get_future();
+  std::thread([closing, this] {
+    gpu.adoptThread();
+    (*closing)();
+  }).detach();
+  closed.wait_for(kPatience);
+}
+
+Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
+  if (lanes.size() == kMostLanes)
+    return Status::error(Defect, "a rank has more than " +
+                                     std::to_string(kMostLanes) +
+                                     " communicators");
+  lane = {comm, nullptr, lanes.size()};
+  if (Status status = gpu.createStream(lane.stream); status.failed())
+    return status;
+  lanes.push_back(lane);
+  given.push_back(0);
+  return Status::success();
+}
+
+Status NcclJob::open(Rendezvous &rendezvous) {
+  if (Status status = openNcclLibrary(library); status.failed())
+    return status;
+  void *counters = nullptr;
+  if (Status status =
+          gpu.allocatePinned(kMostLanes * sizeof(uint32_t), counters);
+      status.failed())
+    return status;
+  std::memset(counters, 0, kMostLanes * sizeof(uint32_t));
+  done = static_cast<uint32_t *>(counters);
+  calls.resize(kMostCalls);
+  ncclUniqueId id = {};
+  if (rank == 0)
+    if (Status status =
+            library.check(library.ncclGetUniqueId(&id), "ncclGetUniqueId");
+        status.failed())
+      return status;
+  if (Status status = rendezvous.broadcast(
+          std::as_writable_bytes(std::span(id.internal, sizeof id.internal)),
+          deadlineSeconds);
+      status.failed())
+    return status;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t comm = nullptr;
+  const ncclResult_t result =
+      library.ncclCommInitRankConfig(&comm, size, id, rank, &config);
+  if (Status status = settle(result, comm, "ncclCommInitRankConfig");
+      status.failed())
+    return status;
+  NcclLane lane;
+  return openLane(comm, lane);
+}
+
+Status NcclJob::split(int color, int key, NcclLane &lane) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclComm_t comm = nullptr;
+  const ncclResult_t result =
+      library.ncclCommSplit(everybody().comm, color, key, &comm, &config);
+  if (Status status = settle(result, everybody().comm, "ncclCommSplit");
+      status.failed())
+    return status;
+  if (color == noColor)
+    return Status::success();
+  if (Status status = settle(ncclInProgress, comm, "ncclCommSplit");
+      status.failed())
+    return status;
+  return openLane(comm, lane);
+}
+
+Status NcclJob::settle(ncclResult_t result, ncclComm_t comm, const char *call) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (result == ncclInProgress) {
+    if (ncclResult_t asked = library.ncclCommGetAsyncError(comm, &result);
+        asked != ncclSuccess)
+      result = asked;
+    if (result != ncclInProgress)
+      break;
+    if (secondsSince(begin) > deadlineSeconds)
+      return Status::error(PeerLost, "rank " + std::to_string(rank) + ": " +
+                                         call + " did not end in time");
+    std::this_thread::yield();
+  }
+  return library.check(result, call);
+}
+
+void NcclJob::note(const NcclLane &lane, const char *name,
+                   const ActionId &action, std::span<const int> members) {
+  Call &call = calls[numCalls++ % kMostCalls];
+  // Strings keep their room: nothing is allocated here in the long run.
+  call.lane = lane.number;
+  call.number = ++given[lane.number];
+  call.name = name;
+  call.action.action.assign(action.action);
+  call.action.value.assign(action.value);
+  call.members = members;
+  call.isOpen = true;
+  call.entry = recorder->begin(FlightKind::Wait, name, action);
+  for (int member : members)
+    if (member != rank)
+      recorder->addPeer(call.entry, member);
+}
+
+Status NcclJob::noteEnd(const NcclLane &lane) {
+  const auto place = reinterpret_cast<CUdeviceptr>(&done[lane.number]);
+  return gpu.check(
+      gpu.driver().cuStreamWriteValue32(lane.stream, place, given[lane.number],
+                                        CU_STREAM_WRITE_VALUE_DEFAULT),
+      "cuStreamWriteValue32");
+}
+
+/// Counters run over.
+bool NcclJob::isDone(const Call &call) const {
+  return int32_t(done[call.lane] - call.number) >= 0;
+}
+
+void NcclJob::closeCalls() {
+  firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
+  for (size_t i = firstOpen; i < numCalls; ++i) {
+    Call &call = calls[i % kMostCalls];
+    if (call.isOpen && isDone(call)) {
+      call.isOpen = false;
+      recorder->end(call.entry);
+    }
+    if (!call.isOpen && i == firstOpen)
+      ++firstOpen;
+  }
+}
+
+Status NcclJob::missed(double seconds) {
+  closeCalls();
+  if (firstOpen == numCalls)
+    return Status::error(PeerLost, gpu.description() + " was not done after " +
+                                       std::to_string(int64_t(seconds)) + " s");
+  const Call &call = calls[firstOpen % kMostCalls];
+  std::vector<int> others(call.members.begin(), call.members.end());
+  std::erase(others, rank);
+  return missedDeadline({rank, call.name, call.action, call.members}, seconds,
+                        others);
+}
+
+Status NcclJob::waitForAll() {
+  const auto begin = std::chrono::steady_clock::now();
+  for (bool isDone = false;;) {
+    if (Status status = gpu.poll(gpu.stream(), isDone);
+        status.failed() || isDone)
+      return status;
+    if (Status status = poll(); status.failed())
+      return status;
+    if (const double waited = secondsSince(begin); waited > deadlineSeconds)
+      return missed(waited);
+    std::this_thread::yield();
+  }
+}
+
+Status NcclJob::poll() {
+  closeCalls();
+  recorder->look();
+  if (aborted.failed())
+    return aborted;
+  for (const NcclLane &lane : lanes) {
+    ncclResult_t state = ncclSuccess;
+    const ncclResult_t asked = library.ncclCommGetAsyncError(lane.comm, &state);
+    if (Status status =
+            library.check(asked != ncclSuccess ? asked : state, "NCCL");
+        status.failed())
+      return status;
+  }
+  return Status::success();
+}
+
+void NcclJob::abort(const Status &why) {
+  if (aborted.ok())
+    aborted = why;
+}
+
+Status NcclJob::order(CUstream earlier, CUstream later, CUevent event) const {
+  if (Status status = gpu.check(gpu.driver().cuEventRecord(event, earlier),
+                                "cuEventRecord");
+      status.failed())
+    return status;
+  return gpu.check(
+      gpu.driver().cuStreamWaitEvent(later, event, CU_EVENT_WAIT_DEFAULT),
+      "cuStreamWaitEvent");
+}
+
+} // namespace pcc::runtime

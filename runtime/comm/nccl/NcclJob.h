@@ -1,0 +1,103 @@
+//===- NcclJob.h - what all communicators of a rank share -----------------===//
+
+#ifndef PCC_RUNTIME_COMM_NCCL_NCCLJOB_H
+#define PCC_RUNTIME_COMM_NCCL_NCCLJOB_H
+
+#include "runtime/comm/Rendezvous.h"
+#include "runtime/comm/WaitError.h"
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/nccl/NcclLibrary.h"
+#include "runtime/device/cuda/CudaContext.h"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace pcc::runtime {
+
+/// A communicator of NCCL and the stream that its calls go to.
+struct NcclLane {
+  ncclComm_t comm = nullptr;
+  CUstream stream = nullptr;
+  size_t number = 0; ///< among the rank's
+};
+
+/// The GPU of a rank, NCCL, and its communicators, which end together. They are
+/// non-blocking: calls return before they are done, and settle() waits for
+/// that.
+class NcclJob {
+public:
+  NcclJob(CudaContext &gpu, int rank, int size,
+          std::shared_ptr<FlightRecorder> recorder)
+      : gpu(gpu), rank(rank), size(size), recorder(std::move(recorder)) {}
+  ~NcclJob();
+  NcclJob(const NcclJob &) = delete;
+  NcclJob &operator=(const NcclJob &) = delete;
+
+  /// Makes the communicator of all ranks; the first call.
+  Status open(Rendezvous &rendezvous);
+
+  /// The members of `color` among all ranks, in order of `key`, get a lane of
+  /// their own; a rank without a color gets none. All ranks call.
+  Status split(int color, int key, NcclLane &lane);
+  static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
+
+  const NcclLane &everybody() const { return lanes.front(); }
+
+  /// Waits until a communicator has taken what it was given.
+  Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
+
+  /// What a lane is given between these two is one call, which the recorder has
+  /// until the GPU is done with it.
+  void note(const NcclLane &lane, const char *call, const ActionId &action,
+            std::span<const int> members);
+  Status noteEnd(const NcclLane &lane);
+
+  /// What went wrong on any communicator since.
+  Status poll();
+  /// Names the oldest call that is not done after `seconds`.
+  Status missed(double seconds);
+  /// Waits until the GPU has computed all that it was given.
+  Status waitForAll();
+  void abort(const Status &why);
+
+  /// `later` waits for what `earlier` has now.
+  Status order(CUstream earlier, CUstream later, CUevent event) const;
+
+  CudaContext &gpu;
+  const int rank, size;
+  const std::shared_ptr<FlightRecorder> recorder;
+  NcclLibrary library;
+  std::atomic<double> deadlineSeconds{600.0};
+
+private:
+  /// A call that a lane was given.
+  struct Call {
+    size_t lane = 0;
+    uint32_t number = 0; ///< of the lane's, from 1
+    const char *name = nullptr;
+    ActionId action;
+    std::span<const int> members;
+    FlightRecorder::Entry entry = 0;
+    bool isOpen = false;
+  };
+  /// How many calls are looked after; the recorder keeps no more.
+  static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
+
+  Status openLane(ncclComm_t comm, NcclLane &lane);
+  bool isDone(const Call &call) const;
+  void closeCalls();
+
+  std::vector<NcclLane> lanes; ///< that of all ranks first
+  std::vector<uint32_t> given; ///< calls, by lane
+  /// How many of them the GPU has done, by lane: it counts them itself.
+  volatile uint32_t *done = nullptr;
+  static constexpr size_t kMostLanes = 1024;
+  std::vector<Call> calls; ///< a ring
+  size_t numCalls = 0, firstOpen = 0;
+  Status aborted;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_COMM_NCCL_NCCLJOB_H

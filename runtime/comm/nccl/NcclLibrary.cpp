@@ -1,0 +1,51 @@
+//===- NcclLibrary.cpp - the functions of NCCL ----------------------------===//
+
+#include "runtime/comm/nccl/NcclLibrary.h"
+#include "runtime/program/SharedLibrary.h"
+
+namespace pcc::runtime {
+
+static const std::string soname = "libnccl.so.2";
+
+/// The first one with ncclCommSplit.
+static constexpr int oldest = NCCL_VERSION(2, 18, 0);
+
+static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
+#define PCC_FIND(function) symbols.find(#function, library.function);
+  PCC_NCCL_FUNCTIONS(PCC_FIND)
+#undef PCC_FIND
+}
+
+static std::string versionText(int version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+Status openNcclLibrary(NcclLibrary &library) {
+  SharedLibrary symbols(soname, cudaFolders());
+  if (!symbols.isOpen())
+    return Status::error(NoDevice, symbols.error(),
+                         {"name its folder in PCC_CUDA_LIBRARIES"});
+  fillTable(symbols, library);
+  int version = 0;
+  if (library.ncclGetVersion)
+    library.ncclGetVersion(&version);
+  if (symbols.firstAbsent() || version < oldest)
+    return Status::error(NoDevice, soname + " is of version " +
+                                       versionText(version) + ", pcc needs " +
+                                       versionText(oldest));
+  return Status::success();
+}
+
+Status NcclLibrary::check(ncclResult_t result, const char *call) const {
+  if (result == ncclSuccess || result == ncclInProgress)
+    return Status::success();
+  const bool isPeers = result == ncclRemoteError || result == ncclSystemError ||
+                       result == ncclUnhandledCudaError;
+  return Status::error(isPeers ? PeerLost : Defect,
+                       std::string(call) +
+                           " failed: " + ncclGetErrorString(result));
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,137 @@
+//===- NcclWorld.cpp - ranks that have a GPU each -------------------------===//
+
+#include "runtime/comm/nccl/NcclWorld.h"
+#include "runtime/comm/GroupList.h"
+#include "runtime/comm/nccl/StagedGroup.h"
+
+#include <numeric>
+#include <set>
+
+namespace pcc::runtime {
+
+namespace {
+class NcclWorld final : public World {
+public:
+  explicit NcclWorld(std::shared_ptr<NcclJob> openedJob)
+      : job(std::move(openedJob)) {
+    std::vector<int> ranks(static_cast<size_t>(job->size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    everybody =
+        std::make_unique<StagedGroup>(job, std::move(ranks), job->everybody());
+  }
+
+  int rank() const override { return job->rank; }
+  int size() const override { return job->size; }
+  Group &all() override { return *everybody; }
+  FlightRecorder &recorder() override { return *job->recorder; }
+  void setDeadline(double seconds) override {
+    job->deadlineSeconds = std::min(seconds, kLongestDeadline);
+  }
+  double deadline() const override { return job->deadlineSeconds; }
+  Status poll() override { return job->poll(); }
+  Status missed(double seconds) override { return job->missed(seconds); }
+  void abort(const std::string &reason, int exitCode) override {
+    job->abort(Status::error(ExitCode(exitCode), reason));
+  }
+
+  Status createGroups(const std::vector<std::vector<int>> &groups,
+                      std::vector<std::unique_ptr<Group>> &created) override {
+    created.clear();
+    for (size_t first = 0; first < groups.size();) {
+      const size_t end = endOfDisjoint(groups, first);
+      if (Status status = join(groups, first, end, created); status.failed())
+        return status;
+      first = end;
+    }
+    return Status::success();
+  }
+
+  Status
+  createExchanges(const std::vector<std::vector<int>> &groups,
+                  std::span<const Way> ways,
+                  std::vector<std::unique_ptr<Group>> &created) override {
+    created.clear();
+    std::vector<std::vector<WayLane>> lanes(groups.size());
+    for (const Way &way : ways)
+      if (Status status = joinWay(groups, way, lanes); status.failed())
+        return status;
+    for (size_t i = 0; i < groups.size(); ++i)
+      created.push_back(indexAmong(groups[i], rank()) < 0
+                            ? nullptr
+                            : std::make_unique<NcclGroup>(
+                                  job, groups[i], NcclLane(), lanes[i]));
+    return Status::success();
+  }
+
+private:
+  /// One split makes all groups from `first` on that share no rank.
+  static size_t endOfDisjoint(const std::vector<std::vector<int>> &groups,
+                              size_t first) {
+    std::set<int> taken;
+    size_t end = first;
+    for (; end < groups.size(); ++end) {
+      for (int member : groups[end])
+        if (taken.contains(member))
+          return end;
+      taken.insert(groups[end].begin(), groups[end].end());
+    }
+    return end;
+  }
+
+  Status join(const std::vector<std::vector<int>> &groups, size_t first,
+              size_t end, std::vector<std::unique_ptr<Group>> &created) {
+    int color = NcclJob::noColor, key = 0;
+    for (size_t i = first; i < end; ++i) {
+      if (Status status = checkMembers(groups[i], size()); status.failed())
+        return status;
+      if (const int index = indexAmong(groups[i], rank()); index >= 0) {
+        color = int(i - first);
+        key = index;
+      }
+    }
+    NcclLane lane;
+    if (Status status = job->split(color, key, lane); status.failed())
+      return status;
+    for (size_t i = first; i < end; ++i)
+      created.push_back(color == int(i - first)
+                            ? std::make_unique<NcclGroup>(job, groups[i], lane)
+                            : nullptr);
+    return Status::success();
+  }
+
+  /// The sender is the first of its two.
+  Status joinWay(const std::vector<std::vector<int>> &groups, const Way &way,
+                 std::vector<std::vector<WayLane>> &lanes) {
+    int color = NcclJob::noColor, key = 0;
+    for (size_t i = 0; i < groups.size(); ++i)
+      if (const int index = indexAmong(groups[i], rank());
+          index >= 0 && (index == way.from || index == way.to)) {
+        color = int(i);
+        key = index == way.from ? 0 : 1;
+      }
+    NcclLane lane;
+    if (Status status = job->split(color, key, lane); status.failed())
+      return status;
+    if (color != NcclJob::noColor)
+      lanes[size_t(color)].push_back({way, lane});
+    return Status::success();
+  }
+
+  const std::shared_ptr<NcclJob> job;
+  std::unique_ptr<Group> everybody;
+};
+} // namespace
+
+Status openNcclWorld(int rank, int size, CudaContext &gpu,
+                     Rendezvous &rendezvous,
+                     std::shared_ptr<FlightRecorder> recorder, double seconds,
+                     std::unique_ptr<World> &world) {
+  auto job = std::make_shared<NcclJob>(gpu, rank, size, std::move(recorder));
+  job->deadlineSeconds = seconds;
+  if (Status status = job->open(rendezvous); status.failed())
+    return status;
+  world = std::make_unique<NcclWorld>(std::move(job));
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,125 @@
+//===- StagedGroup.cpp - the host's memory, through the GPU ---------------===//
+
+#include "runtime/comm/nccl/StagedGroup.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+/// Pieces begin at multiples of this.
+static constexpr size_t kAligned = 16;
+
+static size_t aligned(size_t bytes) {
+  return (bytes + kAligned - 1) / kAligned * kAligned;
+}
+
+Status StagedGroup::reserve(size_t bytes) {
+  if (bytes <= reserved)
+    return Status::success();
+  // What is outgrown stays until the end: half as much, all together.
+  reserved = std::max(bytes, 2 * reserved);
+  return job->gpu.allocate(reserved, staging);
+}
+
+Status StagedGroup::upload(const void *from, size_t offset, size_t bytes) {
+  return bytes == 0 ? Status::success()
+                    : job->gpu.check(job->gpu.driver().cuMemcpyHtoDAsync(
+                                         addressOf(at(offset)), from, bytes,
+                                         job->gpu.stream()),
+                                     "cuMemcpyHtoDAsync");
+}
+
+/// Returns when it is there.
+Status StagedGroup::download(void *to, size_t offset, size_t bytes) {
+  if (bytes > 0)
+    if (Status status = job->gpu.check(
+            job->gpu.driver().cuMemcpyDtoHAsync(to, addressOf(at(offset)),
+                                                bytes, job->gpu.stream()),
+            "cuMemcpyDtoHAsync");
+        status.failed())
+      return status;
+  return job->waitForAll();
+}
+
+Status StagedGroup::allReduce(const void *in, void *out, size_t count,
+                              ElementType type, Reduction kind,
+                              const ActionId &action) {
+  const size_t bytes = count * sizeOf(type);
+  if (Status status = reserve(bytes); status.failed())
+    return status;
+  if (Status status = upload(in, 0, bytes); status.failed())
+    return status;
+  if (Status status = group.allReduce(at(0), at(0), count, type, kind, action);
+      status.failed())
+    return status;
+  return download(out, 0, bytes);
+}
+
+Status StagedGroup::allGather(const void *in, void *out, size_t bytes,
+                              const ActionId &action) {
+  const size_t all = bytes * size_t(size());
+  if (Status status = reserve(aligned(bytes) + all); status.failed())
+    return status;
+  if (Status status = upload(in, 0, bytes); status.failed())
+    return status;
+  if (Status status = group.allGather(at(0), at(aligned(bytes)), bytes, action);
+      status.failed())
+    return status;
+  return download(out, aligned(bytes), all);
+}
+
+Status StagedGroup::broadcast(void *data, size_t bytes, int root,
+                              const ActionId &action) {
+  if (Status status = reserve(bytes); status.failed())
+    return status;
+  if (Status status = upload(data, 0, bytes); status.failed())
+    return status;
+  if (Status status = group.broadcast(at(0), bytes, root, action);
+      status.failed())
+    return status;
+  return download(data, 0, bytes);
+}
+
+Status StagedGroup::barrier(const ActionId &action) {
+  Status status = group.barrier(action);
+  return status.failed() ? status : job->waitForAll();
+}
+
+Status StagedGroup::post(std::span<const Piece> sends,
+                         std::span<const Piece> receives,
+                         const ActionId &action, Ticket &ticket) {
+  std::vector<Piece> staged[2];
+  std::vector<size_t> offsets[2];
+  size_t total = 0;
+  const std::span<const Piece> given[2] = {sends, receives};
+  for (int side = 0; side < 2; ++side)
+    for (const Piece &piece : given[side]) {
+      offsets[side].push_back(total);
+      total += aligned(piece.size);
+    }
+  if (Status status = reserve(total); status.failed())
+    return status;
+  for (int side = 0; side < 2; ++side)
+    for (size_t i = 0; i < given[side].size(); ++i)
+      staged[side].push_back(
+          {given[side][i].peer, at(offsets[side][i]), given[side][i].size});
+  for (size_t i = 0; i < sends.size(); ++i)
+    if (Status status = upload(sends[i].data, offsets[0][i], sends[i].size);
+        status.failed())
+      return status;
+  Ticket travelling = 0;
+  if (Status status = group.post(staged[0], staged[1], action, travelling);
+      status.failed())
+    return status;
+  if (Status status = group.wait({&travelling, 1}, action); status.failed())
+    return status;
+  for (size_t i = 0; i < receives.size(); ++i)
+    if (Status status =
+            download(receives[i].data, offsets[1][i], receives[i].size);
+        status.failed())
+      return status;
+  ticket = 0;
+  return job->waitForAll();
+}
+
+} // namespace pcc::runtime

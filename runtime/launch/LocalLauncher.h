@@ -1,0 +1,20 @@
+//===- LocalLauncher.h - starts ranks on this host ------------------------===//
+
+#ifndef PCC_RUNTIME_LAUNCH_LOCALLAUNCHER_H
+#define PCC_RUNTIME_LAUNCH_LOCALLAUNCHER_H
+
+namespace pcc::runtime {
+
+/// Tells BUNDLE/run to start that many ranks of its bundle: a launcher for
+/// targets that need none of their own.
+inline constexpr char kLaunchVariable[] = "PCC_LAUNCH";
+
+/// Starts `count` ranks as children of this process. In a child, returns -1,
+/// and the environment says which rank it is. In the parent, returns when all
+/// have ended, with 0 or how the first that failed did, as shells write it: its
+/// exit code, or 128 and its signal; the others are ended then.
+int launchRanks(int count);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_LAUNCH_LOCALLAUNCHER_H

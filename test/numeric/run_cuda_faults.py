@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""What must not happen on GPUs is caught on GPUs that are not there (test/runtime/fake): work that does not wait for what it needs,
+communicators in different orders, transfers that are not grouped; and what happens all the same ends with one clear line: a machine
+that does not fit, a launch that fails, a rank that is killed or stands still.
+
+    run_cuda_faults.py [--only GLOB] [--every N] [--jobs N]
+"""
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+import pcc
+from run_cuda import TARGET, builder, fake
+
+CASES = {}
+# Ranks that reduce over one group, gather over another and send along a pipeline.
+PLANS = {"dp,tp": ["--dp", "2", "--tp", "2"], "pp": ["--pp", "2", "--microbatches", "2"], "one": []}
+
+
+def compile_mlp(folder, options, train=True):
+    path = os.path.join(folder, "model.onnx")
+    builder.build("mlp", path, layers=2)
+    training = ["--train", "--loss", "mse(y, labels)", "--optimizer", "sgd"] if train else []
+    bundle = os.path.join(folder, "model.pcc")
+    pcc.succeed(path, "-o", bundle, "--dim", "batch=8", *TARGET, *training, *options)
+    return bundle
+
+
+def run(bundle, folder, settings, *options):
+    """Exit code, stdout and stderr of three steps."""
+    return pcc.call("run", bundle, "--random-inputs", "1", "--steps", "3", "--timeout", "5", "--load-timeout", "5", "-q", *options,
+                    env=fake(folder, settings), timeout=60)
+
+
+def expect(code, pattern, got):
+    if got[0] != code or not re.search(pattern, got[2]):
+        raise pcc.Failure(f"exit code {got[0]}, not {code} and /{pattern}/: {got[2].strip()[:400]}")
+
+
+def left_out(plan, setting, pattern, most):
+    """A fault at any place is caught, or changes nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = compile_mlp(folder, PLANS[plan])
+        right, caught = run(bundle, folder, "")[1], 0
+        for number in range(1, most, 7):
+            code, out, err = run(bundle, folder, f"{setting}={number},seed={number}")
+            if code == 0 and out == right:
+                continue
+            if code == 0 or not re.search(pattern, err):
+                raise pcc.Failure(f"{setting}={number}: exit code {code}: {err.strip()[:400]}{out if code == 0 else ''}")
+            caught += 1
+        if caught < 3:
+            raise pcc.Failure(f"{caught} faults were caught")
+
+
+def seeds(plan):
+    """In whatever order streams do their work, the result is the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = compile_mlp(folder, PLANS[plan])
+        said = {run(bundle, folder, f"seed={seed}")[1] for seed in range(1, 6)}
+        if len(said) != 1 or not said.pop().startswith("step 1 loss"):
+            raise pcc.Failure(f"ranks say {said}")
+
+
+def misfit(settings, code, pattern, options=(), plan="one"):
+    with tempfile.TemporaryDirectory() as folder:
+        expect(code, pattern, run(compile_mlp(folder, [*PLANS[plan], *options]), folder, settings))
+
+
+def start(bundle, folder, *options):
+    """A run in the background, and its ranks' process ids by rank."""
+    process = subprocess.Popen([pcc.PCC, "run", bundle, "--random-inputs", "1", "--steps", "100000", "-q", *options],
+                               env={**os.environ, **fake(folder)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    for _ in range(3):
+        process.stdout.readline()
+    ranks = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline") as command, open(f"/proc/{pid}/environ") as environ:
+                if "rank-0" in command.read() and folder in (words := environ.read()):
+                    ranks[int(re.search(r"PCC_RANK=(\d+)", words)[1])] = int(pid)
+        except OSError:
+            continue
+    return process, ranks
+
+
+def lost(plan, what, pattern, seconds):
+    """One rank gets a signal: the others are gone in time, and the error says who was waited for."""
+    with tempfile.TemporaryDirectory() as folder:
+        process, ranks = start(compile_mlp(folder, PLANS[plan]), folder, "--timeout", "3")
+        begin = time.monotonic()
+        os.kill(ranks[1], what)
+        _, err = process.communicate(timeout=60)
+        took = time.monotonic() - begin
+        expect(14, pattern, (process.returncode, "", err))
+        if took > seconds:
+            raise pcc.Failure(f"the others were gone after {took:.1f} s")
+        if left := [r for r, pid in ranks.items() if os.path.exists(f"/proc/{pid}")]:
+            raise pcc.Failure(f"ranks {left} are still there")
+
+
+for p in PLANS:
+    CASES[f"seeds {p}"] = lambda p=p: seeds(p)
+    CASES[f"a late copy {p}"] = lambda p=p: left_out(p, "late-copy", "does not wait for it|the host changed", 60)
+for p in ("dp,tp", "pp"):
+    CASES[f"a dropped wait {p}"] = lambda p=p: left_out(p, "drop-wait", "does not wait for it", 100)
+    CASES[f"killed {p}"] = lambda p=p: lost(p, signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5)
+    CASES[f"stopped {p}"] = lambda p=p: lost(p, signal.SIGSTOP, r"rank 1.*(action|step)", 3 + 5)
+CASES["communicators in another order"] = lambda: left_out("dp,tp", "swap-at", "in different orders|does not wait for it|members of|did not arrive", 60)
+CASES["no GPU"] = lambda: misfit("count=0", 13, "the driver sees no GPU")
+CASES["too few GPUs"] = lambda: misfit("count=1", 13, "needs a GPU of its own, but the driver sees 1", plan="pp")
+CASES["an old driver"] = lambda: misfit("driver=12040", 13, "the driver is one of CUDA 12.4, pcc needs CUDA 13.0")
+CASES["an old GPU"] = lambda: misfit("capability=80", 13, "compiled for sm_90, but GPU 0 .* is older")
+CASES["code for older GPUs"] = lambda: misfit("capability=90", 0, "", ["--gpu-arch", "sm_80"])
+CASES["too little memory"] = lambda: misfit("memory=100", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
+CASES["a launch that fails"] = lambda: misfit("fail-at=5", 1, "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_FAILED")
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)

@@ -1,0 +1,501 @@
+//===- FakeNccl.cpp - NCCL's functions, through files ---------------------===//
+//
+// Ranks are processes that share a folder. What NCCL would hang on hangs here
+// as well: a send ends when its receive has come, calls of a communicator
+// follow one another. Members must make the same calls, and calls of
+// communicators that two ranks share in the same order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/comm/Combine.h"
+#include "test/runtime/fake/cuda/FakeGpu.h"
+#include "test/runtime/fake/nccl/Mailbox.h"
+
+#include <nccl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <unistd.h>
+
+using namespace pcc::fake;
+using pcc::runtime::ElementType;
+
+namespace {
+/// A communicator as one rank has it.
+struct Comm {
+  std::shared_ptr<Mailbox> mailbox; ///< of the job
+  std::string name;
+  std::vector<int> members; ///< world ranks
+  int self = 0;             ///< among them
+  int64_t calls = 0, splits = 0;
+  std::map<int, int64_t> sent, received; ///< by peer
+  ncclResult_t state = ncclSuccess;
+  bool hasEnded = false; ///< what it was given and has not done is left out
+};
+
+/// One piece of a point-to-point call.
+struct Transfer {
+  Comm *comm;
+  const void *data;
+  size_t bytes;
+  int peer;
+  bool isSend;
+  Stream *stream;
+  std::string name = {};
+  bool isBegun = false, isDone = false;
+};
+
+/// A collective as one rank makes it: its members must agree.
+struct Collective {
+  char kind[16] = "";
+  uint64_t count = 0;
+  int32_t type = 0, op = 0, root = 0;
+  bool operator==(const Collective &) const = default;
+};
+} // namespace
+
+/// Of the group that is being made.
+static thread_local int depth = 0;
+static thread_local std::vector<Transfer> grouped;
+static std::string lastError;
+
+/// Calls of every communicator so far: what ranks that share two of them must
+/// agree on.
+static std::map<std::string, int64_t> &launches() {
+  static std::map<std::string, int64_t> made;
+  return made;
+}
+
+static Comm &commOf(ncclComm_t comm) { return *reinterpret_cast<Comm *>(comm); }
+
+static ncclResult_t refuse(Comm *comm, ncclResult_t result, std::string why) {
+  lastError = std::move(why);
+  if (comm)
+    comm->state = result;
+  return result;
+}
+
+static ElementType elementOf(ncclDataType_t type) {
+  switch (type) {
+  case ncclInt8:
+    return ElementType::I8;
+  case ncclUint8:
+    return ElementType::U8;
+  case ncclInt32:
+    return ElementType::I32;
+  case ncclUint32:
+    return ElementType::U32;
+  case ncclInt64:
+    return ElementType::I64;
+  case ncclUint64:
+    return ElementType::U64;
+  case ncclFloat16:
+    return ElementType::F16;
+  case ncclBfloat16:
+    return ElementType::BF16;
+  case ncclFloat64:
+    return ElementType::F64;
+  default:
+    return ElementType::F32;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One collective on one rank, from the first look at it to its result.
+class Meeting {
+public:
+  Meeting(Comm &comm, Collective what, const void *in, size_t inBytes,
+          std::function<void(const std::vector<std::string> &)> finish)
+      : comm(comm), what(what), in(static_cast<const char *>(in)),
+        inBytes(inBytes), finish(std::move(finish)), number(++comm.calls),
+        order(launches()) {
+    ++launches()[comm.name];
+  }
+
+  /// True when it is done.
+  bool advance() {
+    if (comm.hasEnded)
+      return true;
+    if (!isPosted)
+      post();
+    if (!hasAll())
+      return false;
+    std::vector<std::string> parts;
+    for (size_t member = 0; member < comm.members.size(); ++member)
+      if (!readPart(int(member), parts))
+        return true;
+    finish(parts);
+    // Everybody who is here has done with the one before.
+    comm.mailbox->remove(nameOf(comm.self, number - 1));
+    return true;
+  }
+
+private:
+  std::string nameOf(int member, int64_t call) const {
+    return comm.name + ".call" + std::to_string(call) + "." +
+           std::to_string(member);
+  }
+
+  void post() {
+    isPosted = true;
+    std::string message(reinterpret_cast<const char *>(&what), sizeof what);
+    std::string text;
+    for (const auto &[name, count] : order)
+      text += name + "=" + std::to_string(count) + ";";
+    message += std::string(8, '\0');
+    const uint64_t length = text.size();
+    std::memcpy(message.data() + sizeof what, &length, sizeof length);
+    message += text;
+    message.append(in, inBytes);
+    comm.mailbox->put(nameOf(comm.self, number), message);
+  }
+
+  bool hasAll() const {
+    for (size_t member = 0; member < comm.members.size(); ++member)
+      if (!comm.mailbox->has(nameOf(int(member), number)))
+        return false;
+    return true;
+  }
+
+  bool readPart(int member, std::vector<std::string> &parts) {
+    const std::string message = comm.mailbox->read(nameOf(member, number));
+    Collective theirs;
+    std::memcpy(static_cast<void *>(&theirs), message.data(), sizeof theirs);
+    uint64_t length = 0;
+    std::memcpy(&length, message.data() + sizeof theirs, sizeof length);
+    const size_t head = sizeof theirs + sizeof length;
+    if (!(theirs == what)) {
+      refuse(&comm, ncclInvalidUsage,
+             std::string("members of ") + comm.name + " call " + what.kind +
+                 " and " + theirs.kind + ", or of different sizes");
+      return false;
+    }
+    if (!isInOrder(message.substr(head, length)))
+      return false;
+    parts.push_back(message.substr(head + length));
+    return true;
+  }
+
+  /// Of every communicator that both have, both have made as many calls.
+  bool isInOrder(const std::string &theirs) {
+    std::istringstream list(theirs);
+    for (std::string entry; std::getline(list, entry, ';');) {
+      const size_t equals = entry.find('=');
+      const auto mine = order.find(entry.substr(0, equals));
+      if (mine == order.end() ||
+          std::to_string(mine->second) == entry.substr(equals + 1))
+        continue;
+      refuse(&comm, ncclInvalidUsage,
+             "ranks call " + comm.name + " and " + mine->first +
+                 " in different orders");
+      return false;
+    }
+    return true;
+  }
+
+  Comm &comm;
+  const Collective what;
+  const char *in;
+  const size_t inBytes;
+  const std::function<void(const std::vector<std::string> &)> finish;
+  const int64_t number;
+  const std::map<std::string, int64_t> order;
+  bool isPosted = false;
+};
+} // namespace
+
+static ncclResult_t
+giveNow(ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
+        size_t inBytes, void *out, size_t outBytes,
+        std::function<void(const std::vector<std::string> &)> finish) {
+  FakeGpu &gpu = FakeGpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  Comm &comm = commOf(handle);
+  const Access accesses[] = {
+      {reinterpret_cast<uintptr_t>(in), inBytes, false},
+      {reinterpret_cast<uintptr_t>(out), outBytes, true}};
+  auto meeting =
+      std::make_shared<Meeting>(comm, what, in, inBytes, std::move(finish));
+  const bool isOrdered =
+      gpu.give(*reinterpret_cast<Stream *>(stream), what.kind, accesses,
+               [meeting] { return meeting->advance(); });
+  return isOrdered ? ncclSuccess : refuse(&comm, ncclInvalidUsage, gpu.error);
+}
+
+/// Calls that are to be swapped wait for the next one.
+static ncclResult_t
+giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
+               const void *in, size_t inBytes, void *out, size_t outBytes,
+               std::function<void(const std::vector<std::string> &)> finish) {
+  static int64_t calls = 0;
+  static std::function<ncclResult_t()> held;
+  const Comm &comm = commOf(handle);
+  const auto give = [=] {
+    return giveNow(handle, stream, what, in, inBytes, out, outBytes, finish);
+  };
+  if (comm.members[size_t(comm.self)] == 1 && ++calls == settings().swapAt) {
+    held = give;
+    return ncclSuccess;
+  }
+  const ncclResult_t result = give();
+  if (result != ncclSuccess || !held)
+    return result;
+  return std::exchange(held, {})();
+}
+
+static Collective describe(const char *kind, size_t count, ncclDataType_t type,
+                           int op = 0, int root = 0) {
+  Collective what;
+  std::memset(static_cast<void *>(&what), 0, sizeof what);
+  std::strncpy(what.kind, kind, sizeof what.kind - 1);
+  what.count = count;
+  what.type = type;
+  what.op = op;
+  what.root = root;
+  return what;
+}
+
+/// Reduces element `first` on of all parts, in the order of ranks.
+static void reduce(const std::vector<std::string> &parts, size_t first,
+                   size_t count, ncclDataType_t type, ncclRedOp_t op,
+                   void *out) {
+  static constexpr pcc::runtime::Reduction kinds[] = {
+      pcc::runtime::Reduction::Sum, pcc::runtime::Reduction::Prod,
+      pcc::runtime::Reduction::Max, pcc::runtime::Reduction::Min};
+  std::vector<const void *> inputs;
+  for (const std::string &part : parts)
+    inputs.push_back(part.data() +
+                     first * pcc::runtime::sizeOf(elementOf(type)));
+  void *const outputs[] = {out};
+  pcc::runtime::combine(inputs, outputs, 0, count, elementOf(type), kinds[op]);
+}
+
+//===----------------------------------------------------------------------===//
+// Point to point
+//===----------------------------------------------------------------------===//
+
+/// One look at one piece.
+static void advance(Transfer &transfer) {
+  Comm &comm = *transfer.comm;
+  Mailbox &mailbox = *comm.mailbox;
+  if (transfer.isSend) {
+    if (!transfer.isBegun)
+      mailbox.put(transfer.name,
+                  std::string(static_cast<const char *>(transfer.data),
+                              transfer.bytes));
+    transfer.isBegun = true;
+    transfer.isDone = !mailbox.has(transfer.name);
+    return;
+  }
+  if (!mailbox.has(transfer.name))
+    return;
+  const std::string message = mailbox.read(transfer.name);
+  if (message.size() != transfer.bytes)
+    refuse(&comm, ncclInvalidUsage, "a receive of another size than its send");
+  else
+    std::memcpy(const_cast<void *>(transfer.data), message.data(),
+                message.size());
+  mailbox.remove(transfer.name);
+  transfer.isDone = true;
+}
+
+static ncclResult_t giveTransfers(std::vector<Transfer> transfers) {
+  if (transfers.empty())
+    return ncclSuccess;
+  FakeGpu &gpu = FakeGpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  std::vector<Access> accesses;
+  for (Transfer &transfer : transfers) {
+    Comm &comm = *transfer.comm;
+    accesses.push_back({reinterpret_cast<uintptr_t>(transfer.data),
+                        transfer.bytes, !transfer.isSend});
+    auto &numbers = transfer.isSend ? comm.sent : comm.received;
+    const int from = transfer.isSend ? comm.self : transfer.peer;
+    const int to = transfer.isSend ? transfer.peer : comm.self;
+    transfer.name = comm.name + ".p" + std::to_string(from) + "-" +
+                    std::to_string(to) + "." +
+                    std::to_string(numbers[transfer.peer]++);
+  }
+  Comm *const first = transfers.front().comm;
+  Stream &stream = *transfers.front().stream;
+  auto all = std::make_shared<std::vector<Transfer>>(std::move(transfers));
+  const bool isOrdered = gpu.give(stream, "a transfer", accesses, [all] {
+    bool isDone = true;
+    for (Transfer &transfer : *all) {
+      transfer.isDone |= transfer.comm->hasEnded;
+      if (!transfer.isDone)
+        advance(transfer);
+      isDone &= transfer.isDone;
+    }
+    return isDone;
+  });
+  return isOrdered ? ncclSuccess : refuse(first, ncclInvalidUsage, gpu.error);
+}
+
+static ncclResult_t addTransfer(Transfer transfer) {
+  if (depth == 0)
+    return giveTransfers({std::move(transfer)});
+  grouped.push_back(std::move(transfer));
+  return ncclSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// NCCL
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+
+ncclResult_t ncclGetVersion(int *version) {
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
+}
+const char *ncclGetErrorString(ncclResult_t) { return lastError.c_str(); }
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
+  const char *folder = std::getenv("TMPDIR");
+  const std::string path =
+      std::string(folder ? folder : "/tmp") + "/pcc-fake-nccl-XXXXXX";
+  if (path.size() >= sizeof id->internal)
+    return refuse(nullptr, ncclSystemError, "TMPDIR is too long");
+  std::memset(id->internal, 0, sizeof id->internal);
+  std::memcpy(id->internal, path.data(), path.size());
+  return mkdtemp(id->internal) ? ncclSuccess
+                               : refuse(nullptr, ncclSystemError, "no folder");
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int size, ncclUniqueId id,
+                                    int rank, ncclConfig_t *) {
+  const std::lock_guard lock(FakeGpu::get().mutex);
+  auto comm = std::make_unique<Comm>();
+  comm->mailbox = std::make_shared<Mailbox>(id.internal);
+  comm->name = "world";
+  comm->self = rank;
+  for (int member = 0; member < size; ++member)
+    comm->members.push_back(member);
+  *made = reinterpret_cast<ncclComm_t>(comm.release());
+  return ncclSuccess;
+}
+
+/// Every rank leaves its color and key, and waits for those of all.
+ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key,
+                           ncclComm_t *made, ncclConfig_t *) {
+  Comm &parent = commOf(handle);
+  const std::string name =
+      parent.name + ".split" + std::to_string(parent.splits++);
+  parent.mailbox->put(name + "." + std::to_string(parent.self),
+                      std::to_string(color) + " " + std::to_string(key));
+  std::vector<std::pair<int, int>> chosen; ///< key, member of the parent
+  for (size_t member = 0; member < parent.members.size(); ++member) {
+    const std::string theirs = name + "." + std::to_string(member);
+    while (!parent.mailbox->has(theirs))
+      usleep(200);
+    int theirColor = 0, theirKey = 0;
+    std::istringstream(parent.mailbox->read(theirs)) >> theirColor >> theirKey;
+    if (theirColor == color)
+      chosen.emplace_back(theirKey, int(member));
+  }
+  *made = nullptr;
+  if (color == NCCL_SPLIT_NOCOLOR)
+    return ncclSuccess;
+  std::sort(chosen.begin(), chosen.end());
+  auto comm = std::make_unique<Comm>();
+  comm->mailbox = parent.mailbox;
+  comm->name = name + "." + std::to_string(color);
+  for (const auto &[theirKey, member] : chosen) {
+    if (member == parent.self)
+      comm->self = int(comm->members.size());
+    comm->members.push_back(parent.members[size_t(member)]);
+  }
+  *made = reinterpret_cast<ncclComm_t>(comm.release());
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
+ncclResult_t ncclCommDestroy(ncclComm_t handle) {
+  const std::lock_guard lock(FakeGpu::get().mutex);
+  // Its calls still know it.
+  commOf(handle).hasEnded = true;
+  return ncclSuccess;
+}
+ncclResult_t ncclCommAbort(ncclComm_t handle) {
+  return ncclCommDestroy(handle);
+}
+ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *state) {
+  *state = commOf(handle).state;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupStart() {
+  depth += settings().ungroup == 0;
+  return ncclSuccess;
+}
+ncclResult_t ncclGroupEnd() {
+  if (settings().ungroup != 0 || --depth > 0)
+    return ncclSuccess;
+  return giveTransfers(std::exchange(grouped, {}));
+}
+
+ncclResult_t ncclSend(const void *data, size_t count, ncclDataType_t type,
+                      int peer, ncclComm_t comm, cudaStream_t stream) {
+  return addTransfer({&commOf(comm), data,
+                      count * pcc::runtime::sizeOf(elementOf(type)), peer, true,
+                      reinterpret_cast<Stream *>(stream)});
+}
+ncclResult_t ncclRecv(void *data, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  return addTransfer({&commOf(comm), data,
+                      count * pcc::runtime::sizeOf(elementOf(type)), peer,
+                      false, reinterpret_cast<Stream *>(stream)});
+}
+
+ncclResult_t ncclAllReduce(const void *in, void *out, size_t count,
+                           ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
+                           cudaStream_t stream) {
+  const size_t bytes = count * pcc::runtime::sizeOf(elementOf(type));
+  return giveCollective(comm, stream, describe("all_reduce", count, type, op),
+                        in, bytes, out, bytes, [=](const auto &parts) {
+                          reduce(parts, 0, count, type, op, out);
+                        });
+}
+ncclResult_t ncclReduceScatter(const void *in, void *out, size_t count,
+                               ncclDataType_t type, ncclRedOp_t op,
+                               ncclComm_t comm, cudaStream_t stream) {
+  const size_t bytes = count * pcc::runtime::sizeOf(elementOf(type));
+  const auto self = size_t(commOf(comm).self);
+  return giveCollective(
+      comm, stream, describe("reduce_scatter", count, type, op), in,
+      bytes * commOf(comm).members.size(), out, bytes, [=](const auto &parts) {
+        reduce(parts, self * count, count, type, op, out);
+      });
+}
+ncclResult_t ncclAllGather(const void *in, void *out, size_t count,
+                           ncclDataType_t type, ncclComm_t comm,
+                           cudaStream_t stream) {
+  const size_t bytes = count * pcc::runtime::sizeOf(elementOf(type));
+  return giveCollective(comm, stream, describe("all_gather", count, type), in,
+                        bytes, out, bytes * commOf(comm).members.size(),
+                        [=](const auto &parts) {
+                          auto *place = static_cast<char *>(out);
+                          for (const std::string &part : parts) {
+                            std::memcpy(place, part.data(), bytes);
+                            place += bytes;
+                          }
+                        });
+}
+ncclResult_t ncclBroadcast(const void *in, void *out, size_t count,
+                           ncclDataType_t type, int root, ncclComm_t comm,
+                           cudaStream_t stream) {
+  const size_t bytes = count * pcc::runtime::sizeOf(elementOf(type));
+  return giveCollective(comm, stream,
+                        describe("broadcast", count, type, 0, root), in, bytes,
+                        out, bytes, [=](const auto &parts) {
+                          std::memcpy(out, parts[size_t(root)].data(), bytes);
+                        });
+}
+
+} // extern "C"
