@@ -135,7 +135,11 @@ public:
     return createGroups(groups, created);
   }
 
-  /// Of groups that begin what they do (QueuedGroup.h): what has gone wrong.
+  /// Of groups that begin what they do (QueuedGroup.h): what is begun from now
+  /// on is recorded by the device; the device does it again.
+  virtual void beginRecording() {}
+  virtual void beginReplay() {}
+  /// What has gone wrong.
   virtual Status poll() { return Status::success(); }
   /// The same: what was begun has lasted `seconds`, which is too long.
   virtual Status missed(double seconds) {

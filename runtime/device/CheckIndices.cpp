@@ -23,6 +23,8 @@ public:
         layout && usesAxis(*layout, context.mesh.microbatchAxis());
   }
 
+  bool isOfHost() const override { return true; }
+
   Status run(const RunContext &run) override {
     if (dependsOnMicrobatch)
       useMicrobatch(run.at);

@@ -86,6 +86,9 @@ class Operation {
 public:
   virtual ~Operation() = default;
   virtual Status run(const RunContext &context) = 0;
+  /// Whether it is done when run() returns, whatever the device: it is no part
+  /// of what the device records.
+  virtual bool isOfHost() const { return false; }
 };
 
 /// What one rank computes on. Its memory and its operations are used by one
@@ -122,6 +125,15 @@ public:
 
   /// Whether all that was begun is done.
   virtual Status poll(bool &isDone) = 0;
+
+  /// Whether it can keep what it is given and do all of that at once, again and
+  /// again.
+  virtual bool canRecord() const { return false; }
+  /// What it is given between these two is kept, and not done.
+  virtual Status beginRecording() { return Status::success(); }
+  virtual Status endRecording() { return Status::success(); }
+  /// Begins to do what it has kept.
+  virtual Status replay() { return Status::success(); }
 };
 
 } // namespace pcc::runtime

@@ -216,6 +216,8 @@ private:
     schedule.bindMessages(context, groups, world);
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
+    if (isSeen() || !options.recordSteps)
+      schedule.keepApart();
     if (trains(program)) {
       state.emplace(program, device, *buffers);
       training.emplace(program, mesh, at, options, world, *state, *hostBuffers,

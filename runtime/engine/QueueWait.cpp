@@ -19,9 +19,10 @@ static void pause(double waited) {
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   for (bool isDone = false;;) {
-    if (Status status = device.poll(isDone); status.failed() || isDone)
+    if (Status status = device.poll(isDone); status.failed())
       return status;
-    if (Status status = world.poll(); status.failed())
+    // What looks done may have failed.
+    if (Status status = world.poll(); status.failed() || isDone)
       return status;
     const double waited = watch.seconds();
     if (waited > world.deadline())

@@ -15,10 +15,12 @@ namespace pcc::runtime {
 struct RunOptions {
   std::map<std::string, std::string> inputs; ///< input name to .npy file
   std::string outputDirectory;               ///< empty: outputs are dropped
-  std::string comm;                          ///< empty: the launcher chooses
-  int threads = 0;                           ///< 0: cores / ranks of the host
-  std::string report;                        ///< JSON file, or empty
-  std::optional<uint64_t> randomInputs;      ///< seed
+  /// Whether devices that can keep a step replay it.
+  bool recordSteps = true;
+  std::string comm;                     ///< empty: the launcher chooses
+  int threads = 0;                      ///< 0: cores / ranks of the host
+  std::string report;                   ///< JSON file, or empty
+  std::optional<uint64_t> randomInputs; ///< seed
   std::string weights; ///< replaces the recorded root if not empty
   std::string bundle;  ///< directory that packed weights are under
   /// Of a training run: the directory of .npy files with a leading step

@@ -85,6 +85,9 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
          "how ranks communicate: mpi (processes), thread (one process), "
          "nccl (processes with a GPU each)")
       ->check(CLI::IsMember({"mpi", "thread", "nccl"}));
+  app.add_flag_callback(
+      "--no-graph", [&options] { options.recordSteps = false; },
+      "GPUs get every kernel of every step, not a graph of the step");
   app.add_option("--threads", options.threads,
                  "threads of each rank (default: cores / ranks)")
       ->check(CLI::Range(1, 4096));

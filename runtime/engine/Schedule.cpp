@@ -189,7 +189,7 @@ Status Schedule::runList(std::vector<Step> &steps, const RunContext &run,
   return status;
 }
 
-Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
+Status Schedule::runActs(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                          StepLog &log) {
   log.beginStep();
   for (const auto &[data, bytes] : accumulators)
@@ -222,6 +222,55 @@ Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
     log.endAction(index);
     world->recorder().end(entry);
   }
+  return Status::success();
+}
+
+/// What is done on the host while the device replays a step.
+Status Schedule::runOnHost(const Mesh &mesh, Coordinates at) {
+  int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
+  for (const Act &act : acts) {
+    if (act.function < 0)
+      continue;
+    microbatch = act.microbatch;
+    for (const Step &step : functions[size_t(act.function)])
+      if (step.operation && step.operation->isOfHost())
+        if (Status status =
+                step.operation->run({at, act.microbatch, act.id.action});
+            status.failed())
+          return status;
+  }
+  return Status::success();
+}
+
+Status Schedule::record(const Mesh &mesh, const Coordinates &at,
+                        TimeSpent &spent, StepLog &log) {
+  if (Status status = device->beginRecording(); status.failed())
+    return status;
+  world->beginRecording();
+  if (Status status = runActs(mesh, at, spent, log); status.failed())
+    return status;
+  isRecorded = true;
+  return device->endRecording();
+}
+
+/// The first step makes everything ready that is only made when it is needed;
+/// the second is recorded.
+Status Schedule::begin(const Mesh &mesh, const Coordinates &at,
+                       TimeSpent &spent, StepLog &log) {
+  if (!device->canRecord() || !mayRecord || numSteps++ == 0)
+    return runActs(mesh, at, spent, log);
+  if (Status status =
+          isRecorded ? runOnHost(mesh, at) : record(mesh, at, spent, log);
+      status.failed())
+    return status;
+  world->beginReplay();
+  return device->replay();
+}
+
+Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
+                         StepLog &log) {
+  if (Status status = begin(mesh, at, spent, log); status.failed())
+    return status;
   const StopWatch computing;
   Status status = waitForQueue(*device, *world);
   spent.compute += computing.seconds();

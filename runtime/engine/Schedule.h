@@ -35,7 +35,11 @@ public:
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
-  /// Runs one step, adds the time spent, and tells `log` what it does.
+  /// Steps are never recorded: somebody wants to see when what happens.
+  void keepApart() { mayRecord = false; }
+
+  /// Runs one step, adds the time spent, and tells `log` what it does, unless
+  /// the device replays the step.
   Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                  StepLog &log);
 
@@ -78,6 +82,13 @@ private:
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, Step &step);
+  Status runActs(const Mesh &mesh, Coordinates at, TimeSpent &spent,
+                 StepLog &log);
+  Status runOnHost(const Mesh &mesh, Coordinates at);
+  Status record(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
+                StepLog &log);
+  Status begin(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
+               StepLog &log);
   Status run(Step &step, const RunContext &run);
   Status post(const Act &act);
   Status wait(const Act &act);
@@ -87,6 +98,8 @@ private:
   Group *pipeline = nullptr;
   Device *device = nullptr;
   World *world = nullptr;
+  bool mayRecord = true, isRecorded = false;
+  int64_t numSteps = 0;
   /// What is 0 when a step begins, and its bytes.
   std::vector<std::pair<void *, size_t>> accumulators;
   std::vector<std::vector<Step>> functions;

@@ -55,6 +55,8 @@ def train(name, plan):
         run = ["run", bundle, "--random-inputs", "1", "--steps", "3", "-q"]
         pcc.succeed(path, "-o", bundle, *TARGET, *options, *pcc.plan_options(plan))
         got = steps(pcc.succeed(*run, env=fake(folder)))
+        if steps(pcc.succeed(*run, "--no-graph", env=fake(folder, "seed=7"))) != got:
+            raise pcc.Failure("a graph of the step gives other numbers than its kernels")
         pcc.succeed(path, "-o", bundle, *options)
         want = steps(pcc.succeed(*run))
         for step, pair in enumerate(zip(got, want, strict=True), 1):

@@ -125,9 +125,19 @@ Status NcclJob::settle(ncclResult_t result, ncclComm_t comm, const char *call) {
   return library.check(result, call);
 }
 
+void NcclJob::tellRecorder(Call &call) {
+  call.isOpen = true;
+  call.entry = recorder->begin(FlightKind::Wait, call.name, call.action);
+  for (int member : call.members)
+    if (member != rank)
+      recorder->addPeer(call.entry, member);
+}
+
 void NcclJob::note(const NcclLane &lane, const char *name,
                    const ActionId &action, std::span<const int> members) {
-  Call &call = calls[numCalls++ % kMostCalls];
+  closeRecorded();
+  Call &call =
+      isRecording ? recorded.emplace_back() : calls[numCalls++ % kMostCalls];
   // Strings keep their room: nothing is allocated here in the long run.
   call.lane = lane.number;
   call.number = ++given[lane.number];
@@ -135,11 +145,23 @@ void NcclJob::note(const NcclLane &lane, const char *name,
   call.action.action.assign(action.action);
   call.action.value.assign(action.value);
   call.members = members;
-  call.isOpen = true;
-  call.entry = recorder->begin(FlightKind::Wait, name, action);
-  for (int member : members)
-    if (member != rank)
-      recorder->addPeer(call.entry, member);
+  if (!isRecording)
+    tellRecorder(call);
+}
+
+void NcclJob::beginRecording() {
+  isRecording = true;
+  before = given;
+}
+
+/// Nothing else is under way: counters go back.
+void NcclJob::beginReplay() {
+  closeCalls();
+  isRecording = false;
+  isReplaying = true;
+  numReplayed = 0;
+  for (size_t lane = 0; lane < before.size(); ++lane)
+    done[lane] = before[lane];
 }
 
 Status NcclJob::noteEnd(const NcclLane &lane) {
@@ -156,6 +178,7 @@ bool NcclJob::isDone(const Call &call) const {
 }
 
 void NcclJob::closeCalls() {
+  closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
   for (size_t i = firstOpen; i < numCalls; ++i) {
     Call &call = calls[i % kMostCalls];
@@ -168,25 +191,51 @@ void NcclJob::closeCalls() {
   }
 }
 
+/// Of a replay the recorder has the call that is waited for.
+void NcclJob::closeRecorded() {
+  while (isReplaying && numReplayed < recorded.size()) {
+    Call &call = recorded[numReplayed];
+    if (!call.isOpen)
+      tellRecorder(call);
+    if (!isDone(call))
+      return;
+    call.isOpen = false;
+    recorder->end(call.entry);
+    ++numReplayed;
+  }
+  if (isReplaying) {
+    // Calls outside of steps count on.
+    for (size_t lane = 0; lane < before.size(); ++lane)
+      done[lane] = given[lane];
+    isReplaying = false;
+  }
+}
+
+const NcclJob::Call *NcclJob::findOpen() const {
+  if (isReplaying)
+    return &recorded[numReplayed];
+  return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
+}
+
 Status NcclJob::missed(double seconds) {
   closeCalls();
-  if (firstOpen == numCalls)
+  const Call *call = findOpen();
+  if (!call)
     return Status::error(PeerLost, gpu.description() + " was not done after " +
                                        std::to_string(int64_t(seconds)) + " s");
-  const Call &call = calls[firstOpen % kMostCalls];
-  std::vector<int> others(call.members.begin(), call.members.end());
+  std::vector<int> others(call->members.begin(), call->members.end());
   std::erase(others, rank);
-  return missedDeadline({rank, call.name, call.action, call.members}, seconds,
-                        others);
+  return missedDeadline({rank, call->name, call->action, call->members},
+                        seconds, others);
 }
 
 Status NcclJob::waitForAll() {
   const auto begin = std::chrono::steady_clock::now();
   for (bool isDone = false;;) {
-    if (Status status = gpu.poll(gpu.stream(), isDone);
-        status.failed() || isDone)
+    if (Status status = gpu.poll(gpu.stream(), isDone); status.failed())
       return status;
-    if (Status status = poll(); status.failed())
+    // What looks done may have failed.
+    if (Status status = poll(); status.failed() || isDone)
       return status;
     if (const double waited = secondsSince(begin); waited > deadlineSeconds)
       return missed(waited);

@@ -53,6 +53,11 @@ public:
             std::span<const int> members);
   Status noteEnd(const NcclLane &lane);
 
+  /// The calls from now on are those of every replay; the GPU does nothing
+  /// while a replay begins.
+  void beginRecording();
+  void beginReplay();
+
   /// What went wrong on any communicator since.
   Status poll();
   /// Names the oldest call that is not done after `seconds`.
@@ -87,6 +92,10 @@ private:
   Status openLane(ncclComm_t comm, NcclLane &lane);
   bool isDone(const Call &call) const;
   void closeCalls();
+  void closeRecorded();
+  /// The oldest that is not done; null if all are.
+  const Call *findOpen() const;
+  void tellRecorder(Call &call);
 
   std::vector<NcclLane> lanes; ///< that of all ranks first
   std::vector<uint32_t> given; ///< calls, by lane
@@ -95,6 +104,12 @@ private:
   static constexpr size_t kMostLanes = 1024;
   std::vector<Call> calls; ///< a ring
   size_t numCalls = 0, firstOpen = 0;
+  /// Those of a step that is replayed, where the counters begin, and how many
+  /// calls are done.
+  std::vector<Call> recorded;
+  std::vector<uint32_t> before;
+  size_t numReplayed = 0;
+  bool isRecording = false, isReplaying = false;
   Status aborted;
 };
 

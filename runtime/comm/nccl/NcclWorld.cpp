@@ -28,6 +28,8 @@ public:
     job->deadlineSeconds = std::min(seconds, kLongestDeadline);
   }
   double deadline() const override { return job->deadlineSeconds; }
+  void beginRecording() override { job->beginRecording(); }
+  void beginReplay() override { job->beginReplay(); }
   Status poll() override { return job->poll(); }
   Status missed(double seconds) override { return job->missed(seconds); }
   void abort(const std::string &reason, int exitCode) override {

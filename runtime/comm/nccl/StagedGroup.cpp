@@ -3,6 +3,7 @@
 #include "runtime/comm/nccl/StagedGroup.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pcc::runtime {
 
@@ -18,27 +19,38 @@ Status StagedGroup::reserve(size_t bytes) {
     return Status::success();
   // What is outgrown stays until the end: half as much, all together.
   reserved = std::max(bytes, 2 * reserved);
+  if (Status status = job->gpu.allocatePinned(reserved, pinned);
+      status.failed())
+    return status;
   return job->gpu.allocate(reserved, staging);
 }
 
 Status StagedGroup::upload(const void *from, size_t offset, size_t bytes) {
-  return bytes == 0 ? Status::success()
-                    : job->gpu.check(job->gpu.driver().cuMemcpyHtoDAsync(
-                                         addressOf(at(offset)), from, bytes,
-                                         job->gpu.stream()),
-                                     "cuMemcpyHtoDAsync");
+  if (bytes == 0)
+    return Status::success();
+  char *const host = static_cast<char *>(pinned) + offset;
+  std::memcpy(host, from, bytes);
+  return job->gpu.check(
+      job->gpu.driver().cuMemcpyHtoDAsync(addressOf(at(offset)), host, bytes,
+                                          job->gpu.stream()),
+      "cuMemcpyHtoDAsync");
 }
 
 /// Returns when it is there.
 Status StagedGroup::download(void *to, size_t offset, size_t bytes) {
+  char *const host = static_cast<char *>(pinned) + offset;
   if (bytes > 0)
     if (Status status = job->gpu.check(
-            job->gpu.driver().cuMemcpyDtoHAsync(to, addressOf(at(offset)),
+            job->gpu.driver().cuMemcpyDtoHAsync(host, addressOf(at(offset)),
                                                 bytes, job->gpu.stream()),
             "cuMemcpyDtoHAsync");
         status.failed())
       return status;
-  return job->waitForAll();
+  if (Status status = job->waitForAll(); status.failed())
+    return status;
+  if (bytes > 0)
+    std::memcpy(to, host, bytes);
+  return Status::success();
 }
 
 Status StagedGroup::allReduce(const void *in, void *out, size_t count,

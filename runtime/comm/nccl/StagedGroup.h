@@ -34,7 +34,8 @@ public:
   void advance() override {}
 
 private:
-  /// Room on the GPU for so many bytes.
+  /// Room for so many bytes: on the GPU, and of the host where its copies wait
+  /// for nothing. Neither is the caller's, who may leave after a deadline.
   Status reserve(size_t bytes);
   Status upload(const void *from, size_t offset, size_t bytes);
   Status download(void *to, size_t offset, size_t bytes);
@@ -44,7 +45,7 @@ private:
 
   std::shared_ptr<NcclJob> job;
   NcclGroup group;
-  void *staging = nullptr;
+  void *staging = nullptr, *pinned = nullptr;
   size_t reserved = 0;
 };
 

@@ -93,9 +93,37 @@ public:
 
   Status poll(bool &isDone) override { return gpu.poll(gpu.stream(), isDone); }
 
+  bool canRecord() const override { return true; }
+
+  Status beginRecording() override {
+    return gpu.check(gpu.driver().cuStreamBeginCapture(
+                         gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                     "cuStreamBeginCapture");
+  }
+
+  Status endRecording() override {
+    CUgraph graph = nullptr;
+    if (Status status =
+            gpu.check(gpu.driver().cuStreamEndCapture(gpu.stream(), &graph),
+                      "cuStreamEndCapture");
+        status.failed())
+      return status;
+    Status status =
+        gpu.check(gpu.driver().cuGraphInstantiateWithFlags(&step, graph, 0),
+                  "cuGraphInstantiateWithFlags");
+    gpu.driver().cuGraphDestroy(graph);
+    return status;
+  }
+
+  Status replay() override {
+    return gpu.check(gpu.driver().cuGraphLaunch(step, gpu.stream()),
+                     "cuGraphLaunch");
+  }
+
   CudaContext &context() { return gpu; }
 
 private:
+  CUgraphExec step = nullptr; ///< ends with its context
   CudaResources resources;
   CudaContext &gpu = resources.context();
 };

@@ -48,6 +48,11 @@ namespace pcc::runtime {
   X(cuEventDestroy)                                                            \
   X(cuEventRecord)                                                             \
   X(cuStreamWriteValue32)                                                      \
+  X(cuStreamBeginCapture)                                                      \
+  X(cuStreamEndCapture)                                                        \
+  X(cuGraphInstantiateWithFlags)                                               \
+  X(cuGraphDestroy)                                                            \
+  X(cuGraphLaunch)                                                             \
   X(cuModuleLoadDataEx)                                                        \
   X(cuModuleGetFunction)                                                       \
   X(cuLaunchKernel)

@@ -310,11 +310,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
       gpu.error = "a product uses memory that is not the GPU's";
       return CUBLAS_STATUS_EXECUTION_FAILED;
     }
-  const bool isOrdered = gpu.give(*reinterpret_cast<Stream *>(stream),
-                                  "a product", accesses, [made] {
-                                    made.run();
-                                    return true;
-                                  });
+  const Work multiply = [made] {
+    made.run();
+    return true;
+  };
+  const bool isOrdered =
+      gpu.give(*reinterpret_cast<Stream *>(stream), "a product", accesses,
+               [multiply] { return multiply; });
   return isOrdered ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 

@@ -43,11 +43,11 @@ static CUresult giveTask(Call &call, CUstream stream, const std::string &name,
                         access.bytes))
       return call.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
                        name + " uses memory that is not the GPU's");
-  return call.gpu.give(streamOf(stream), name, ofGpu,
-                       [work = std::move(work)] {
-                         work();
-                         return true;
-                       })
+  const Work once = [work = std::move(work)] {
+    work();
+    return true;
+  };
+  return call.gpu.give(streamOf(stream), name, ofGpu, [once] { return once; })
              ? CUDA_SUCCESS
              : CUDA_ERROR_ILLEGAL_STATE;
 }
@@ -264,10 +264,43 @@ CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address,
 }
 CUresult cuStreamQuery(CUstream stream) {
   Call call;
+  if (call.gpu.isCaptured(streamOf(stream)))
+    return call.fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                     "a captured stream was asked how far it is");
   const bool isDone = call.gpu.isDone(streamOf(stream));
   if (!call.gpu.fault.empty())
     return call.fail(CUDA_ERROR_ILLEGAL_STATE, call.gpu.fault);
   return isDone ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+// Graphs.
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+  Call call;
+  call.gpu.beginCapture(streamOf(stream));
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamEndCapture(CUstream, CUgraph *graph) {
+  Call call;
+  *graph = reinterpret_cast<CUgraph>(call.gpu.endCapture().release());
+  return *graph ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *made, CUgraph graph,
+                                     unsigned long long) {
+  *made = reinterpret_cast<CUgraphExec>(
+      new Recording(*reinterpret_cast<Recording *>(graph)));
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  delete reinterpret_cast<Recording *>(graph);
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream) {
+  Call call;
+  return call.gpu.replay(*reinterpret_cast<Recording *>(graph),
+                         streamOf(stream))
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_ILLEGAL_STATE;
 }
 
 // Kernels.

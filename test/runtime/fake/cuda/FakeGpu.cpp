@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 #include <sys/mman.h>
+#include <utility>
 
 namespace pcc::fake {
 
@@ -63,8 +64,12 @@ void FakeGpu::destroyStream(Stream *stream) {
 }
 
 bool FakeGpu::give(Stream &stream, std::string name,
-                   std::span<const Access> touched,
-                   std::function<bool()> work) {
+                   std::span<const Access> touched, const MakeWork &make) {
+  if (isCaptured(stream)) {
+    recording->push_back(
+        {&stream, std::move(name), {touched.begin(), touched.end()}, make});
+    return true;
+  }
   stream.clock.join(host);
   const TaskId id{stream.index, ++stream.given, std::move(name)};
   stream.clock.set(stream.index, id.number);
@@ -77,22 +82,93 @@ bool FakeGpu::give(Stream &stream, std::string name,
               " uses, and does not wait for it";
       isOrdered = false;
     }
-  stream.tasks.push_back({id, std::move(work), {}});
+  stream.tasks.push_back({id, make(), {}});
   return isOrdered;
 }
 
 void FakeGpu::record(Event &event, Stream &stream) {
+  if (isCaptured(stream)) {
+    event.place = recording->size();
+    recording->push_back({&stream});
+    return;
+  }
   stream.clock.join(host);
   event = {true, stream.index, stream.given, stream.clock};
 }
 
 void FakeGpu::await(Stream &stream, const Event &event) {
+  if (event.place && recording) {
+    if (!isCaptured(stream))
+      captured.push_back(&stream);
+    recording->push_back({&stream, "", {}, {}, event.place});
+    return;
+  }
   if (!event.isRecorded || ++waits == settings().dropWait)
     return;
   stream.clock.join(event.clock);
   stream.tasks.push_back(
       {{stream.index, ++stream.given, "a wait"}, nullptr, event});
   stream.clock.set(stream.index, stream.given);
+}
+
+bool FakeGpu::isCaptured(const Stream &stream) const {
+  return std::find(captured.begin(), captured.end(), &stream) != captured.end();
+}
+
+void FakeGpu::beginCapture(Stream &stream) {
+  recording = std::make_unique<Recording>();
+  captured = {&stream};
+}
+
+/// How much of each stream the first one waits for, and all that there is.
+static void countEntries(const Recording &recording,
+                         std::map<const Stream *, Clock> &clocks) {
+  std::vector<Clock> events(recording.size());
+  for (size_t i = 0; i < recording.size(); ++i) {
+    const Recorded &entry = recording[i];
+    Clock &clock = clocks[entry.stream];
+    if (entry.awaited)
+      clock.join(events[*entry.awaited]);
+    if (entry.make)
+      clock.set(entry.stream->index, clock.of(entry.stream->index) + 1);
+    events[i] = clock;
+  }
+}
+
+std::unique_ptr<Recording> FakeGpu::endCapture() {
+  std::map<const Stream *, Clock> clocks;
+  countEntries(*recording, clocks);
+  const Clock &first = clocks[captured.front()];
+  for (const Stream *stream : captured)
+    if (first.of(stream->index) < clocks[stream].of(stream->index)) {
+      error = "stream " + std::to_string(stream->index) +
+              " has not come back when the capture ends";
+      recording.reset();
+    }
+  captured.clear();
+  return std::exchange(recording, nullptr);
+}
+
+bool FakeGpu::replay(const Recording &entries, Stream &stream) {
+  Event start;
+  record(start, stream);
+  std::vector<Event> events(entries.size());
+  std::vector<const Stream *> started = {&stream};
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Recorded &entry = entries[i];
+    if (std::find(started.begin(), started.end(), entry.stream) ==
+        started.end()) {
+      started.push_back(entry.stream);
+      await(*entry.stream, start);
+    }
+    if (entry.awaited)
+      await(*entry.stream, events[*entry.awaited]);
+    else if (!entry.make)
+      record(events[i], *entry.stream);
+    else if (!give(*entry.stream, entry.name, entry.accesses, entry.make))
+      return false;
+  }
+  return true;
 }
 
 bool FakeGpu::canRun(const Stream &stream) const {

@@ -42,14 +42,32 @@ struct Event {
   size_t stream = 0;
   int64_t number = 0; ///< of the stream's last task then
   Clock clock;
+  /// Of a stream that is captured: where in the recording.
+  std::optional<size_t> place = {};
 };
+
+/// False while it waits for another rank: it is tried again.
+using Work = std::function<bool()>;
+/// Work that is done once, or once in every replay.
+using MakeWork = std::function<Work()>;
 
 struct Task {
   TaskId id;
-  /// False while it waits for another rank: it is tried again.
-  std::function<bool()> work;
+  Work work;
   std::optional<Event> awaited; ///< runs nothing until then
 };
+
+struct Stream;
+
+/// What a captured stream was given: a task, an event, or a wait for one.
+struct Recorded {
+  Stream *stream;
+  std::string name = {};
+  std::vector<Access> accesses = {};
+  MakeWork make = {};
+  std::optional<size_t> awaited = {}; ///< where that event is
+};
+using Recording = std::vector<Recorded>;
 
 struct Stream {
   size_t index;
@@ -71,9 +89,16 @@ public:
   /// Adds a task that reads and writes what `accesses` say. False if it does
   /// not wait for what it should: `error` says what.
   bool give(Stream &stream, std::string name, std::span<const Access> accesses,
-            std::function<bool()> work);
+            const MakeWork &make);
   void record(Event &event, Stream &stream);
   void await(Stream &stream, const Event &event);
+
+  /// What `stream` and those that wait for it are given is kept from now on.
+  void beginCapture(Stream &stream);
+  /// Null, with the reason in `error`, if a stream has not come back.
+  std::unique_ptr<Recording> endCapture();
+  bool isCaptured(const Stream &stream) const;
+  bool replay(const Recording &recording, Stream &stream);
 
   /// Runs some tasks; whether the stream has none left.
   bool isDone(Stream &stream);
@@ -106,7 +131,9 @@ private:
   int memoryRights = 0;               ///< none
   size_t allocated = 0;
   AccessLog accesses;
-  Clock host; ///< what the host knows to be done
+  std::unique_ptr<Recording> recording; ///< while streams are captured
+  std::vector<const Stream *> captured; ///< the one that began first
+  Clock host;                           ///< what the host knows to be done
   int64_t waits = 0;
 };
 

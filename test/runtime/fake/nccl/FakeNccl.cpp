@@ -219,15 +219,17 @@ giveNow(ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
   const Access accesses[] = {
       {reinterpret_cast<uintptr_t>(in), inBytes, false},
       {reinterpret_cast<uintptr_t>(out), outBytes, true}};
-  auto meeting =
-      std::make_shared<Meeting>(comm, what, in, inBytes, std::move(finish));
+  const MakeWork meet = [=, &comm] {
+    auto meeting = std::make_shared<Meeting>(comm, what, in, inBytes, finish);
+    return [meeting] { return meeting->advance(); };
+  };
   const bool isOrdered =
-      gpu.give(*reinterpret_cast<Stream *>(stream), what.kind, accesses,
-               [meeting] { return meeting->advance(); });
+      gpu.give(*reinterpret_cast<Stream *>(stream), what.kind, accesses, meet);
   return isOrdered ? ncclSuccess : refuse(&comm, ncclInvalidUsage, gpu.error);
 }
 
-/// Calls that are to be swapped wait for the next one.
+/// A call that is to be swapped waits for the next one. Rank 1 lists its calls'
+/// communicators, so that tests find two to swap.
 static ncclResult_t
 giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
                const void *in, size_t inBytes, void *out, size_t outBytes,
@@ -238,12 +240,14 @@ giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
   const auto give = [=] {
     return giveNow(handle, stream, what, in, inBytes, out, outBytes, finish);
   };
-  if (comm.members[size_t(comm.self)] == 1 && ++calls == settings().swapAt) {
-    held = give;
-    return ncclSuccess;
+  if (comm.members[size_t(comm.self)] == 1) {
+    comm.mailbox->append("calls", comm.name + "\n");
+    if (++calls == settings().swapAt) {
+      held = give;
+      return ncclSuccess;
+    }
   }
-  const ncclResult_t result = give();
-  if (result != ncclSuccess || !held)
+  if (const ncclResult_t result = give(); result != ncclSuccess || !held)
     return result;
   return std::exchange(held, {})();
 }
@@ -304,36 +308,45 @@ static void advance(Transfer &transfer) {
   transfer.isDone = true;
 }
 
+static bool advanceAll(std::vector<Transfer> &transfers) {
+  bool isDone = true;
+  for (Transfer &transfer : transfers) {
+    transfer.isDone |= transfer.comm->hasEnded;
+    if (!transfer.isDone)
+      advance(transfer);
+    isDone &= transfer.isDone;
+  }
+  return isDone;
+}
+
+/// The k-th that one sends is the k-th that the other receives.
+static std::string nextName(const Transfer &transfer) {
+  Comm &comm = *transfer.comm;
+  auto &numbers = transfer.isSend ? comm.sent : comm.received;
+  const int from = transfer.isSend ? comm.self : transfer.peer;
+  const int to = transfer.isSend ? transfer.peer : comm.self;
+  return comm.name + ".p" + std::to_string(from) + "-" + std::to_string(to) +
+         "." + std::to_string(numbers[transfer.peer]++);
+}
+
 static ncclResult_t giveTransfers(std::vector<Transfer> transfers) {
   if (transfers.empty())
     return ncclSuccess;
   FakeGpu &gpu = FakeGpu::get();
   const std::lock_guard lock(gpu.mutex);
   std::vector<Access> accesses;
-  for (Transfer &transfer : transfers) {
-    Comm &comm = *transfer.comm;
+  for (const Transfer &transfer : transfers)
     accesses.push_back({reinterpret_cast<uintptr_t>(transfer.data),
                         transfer.bytes, !transfer.isSend});
-    auto &numbers = transfer.isSend ? comm.sent : comm.received;
-    const int from = transfer.isSend ? comm.self : transfer.peer;
-    const int to = transfer.isSend ? transfer.peer : comm.self;
-    transfer.name = comm.name + ".p" + std::to_string(from) + "-" +
-                    std::to_string(to) + "." +
-                    std::to_string(numbers[transfer.peer]++);
-  }
   Comm *const first = transfers.front().comm;
   Stream &stream = *transfers.front().stream;
-  auto all = std::make_shared<std::vector<Transfer>>(std::move(transfers));
-  const bool isOrdered = gpu.give(stream, "a transfer", accesses, [all] {
-    bool isDone = true;
-    for (Transfer &transfer : *all) {
-      transfer.isDone |= transfer.comm->hasEnded;
-      if (!transfer.isDone)
-        advance(transfer);
-      isDone &= transfer.isDone;
-    }
-    return isDone;
-  });
+  const MakeWork travel = [transfers = std::move(transfers)] {
+    auto all = std::make_shared<std::vector<Transfer>>(transfers);
+    for (Transfer &transfer : *all)
+      transfer.name = nextName(transfer);
+    return [all] { return advanceAll(*all); };
+  };
+  const bool isOrdered = gpu.give(stream, "a transfer", accesses, travel);
   return isOrdered ? ncclSuccess : refuse(first, ncclInvalidUsage, gpu.error);
 }
 

@@ -16,6 +16,10 @@ void Mailbox::put(const std::string &name, const std::string &message) const {
   std::rename(unfinished.c_str(), path(name).c_str());
 }
 
+void Mailbox::append(const std::string &name, const std::string &line) const {
+  std::ofstream(path(name), std::ios::app) << line;
+}
+
 bool Mailbox::has(const std::string &name) const {
   return access(path(name).c_str(), F_OK) == 0;
 }

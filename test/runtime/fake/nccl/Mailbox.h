@@ -14,6 +14,7 @@ public:
   explicit Mailbox(std::string folder) : folder(std::move(folder)) {}
 
   void put(const std::string &name, const std::string &message) const;
+  void append(const std::string &name, const std::string &line) const;
   bool has(const std::string &name) const;
   std::string read(const std::string &name) const;
   void remove(const std::string &name) const;
