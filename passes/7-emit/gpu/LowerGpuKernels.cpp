@@ -108,13 +108,19 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                     builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     builder.getDenseI32ArrayAttr({int32_t(plan.threads)}));
-  for (auto [i, type] : llvm::enumerate(types))
-    if (isa<LLVM::LLVMPointerType>(type)) {
+  // A result may lie where an operand of its type does.
+  SmallVector<Type> tensors(kernel.getArgumentTypes());
+  llvm::append_range(tensors, kernel.getResultTypes());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    const bool mayShare =
+        llvm::is_contained(kernel.getArgumentTypes(), tensor) &&
+        llvm::is_contained(kernel.getResultTypes(), tensor);
+    if (!mayShare)
       function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                           builder.getUnitAttr());
-      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                          builder.getI32IntegerAttr(16));
-    }
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI32IntegerAttr(16));
+  }
   return function;
 }
 

@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/program/BufferPlan.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/KernelPlan.h"
 #include "passes/7-emit/program/ConstantBytes.h"
 #include "passes/plan/Arena.h"
 
@@ -93,7 +94,52 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
     return storageForMoved(collective, function);
   if (auto receive = dyn_cast<pipe::ReceiveOp>(op))
     return storageForReceived(receive, function);
+  if (const int weight = storageOfUpdated(value); weight >= 0)
+    return weight;
   return newStorage(value);
+}
+
+/// Whether each element of a kernel's results follows from elements at its own
+/// place.
+static bool isElementWise(rank::KernelOp kernel) {
+  return llvm::all_of(
+      kernel.getBody().front().without_terminator(), [](Operation &op) {
+        const ReadKind kind = readKindOf(&op);
+        return kind == ReadKind::ElementWise || kind == ReadKind::Leaf;
+      });
+}
+
+/// Whether nobody reads `weight` behind `launch`.
+static bool readsLast(rank::LaunchOp launch, Value weight) {
+  return llvm::all_of(weight.getUsers(), [&](Operation *user) {
+    if (isa<graph::ReshapeOp>(user))
+      return readsLast(launch, user->getResult(0));
+    return user == launch || user->isBeforeInBlock(launch);
+  });
+}
+
+/// A weight that a kernel makes anew lies where it lay, if nobody reads the old
+/// one any more; -1 otherwise.
+int BufferPlan::storageOfUpdated(Value value) {
+  auto launch = value.getDefiningOp<rank::LaunchOp>();
+  auto set = llvm::find_if(value.getUsers(), [](Operation *user) {
+    return isa<graph::SetParameterOp>(user);
+  });
+  if (!launch || set == value.user_end())
+    return -1;
+  auto kernel =
+      ModuleOp(facts.module).lookupSymbol<rank::KernelOp>(launch.getKernel());
+  const int32_t parameter =
+      parameterList.add(cast<graph::SetParameterOp>(*set));
+  int storage = -1;
+  for (auto get : launch->getBlock()->getOps<graph::GetParameterOp>()) {
+    if (parameterList.add(get) != parameter)
+      continue;
+    if (get.getType() != value.getType() || !readsLast(launch, get))
+      return -1;
+    storage = storageOf.at(get);
+  }
+  return isElementWise(kernel) ? storage : -1;
 }
 
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,

@@ -10,7 +10,7 @@ using namespace pcc::emit;
 /// Its value has a storage, which is all there is to it.
 static bool isThere(Operation *, InstructionWriter &) { return true; }
 
-/// The position's own copy is overwritten.
+/// The position's own copy is overwritten, unless the value lies there already.
 static bool setParameter(Operation *op, InstructionWriter &writer) {
   auto set = cast<graph::SetParameterOp>(op);
   program::CopyT copy;
@@ -18,6 +18,8 @@ static bool setParameter(Operation *op, InstructionWriter &writer) {
   copy.target = writer.buffers.parameterBuffer(set);
   if (copy.target < 0)
     return false;
+  if (copy.target == copy.source)
+    return true;
   copy.source_offset = std::make_unique<program::ScalarT>();
   copy.target_offset = std::make_unique<program::ScalarT>();
   copy.loops.emplace_back(graph::tensorType(set.getValue()).getNumElements(), 1,

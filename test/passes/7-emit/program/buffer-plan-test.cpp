@@ -133,3 +133,55 @@ module attributes {
   EXPECT_EQ(program.inputs[0]->batch_dim, 0);
   EXPECT_TRUE(program.inputs[0]->is_labels);
 }
+
+static std::string updateOf(const std::string &update,
+                            const std::string &behind = "") {
+  return R"mlir(
+module attributes {dist.mesh = #dist.mesh<tp = 1>, graph.inputs = [], graph.outputs = []} {
+  graph.parameter @w : tensor<4x8xf32> trained
+  rank.kernel @halve(%w: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %h = graph.add %w, %w : tensor<4x8xf32>, tensor<4x8xf32>
+    rank.yield %h : tensor<4x8xf32>
+  }
+  rank.kernel @turn(%w: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %r = graph.slice %w starts [3, 0] sizes [4, 8] steps [-1, 1] : tensor<4x8xf32>
+    rank.yield %r : tensor<4x8xf32>
+  }
+  func.func @stage_0() attributes {pipe.stage = 0 : i64} {
+    return
+  }
+  func.func @stage_0_update_0() attributes {pipe.stage = 0 : i64, pipe.action = "U0"} {
+    %w = graph.get_parameter @w : tensor<4x8xf32>
+    %n = rank.launch )mlir" +
+         update + R"mlir((%w) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    )mlir" +
+         behind +
+         R"mlir(
+    graph.set_parameter @w, %n : tensor<4x8xf32>
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0", "0U0"]
+})mlir";
+}
+
+static bool copies(const program::ProgramT &program) {
+  return llvm::any_of(program.functions[1]->instructions,
+                      [](const auto &instruction) {
+                        return instruction->body.AsCopy() != nullptr;
+                      });
+}
+
+TEST(BufferPlan, AWeightIsUpdatedWhereItLies) {
+  const program::ProgramT program = programOf(updateOf("@halve"));
+  EXPECT_FALSE(copies(program));
+  EXPECT_EQ(program.arena_bytes, 0);
+}
+
+/// What reads other places than it writes, and what another op reads behind it,
+/// has to stay.
+TEST(BufferPlan, AWeightThatIsReadBehindItsUpdateIsCopied) {
+  EXPECT_TRUE(copies(programOf(updateOf("@turn"))));
+  EXPECT_TRUE(copies(programOf(updateOf(
+      "@halve", "%m = graph.matmul %w, %w {transpose_rhs} : tensor<4x8xf32>, "
+                "tensor<4x8xf32>"))));
+}
