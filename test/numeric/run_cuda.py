@@ -28,13 +28,7 @@ def infer(name, plan):
         executed.compare(oracle.load(out), oracle.load(os.path.join(folder, "expected")), RUN_TOLERANCE)
 
 
-# What the cuda device cannot run yet.
-LATER = ("vit", "resnet", "mobilenet", "unet", "moe")
-
-
 for model in list(MODELS) + ["real:" + n for n in real_models()]:
-    if model.removeprefix("real:").startswith(LATER):
-        continue
     for plan in PLANS:
         CASES[f"{model} {plan}"] = lambda m=model, p=plan: infer(m, p)
 
