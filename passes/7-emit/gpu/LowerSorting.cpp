@@ -66,10 +66,15 @@ static Value indicesOf(Replacement &b, Value ranks, int64_t count) {
   return pairs.reduce(ReduceKind::Sum, index);
 }
 
+Value pcc::emit::sortedIndices(Replacement &b, Value value, bool largest,
+                               int64_t count) {
+  return indicesOf(b, ranksOf(b, value, largest), count);
+}
+
 static void lowerTopK(TopKOp op) {
   Replacement b(op);
   Value value = around(b, op.getInput(), op.getDim());
-  Value indices = indicesOf(b, ranksOf(b, value, op.getLargest()), op.getK());
+  Value indices = sortedIndices(b, value, op.getLargest(), op.getK());
   Value values = b.make<GatherElementsOp>(value, indices, uint64_t(1));
   b.replaceWith({values, indices});
 }

@@ -178,6 +178,20 @@ TEST(LowerForGpus, ScattersOfSlices) {
           << kind << updates;
 }
 
+/// Many large updates are brought next to each other: two rounds.
+TEST(LowerForGpus, ScattersOfManySlices) {
+  for (std::string kind : kinds)
+    for (std::string type : {"xf32>", "xbf16>", "xi32>"})
+      EXPECT_EQ(oneOp("%d: tensor<200x50" + type +
+                          ", %i: tensor<150x1xi64>, %u: tensor<150x50" + type,
+                      "scatter_nd " + kind + " %d, %i, %u",
+                      "tensor<200x50" + type +
+                          ", tensor<150x1xi64>, tensor<150x50" + type,
+                      "tensor<200x50" + type, {.least = -6, .most = 5}),
+                "")
+          << kind << type;
+}
+
 //===----------------------------------------------------------------------===//
 // Experts
 //===----------------------------------------------------------------------===//
