@@ -32,6 +32,8 @@ public:
   }
 
 private:
+  using Dims = SmallVector<int64_t>;
+
   Value columns() {
     bool isPlain = true;
     for (auto [dim, size] : llvm::zip_equal(dims, shapeOf(input).drop_front(2)))
@@ -51,15 +53,21 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
+  /// Windows larger than the result, as those of a filter's gradient, are
+  /// read row by row.
   Value productOfAll() {
     const int64_t depth = channels * taps;
-    Value right =
-        b.transpose(b.reshape(columns(), {batch, depth, outputs}), {1, 0, 2});
-    Value all = b.make<MatmulOp>(b.reshape(filters, {numFilters, depth}),
-                                 b.reshape(right, {depth, batch * outputs}),
-                                 false, false);
+    Value seen = b.reshape(columns(), {batch, depth, outputs});
+    Value right = b.reshape(
+        b.transpose(seen, isTall() ? Dims{0, 2, 1} : Dims{1, 0, 2}),
+        isTall() ? Dims{batch * outputs, depth} : Dims{depth, batch * outputs});
+    Value all = b.make<MatmulOp>(b.reshape(filters, {numFilters, depth}), right,
+                                 /*transpose_lhs=*/false,
+                                 /*transpose_rhs=*/isTall());
     return b.transpose(b.reshape(all, {numFilters, batch, outputs}), {1, 0, 2});
   }
+
+  bool isTall() const { return dims.back().window > dims.back().output; }
 
   /// Products of one column are no work for a library.
   Value multiplied() {

@@ -59,23 +59,99 @@ static void lowerGroupRows(GroupRowsOp op) {
   b.replaceWith({token, expert, weight, counts});
 }
 
-/// [experts, rows, n], of which row r keeps that of its expert; padding has
-/// none.
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The rows of each expert lie behind one another.
+class RowsByExpert {
+public:
+  explicit RowsByExpert(GroupedMatmulOp op)
+      : b(op), op(op), numExperts(shapeOf(op.getMatrices())[0]),
+        numRows(shapeOf(op.getRows())[0]), n(shapeOf(op.getResult())[1]),
+        counts(b.cast(op.getCounts(), b.getI64Type())),
+        ends(runningCount(b, counts)), starts(b.make<SubOp>(ends, counts)) {
+    Value found = sourceOfRows(b, ends, numRows);
+    isRow = b.compare(Predicate::Less, found, b.integer(numExperts));
+    expert = b.selectOr(isRow, found, 0);
+  }
+
+  void replace() {
+    const int64_t depth = shapeOf(op.getRows())[1];
+    const bool isTiled = numTiles() * (tile + depth) < numExperts * numRows;
+    Value products = isTiled ? productsOfTiles() : productsOfAll();
+    b.replaceWith(b.selectOr(b.reshape(isRow, {numRows, 1}), products, 0));
+  }
+
+private:
+  static constexpr int64_t tile = 128;
+
+  /// An expert's last tile may be almost empty.
+  int64_t numTiles() const { return numRows / tile + numExperts; }
+
+  Value at(Value vector, Value index) {
+    return b.make<GatherOp>(vector, index, uint64_t(0));
+  }
+
+  Value product(Value rows, Value matrices) {
+    return b.make<MatmulOp>(rows, matrices, /*transpose_lhs=*/false,
+                            op.getTransposeRhs());
+  }
+
+  /// [experts, rows, n], of which each row keeps that of its expert.
+  Value productsOfAll() {
+    Value rows =
+        b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]});
+    Value own =
+        b.broadcast(b.reshape(expert, {1, numRows, 1}), {1, numRows, n});
+    return b.reshape(b.make<GatherElementsOp>(product(rows, op.getMatrices()),
+                                              own, uint64_t(0)),
+                     {numRows, n});
+  }
+
+  /// [tiles, tile, n]: an expert's rows fill tiles of their own, which have a
+  /// copy of its matrix. What else lies in a tile is nobody's.
+  Value productsOfTiles() {
+    Value size = b.integer(tile);
+    Value tiles =
+        b.make<DivOp>(b.make<AddOp>(counts, b.integer(tile - 1)), size);
+    Value tileEnds = runningCount(b, tiles);
+    Value tileStarts = b.make<SubOp>(tileEnds, tiles);
+    Value owner = b.make<MinOp>(sourceOfRows(b, tileEnds, numTiles()),
+                                b.integer(numExperts - 1));
+    Value rows = at(op.getRows(), rowsOfTiles(owner, tileStarts));
+    Value made = product(rows, at(op.getMatrices(), owner));
+    Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
+    Value place =
+        b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
+    // Padding may be further behind than the tiles are.
+    place = b.selectOr(isRow, place, 0);
+    return at(b.reshape(made, {numTiles() * tile, n}), place);
+  }
+
+  /// [tiles, tile]: the rows of each tile of `owner`.
+  Value rowsOfTiles(Value owner, Value tileStarts) {
+    Value number =
+        b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
+    Value first = b.make<AddOp>(at(starts, owner),
+                                b.make<MulOp>(number, b.integer(tile)));
+    Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
+                              b.positions(tile, 1, 2));
+    // Tiles that nobody has.
+    return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
+                         b.integer(0));
+  }
+
+  Replacement b;
+  GroupedMatmulOp op;
+  int64_t numExperts, numRows, n;
+  Value counts, ends, starts, isRow, expert;
+};
+} // namespace
+
 static void lowerGroupedMatmul(GroupedMatmulOp op) {
-  Replacement b(op);
-  const int64_t experts = shapeOf(op.getMatrices())[0],
-                numRows = shapeOf(op.getRows())[0],
-                n = shapeOf(op.getResult())[1];
-  Value product = b.make<MatmulOp>(
-      b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]}),
-      op.getMatrices(), false, op.getTransposeRhs());
-  Value expert = sourceOfRows(
-      b, runningCount(b, b.cast(op.getCounts(), b.getI64Type())), numRows);
-  Value isRow = b.compare(Predicate::Less, expert, b.integer(experts));
-  Value own = b.reshape(b.selectOr(isRow, expert, 0), {1, numRows, 1});
-  Value kept = b.make<GatherElementsOp>(
-      product, b.broadcast(own, {1, numRows, n}), uint64_t(0));
-  b.replaceWith(b.selectOr(b.reshape(isRow, {1, numRows, 1}), kept, 0));
+  RowsByExpert(op).replace();
 }
 
 int64_t pcc::emit::lowerExperts(func::FuncOp function) {

@@ -8,8 +8,9 @@
 namespace pcc::emit {
 
 /// Replaces the ordering of rows by experts, whose places running counts tell,
-/// and products by experts: all matrices multiply all rows, and each row keeps
-/// what its expert made of it. Returns how many ops there were.
+/// and products by experts: either all matrices multiply all rows, and each row
+/// keeps what its expert made of it, or rows are laid in tiles of one expert
+/// each, whichever needs less memory. Returns how many ops there were.
 int64_t lowerExperts(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -7,6 +7,21 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
+bool Replacement::replaceEmpty() {
+  auto hasElements = [](Value result) {
+    return tensorType(result).getNumElements() > 0;
+  };
+  if (llvm::any_of(op->getResults(), hasElements))
+    return false;
+  SmallVector<Value> nothing;
+  for (Value result : op->getResults())
+    nothing.push_back(make<ConstantOp>(
+        result.getType(),
+        DenseElementsAttr::get(tensorType(result), ArrayRef<Attribute>())));
+  replaceWith(nothing);
+  return true;
+}
+
 void Replacement::replaceWith(ValueRange values) {
   for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
     result.replaceAllUsesWith(reshape(value, shapeOf(result)));

@@ -15,6 +15,8 @@ class Replacement : public graph::TensorBuilder {
 public:
   explicit Replacement(mlir::Operation *op) : TensorBuilder(op), op(op) {}
 
+  /// Whether no result has an element; replaces them by constants then.
+  bool replaceEmpty();
   /// Gives the readers of each result a value of its elements, and erases the
   /// op.
   void replaceWith(mlir::ValueRange values);
@@ -51,12 +53,14 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Calls `lower` with every `Op` of the function, which may erase it; returns
-/// how many there were.
+/// Calls `lower`, which may erase it, with every `Op` of the function that
+/// gives something; returns how many `Op` there were.
 template <typename Op>
 int64_t lowerEach(mlir::func::FuncOp function, void (*lower)(Op)) {
   llvm::SmallVector<Op> ops(function.getOps<Op>());
-  llvm::for_each(ops, lower);
+  for (Op op : ops)
+    if (!Replacement(op).replaceEmpty())
+      lower(op);
   return static_cast<int64_t>(ops.size());
 }
 

@@ -75,7 +75,7 @@ public:
   RowUpdates(Replacement &b, ScatteredRows rows)
       : ScatteredRows(rows), b(b), numRows(shapeOf(data)[1]),
         numUpdates(shapeOf(updates)[1]),
-        width(shapeOf(updates)[2] / std::max<int64_t>(1, shapeOf(places)[2])) {}
+        width(shapeOf(updates)[2] / shapeOf(places)[2]) {}
 
   Value build() {
     if (kind == ScatterKind::Set)
@@ -185,6 +185,8 @@ private:
 } // namespace
 
 Value pcc::emit::updatedRows(Replacement &b, ScatteredRows rows) {
+  if (tensorType(rows.updates).getNumElements() == 0)
+    return rows.data;
   Type element = tensorType(rows.data).getElementType();
   const bool rounds =
       rows.kind == ScatterKind::Add || rows.kind == ScatterKind::Mul;

@@ -98,6 +98,29 @@ TEST(LowerForGpus, PoolsOfTheImage) {
             "");
 }
 
+TEST(LowerForGpus, NoElements) {
+  EXPECT_EQ(oneOp("%x: tensor<2x3x2x2xf32>, %w: tensor<4x3x3x3xf32>",
+                  "conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: "
+                  "0, 0, 0, 0>, dilations = array<i64: 1, 1>}",
+                  "tensor<2x3x2x2xf32>, tensor<4x3x3x3xf32>",
+                  "tensor<2x4x0x0xf32>"),
+            "");
+  EXPECT_EQ(oneOp("%x: tensor<3x0xi64>", "cumsum %x along 1", "tensor<3x0xi64>",
+                  "tensor<3x0xi64>"),
+            "");
+  EXPECT_EQ(
+      oneOp("%d: tensor<3x4xf32>, %i: tensor<0x1xi64>, %u: tensor<0x4xf32>",
+            "scatter_nd set %d, %i, %u",
+            "tensor<3x4xf32>, tensor<0x1xi64>, tensor<0x4xf32>",
+            "tensor<3x4xf32>"),
+      "");
+  EXPECT_EQ(forGpus("%g: tensor<0x4xf32>", "tensor<0xi64>, tensor<4xi64>",
+                    "%t, %e, %w, %c = graph.group_rows %g chosen 2 : "
+                    "tensor<0x4xf32>\nreturn %t, %c : tensor<0xi64>, "
+                    "tensor<4xi64>"),
+            "");
+}
+
 //===----------------------------------------------------------------------===//
 // Sorts and scans
 //===----------------------------------------------------------------------===//
@@ -228,4 +251,20 @@ TEST(LowerForGpus, ProductsByExperts) {
                     "tensor<40x7xf32>", {.least = 0, .most = 10}),
               "")
         << form;
+}
+
+/// Most experts have rows in several tiles, some have none.
+TEST(LowerForGpus, ProductsOfTiles) {
+  EXPECT_EQ(oneOp("%x: tensor<1600x6xf32>, %w: tensor<8x6x7xf32>, %c: "
+                  "tensor<8xi64>",
+                  "grouped_matmul %x, %w by %c",
+                  "tensor<1600x6xf32>, tensor<8x6x7xf32>, tensor<8xi64>",
+                  "tensor<1600x7xf32>", {.least = 0, .most = 200}),
+            "");
+  EXPECT_EQ(oneOp("%x: tensor<700x6xbf16>, %w: tensor<8x7x6xbf16>, %c: "
+                  "tensor<8xi64>",
+                  "grouped_matmul %x, %w by %c {transpose_rhs}",
+                  "tensor<700x6xbf16>, tensor<8x7x6xbf16>, tensor<8xi64>",
+                  "tensor<700x7xbf16>", {.least = 0, .most = 3}),
+            "");
 }

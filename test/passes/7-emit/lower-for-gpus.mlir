@@ -111,3 +111,46 @@ module attributes {dist.target = "cuda"} {
     return %0 : tensor<1000xi64>
   }
 }
+
+// -----
+
+// Of many rows only the last update matters, once it has come together with those of its place.
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @a_row_takes_its_last_update
+  func.func @a_row_takes_its_last_update(%d: tensor<50x8xf32>, %i: tensor<3x1xi64>, %u: tensor<3x8xf32>)
+      -> tensor<50x8xf32> {
+    // CHECK:     %[[SUMS:.*]] = graph.reduce sum %{{.*}} over [1] : tensor<1x3x3x8xf32>
+    // CHECK:     graph.reduce max %{{.*}} over [2] : tensor<1x50x3xi64>
+    // CHECK:     graph.gather_elements %[[SUMS]]
+    // CHECK-NOT: graph.scatter_nd
+    %0 = graph.scatter_nd add %d, %i, %u : tensor<50x8xf32>, tensor<3x1xi64>, tensor<3x8xf32>
+    return %0 : tensor<50x8xf32>
+  }
+}
+
+// -----
+
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @few_rows_look_at_all_updates
+  func.func @few_rows_look_at_all_updates(%d: tensor<2xf32>, %i: tensor<9xi64>, %u: tensor<9xf32>) -> tensor<2xf32> {
+    // CHECK: %[[ALL:.*]] = graph.reduce sum %{{.*}} over [2] : tensor<1x2x9xf32>
+    // CHECK: graph.add
+    %0 = graph.scatter_elements add %d, %i, %u along 0 : tensor<2xf32>, tensor<9xi64>, tensor<9xf32>
+    return %0 : tensor<2xf32>
+  }
+}
+
+// -----
+
+// An expert's rows fill tiles of their own: 8 experts have at most 20 tiles of 128 rows.
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @tiles_have_one_expert
+  func.func @tiles_have_one_expert(%x: tensor<1600x6xf32>, %w: tensor<8x6x7xf32>, %c: tensor<8xi64>)
+      -> tensor<1600x7xf32> {
+    // CHECK: %[[ROWS:.*]] = graph.gather %arg0, %{{.*}} along 0 : tensor<1600x6xf32>, tensor<20x128xi64>
+    // CHECK: %[[MATRICES:.*]] = graph.gather %arg1, %{{.*}} along 0 : tensor<8x6x7xf32>, tensor<20xi64>
+    // CHECK: graph.matmul %[[ROWS]], %[[MATRICES]]
+    %0 = graph.grouped_matmul %x, %w by %c : tensor<1600x6xf32>, tensor<8x6x7xf32>, tensor<8xi64>
+    return %0 : tensor<1600x7xf32>
+  }
+}
