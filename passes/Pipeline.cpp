@@ -93,6 +93,9 @@ static void addSchedule(OpPassManager &manager) {
 }
 
 static void addEmit(OpPassManager &manager) {
+  // What becomes a product here may become a library's call with what is around
+  // it.
+  manager.addNestedPass<FuncOp>(emit::createLowerForGpus());
   // Libraries choose first: what they do on the way costs less than a kernel.
   manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
   // The other cheap ops become kernels. Nothing behind this changes what is

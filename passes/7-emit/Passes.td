@@ -2,6 +2,17 @@
 
 include "mlir/Pass/PassBase.td"
 
+def LowerForGpus : Pass<"lower-for-gpus", "::mlir::func::FuncOp"> {
+  let summary = "turns ops that GPUs have no library for into products and ops of kernels";
+  let description = [{
+    For the target `cuda` only. Convolutions become products of filters and columns that a kernel gathers, pools reductions of
+    windows; top-k, running sums, scatters and the rows of experts become reductions that compare positions, which a kernel
+    does without ever writing the pairs. [example: test/passes/7-emit/lower-for-gpus.mlir @a_convolution_is_a_product]
+  }];
+  let statistics = [Statistic<"numLowered", "ops", "ops that became others">];
+  let dependentDialects = ["::pcc::graph::GraphDialect"];
+}
+
 def FormLibraryCalls : Pass<"form-library-calls", "::mlir::func::FuncOp"> {
   let summary = "lets libraries do what surrounds products and convolutions";
   let description = [{

@@ -425,6 +425,7 @@ std::string emit::functionDifference(StringRef text, Inputs inputs,
   if (!plain.error.empty())
     return plain.error;
   PassManager manager(&session.context);
+  manager.addNestedPass<func::FuncOp>(createLowerForGpus());
   manager.addNestedPass<func::FuncOp>(createFormLibraryCalls());
   manager.addPass(createFormKernels());
   if (failed(manager.run(*session.module)))

@@ -26,9 +26,10 @@ struct Inputs {
 std::string difference(llvm::StringRef module, Inputs inputs = {},
                        double tolerance = 1e-6);
 
-/// Parses a module with one function of graph ops, forms its kernels, and
-/// compares what the function then gives with what it gave before. Operands and
-/// parameters are random; ops that stay outside of kernels are evaluated.
+/// Parses a module with one function of graph ops, lowers what its target has
+/// no library for, forms its kernels, and compares what the function then gives
+/// with what it gave before. Operands and parameters are random; ops that stay
+/// outside of kernels are evaluated.
 std::string functionDifference(llvm::StringRef module, Inputs inputs = {},
                                double tolerance = 1e-5);
 

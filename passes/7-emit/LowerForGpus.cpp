@@ -1,0 +1,36 @@
+//===- LowerForGpus.cpp - what GPUs have no library for -------------------===//
+
+#include "dialects/dist/Target.h"
+#include "passes/7-emit/Passes.h"
+#include "passes/7-emit/gpu/LowerExperts.h"
+#include "passes/7-emit/gpu/LowerScans.h"
+#include "passes/7-emit/gpu/LowerScatters.h"
+#include "passes/7-emit/gpu/LowerSorting.h"
+#include "passes/7-emit/gpu/LowerWindows.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "lower-for-gpus"
+
+namespace pcc::emit {
+#define GEN_PASS_DEF_LOWERFORGPUS
+#include "passes/7-emit/Passes.h.inc"
+} // namespace pcc::emit
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+namespace {
+struct LowerForGpus : pcc::emit::impl::LowerForGpusBase<LowerForGpus> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    auto module = function->getParentOfType<ModuleOp>();
+    if (function.isDeclaration() || dist::targetOf(module) != "cuda")
+      return;
+    for (auto *lower :
+         {lowerWindows, lowerSorting, lowerScans, lowerScatters, lowerExperts})
+      numLowered += lower(function);
+    LDBG() << numLowered.getValue() << " ops became others";
+  }
+};
+} // namespace
