@@ -17,6 +17,7 @@ struct RunOptions {
   std::string outputDirectory;               ///< empty: outputs are dropped
   /// Whether devices that can keep a step replay it.
   bool recordSteps = true;
+  bool shareGpu = false;                ///< several ranks may have one GPU
   std::string comm;                     ///< empty: the launcher chooses
   int threads = 0;                      ///< 0: cores / ranks of the host
   std::string report;                   ///< JSON file, or empty

@@ -88,6 +88,8 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   app.add_flag_callback(
       "--no-graph", [&options] { options.recordSteps = false; },
       "GPUs get every kernel of every step, not a graph of the step");
+  app.add_flag("--share-gpu", options.shareGpu,
+               "several ranks may have one GPU, to test with fewer: slow");
   app.add_option("--threads", options.threads,
                  "threads of each rank (default: cores / ranks)")
       ->check(CLI::Range(1, 4096));

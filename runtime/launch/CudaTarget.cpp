@@ -5,6 +5,7 @@
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/launch/FileRendezvous.h"
+#include "runtime/launch/GpuEnvironment.h"
 #include "runtime/launch/RankTarget.h"
 
 namespace pcc::runtime {
@@ -14,8 +15,10 @@ Status openTarget(const RunOptions &options, const Identity &identity,
                   const std::shared_ptr<FlightRecorder> &recorder,
                   std::unique_ptr<World> &world,
                   std::unique_ptr<Device> &device) {
+  setGpuEnvironment(identity.rank, options.shareGpu);
   CudaContext *gpu = nullptr;
-  if (Status status = createCudaDevice(identity.localRank, device, gpu);
+  if (Status status =
+          createCudaDevice(identity.localRank, options.shareGpu, device, gpu);
       status.failed())
     return status;
   if (identity.worldSize == 1) {

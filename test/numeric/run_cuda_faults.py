@@ -79,9 +79,9 @@ def swapped():
             expect(1, "in different orders|does not wait for it", run(bundle, folder, f"swap-at={place}", "--no-graph"))
 
 
-def misfit(settings, code, pattern, options=(), plan="one"):
+def misfit(settings, code, pattern, options=(), plan="one", run_options=()):
     with tempfile.TemporaryDirectory() as folder:
-        expect(code, pattern, run(compile_mlp(folder, [*PLANS[plan], *options]), folder, settings))
+        expect(code, pattern, run(compile_mlp(folder, [*PLANS[plan], *options]), folder, settings, *run_options))
 
 
 def start(bundle, folder, *options):
@@ -127,6 +127,7 @@ for p in ("dp,tp", "pp"):
 CASES["communicators in another order"] = swapped
 CASES["no GPU"] = lambda: misfit("count=0", 13, "the driver sees no GPU")
 CASES["too few GPUs"] = lambda: misfit("count=1", 13, "needs a GPU of its own, but the driver sees 1", plan="pp")
+CASES["one GPU for all"] = lambda: misfit("count=1", 0, "", plan="pp", run_options=["--share-gpu"])
 CASES["an old driver"] = lambda: misfit("driver=12040", 13, "the driver is one of CUDA 12.4, pcc needs CUDA 13.0")
 CASES["an old GPU"] = lambda: misfit("capability=80", 13, "compiled for sm_90, but GPU 0 .* is older")
 CASES["code for older GPUs"] = lambda: misfit("capability=90", 0, "", ["--gpu-arch", "sm_80"])

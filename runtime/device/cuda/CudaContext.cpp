@@ -47,7 +47,7 @@ Status CudaContext::describe() {
   return Status::success();
 }
 
-Status CudaContext::open(int number) {
+Status CudaContext::open(int number, bool mayShare) {
   if (Status status = openCudaDriver(functions); status.failed())
     return status;
   int count = 0;
@@ -55,11 +55,15 @@ Status CudaContext::open(int number) {
           check(functions.cuDeviceGetCount(&count), "cuDeviceGetCount");
       status.failed())
     return status;
+  if (mayShare && count > 0)
+    number %= count;
   if (number >= count)
-    return Status::error(NoDevice, "local rank " + std::to_string(number) +
-                                       " needs a GPU of its own, but the "
-                                       "driver sees " +
-                                       std::to_string(count));
+    return Status::error(NoDevice,
+                         "local rank " + std::to_string(number) +
+                             " needs a GPU of its own, but the driver sees " +
+                             std::to_string(count),
+                         {"with --share-gpu ranks share one, to test with "
+                          "fewer"});
   if (Status status =
           check(functions.cuDeviceGet(&device, number), "cuDeviceGet");
       status.failed())

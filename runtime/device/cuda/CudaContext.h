@@ -21,8 +21,9 @@ public:
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
 
-  /// Opens the driver and takes the GPU with that number.
-  Status open(int number);
+  /// Opens the driver and takes the GPU with that number; if ranks `mayShare`
+  /// GPUs, numbers begin again behind the last one.
+  Status open(int number, bool mayShare);
 
   /// Memory that is freed with this. Of the GPU: zeroed, aligned to 256 bytes.
   Status allocate(size_t bytes, void *&data);

@@ -26,7 +26,9 @@ static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 namespace {
 class CudaDevice : public Device {
 public:
-  Status open(int localRank) { return resources.open(localRank); }
+  Status open(int localRank, bool mayShare) {
+    return gpu.open(localRank, mayShare);
+  }
 
   bool sharesHostMemory() const override { return false; }
 
@@ -129,10 +131,10 @@ private:
 };
 } // namespace
 
-Status createCudaDevice(int localRank, std::unique_ptr<Device> &device,
-                        CudaContext *&gpu) {
+Status createCudaDevice(int localRank, bool mayShare,
+                        std::unique_ptr<Device> &device, CudaContext *&gpu) {
   auto made = std::make_unique<CudaDevice>();
-  Status status = made->open(localRank);
+  Status status = made->open(localRank, mayShare);
   gpu = &made->context();
   device = std::move(made);
   return status;

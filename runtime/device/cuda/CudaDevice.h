@@ -13,9 +13,9 @@ class CudaContext;
 
 /// A device for the rank that is number `localRank` on this host, and its GPU,
 /// which it owns; exit code 13 if there is no driver, no library or no GPU for
-/// it.
-Status createCudaDevice(int localRank, std::unique_ptr<Device> &device,
-                        CudaContext *&gpu);
+/// it. `mayShare`: ranks take turns with the GPUs that there are.
+Status createCudaDevice(int localRank, bool mayShare,
+                        std::unique_ptr<Device> &device, CudaContext *&gpu);
 
 } // namespace pcc::runtime
 

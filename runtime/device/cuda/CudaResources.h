@@ -15,8 +15,6 @@ class CudaResources {
 public:
   ~CudaResources();
 
-  Status open(int localRank) { return gpu.open(localRank); }
-
   CudaContext &context() { return gpu; }
 
   /// The function of a kernel of the program.
