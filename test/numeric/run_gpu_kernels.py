@@ -56,13 +56,9 @@ def check_model(name, options):
 
 TRAIN = ["--train", "--loss", "mse({output}, labels)", "--optimizer", "adamw", "--clip-norm", "1"]
 FORMS = {"infer": [], "infer bf16": ["--dtype", "bf16"], "train": TRAIN, "train bf16": TRAIN + ["--dtype", "bf16"]}
-# Models whose convolutions, sorts, scans and scatters become kernels for this target only.
-FOR_GPUS = ("vit", "resnet", "mobilenet", "unet", "moe")
 for name in list(MODELS) + ["real:" + n for n in real_models()]:
     for form, options in FORMS.items():
-        CASES[f"{name} {form}"] = lambda n=name, o=options: check_model(n, o + ["--tp", "2"])
-        if name.removeprefix("real:").startswith(FOR_GPUS) or form == "train":
-            CASES[f"{name} {form} for gpus"] = lambda n=name, o=options: check_model(n, o + ["--target", "cuda"])
+        CASES[f"{name} {form}"] = lambda n=name, o=options: check_model(n, o + ["--tp", "2", "--target", "cuda"])
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

@@ -2,8 +2,8 @@
 //
 // Every value of a position's stages has a *storage*: bytes of the arena, a
 // parameter's local piece or constants. Values share one where no bytes have to
-// move (a reshape, an all_reduce of a value that nobody else reads, a weight and
-// what a kernel makes of it).
+// move (a reshape, an all_reduce of a value that nobody else reads, a weight
+// and what a kernel makes of it).
 //
 // Time is one line of instants: the posts and waits of the step, then per
 // function of a stage an instant per instruction. Microbatches repeat the line
