@@ -11,7 +11,7 @@ import numpy as np
 
 import executed
 import pcc
-from run_cuda import CUDA, FAKE
+from run_cuda import TARGET, fake
 from sharded_graph import Graph
 
 import oracle
@@ -26,8 +26,8 @@ def check(build, options, tolerance):
     with tempfile.TemporaryDirectory() as folder:
         path, inputs = graph.save(folder)
         bundle, out = os.path.join(folder, "b.pcc"), os.path.join(folder, "out")
-        pcc.succeed(path, "-o", bundle, *CUDA, *options)
-        pcc.succeed("run", bundle, *inputs, "--output", out, env=FAKE)
+        pcc.succeed(path, "-o", bundle, *TARGET, *options)
+        pcc.succeed("run", bundle, *inputs, "--output", out, env=fake(folder))
         executed.compare(oracle.load(out), oracle.run(path, graph.values), tolerance)
 
 
