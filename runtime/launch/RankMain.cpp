@@ -69,10 +69,18 @@ static Status run(const RunOptions &options, const Identity &identity,
           openTarget(options, identity, folder, recorder, world, device);
       status.failed())
     return status;
-  Status status =
-      createRank(pcc_program_image, options, *world, *device)->run();
-  if (status.failed())
-    return fail(std::move(status), folder, *world);
+  auto rank = createRank(pcc_program_image, options, *world, *device);
+  Status status = rank->run();
+  if (status.failed()) {
+    status = fail(std::move(status), folder, *world);
+    // What a queue has not done may never be: nothing waits for it.
+    if (!device->sharesHostMemory()) {
+      (void)rank.release();
+      (void)world.release();
+      (void)device.release();
+    }
+    return status;
+  }
   recorder->leave();
   return status;
 }

@@ -24,8 +24,8 @@ Status runBundle(const std::string &bundle, const RunOptions &options,
   const bool onGpus = isForGpus(bundle);
   if (options.comm == (onGpus ? "mpi" : "nccl"))
     return Status::error(
-        WrongUsage,
-        "--comm " + options.comm + " is not for bundles of " +
+        NoDevice,
+        "--comm " + options.comm + " does not connect " +
             (onGpus ? "GPUs" : "processors"),
         {onGpus ? "use --comm nccl" : "use --comm mpi or --comm thread"});
   if (options.comm == "thread")

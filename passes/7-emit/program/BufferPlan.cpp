@@ -119,9 +119,14 @@ static bool readsLast(rank::LaunchOp launch, Value weight) {
 }
 
 /// A weight that a kernel makes anew lies where it lay, if nobody reads the old
-/// one any more; -1 otherwise.
+/// one any more; -1 otherwise. What leaves its function, as what is sent, lies
+/// in the arena.
 int BufferPlan::storageOfUpdated(Value value) {
   auto launch = value.getDefiningOp<rank::LaunchOp>();
+  if (!llvm::all_of(value.getUsers(), [](Operation *user) {
+        return isa<graph::SetParameterOp, rank::LaunchOp>(user);
+      }))
+    return -1;
   auto set = llvm::find_if(value.getUsers(), [](Operation *user) {
     return isa<graph::SetParameterOp>(user);
   });

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <future>
 #include <thread>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -19,31 +20,37 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-NcclJob::~NcclJob() {
+/// What was made last goes first: splits need their parents.
+static void endAll(const NcclLibrary &library,
+                   const std::vector<NcclLane> &lanes, bool isSound) {
+  for (const NcclLane &lane : lanes)
+    if (isSound)
+      library.ncclCommFinalize(lane.comm);
+  for (size_t i = lanes.size(); i-- > 0;) {
+    ncclResult_t state = ncclInProgress;
+    while (isSound && state == ncclInProgress)
+      library.ncclCommGetAsyncError(lanes[i].comm, &state);
+    (isSound ? library.ncclCommDestroy : library.ncclCommAbort)(lanes[i].comm);
+  }
+}
+
+/// On a thread of its own, which is left alone if it takes too long: NCCL may
+/// wait for ever for a peer that is gone.
+void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
-  auto closing = std::make_shared<std::packaged_task<bool()>>(
-      [all = lanes, functions = library, isSound = aborted.ok()] {
-        for (const NcclLane &lane : all)
-          if (isSound)
-            functions.ncclCommFinalize(lane.comm);
-        // What was made last goes first: splits need their parents.
-        for (size_t i = all.size(); i-- > 0;) {
-          ncclResult_t state = ncclInProgress;
-          while (isSound && state == ncclInProgress)
-            functions.ncclCommGetAsyncError(all[i].comm, &state);
-          (isSound ? functions.ncclCommDestroy
-                   : functions.ncclCommAbort)(all[i].comm);
-        }
-        return true;
-      });
-  std::future<bool> closed = closing->get_future();
-  std::thread([closing, this] {
-    gpu.adoptThread();
-    (*closing)();
+  auto ended = std::make_shared<std::promise<void>>();
+  std::future<void> isEnded = ended->get_future();
+  std::thread([ended, adopt = gpu.adopter(), all = std::exchange(lanes, {}),
+               functions = library, isSound] {
+    adopt();
+    endAll(functions, all, isSound);
+    ended->set_value();
   }).detach();
-  closed.wait_for(kPatience);
+  isEnded.wait_for(kPatience);
 }
+
+NcclJob::~NcclJob() { end(aborted.ok()); }
 
 Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
   if (lanes.size() == kMostLanes)
@@ -260,8 +267,10 @@ Status NcclJob::poll() {
 }
 
 void NcclJob::abort(const Status &why) {
-  if (aborted.ok())
-    aborted = why;
+  if (aborted.failed())
+    return;
+  aborted = why;
+  end(/*isSound=*/false);
 }
 
 Status NcclJob::order(CUstream earlier, CUstream later, CUevent event) const {

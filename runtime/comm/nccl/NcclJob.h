@@ -90,6 +90,7 @@ private:
   static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
 
   Status openLane(ncclComm_t comm, NcclLane &lane);
+  void end(bool isSound);
   bool isDone(const Call &call) const;
   void closeCalls();
   void closeRecorded();

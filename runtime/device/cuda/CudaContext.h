@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,11 @@ public:
   /// A stream or an event that ends with this.
   Status createStream(CUstream &stream);
   Status createEvent(CUevent &event);
-  /// Makes another thread one of this GPU.
-  void adoptThread() const { functions.cuCtxSetCurrent(context); }
+  /// Makes the thread that calls it one of this GPU, which need not be there
+  /// any more.
+  std::function<void()> adopter() const {
+    return [set = functions.cuCtxSetCurrent, gpu = context] { set(gpu); };
+  }
 
   /// Whether the stream has nothing left to do.
   Status poll(CUstream stream, bool &isDone) const;

@@ -52,9 +52,9 @@ TEST(Ptx, ElementWiseKernelsReadAndWriteSixteenBytes) {
       EXPECT_THAT(ptxOf(elementWise(type), arch),
                   AllOf(HasSubstr(".target " + arch),
                         HasSubstr(".visible .entry pcc_k_0"),
-                        HasSubstr("ld.global.nc.v4.b32"),
+                        HasSubstr("ld.global.v4.b32"),
                         HasSubstr("st.global.v4.b32"),
-                        Not(HasSubstr("ld.global.nc.b")),
+                        Not(HasSubstr("ld.global.b")),
                         Not(HasSubstr("st.global.b"))))
           << arch << type;
 }

@@ -219,7 +219,7 @@ void FakeGpu::runSome(uint64_t most) {
 
 bool FakeGpu::isDone(Stream &stream) {
   // The host asks again and again: now and then nothing has happened since.
-  runSome(random() % 16);
+  runSome(random() % 64);
   const bool done = stream.tasks.empty();
   if (done)
     host.join(stream.clock);
