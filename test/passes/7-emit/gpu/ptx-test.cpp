@@ -49,13 +49,12 @@ static std::string softmax(const std::string &columns) {
 TEST(Ptx, ElementWiseKernelsReadAndWriteSixteenBytes) {
   for (std::string arch : {"sm_80", "sm_90"})
     for (std::string type : {"f32", "bf16", "f16"})
-      EXPECT_THAT(ptxOf(elementWise(type), arch),
-                  AllOf(HasSubstr(".target " + arch),
-                        HasSubstr(".visible .entry pcc_k_0"),
-                        HasSubstr("ld.global.v4.b32"),
-                        HasSubstr("st.global.v4.b32"),
-                        Not(HasSubstr("ld.global.b")),
-                        Not(HasSubstr("st.global.b"))))
+      EXPECT_THAT(
+          ptxOf(elementWise(type), arch),
+          AllOf(HasSubstr(".target " + arch),
+                HasSubstr(".visible .entry pcc_k_0"),
+                HasSubstr("ld.global.v4.b32"), HasSubstr("st.global.v4.b32"),
+                Not(HasSubstr("ld.global.b")), Not(HasSubstr("st.global.b"))))
           << arch << type;
 }
 
