@@ -141,7 +141,9 @@ public:
   virtual void beginReplay() {}
   /// What has gone wrong.
   virtual Status poll() { return Status::success(); }
-  /// The same: what was begun has lasted `seconds`, which is too long.
+  /// Changes whenever one of them is done with something.
+  virtual uint64_t progress() const { return 0; }
+  /// None of them was for `seconds`, which is too long.
   virtual Status missed(double seconds) {
     return Status::error(PeerLost, "rank " + std::to_string(rank()) +
                                        " was not done in time");

@@ -134,6 +134,8 @@ public:
   virtual Status endRecording() { return Status::success(); }
   /// Begins to do what it has kept.
   virtual Status replay() { return Status::success(); }
+  /// Forgets it: communicators end only when nothing knows them any more.
+  virtual void dropRecording() {}
 };
 
 } // namespace pcc::runtime

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -16,18 +17,24 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
+/// The deadline is that of a wait for peers, however long a step is: who hears
+/// of them goes on waiting, and who has none waits for ever.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
+  uint64_t progress = world.progress();
+  double heard = 0;
   for (bool isDone = false;;) {
     if (Status status = device.poll(isDone); status.failed())
       return status;
     // What looks done may have failed.
     if (Status status = world.poll(); status.failed() || isDone)
       return status;
-    const double waited = watch.seconds();
-    if (waited > world.deadline())
-      return world.missed(waited);
-    pause(waited);
+    const double now = watch.seconds();
+    if (std::exchange(progress, world.progress()) != progress)
+      heard = now;
+    if (world.size() > 1 && now - heard > world.deadline())
+      return world.missed(now - heard);
+    pause(now);
   }
 }
 

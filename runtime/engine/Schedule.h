@@ -28,6 +28,14 @@ struct TimeSpent {
 /// what the table says, in its order.
 class Schedule {
 public:
+  Schedule() = default;
+  Schedule(const Schedule &) = delete;
+  Schedule &operator=(const Schedule &) = delete;
+  ~Schedule() {
+    if (device)
+      device->dropRecording();
+  }
+
   /// Makes every instruction and message ready.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
   /// After the bases of all buffers are known. `world` must outlive this; its

@@ -26,8 +26,10 @@ static void forward(int signal) {
 
 static void endAll(int) { forward(SIGKILL); }
 
-static void becomeRank(int rank, int count) {
+static void becomeRank(int rank, int count, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(1);
   for (int signal : {SIGINT, SIGTERM, SIGALRM})
     std::signal(signal, SIG_DFL);
   const std::pair<const char *, int> variables[] = {{"PCC_RANK", rank},
@@ -51,7 +53,7 @@ static int waitForAll() {
     if (ended < 0 && errno == EINTR)
       continue;
     if (ended < 0)
-      break;
+      return 1;
     --left;
     std::erase(children, ended);
     if (first == 0 && codeOf(status) != 0) {
@@ -64,11 +66,13 @@ static int waitForAll() {
 
 int launchRanks(int count) {
   children.reserve(size_t(count));
+  const pid_t parent = getpid();
+  std::signal(SIGCHLD, SIG_DFL);
   std::signal(SIGALRM, endAll);
   for (int rank = 0; rank < count; ++rank) {
     const pid_t child = fork();
     if (child == 0) {
-      becomeRank(rank, count);
+      becomeRank(rank, count, parent);
       return -1;
     }
     if (child < 0) {

@@ -39,6 +39,21 @@ def narrow_case(name, build):
     CASES[name + " bf16"] = lambda: check(build, ["--dtype", "bf16"], NARROW_TOLERANCE)
 
 
+# Products -----------------------------------------------------------------------------------------------------------------
+def product(rows, depth, columns, turned):
+    def build(g):
+        shape = (columns, depth) if turned else (depth, columns)
+        g.op("Gemm", [g.normal("x", rows, depth), g.constant("w", g.random.standard_normal(shape).astype("f4")),
+                      g.constant("b", g.random.standard_normal(columns).astype("f4"))], ["h"], transB=int(turned))
+        g.op("Relu", ["h"], ["y"])
+    return build
+
+
+for sizes in ((5, 7, 3), (5, 7, 1), (1, 7, 5), (1, 1, 1), (1, 7, 1), (4, 1, 6)):
+    for turned in (False, True):
+        case(f"product {sizes} {'turned' if turned else 'plain'}", product(*sizes, turned))
+
+
 # Windows ------------------------------------------------------------------------------------------------------------------
 def window(kind, image, filters=None, **attributes):
     def build(g):

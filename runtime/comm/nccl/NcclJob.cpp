@@ -236,10 +236,46 @@ Status NcclJob::missed(double seconds) {
                         seconds, others);
 }
 
-Status NcclJob::waitForAll() {
+uint64_t NcclJob::progress() const {
+  uint64_t sum = 0;
+  for (size_t lane = 0; lane < lanes.size(); ++lane)
+    sum += done[lane];
+  return sum;
+}
+
+Status NcclJob::findWord() {
+  if (word)
+    return Status::success();
+  if (Status status = gpu.allocate(sizeof(int32_t), word); status.failed())
+    return status;
+  return gpu.waitFor(gpu.stream());
+}
+
+Status NcclJob::connectWay(const NcclLane &lane, int self) {
+  if (Status status = findWord(); status.failed())
+    return status;
+  const ncclResult_t result =
+      self == 0 ? library.ncclSend(word, sizeof(int32_t), ncclUint8, 1,
+                                   lane.comm, lane.stream)
+                : library.ncclRecv(word, sizeof(int32_t), ncclUint8, 0,
+                                   lane.comm, lane.stream);
+  Status status = settle(result, lane.comm, "a first message");
+  return status.failed() ? status : waitFor(lane.stream);
+}
+
+Status NcclJob::connectAll(const NcclLane &lane) {
+  if (Status status = findWord(); status.failed())
+    return status;
+  Status status = settle(library.ncclAllReduce(word, word, 1, ncclInt32,
+                                               ncclSum, lane.comm, lane.stream),
+                         lane.comm, "a first reduction");
+  return status.failed() ? status : waitFor(lane.stream);
+}
+
+Status NcclJob::waitFor(CUstream stream) {
   const auto begin = std::chrono::steady_clock::now();
   for (bool isDone = false;;) {
-    if (Status status = gpu.poll(gpu.stream(), isDone); status.failed())
+    if (Status status = gpu.poll(stream, isDone); status.failed())
       return status;
     // What looks done may have failed.
     if (Status status = poll(); status.failed() || isDone)

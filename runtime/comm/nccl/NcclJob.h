@@ -42,6 +42,13 @@ public:
   Status split(int color, int key, NcclLane &lane);
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
+  /// NCCL connects two ranks when they first call each other, and the host
+  /// waits for that: done here, no rank waits in a step for a call that its
+  /// peer makes later. All members call; of a lane with two, `self` 0 sends
+  /// to 1.
+  Status connectWay(const NcclLane &lane, int self);
+  Status connectAll(const NcclLane &lane);
+
   const NcclLane &everybody() const { return lanes.front(); }
 
   /// Waits until a communicator has taken what it was given.
@@ -63,7 +70,9 @@ public:
   /// Names the oldest call that is not done after `seconds`.
   Status missed(double seconds);
   /// Waits until the GPU has computed all that it was given.
-  Status waitForAll();
+  Status waitForAll() { return waitFor(gpu.stream()); }
+  /// Changes whenever the GPU is done with a call.
+  uint64_t progress() const;
   void abort(const Status &why);
 
   /// `later` waits for what `earlier` has now.
@@ -90,6 +99,9 @@ private:
   static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
 
   Status openLane(ncclComm_t comm, NcclLane &lane);
+  /// A word of the GPU that connections are made with.
+  Status findWord();
+  Status waitFor(CUstream stream);
   void end(bool isSound);
   bool isDone(const Call &call) const;
   void closeCalls();
@@ -98,6 +110,7 @@ private:
   const Call *findOpen() const;
   void tellRecorder(Call &call);
 
+  void *word = nullptr;
   std::vector<NcclLane> lanes; ///< that of all ranks first
   std::vector<uint32_t> given; ///< calls, by lane
   /// How many of them the GPU has done, by lane: it counts them itself.

@@ -7,8 +7,9 @@ namespace pcc::runtime {
 
 static const std::string soname = "libnccl.so.2";
 
-/// The first one with ncclCommSplit.
-static constexpr int oldest = NCCL_VERSION(2, 18, 0);
+/// The first one that runs calls of several communicators in the order in which
+/// the host makes them.
+static constexpr int oldest = NCCL_VERSION(2, 26, 0);
 
 static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);

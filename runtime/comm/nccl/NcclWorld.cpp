@@ -31,6 +31,7 @@ public:
   void beginRecording() override { job->beginRecording(); }
   void beginReplay() override { job->beginReplay(); }
   Status poll() override { return job->poll(); }
+  uint64_t progress() const override { return job->progress(); }
   Status missed(double seconds) override { return job->missed(seconds); }
   void abort(const std::string &reason, int exitCode) override {
     job->abort(Status::error(ExitCode(exitCode), reason));
@@ -94,6 +95,9 @@ private:
     NcclLane lane;
     if (Status status = job->split(color, key, lane); status.failed())
       return status;
+    if (color != NcclJob::noColor)
+      if (Status status = job->connectAll(lane); status.failed())
+        return status;
     for (size_t i = first; i < end; ++i)
       created.push_back(color == int(i - first)
                             ? std::make_unique<NcclGroup>(job, groups[i], lane)
@@ -114,9 +118,10 @@ private:
     NcclLane lane;
     if (Status status = job->split(color, key, lane); status.failed())
       return status;
-    if (color != NcclJob::noColor)
-      lanes[size_t(color)].push_back({way, lane});
-    return Status::success();
+    if (color == NcclJob::noColor)
+      return Status::success();
+    lanes[size_t(color)].push_back({way, lane});
+    return job->connectWay(lane, key);
   }
 
   const std::shared_ptr<NcclJob> job;

@@ -2,6 +2,7 @@
 
 #include "runtime/device/cuda/CudaContext.h"
 
+#include <cstring>
 #include <thread>
 
 namespace pcc::runtime {
@@ -127,6 +128,7 @@ Status CudaContext::allocatePinned(size_t bytes, void *&data) {
     return status.addNote(std::to_string(bytes) + " bytes of the host's "
                                                   "memory were asked for");
   pinned.push_back(data);
+  std::memset(data, 0, bytes);
   return Status::success();
 }
 

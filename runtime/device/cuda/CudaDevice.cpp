@@ -6,6 +6,7 @@
 #include "runtime/device/cuda/StridedCopies.h"
 
 #include <iterator>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -122,10 +123,15 @@ public:
                      "cuGraphLaunch");
   }
 
+  void dropRecording() override {
+    if (step)
+      gpu.driver().cuGraphExecDestroy(std::exchange(step, nullptr));
+  }
+
   CudaContext &context() { return gpu; }
 
 private:
-  CUgraphExec step = nullptr; ///< ends with its context
+  CUgraphExec step = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();
 };

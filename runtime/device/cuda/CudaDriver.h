@@ -52,6 +52,7 @@ namespace pcc::runtime {
   X(cuStreamEndCapture)                                                        \
   X(cuGraphInstantiateWithFlags)                                               \
   X(cuGraphDestroy)                                                            \
+  X(cuGraphExecDestroy)                                                        \
   X(cuGraphLaunch)                                                             \
   X(cuModuleLoadDataEx)                                                        \
   X(cuModuleGetFunction)                                                       \

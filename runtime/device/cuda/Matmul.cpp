@@ -79,8 +79,12 @@ private:
   }
   Status setOperation(const MatmulProblem &problem, const ColumnMatrix &xShape,
                       const ColumnMatrix &yShape);
+  /// What cuBLASLt may rely on: bytes that addresses are multiples of.
+  struct Alignments {
+    uint32_t x, y, added, result;
+  };
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  Status choose();
+  Status choose(const Alignments &alignments);
 
   CudaResources &resources;
   const BlasLibrary &blas;
@@ -184,7 +188,7 @@ Status BlasCall::setOperation(const MatmulProblem &problem,
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE, *epilogue);
 }
 
-Status BlasCall::choose() {
+Status BlasCall::choose(const Alignments &alignments) {
   Owned<cublasLtMatmulPreference_t> preference(
       blas.cublasLtMatmulPreferenceDestroy);
   if (Status status =
@@ -192,14 +196,24 @@ Status BlasCall::choose() {
                      "cublasLtMatmulPreferenceCreate");
       status.failed())
     return status;
-  const size_t workspace = CudaResources::workspaceBytes;
-  if (Status status = blas.check(blas.cublasLtMatmulPreferenceSetAttribute(
-                                     preference.get(),
-                                     CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                     &workspace, sizeof workspace),
-                                 "cublasLtMatmulPreferenceSetAttribute");
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                          const auto &value) {
+    return blas.check(blas.cublasLtMatmulPreferenceSetAttribute(
+                          preference.get(), attribute, &value, sizeof value),
+                      "cublasLtMatmulPreferenceSetAttribute");
+  };
+  if (Status status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                             CudaResources::workspaceBytes);
       status.failed())
     return status;
+  const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.x},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.y},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.added},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.result}};
+  for (const auto &[attribute, bytes] : aligned)
+    if (Status status = prefer(attribute, bytes); status.failed())
+      return status;
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
   if (Status status = blas.check(
@@ -209,20 +223,38 @@ Status BlasCall::choose() {
           "cublasLtMatmulAlgoGetHeuristic");
       status.failed())
     return status;
-  if (count == 0)
+  if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS)
     return Status::error(Defect, "cuBLASLt has no algorithm for a product");
   algorithm = found.algo;
   return Status::success();
 }
 
+/// Buffers are aligned to 64 bytes; a view begins somewhere in one, and so do
+/// the products of the batch dims that are ours to walk.
+static uint32_t alignmentOf(const MatrixStrides &matrix, int64_t size) {
+  auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
+  for (size_t dim = 0; dim + 1 < matrix.batch.size(); ++dim)
+    bits |= uint64_t(matrix.batch[dim] * size);
+  return uint32_t(bits & ~(bits - 1));
+}
+
+/// One column lies by rows as well as by columns; a bias wants rows.
+static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
+  if (columns == 1)
+    matrix.column = 1;
+  return matrix;
+}
+
 Status BlasCall::open(const MatmulProblem &problem, BlasTypes given) {
   types = given;
-  isByRows = problem.c.column == 1;
+  const MatrixStrides stored = byRowsIfColumn(problem.c, problem.n);
+  const MatrixStrides addend = byRowsIfColumn(problem.residual, problem.n);
+  isByRows = stored.column == 1;
   const int64_t batch = problem.batch.empty() ? 1 : problem.batch.back();
   const auto a = byColumns(problem.a, problem.m, problem.k, isByRows);
   const auto b = byColumns(problem.b, problem.k, problem.n, isByRows);
-  const auto c = byColumns(problem.c, problem.m, problem.n, isByRows);
-  const auto r = byColumns(problem.residual, problem.m, problem.n, isByRows);
+  const auto c = byColumns(stored, problem.m, problem.n, isByRows);
+  const auto r = byColumns(addend, problem.m, problem.n, isByRows);
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -241,7 +273,12 @@ Status BlasCall::open(const MatmulProblem &problem, BlasTypes given) {
   for (const auto &[matrix, shape] : layouts)
     if (Status status = makeLayout(matrix, shape, batch); status.failed())
       return status;
-  return choose();
+  const auto alignment = [&](const MatrixStrides &matrix) {
+    return alignmentOf(matrix, int64_t(sizeOf(problem.type)));
+  };
+  const uint32_t ofA = alignment(problem.a), ofB = alignment(problem.b);
+  return choose({isByRows ? ofB : ofA, isByRows ? ofA : ofB,
+                 alignment(problem.residual), alignment(problem.c)});
 }
 
 Status BlasCall::setBias(const void *bias) {

@@ -1,5 +1,6 @@
 //===- Collectives.cpp - what moves or reduces shards ---------------------===//
 
+#include "dialects/dist/Target.h"
 #include "passes/7-emit/program/InstructionTable.h"
 #include "passes/plan/ReshardMove.h"
 
@@ -169,6 +170,10 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
 
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
+  // Which rows travel, only the host could look at.
+  if (!collective.getRows().empty() &&
+      dist::targetOf(writer.facts.module) != "cpu")
+    return false;
   if (collective.getKind() == dist::CollectiveKind::Mask)
     return buildMask(collective, writer);
   if (!writer.facts.findEarly(collective))

@@ -295,6 +295,10 @@ CUresult cuGraphDestroy(CUgraph graph) {
   delete reinterpret_cast<Recording *>(graph);
   return CUDA_SUCCESS;
 }
+CUresult cuGraphExecDestroy(CUgraphExec graph) {
+  delete reinterpret_cast<Recording *>(graph);
+  return CUDA_SUCCESS;
+}
 CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream) {
   Call call;
   return call.gpu.replay(*reinterpret_cast<Recording *>(graph),
