@@ -69,6 +69,8 @@ for model in list(MODELS) + ["real:" + n for n in real_models()]:
     for p in PLANS:
         if not (model.startswith(WHOLE_BATCH) and "microbatches" in p):
             CASES[f"{model} {p}"] = lambda m=model, p=p: infer(m, p)
+for model in ("gpt2", "llama", "bert"):
+    CASES[f"{model} cp=2"] = lambda m=model: infer(m, "cp=2")
 for model in TRAINED:
     for p in TRAINING_PLANS:
         CASES[f"train {model} {p}"] = lambda m=model, p=p: train(m, p)

@@ -32,7 +32,7 @@ def compile_mlp(folder, options, train=True):
 
 def run(bundle, folder, settings, *options):
     """Exit code, stdout and stderr of three steps."""
-    return pcc.call("run", bundle, "--random-inputs", "1", "--steps", "3", "--timeout", "5", "--load-timeout", "5", "-q", *options,
+    return pcc.call("run", bundle, "--random-inputs", "1", "--steps", "3", "--repeat", "3", "--timeout", "5", "--load-timeout", "5", "-q", *options,
                     env=fake(folder, settings), timeout=60)
 
 
@@ -80,9 +80,10 @@ def swapped():
             expect(1, "in different orders|does not wait for it", run(bundle, folder, f"swap-at={place}", "--no-graph"))
 
 
-def misfit(settings, code, pattern, options=(), plan="one", run_options=()):
+def misfit(settings, code, pattern, options=(), plan="one", run_options=(), train=True):
     with tempfile.TemporaryDirectory() as folder:
-        expect(code, pattern, run(compile_mlp(folder, [*PLANS[plan], *options]), folder, settings, *run_options))
+        bundle = compile_mlp(folder, [*PLANS[plan], *options], train)
+        expect(code, pattern, run(bundle, folder, settings, *run_options))
 
 
 def start(bundle, folder, *options):
@@ -136,6 +137,10 @@ for p in ("dp,tp", "pp"):
     CASES[f"killed {p}"] = lambda p=p: lost(p, signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5)
     CASES[f"stopped {p}"] = lambda p=p: lost(p, signal.SIGSTOP, r"rank 1.*(action|step)", 3 + 5)
 CASES["communicators in another order"] = swapped
+# Two ranks that exchange columns: unless both sides of it are one group, each sends and nobody receives.
+EXCHANGE = dict(options=["--mesh", "a=2", "--shard", "x=[-,a]"], train=False)
+CASES["an exchange"] = lambda: misfit("", 0, "", **EXCHANGE)
+CASES["an exchange that is not grouped"] = lambda: misfit("ungroup=1", 14, r"exchange of x .* waited 5 s; rank . of \{0,1\} did not arrive", **EXCHANGE)
 CASES["no GPU"] = lambda: misfit("count=0", 13, "the driver sees no GPU")
 CASES["too few GPUs"] = lambda: misfit("count=1", 13, "needs a GPU of its own, but the driver sees 1", plan="pp")
 CASES["one GPU for all"] = lambda: misfit("count=1", 0, "", plan="pp", run_options=["--share-gpu"])
