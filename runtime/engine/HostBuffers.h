@@ -5,7 +5,6 @@
 
 #include "runtime/device/Device.h"
 
-#include <memory>
 #include <vector>
 
 namespace pcc::runtime {

@@ -1,4 +1,4 @@
-//===- Copy.cpp - copies and fills on the GPU -----------------------===//
+//===- Copy.cpp - copies and fills on the GPU -----------------------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
 

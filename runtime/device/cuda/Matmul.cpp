@@ -9,7 +9,6 @@
 #include "runtime/device/cuda/CudaResources.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace pcc::runtime {

@@ -226,16 +226,6 @@ bool FakeGpu::isDone(Stream &stream) {
   return done;
 }
 
-bool FakeGpu::isDone(const Event &event) {
-  if (!event.isRecorded)
-    return true;
-  isDone(*streams[event.stream]);
-  const bool done = streams[event.stream]->done >= event.number;
-  if (done)
-    host.join(event.clock);
-  return done;
-}
-
 void FakeGpu::finish(Stream &stream) {
   while (!stream.tasks.empty() && runOne()) {
   }

@@ -102,7 +102,6 @@ public:
 
   /// Runs some tasks; whether the stream has none left.
   bool isDone(Stream &stream);
-  bool isDone(const Event &event);
   /// Runs tasks until the stream has none left.
   void finish(Stream &stream);
 
