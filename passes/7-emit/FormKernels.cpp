@@ -3,6 +3,7 @@
 #include "dialects/dist/DistDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/7-emit/AttentionGroups.h"
 #include "passes/7-emit/KernelGroups.h"
 #include "passes/7-emit/LowerResize.h"
 #include "passes/7-emit/Passes.h"
@@ -231,6 +232,12 @@ static void copyReturned(Block &block, const llvm::StringSet<> &written) {
 
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
+  void outline(const KernelGroup &group, KernelTable &kernels) {
+    numOps += group.ops.size();
+    ++numLaunches;
+    Outlining(group).run(kernels);
+  }
+
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
     Block &block = function.getBody().front();
     for (auto op : llvm::make_early_inc_range(block.getOps<graph::ResizeOp>()))
@@ -238,14 +245,12 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     eraseDeadOps(block);
     copyReturned(block, written);
     splitBeforeSlices(block);
-    std::vector<KernelGroup> groups = groupKernels(block);
-    for (KernelGroup &group : groups) {
+    for (const KernelGroup &group : groupAttention(block))
+      outline(group, kernels);
+    for (KernelGroup &group : groupKernels(block)) {
       peelReshapes(group);
-      if (group.ops.empty())
-        continue;
-      numOps += group.ops.size();
-      ++numLaunches;
-      Outlining(group).run(kernels);
+      if (!group.ops.empty())
+        outline(group, kernels);
     }
     eraseDeadOps(block);
     moveBeforeReaders(block);

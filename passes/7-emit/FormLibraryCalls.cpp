@@ -6,6 +6,7 @@
 #include "passes/7-emit/LowerAttention.h"
 #include "passes/7-emit/LowerContractions.h"
 #include "passes/7-emit/Passes.h"
+#include "passes/7-emit/gpu/AttentionPlan.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -82,7 +83,8 @@ struct FormLibraryCalls
     replaceLossGradients(function);
     for (auto op :
          llvm::make_early_inc_range(function.getOps<graph::AttentionOp>()))
-      lowerAttention(op);
+      if (!isFused(op))
+        lowerAttention(op);
     lowerContractions(function);
     SmallVector<Operation *> contractions;
     for (Operation &op : function.getBody().front())

@@ -4,6 +4,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -18,6 +19,7 @@ const ReadTable &ReadTable::get() {
     addIndexingReads(table);
     addLeafReads(table);
     addRowReads(table);
+    addAttentionReads(table);
     return table;
   }();
   return table;
@@ -72,19 +74,35 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
+/// Of the element at `position` where buffers are aligned to `buffers` bytes.
+static unsigned alignmentAt(const Index &position, Type storage,
+                            int64_t buffers) {
+  const int64_t size = storage.getIntOrFloatBitWidth() / 8;
+  uint64_t alignment = std::max<uint64_t>(buffers, size);
+  auto limit = [&](int64_t elements) {
+    alignment = llvm::MinAlign(alignment, uint64_t(std::abs(elements) * size));
+  };
+  limit(position.constant);
+  for (const Index::Term &term : position.terms)
+    limit(term.coefficient);
+  return unsigned(alignment);
+}
+
 Value KernelWriter::load(Value pointer, Type element, const Index &position) {
   Type storage = storageType(element);
   Value stored = LLVM::LoadOp::create(
-      builder, loc, storage, elementPointer(*this, pointer, storage, position));
+      builder, loc, storage, elementPointer(*this, pointer, storage, position),
+      alignmentAt(position, storage, alignment));
   return scalar().fromStorage(stored, element);
 }
 
 void KernelWriter::store(Value pointer, Type element, const Index &position,
                          Value value) {
   Value stored = scalar().toStorage(value, element);
-  LLVM::StoreOp::create(
-      builder, loc, stored,
-      elementPointer(*this, pointer, storageType(element), position));
+  Type storage = storageType(element);
+  LLVM::StoreOp::create(builder, loc, stored,
+                        elementPointer(*this, pointer, storage, position),
+                        alignmentAt(position, storage, alignment));
 }
 
 void KernelWriter::storeResult(Value result, Value output, ArrayRef<Index> at) {

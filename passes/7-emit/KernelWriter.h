@@ -28,6 +28,8 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   IndexSpace &indices;
+  /// Bytes that buffers are aligned to; 0: as their elements are.
+  int64_t alignment = 0;
   /// The kernel's scalars, in order; each dist.global_index takes some.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// What the current row of an op comes to (KernelRows.h).
@@ -179,6 +181,7 @@ void addLayoutReads(ReadTable &table);
 void addIndexingReads(ReadTable &table);
 void addLeafReads(ReadTable &table);
 void addRowReads(ReadTable &table);
+void addAttentionReads(ReadTable &table);
 
 } // namespace pcc::emit
 

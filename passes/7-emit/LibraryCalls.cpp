@@ -4,7 +4,6 @@
 #include "dialects/dist/Target.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/7-emit/KernelPlan.h"
 #include <numbers>
@@ -39,8 +38,7 @@ static bool isOfKernel(Value value) {
   return op && readKindOf(op) != ReadKind::None;
 }
 
-/// Whether a kernel reads the value, perhaps through reshapes.
-static bool isReadByKernel(Value value) {
+bool pcc::emit::isReadByKernel(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return isa<graph::ReshapeOp>(user) ? isReadByKernel(user->getResult(0))
                                        : readKindOf(user) != ReadKind::None;
@@ -224,19 +222,7 @@ private:
 
   /// The result of the last op in the order of the contraction's dims.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
-    Value last =
-        ops.empty() ? contraction->getResult(0) : ops.back()->getResult(0);
-    std::optional<StridedView> view =
-        StridedView::dense(typeOf(last).getShape());
-    for (Operation *op : llvm::reverse(ops)) {
-      if (auto transpose = dyn_cast<graph::TransposeOp>(op))
-        view = view->transposed(invertPermutationVector(transpose.getPerm()));
-      else if (isa<graph::ReshapeOp>(op))
-        view = view->reshaped(typeOf(op->getOperand(0)).getShape());
-      if (!view)
-        return std::nullopt;
-    }
-    return view;
+    return storedView(contraction->getResult(0), ops);
   }
 
   Operation *contraction;

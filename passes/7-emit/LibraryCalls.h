@@ -70,6 +70,9 @@ struct OperandView {
 /// order.
 OperandView viewOperand(mlir::Value operand);
 
+/// Whether a kernel reads the value, perhaps through reshapes.
+bool isReadByKernel(mlir::Value value);
+
 } // namespace pcc::emit
 
 #endif // PCC_PASSES_7_EMIT_LIBRARYCALLS_H

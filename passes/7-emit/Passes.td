@@ -18,7 +18,7 @@ def FormLibraryCalls : Pass<"form-library-calls", "::mlir::func::FuncOp"> {
   let description = [{
     A bias, an activation and a residual behind a product or a convolution, and the order of a product's operands and result,
     become part of one `rank.library_call` where the library has them. Attention becomes two products and a softmax before,
-    an einsum products of two operands.
+    but for GPUs, which have a kernel for it; an einsum products of two operands.
     [example: test/passes/7-emit/form-library-calls.mlir @a_bias_and_an_activation]
   }];
   let statistics = [Statistic<"numCalls", "calls", "library calls that do more than a contraction">,
@@ -29,7 +29,8 @@ def FormLibraryCalls : Pass<"form-library-calls", "::mlir::func::FuncOp"> {
 def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "turns chains of ops into kernels";
   let description = [{
-    Element-wise, layout, indexing and reducing ops of every function become `rank.kernel` symbols, which `rank.launch` runs.
+    Element-wise, layout, indexing and reducing ops of every function become `rank.kernel` symbols, which `rank.launch` runs;
+    attention that is still there becomes one of its own, with the order of its operands and its result.
     Resizes become gathers and weighted sums before. Equal groups share one kernel, so that their number does not grow with
     layers. Products, convolutions, library calls, pools, scans, sorts, scatters, collectives and exchanges stay.
     [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]

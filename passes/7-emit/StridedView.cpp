@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/StridedView.h"
 #include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -77,4 +78,30 @@ std::optional<StridedView> StridedView::through(Operation *op) const {
   if (auto reshape = dyn_cast<graph::ReshapeOp>(op))
     return reshaped(graph::tensorType(reshape.getResult()).getShape());
   return std::nullopt;
+}
+
+SmallVector<Operation *> pcc::emit::orderBehind(Value value) {
+  SmallVector<Operation *> ops;
+  while (value.hasOneUse() &&
+         isa<graph::TransposeOp, graph::ReshapeOp>(*value.user_begin())) {
+    ops.push_back(*value.user_begin());
+    value = ops.back()->getResult(0);
+  }
+  return ops;
+}
+
+std::optional<StridedView> pcc::emit::storedView(Value value,
+                                                 ArrayRef<Operation *> ops) {
+  Value last = ops.empty() ? value : ops.back()->getResult(0);
+  std::optional<StridedView> view =
+      StridedView::dense(graph::tensorType(last).getShape());
+  for (Operation *op : llvm::reverse(ops)) {
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op))
+      view = view->transposed(invertPermutationVector(transpose.getPerm()));
+    else if (isa<graph::ReshapeOp>(op))
+      view = view->reshaped(graph::tensorType(op->getOperand(0)).getShape());
+    if (!view)
+      return std::nullopt;
+  }
+  return view;
 }

@@ -32,6 +32,15 @@ struct StridedView {
   std::optional<StridedView> through(mlir::Operation *op) const;
 };
 
+/// The transposes and reshapes, each the only reader of the one before, that
+/// `value` goes through.
+llvm::SmallVector<mlir::Operation *> orderBehind(mlir::Value value);
+
+/// `value` as elements of what the last of `ops` makes of it: transposes and
+/// reshapes, and others that change no place. None where no strides say so.
+std::optional<StridedView> storedView(mlir::Value value,
+                                      llvm::ArrayRef<mlir::Operation *> ops);
+
 } // namespace pcc::emit
 
 #endif // PCC_PASSES_7_EMIT_STRIDEDVIEW_H

@@ -1,6 +1,7 @@
 //===- GpuPlan.cpp - how a kernel is divided over threads -----------------===//
 
 #include "passes/7-emit/gpu/GpuPlan.h"
+#include "passes/7-emit/gpu/AttentionPlan.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -118,6 +119,12 @@ static void planAcross(GpuPlan &plan) {
 GpuPlan pcc::emit::gpuPlanOf(rank::KernelOp kernel) {
   GpuPlan plan;
   plan.loops = planOf(kernel);
+  if (auto attention = attentionOf(kernel)) {
+    const AttentionPlan tiles(attention);
+    plan.threads = tiles.threads();
+    plan.blocks = tiles.blocks();
+    return plan;
+  }
   if (!plan.loops.rows) {
     planMap(kernel, plan);
     return plan;

@@ -9,6 +9,7 @@
 #include "passes/7-emit/KernelRows.h"
 #include "passes/7-emit/KernelSignature.h"
 #include "passes/7-emit/LowerKernels.h"
+#include "passes/7-emit/gpu/FusedAttention.h"
 #include "passes/7-emit/gpu/TeamThreads.h"
 #include "passes/7-emit/gpu/TurnedTiles.h"
 
@@ -97,6 +98,9 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
   writeRow(w, kernel, plan.loops, outputs, row);
 }
 
+/// Of buffers in the arena and in shared memory: as wide as an access is.
+static constexpr int64_t alignmentOfBuffers = 16;
+
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -119,7 +123,7 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
       function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                           builder.getUnitAttr());
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                        builder.getI32IntegerAttr(16));
+                        builder.getI32IntegerAttr(alignmentOfBuffers));
   }
   return function;
 }
@@ -140,12 +144,15 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
     const Index thread = indices.leaf(at.thread, 0, plan.threads - 1);
     TeamThreads threads(indices, plan, thread);
     KernelWriter w(inside, loc, indices, threads);
+    w.alignment = alignmentOfBuffers;
     auto outputs = bindArguments(w, kernel, function.getArguments());
-    if (plan.loops.rows)
+    const Index block = indices.leaf(at.block, 0, plan.blocks - 1);
+    if (auto attention = attentionOf(kernel))
+      writeFusedAttention(w, attention, outputs.front(), block, thread);
+    else if (plan.loops.rows)
       writeRowKernel(w, threads, kernel, plan, outputs, at.block);
     else if (plan.turnedDim >= 0)
-      writeTurnedTiles(w, kernel, plan, outputs,
-                       indices.leaf(at.block, 0, plan.blocks - 1), thread);
+      writeTurnedTiles(w, kernel, plan, outputs, block, thread);
     else
       writeMapKernel(w, kernel, plan, outputs, at);
   }

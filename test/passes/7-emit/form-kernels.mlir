@@ -123,3 +123,52 @@ func.func @a_written_weight_is_copied(%x: tensor<4xf32>) -> (tensor<4xf32>, tens
 }
 graph.parameter @w : tensor<4xf32> fill 1.0 trained
 graph.parameter @v : tensor<4xf32> fill 1.0 trained
+
+// -----
+
+// Attention of a GPU reads the parts of a fused projection where they lie, and
+// stores heads behind one another.
+// CHECK-LABEL: @attention_is_one_kernel
+module @attention_is_one_kernel attributes {dist.target = "cuda"} {
+func.func @main(%x: tensor<2x20x48xf32>, %o: tensor<16x5xf32>) -> tensor<2x20x5xf32> {
+  // CHECK: %[[Y:.*]] = rank.launch @[[KERNEL:.*]](%{{.*}}) : (tensor<2x20x48xf32>) -> tensor<2x20x2x8xf32>
+  // CHECK-NEXT: %[[J:.*]] = graph.reshape %[[Y]]
+  // CHECK-NEXT: graph.matmul %[[J]]
+  // CHECK: rank.kernel @[[KERNEL]]
+  // CHECK: graph.attention
+  // CHECK-NEXT: graph.transpose
+  // CHECK-NEXT: rank.yield
+  %a = graph.slice %x starts [0, 0, 0] sizes [2, 20, 16] steps [1, 1, 1] : tensor<2x20x48xf32>
+  %b = graph.slice %x starts [0, 0, 16] sizes [2, 20, 16] steps [1, 1, 1] : tensor<2x20x48xf32>
+  %c = graph.slice %x starts [0, 0, 32] sizes [2, 20, 16] steps [1, 1, 1] : tensor<2x20x48xf32>
+  %a1 = graph.reshape %a : tensor<2x20x16xf32> to tensor<2x20x2x8xf32>
+  %b1 = graph.reshape %b : tensor<2x20x16xf32> to tensor<2x20x2x8xf32>
+  %c1 = graph.reshape %c : tensor<2x20x16xf32> to tensor<2x20x2x8xf32>
+  %q = graph.transpose %a1 [0, 2, 1, 3] : tensor<2x20x2x8xf32>
+  %k = graph.transpose %b1 [0, 2, 1, 3] : tensor<2x20x2x8xf32>
+  %v = graph.transpose %c1 [0, 2, 1, 3] : tensor<2x20x2x8xf32>
+  %y = graph.attention %q, %k, %v {scale = 0.5 : f64, causal} : tensor<2x2x20x8xf32>, tensor<2x2x20x8xf32>, tensor<2x2x20x8xf32>
+  %t = graph.transpose %y [0, 2, 1, 3] : tensor<2x2x20x8xf32>
+  %j = graph.reshape %t : tensor<2x20x2x8xf32> to tensor<2x20x16xf32>
+  %r = graph.matmul %j, %o : tensor<2x20x16xf32>, tensor<16x5xf32>
+  return %r : tensor<2x20x5xf32>
+}
+}
+
+// -----
+
+// A kernel that reads the result anyway puts it in order; keys whose elements
+// do not lie side by side are turned before.
+// CHECK-LABEL: @attention_between_kernels
+module @attention_between_kernels attributes {dist.target = "cuda"} {
+func.func @main(%q: tensor<2x2x20x8xf32>, %k: tensor<2x2x8x20xf32>) -> tensor<2x20x2x8xf32> {
+  // CHECK: %[[K:.*]] = rank.launch @{{.*}}(%{{.*}}) : (tensor<2x2x8x20xf32>) -> tensor<2x2x20x8xf32>
+  // CHECK: %[[Y:.*]] = rank.launch @{{.*}}(%{{.*}}, %[[K]]) : {{.*}} -> tensor<2x2x20x8xf32>
+  // CHECK: rank.launch @{{.*}}(%[[Y]]) : {{.*}} -> tensor<2x20x2x8xf32>
+  %t = graph.transpose %k [0, 1, 3, 2] : tensor<2x2x8x20xf32>
+  %y = graph.attention %q, %t, %t {scale = 0.5 : f64} : tensor<2x2x20x8xf32>, tensor<2x2x20x8xf32>, tensor<2x2x20x8xf32>
+  %o = graph.transpose %y [0, 2, 1, 3] : tensor<2x2x20x8xf32>
+  %r = graph.exp %o : tensor<2x20x2x8xf32>
+  return %r : tensor<2x20x2x8xf32>
+}
+}

@@ -201,3 +201,18 @@ func.func @attention_is_two_products(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x5x8
   %0 = graph.attention %q, %k, %k {scale = 0.5 : f64, causal} : tensor<1x4x5x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>
   return %0 : tensor<1x4x5x8xf32>
 }
+
+// -----
+
+// A GPU has a kernel for it, where a row fits into registers.
+// CHECK-LABEL: @attention_of_gpus
+module @attention_of_gpus attributes {dist.target = "cuda"} {
+func.func @main(%q: tensor<1x4x5x8xf32>, %r: tensor<1x4x5x129xf32>, %s: tensor<1x4x5x8xf64>) -> (tensor<1x4x5x8xf32>, tensor<1x4x5x129xf32>, tensor<1x4x5x8xf64>) {
+  // CHECK-COUNT-1: graph.attention
+  // CHECK-NOT: graph.attention
+  %0 = graph.attention %q, %q, %q {scale = 0.5 : f64} : tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>
+  %1 = graph.attention %r, %r, %r {scale = 0.5 : f64} : tensor<1x4x5x129xf32>, tensor<1x4x5x129xf32>, tensor<1x4x5x129xf32>
+  %2 = graph.attention %s, %s, %s {scale = 0.5 : f64} : tensor<1x4x5x8xf64>, tensor<1x4x5x8xf64>, tensor<1x4x5x8xf64>
+  return %0, %1, %2 : tensor<1x4x5x8xf32>, tensor<1x4x5x129xf32>, tensor<1x4x5x8xf64>
+}
+}

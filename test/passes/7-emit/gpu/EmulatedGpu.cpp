@@ -49,14 +49,21 @@ public:
     return true;
   }
 
-  /// Brings `value` to a meeting of all threads; gives what thread `from`
-  /// brought.
-  uint32_t meet(uint32_t value, size_t from) {
+  /// What a thread brings to a meeting.
+  using Words = std::array<uint32_t, 6>;
+
+  /// Brings `words` to a meeting of all threads; gives the meeting's number.
+  size_t meet(const Words &words) {
     Thread &own = threads[running];
     const size_t phase = own.meetings++ % 2;
-    own.brought[phase] = value;
+    own.brought[phase] = words;
     swapcontext(&own.context, &scheduler);
-    return from < threads.size() ? threads[from].brought[phase] : 0;
+    return phase;
+  }
+
+  /// What thread `from` has brought to the last meeting, number `phase`.
+  Words broughtBy(size_t from, size_t phase) const {
+    return from < threads.size() ? threads[from].brought[phase] : Words{};
   }
 
   static ThreadBlock *current;
@@ -66,7 +73,7 @@ public:
 private:
   struct Thread {
     ucontext_t context;
-    std::array<uint32_t, 2> brought = {0, 0};
+    std::array<Words, 2> brought = {};
     int64_t meetings = 0;
     bool isDone = false;
   };
@@ -102,10 +109,99 @@ ThreadBlock *ThreadBlock::current = nullptr;
 static int32_t threadNumber() { return int32_t(ThreadBlock::current->running); }
 static int32_t blockNumber() { return int32_t(ThreadBlock::current->number); }
 static int32_t shuffleXor(int32_t value, int32_t mask) {
-  const size_t from = ThreadBlock::current->running ^ size_t(mask);
-  return int32_t(ThreadBlock::current->meet(uint32_t(value), from));
+  ThreadBlock &block = *ThreadBlock::current;
+  const size_t from = block.running ^ size_t(mask),
+               phase = block.meet({uint32_t(value)});
+  return int32_t(block.broughtBy(from, phase)[0]);
 }
-static void barrier() { ThreadBlock::current->meet(0, 0); }
+static void barrier() { ThreadBlock::current->meet({}); }
+
+//===----------------------------------------------------------------------===//
+// Products of a warp
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The operands of one mma.sync.m16n8kK, of the layouts of PTX (ISA, "Matrix
+/// fragments"): which register of which lane holds an element.
+struct WarpOperands {
+  NVVM::MMATypes type;
+  int64_t depth;
+  std::array<ThreadBlock::Words, 32> lanes;
+
+  bool isWide() const { return type == NVVM::MMATypes::tf32; }
+
+  float left(int64_t row, int64_t k) const {
+    const int64_t perRegister = isWide() ? 4 : 8;
+    return element(row % 8, k, k / perRegister * 2 + row / 8);
+  }
+  float right(int64_t k, int64_t column) const {
+    const int64_t perRegister = isWide() ? 4 : 8,
+                  numLeft = 2 * depth / perRegister;
+    return element(column, k, numLeft + k / perRegister);
+  }
+
+private:
+  float element(int64_t group, int64_t k, int64_t place) const {
+    const int64_t quad = isWide() ? k % 4 : k % 8 / 2;
+    const uint32_t word = lanes[group * 4 + quad][place];
+    if (isWide()) // the lower bits are not looked at
+      return llvm::bit_cast<float>(word & ~uint32_t(0x1fff));
+    const auto &format = type == NVVM::MMATypes::bf16
+                             ? llvm::APFloat::BFloat()
+                             : llvm::APFloat::IEEEhalf();
+    return llvm::APFloat(format, llvm::APInt(16, word >> k % 2 * 16 & 0xffff))
+        .convertToFloat();
+  }
+};
+} // namespace
+
+/// Adds this lane's four sums of a product to `sums`.
+static void multiplyInWarp(int32_t type, int32_t depth, const uint32_t *words,
+                           float *sums) {
+  ThreadBlock &block = *ThreadBlock::current;
+  ThreadBlock::Words own;
+  std::copy_n(words, own.size(), own.begin());
+  const size_t lane = block.running % 32, first = block.running - lane,
+               phase = block.meet(own);
+  WarpOperands operands{NVVM::MMATypes(type), depth, {}};
+  for (size_t other = 0; other < 32; ++other)
+    operands.lanes[other] = block.broughtBy(first + other, phase);
+  for (int64_t place = 0; place < 4; ++place) {
+    const int64_t row = int64_t(lane) / 4 + place / 2 * 8,
+                  column = int64_t(lane) % 4 * 2 + place % 2;
+    double sum = sums[place];
+    for (int64_t k = 0; k < depth; ++k)
+      sum += double(operands.left(row, k)) * operands.right(k, column);
+    sums[place] = float(sum);
+  }
+}
+
+/// ldmatrix: lane 8 m + r says where row r of square m lies. Gives this lane's
+/// two elements of each square, turned or not.
+static void loadInWarp(int32_t count, int32_t isTurned, const char *row,
+                       uint32_t *results) {
+  ThreadBlock &block = *ThreadBlock::current;
+  const auto address = reinterpret_cast<uintptr_t>(row);
+  const size_t lane = block.running % 32, first = block.running - lane,
+               phase = block.meet({uint32_t(address), uint32_t(address >> 32)});
+  auto element = [&](size_t square, size_t row, size_t column) {
+    const ThreadBlock::Words words =
+        block.broughtBy(first + 8 * square + row, phase);
+    uint16_t bits;
+    std::memcpy(
+        &bits,
+        reinterpret_cast<const char *>(uint64_t(words[1]) << 32 | words[0]) +
+            column * sizeof(bits),
+        sizeof(bits));
+    return uint32_t(bits);
+  };
+  const size_t g = lane / 4, pair = lane % 4 * 2;
+  for (size_t square = 0; square < size_t(count); ++square)
+    results[square] =
+        isTurned
+            ? element(square, pair, g) | element(square, pair + 1, g) << 16
+            : element(square, g, pair) | element(square, g, pair + 1) << 16;
+}
 
 //===----------------------------------------------------------------------===//
 // Code
@@ -117,6 +213,7 @@ struct HostForm {
   ModuleOp module;
   OpBuilder builder{module.getContext()};
   Location loc = builder.getUnknownLoc();
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
 
   LLVM::LLVMFuncOp declare(StringRef name, Type result,
                            ArrayRef<Type> arguments) {
@@ -150,6 +247,80 @@ struct HostForm {
     shuffle.erase();
   }
 
+  Value allocate(Operation *user, Type type, int64_t count) {
+    auto function = user->getParentOfType<LLVM::LLVMFuncOp>();
+    builder.setInsertionPointToStart(&function.getBody().front());
+    Value size =
+        LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), count);
+    return LLVM::AllocaOp::create(builder, loc, pointer, type, size);
+  }
+  Value placeOf(Value memory, Type type, int32_t number) {
+    return LLVM::GEPOp::create(builder, loc, pointer, type, memory,
+                               ArrayRef<LLVM::GEPArg>{number});
+  }
+  Value constant(int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+  }
+  void call(StringRef name, ArrayRef<Value> operands) {
+    Type none = LLVM::LLVMVoidType::get(module.getContext());
+    const SmallVector<Type> types(ValueRange(operands).getTypes());
+    LLVM::CallOp::create(builder, loc, declare(name, none, types), operands);
+  }
+  /// All that lies in `memory`.
+  Value loadStruct(Value memory, LLVM::LLVMStructType type) {
+    Value result = LLVM::UndefOp::create(builder, loc, type);
+    for (auto [place, element] : llvm::enumerate(type.getBody())) {
+      Value loaded = LLVM::LoadOp::create(
+          builder, loc, element, placeOf(memory, element, int32_t(place)));
+      result = LLVM::InsertValueOp::create(builder, loc, result, loaded,
+                                           int64_t(place));
+    }
+    return result;
+  }
+
+  void replaceLoad(NVVM::LdMatrixOp load) {
+    Type i32 = builder.getI32Type();
+    Value words = allocate(load, i32, load.getNum());
+    builder.setInsertionPoint(load);
+    Value row =
+        LLVM::AddrSpaceCastOp::create(builder, loc, pointer, load.getPtr());
+    call("emulated_load",
+         {constant(load.getNum()),
+          constant(load.getLayout() == NVVM::MMALayout::col), row, words});
+    auto all = dyn_cast<LLVM::LLVMStructType>(load.getType());
+    load.getResult().replaceAllUsesWith(
+        all ? loadStruct(words, all)
+            : LLVM::LoadOp::create(builder, loc, i32, words).getResult());
+    load.erase();
+  }
+
+  /// Operands and sums go through memory.
+  void replaceProduct(NVVM::MmaOp product) {
+    Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+    Value words = allocate(product, i32, std::tuple_size_v<ThreadBlock::Words>),
+          sums = allocate(product, f32, 4);
+    builder.setInsertionPoint(product);
+    int32_t number = 0;
+    for (ValueRange operands : {product.getOperandA(), product.getOperandB()})
+      for (Value operand : operands) {
+        Value word = operand.getType() == i32
+                         ? operand
+                         : LLVM::BitcastOp::create(builder, loc, i32, operand)
+                               .getResult();
+        LLVM::StoreOp::create(builder, loc, word,
+                              placeOf(words, i32, number++));
+      }
+    for (auto [place, sum] : llvm::enumerate(product.getOperandC()))
+      LLVM::StoreOp::create(builder, loc, sum,
+                            placeOf(sums, f32, int32_t(place)));
+    call("emulated_product",
+         {constant(int64_t(*product.getMultiplicandAPtxType())),
+          constant(product.getShape().getK()), words, sums});
+    product.getResult().replaceAllUsesWith(loadStruct(
+        sums, cast<LLVM::LLVMStructType>(product.getResult().getType())));
+    product.erase();
+  }
+
   void replace(Operation *op) {
     if (isa<NVVM::ThreadIdXOp>(op) || isa<NVVM::BlockIdXOp>(op)) {
       op->getResult(0).replaceAllUsesWith(call(
@@ -158,6 +329,10 @@ struct HostForm {
       op->erase();
     } else if (auto shuffle = dyn_cast<NVVM::ShflOp>(op)) {
       replaceShuffle(shuffle);
+    } else if (auto product = dyn_cast<NVVM::MmaOp>(op)) {
+      replaceProduct(product);
+    } else if (auto load = dyn_cast<NVVM::LdMatrixOp>(op)) {
+      replaceLoad(load);
     } else if (isa<NVVM::BarrierOp>(op)) {
       call(op, "emulated_barrier", {});
       op->erase();
@@ -167,8 +342,7 @@ struct HostForm {
   /// An entry that finds its arguments in two arrays.
   void addEntry(LLVM::LLVMFuncOp kernel) {
     builder.setInsertionPointToEnd(module.getBody());
-    Type pointer = LLVM::LLVMPointerType::get(module.getContext()),
-         none = LLVM::LLVMVoidType::get(module.getContext());
+    Type none = LLVM::LLVMVoidType::get(module.getContext());
     auto entry = LLVM::LLVMFuncOp::create(
         builder, loc, "run_" + kernel.getSymName().str(),
         LLVM::LLVMFunctionType::get(none, {pointer, pointer}));
@@ -220,6 +394,8 @@ static llvm::orc::SymbolMap hostFunctions(llvm::orc::LLJIT &jit) {
   add("emulated_block", &blockNumber);
   add("emulated_shuffle", &shuffleXor);
   add("emulated_barrier", &barrier);
+  add("emulated_product", &multiplyInWarp);
+  add("emulated_load", &loadInWarp);
   return symbols;
 }
 
