@@ -41,6 +41,25 @@ def Graph_GradientInterface : OpInterface<"GradientOpInterface"> {
   ];
 }
 
+def Graph_AttentionInterface : OpInterface<"AttentionOpInterface"> {
+  let cppNamespace = "::pcc::graph";
+  let description = [{
+    What attention and its gradients have in common: whose scores they weigh. The query is the first operand, the mask the
+    last.
+  }];
+  let methods = [
+    InterfaceMethod<"[B, H, S, D]", "::mlir::Value", "getQuery">,
+    InterfaceMethod<"[B, K, T, D]", "::mlir::Value", "getKey">,
+    InterfaceMethod<"[B, K, T, E]", "::mlir::Value", "getValue">,
+    InterfaceMethod<"null where there is none", "::mlir::Value", "getMask">,
+    InterfaceMethod<"to set it", "::mlir::MutableOperandRange", "getMaskMutable">,
+    InterfaceMethod<"of scores", "::llvm::APFloat", "getScale">,
+    InterfaceMethod<"0: none", "::llvm::APFloat", "getSoftcap">,
+    InterfaceMethod<"whether a query sees only the keys before it", "bool", "getCausal">,
+    InterfaceMethod<"says whether", "void", "setCausal", (ins "bool":$causal)>
+  ];
+}
+
 /// Of ops that can be differentiated; `gradients/` says how, one family per file.
 def Graph_Differentiable : DeclareOpInterfaceMethods<Graph_GradientInterface>;
 

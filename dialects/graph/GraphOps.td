@@ -49,6 +49,7 @@ class Graph_InferOp<string mnemonic, list<Trait> traits = []> :
 include "dialects/graph/ops/Leaves.td"
 include "dialects/graph/ops/ElementWise.td"
 include "dialects/graph/ops/Contractions.td"
+include "dialects/graph/ops/Attention.td"
 include "dialects/graph/ops/Reductions.td"
 include "dialects/graph/ops/Layout.td"
 include "dialects/graph/ops/Indexing.td"

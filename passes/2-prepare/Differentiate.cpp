@@ -1,6 +1,8 @@
 //===- Differentiate.cpp - the gradient of the loss by the weights --------===//
 
 #include "dialects/graph/gradients/Differentiate.h"
+#include "dialects/dist/Target.h"
+#include "dialects/graph/FusedAttention.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/LossScale.h"
@@ -119,11 +121,19 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     }
     auto gradients = graph::differentiate(
         loss, seed, reads.values(), terminator,
-        [&](Operation *op, Operation *made) { note(op, made); });
+        [&](Operation *op, Operation *made) { note(op, made); },
+        [&](Operation *op) { return hasKernel(op); });
     if (failed(gradients))
       return signalPassFailure();
     if (failed(addResults(model, reads.values(), *gradients)))
       return signalPassFailure();
+  }
+
+  /// Whether the target computes the gradient of `op` as a whole.
+  bool hasKernel(Operation *op) {
+    auto attention = dyn_cast<graph::AttentionOpInterface>(op);
+    return attention && dist::targetOf(getOperation()) == "cuda" &&
+           graph::isForFusedKernel(attention);
   }
 
   /// The gradient of the loss that passes for it, where the loss is.

@@ -80,7 +80,7 @@ bool Chain::carriesWork(Operation *op) const {
   if (isLeaf(op) || weightBehind(op))
     return false;
   if (isa<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
-          graph::ConvTransposeOp, graph::AttentionOp>(op))
+          graph::ConvTransposeOp, graph::AttentionOpInterface>(op))
     return true;
   for (Value operand : op->getOperands()) {
     Operation *producer = operand.getDefiningOp();

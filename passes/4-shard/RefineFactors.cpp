@@ -204,7 +204,7 @@ static bool isScores(const ShardedOp &op, ArrayRef<Tag> tags) {
 /// besides.
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
-  const bool isAttention = isa_and_nonnull<graph::AttentionOp>(op.op);
+  const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);
   if (!isAttention && !isScores(op, tags[index]))
     return;
   for (auto [factor, tag] : llvm::enumerate(tags[index])) {
@@ -222,7 +222,7 @@ void ShardedGraph::tagHeads(unsigned index) {
 /// Attention, or the product of weights of tokens with values.
 bool ShardedGraph::endsAttention(unsigned index) const {
   const ShardedOp &op = ops[index];
-  return isa_and_nonnull<graph::AttentionOp>(op.op) ||
+  return isa_and_nonnull<graph::AttentionOpInterface>(op.op) ||
          llvm::any_of(llvm::zip_equal(tags[index], op.rule->factors),
                       [](const auto &factor) {
                         return std::get<0>(factor) == Tag::Sequence &&

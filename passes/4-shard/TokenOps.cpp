@@ -18,7 +18,7 @@ TokenOps::TokenOps(const ShardedGraph &graph) : ops(graph.ops.size()) {
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     Operation *op = graph.ops[i].op;
     if (isWeight(op) || isContraction(op) ||
-        isa_and_nonnull<graph::AttentionOp>(op) ||
+        isa_and_nonnull<graph::AttentionOpInterface>(op) ||
         llvm::any_of(graph.operands[i], [&](const ShardedGraph::Edge &edge) {
           return reached.test(edge.producer);
         }))

@@ -149,9 +149,11 @@ reducedDims(Operation *op, const ShardingRule &rule) {
 }
 
 /// Whether an axis divides the groups of a convolution, and so the channels of
-/// its result. Of one group on each rank the local op knows nothing.
+/// its result, or the key heads of attention. Of one group on each rank the
+/// local op knows nothing.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
-  if (!isa<graph::ConvOp, graph::ConvTransposeOp>(op))
+  if (!isa<graph::ConvOp, graph::ConvTransposeOp,
+           graph::AttentionKeyGradientOp>(op))
     return false;
   dist::ShardingAttr sharding = dist::shardingOf(op->getResult(0));
   return sharding && llvm::any_of(sharding.getSharding().dims[1].axes(),

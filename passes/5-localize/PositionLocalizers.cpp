@@ -100,7 +100,7 @@ static Value localizeOneHot(LocalOp &local, PositionBuilder &builder) {
 ///   rank 1 of 2 has queries 2 and 3 of 4:  1 1 1 0
 ///                                          1 1 1 1
 static Value localizeAttention(LocalOp &local, PositionBuilder &builder) {
-  auto attention = cast<graph::AttentionOp>(local.op);
+  auto attention = cast<graph::AttentionOpInterface>(local.op);
   const auto &queries = local.rule.operands[0][2];
   if (!attention.getCausal() || !local.isSplit(queries))
     return {};
@@ -129,6 +129,8 @@ static Value localizeAttention(LocalOp &local, PositionBuilder &builder) {
 
 void pcc::localize::addPositionLocalizers(Localizers &localizers) {
   localizers.add<graph::AttentionOp>(localizeAttention);
+  localizers.add<graph::AttentionQueryGradientOp>(localizeAttention);
+  localizers.add<graph::AttentionKeyGradientOp>(localizeAttention);
   localizers.add<graph::IotaOp>(localizeIota);
   localizers.add<graph::GatherOp>(localizeGather);
   localizers.add<graph::GatherElementsOp>(localizeGatherElements);

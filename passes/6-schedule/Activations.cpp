@@ -139,8 +139,8 @@ bool Activations::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;
   if (!isa<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
-           graph::ConvTransposeOp, graph::GroupedMatmulOp, graph::AttentionOp>(
-          op))
+           graph::ConvTransposeOp, graph::GroupedMatmulOp,
+           graph::AttentionOpInterface>(op))
     return true;
   int64_t read = 0;
   for (Value operand : op->getOperands()) {

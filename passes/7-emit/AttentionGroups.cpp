@@ -24,27 +24,34 @@ static void addOperand(Value operand, KernelGroup &group) {
 }
 
 /// A kernel that reads the result reorders it for nothing.
-static void addOrder(graph::AttentionOp op, KernelGroup &group) {
-  SmallVector<Operation *> order = orderBehind(op.getResult());
+static void addOrder(Value result, KernelGroup &group) {
+  SmallVector<Operation *> order = orderBehind(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
     order.pop_back();
   if (order.empty() || isReadByKernel(order.back()->getResult(0)))
     return;
-  const auto view = storedView(op.getResult(), order);
+  const auto view = storedView(result, order);
   if (view && isAlongRows(*view))
     group.ops.insert(order.begin(), order.end());
 }
 
+static bool hasRows(Value value) {
+  return graph::tensorType(value).getRank() == 4;
+}
+
 std::vector<KernelGroup> pcc::emit::groupAttention(Block &block) {
   std::vector<KernelGroup> groups;
-  for (auto op : block.getOps<graph::AttentionOp>()) {
+  for (auto op : block.getOps<graph::AttentionOpInterface>()) {
     KernelGroup &group = groups.emplace_back();
-    for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
-      addOperand(operand, group);
+    for (Value operand : op->getOperands())
+      if (hasRows(operand) && operand != op.getMask())
+        addOperand(operand, group);
     group.ops.insert(op);
-    addOrder(op, group);
-    group.shape.assign(shapeOf(op.getResult()).begin(),
-                       shapeOf(op.getResult()).end());
+    for (Value result : op->getResults())
+      if (hasRows(result))
+        addOrder(result, group);
+    group.shape.assign(shapeOf(op.getQuery()).begin(),
+                       shapeOf(op.getQuery()).end());
   }
   return groups;
 }

@@ -250,8 +250,17 @@ static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
       std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
 }
 
+/// Whether one op of a kernel gives results that no loop has in common.
+static bool givesResultsApart(Operation &op) {
+  return isa<graph::AttentionOpInterface>(op);
+}
+
 KernelPlan pcc::emit::planOf(rank::KernelOp kernel) {
   KernelPlan plan;
+  if (llvm::any_of(kernel.getBody().front(), givesResultsApart)) {
+    plan.isApart = true;
+    return plan;
+  }
   for (Operation &op : kernel.getBody().front())
     if (auto rows = rowSpaceOf(&op)) {
       plan.rows = rows;

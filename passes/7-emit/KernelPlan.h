@@ -62,6 +62,8 @@ struct KernelPlan {
   /// dims share a loop. The first `numParallel` loops are the outer iterations.
   llvm::SmallVector<int64_t> shape, groups;
   int64_t numParallel = 0;
+  /// Results have shapes of their own: one iteration makes one after another.
+  bool isApart = false;
   int64_t extent = 1, grain = 1;
 };
 

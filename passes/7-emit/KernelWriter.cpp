@@ -41,9 +41,9 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
   } else if (!(element = readKept(tensor, at))) {
     // Narrow floats are rounded here too: the bits of a value do not depend on
     // whether its readers are in its kernel.
-    Operation *op = tensor.getDefiningOp();
-    element = scalar().rounded(ReadTable::get().find(op)(*this, op, at),
-                               graph::tensorType(tensor).getElementType());
+    element = scalar().rounded(
+        ReadTable::get().read(*this, cast<OpResult>(tensor), at),
+        graph::tensorType(tensor).getElementType());
   }
   remember(tensor, at, element);
   return element;

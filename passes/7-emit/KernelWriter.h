@@ -157,6 +157,10 @@ private:
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
+/// The same of an op of several results.
+using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
+                                           llvm::ArrayRef<Index>);
+
 /// The code of every op that a kernel may hold.
 class ReadTable {
 public:
@@ -165,13 +169,22 @@ public:
   template <typename Op> void add(ReadFunction function) {
     functions[mlir::TypeID::get<Op>()] = function;
   }
-  ReadFunction find(mlir::Operation *op) const {
-    auto info = op->getName().getRegisteredInfo();
-    return info ? functions.lookup(info->getTypeID()) : nullptr;
+  template <typename Op> void addResults(ReadResultFunction function) {
+    resultFunctions[mlir::TypeID::get<Op>()] = function;
+  }
+
+  mlir::Value read(KernelWriter &w, mlir::OpResult result,
+                   llvm::ArrayRef<Index> at) const {
+    mlir::Operation *op = result.getOwner();
+    const mlir::TypeID type = op->getName().getRegisteredInfo()->getTypeID();
+    if (ReadFunction function = functions.lookup(type))
+      return function(w, op, at);
+    return resultFunctions.lookup(type)(w, result, at);
   }
 
 private:
   llvm::DenseMap<mlir::TypeID, ReadFunction> functions;
+  llvm::DenseMap<mlir::TypeID, ReadResultFunction> resultFunctions;
 };
 
 // One function per family of ops.

@@ -45,7 +45,9 @@ struct BodyWriter {
 
   void write() {
     w.loop(begin, end, plan.extent, {}, [&](Index iteration, ValueRange) {
-      if (plan.width > 0)
+      if (plan.isApart)
+        writeApart();
+      else if (plan.width > 0)
         writeColumns(w, kernel, plan, outputs, iteration);
       else if (plan.rows)
         writeRow(w, kernel, plan, outputs, iteration);
@@ -53,6 +55,19 @@ struct BodyWriter {
         writeElements(iteration);
       return SmallVector<Value>();
     });
+  }
+
+  /// All elements of one result after another.
+  void writeApart() {
+    for (auto [result, output] :
+         llvm::zip_equal(yield().getResults(), outputs)) {
+      auto shape = graph::tensorType(result).getShape();
+      const SmallVector<int64_t> groups(shape.size(), 1);
+      w.loops(shape, groups, {}, [&](ArrayRef<Index> at, ValueRange) {
+        w.storeResult(result, output, at);
+        return SmallVector<Value>();
+      });
+    }
   }
 
   /// One point of the outer loops, all of the inner ones.

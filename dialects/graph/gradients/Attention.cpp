@@ -130,12 +130,31 @@ private:
 };
 } // namespace
 
+/// The gradients of queries, keys and values, by ops of their own.
+static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
+                                         Value dy) {
+  auto queries = b.makeOp<AttentionQueryGradientOp>(
+      op.getQuery(), op.getKey(), op.getValue(), dy, op.getMask(),
+      op.getScaleAttr(), op.getCausalAttr(), op.getSoftcapAttr());
+  auto keys = b.makeOp<AttentionKeyGradientOp>(
+      op.getQuery(), op.getKey(), op.getValue(), dy, queries.getTop(),
+      queries.getShare(), queries.getMean(), op.getMask(), op.getScaleAttr(),
+      op.getCausalAttr(), op.getSoftcapAttr());
+  SmallVector<Value> operands(op->getNumOperands());
+  operands[0] = queries.getResult();
+  operands[1] = keys.getKeyGradient();
+  operands[2] = keys.getValueGradient();
+  return operands;
+}
+
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
+  const bool wantsMask = getMask() && b.wants(getMask());
+  if (!wantsMask && b.staysWhole())
+    return wholeGradients(b, *this, gradients.front());
   AttentionGradient gradient(b, *this, gradients.front());
   SmallVector<Value> operands(getNumOperands());
-  bool wantsMask = getMask() && b.wants(getMask()),
-       wantsProducts = b.wants(getQuery()) || b.wants(getKey());
+  bool wantsProducts = b.wants(getQuery()) || b.wants(getKey());
   if (b.wants(getValue()))
     operands[2] = gradient.ofValue();
   if (!wantsMask && !wantsProducts)

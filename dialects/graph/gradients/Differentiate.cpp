@@ -21,8 +21,9 @@ namespace {
 /// reached, since all its users come behind.
 class BackwardPass {
 public:
-  BackwardPass(Operation *before, GradientBuilder::OnOp onOp)
-      : before(before), onOp(onOp) {}
+  BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
+               GradientBuilder::StaysWhole staysWhole)
+      : before(before), onOp(onOp), staysWhole(staysWhole) {}
 
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
@@ -69,7 +70,7 @@ private:
     auto differentiable = dyn_cast<GradientOpInterface>(op);
     if (!differentiable)
       return op.emitOpError("has no gradient");
-    GradientBuilder builder(&op, before, isDependent, onOp);
+    GradientBuilder builder(&op, before, isDependent, onOp, staysWhole);
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
@@ -87,6 +88,7 @@ private:
 
   Operation *before;
   GradientBuilder::OnOp onOp;
+  GradientBuilder::StaysWhole staysWhole;
   llvm::DenseSet<Value> dependent;
   llvm::DenseMap<Value, Value> gradients;
   std::function<bool(Value)> isDependent = [this](Value value) {
@@ -97,6 +99,7 @@ private:
 
 Gradients pcc::graph::differentiate(Value target, Value seed, ValueRange wanted,
                                     Operation *before,
-                                    GradientBuilder::OnOp onOp) {
-  return BackwardPass(before, onOp).run(target, seed, wanted);
+                                    GradientBuilder::OnOp onOp,
+                                    GradientBuilder::StaysWhole staysWhole) {
+  return BackwardPass(before, onOp, staysWhole).run(target, seed, wanted);
 }

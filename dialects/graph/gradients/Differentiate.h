@@ -16,13 +16,15 @@ namespace pcc::graph {
 /// visited in reverse order: only those that lie on a way of floats from a
 /// wanted value to the target. Where a value has several users its gradients
 /// are added in the reverse order of these, at the earlier user. `onOp`, if
-/// there is one, is told each new op and the op whose gradient it is part of.
+/// there is one, is told each new op and the op whose gradient it is part of;
+/// `staysWhole`, if there is one, is asked of ops whose gradient can be one op.
 ///
 /// Fails, with an error at its location, where an op on such a way has no
 /// gradient.
 Gradients differentiate(mlir::Value target, mlir::Value seed,
                         mlir::ValueRange wanted, mlir::Operation *before,
-                        GradientBuilder::OnOp onOp = nullptr);
+                        GradientBuilder::OnOp onOp = nullptr,
+                        GradientBuilder::StaysWhole staysWhole = nullptr);
 
 } // namespace pcc::graph
 

@@ -20,16 +20,22 @@ public:
   using OnOp =
       llvm::function_ref<void(mlir::Operation *forward, mlir::Operation *made)>;
 
+  /// Whether the gradient of an op is to stay in one piece or two rather than
+  /// become products and sums.
+  using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
+
   /// `isWanted` says for a value whether anybody asks for its gradient.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
-                  llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp)
-      : TensorBuilder(before), forward(forward), isWanted(isWanted),
-        onOp(onOp) {
+                  llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
+                  StaysWhole staysWhole)
+      : TensorBuilder(before), forward(forward), isWanted(isWanted), onOp(onOp),
+        isWhole(staysWhole) {
     location = forward->getLoc();
   }
 
   /// Whether the gradient of `operand` is asked for.
   bool wants(mlir::Value operand) const { return isWanted(operand); }
+  bool staysWhole() const { return isWhole && isWhole(forward); }
 
   /// An op whose result has the type of `x`, its one operand.
   template <typename Op> mlir::Value apply(mlir::Value x) {
@@ -94,6 +100,7 @@ private:
   mlir::Operation *forward;
   llvm::function_ref<bool(mlir::Value)> isWanted;
   OnOp onOp;
+  StaysWhole isWhole;
 };
 
 /// The gradient of the only operand, if it is one that can have any.

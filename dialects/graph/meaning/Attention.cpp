@@ -25,64 +25,214 @@ struct MaskRow {
 };
 } // namespace
 
-/// Turns a row of scores into weights that sum to 1; without any visible key
-/// they are zeros.
-static void softmaxRow(double *row, int64_t count) {
-  double top = -HUGE_VAL, sum = 0;
-  for (int64_t t = 0; t < count; ++t)
-    top = larger(top, row[t]);
-  for (int64_t t = 0; t < count; ++t)
-    sum += row[t] = top == -HUGE_VAL ? 0 : std::exp(row[t] - top);
-  for (int64_t t = 0; t < count; ++t)
-    row[t] = sum == 0 ? 0 : row[t] / sum;
+namespace {
+/// The scores of one query head, row by row.
+class ScoredHead {
+public:
+  /// The mask is the last operand.
+  ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
+             int64_t pair)
+      : scale(op.getScale().convertToDouble()),
+        cap(op.getSoftcap().convertToDouble()), isCausal(op.getCausal()),
+        query(*operands[0]), key(*operands[1]), value(*operands[2]),
+        hides(op.getMask() ? operands.back() : nullptr), numKeys(key.shape[2]),
+        depth(query.shape[3]), width(value.shape[3]),
+        batch(pair / query.shape[1]), head(pair % query.shape[1]),
+        firstRow(pair * query.shape[2]),
+        keyHead(batch * key.shape[1] + head / (query.shape[1] / key.shape[1])) {
+    if (hides)
+      strides = broadcastStrides(hides->shape, {query.shape[0], query.shape[1],
+                                                query.shape[2], numKeys});
+  }
+
+  int64_t numQueries() const { return query.shape[2]; }
+  const double *queryRow(int64_t s) const {
+    return query.floats.data() + (firstRow + s) * depth;
+  }
+  const double *keyRow(int64_t t) const {
+    return key.floats.data() + (keyHead * numKeys + t) * depth;
+  }
+  const double *valueRow(int64_t t) const {
+    return value.floats.data() + (keyHead * numKeys + t) * width;
+  }
+
+  /// Of queries and keys: a row per query.
+  std::vector<double> products() const {
+    std::vector<double> all(numQueries() * numKeys);
+    gemm(numQueries(), numKeys, depth, {queryRow(0), depth, 1},
+         {keyRow(0), 1, depth}, all.data(), numKeys);
+    return all;
+  }
+
+  /// A row of products becomes the masked scores of query `s`; `slopes`, if it
+  /// is there, what they grow by with the products.
+  void mask(int64_t s, double *row, double *slopes = nullptr) const {
+    const MaskRow own{hides,
+                      batch * strides[0] + head * strides[1] + s * strides[2],
+                      strides[3]};
+    const int64_t lastKey = s + numKeys - numQueries();
+    for (int64_t t = 0; t < numKeys; ++t) {
+      double score = scale * row[t], slope = scale;
+      if (cap > 0) {
+        const double inner = std::tanh(score / cap);
+        score = cap * inner;
+        slope *= 1 - inner * inner;
+      }
+      row[t] = isCausal && t > lastKey ? -HUGE_VAL : own.apply(score, t);
+      if (slopes)
+        slopes[t] = slope;
+    }
+  }
+
+  static double dot(const double *a, const double *b, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i)
+      sum += a[i] * b[i];
+    return sum;
+  }
+
+private:
+  const double scale, cap;
+  const bool isCausal;
+  const HostTensor &query, &key, &value;
+  const HostTensor *hides;
+
+public:
+  const int64_t numKeys, depth, width, batch, head, firstRow, keyHead;
+
+private:
+  Strides strides = Strides(4, 0);
+};
+} // namespace
+
+namespace {
+/// Of a row of scores: weights are exp(score − top) · share.
+struct RowNumbers {
+  double top = -HUGE_VAL, share = 0;
+
+  /// A row without any visible key has a share of 0.
+  static RowNumbers of(const double *row, int64_t count) {
+    RowNumbers numbers;
+    for (int64_t t = 0; t < count; ++t)
+      numbers.top = larger(numbers.top, row[t]);
+    if (numbers.top == -HUGE_VAL)
+      return numbers;
+    double sum = 0;
+    for (int64_t t = 0; t < count; ++t)
+      sum += std::exp(row[t] - numbers.top);
+    numbers.share = 1 / sum;
+    return numbers;
+  }
+
+  /// Scores become weights of sum 1; without any visible key they are zeros.
+  void weigh(double *row, int64_t count) const {
+    for (int64_t t = 0; t < count; ++t)
+      row[t] = top == -HUGE_VAL ? 0 : std::exp(row[t] - top) * share;
+  }
+};
+} // namespace
+
+static void addTo(double *sum, double factor, const double *row,
+                  int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    sum[i] += factor * row[i];
 }
 
-/// Scales, caps and masks one row of scores.
-static void maskRow(AttentionOp op, double *row, int64_t numKeys,
-                    int64_t lastKey, MaskRow mask) {
-  double scale = op.getScale().convertToDouble(),
-         cap = op.getSoftcap().convertToDouble();
-  for (int64_t t = 0; t < numKeys; ++t) {
-    double score = row[t] * scale;
-    if (cap > 0)
-      score = cap * std::tanh(score / cap);
-    row[t] = op.getCausal() && t > lastKey ? -HUGE_VAL : mask.apply(score, t);
-  }
+static int64_t numHeads(Evaluation &e) {
+  return e.in(0).shape[0] * e.in(0).shape[1];
 }
 
 static LogicalResult attention(Evaluation &e) {
-  auto op = cast<AttentionOp>(e.op);
-  const HostTensor &query = e.in(0), &key = e.in(1), &value = e.in(2);
-  const HostTensor *mask = op.getMask() ? &e.in(3) : nullptr;
-  int64_t numHeads = query.shape[1], numKeyHeads = key.shape[1],
-          queries = query.shape[2], keys = key.shape[2], depth = query.shape[3],
-          width = value.shape[3];
-  Strides strides(4, 0);
-  if (mask)
-    strides = broadcastStrides(mask->shape,
-                               {query.shape[0], numHeads, queries, keys});
-  std::vector<double> scores(queries * keys);
-  for (int64_t pair = 0; pair < query.shape[0] * numHeads; ++pair) {
-    int64_t batch = pair / numHeads, head = pair % numHeads;
-    int64_t keyHead = batch * numKeyHeads + head / (numHeads / numKeyHeads);
-    llvm::fill(scores, 0);
-    gemm(queries, keys, depth,
-         {query.floats.data() + pair * queries * depth, depth, 1},
-         {key.floats.data() + keyHead * keys * depth, 1, depth}, scores.data(),
-         keys);
-    for (int64_t s = 0; s < queries; ++s) {
-      int64_t offset = batch * strides[0] + head * strides[1] + s * strides[2];
-      double *row = scores.data() + s * keys;
-      maskRow(op, row, keys, s + keys - queries, {mask, offset, strides[3]});
-      softmaxRow(row, keys);
+  auto op = cast<AttentionOpInterface>(e.op);
+  for (int64_t pair = 0; pair < numHeads(e); ++pair) {
+    const ScoredHead own(op, e.operands, pair);
+    std::vector<double> weights = own.products();
+    for (int64_t s = 0; s < own.numQueries(); ++s) {
+      double *row = weights.data() + s * own.numKeys;
+      own.mask(s, row);
+      RowNumbers::of(row, own.numKeys).weigh(row, own.numKeys);
     }
-    gemm(queries, width, keys, MatrixView<double>{scores.data(), keys, 1},
-         {value.floats.data() + keyHead * keys * width, width, 1},
-         e.out().floats.data() + pair * queries * width, width);
+    gemm(own.numQueries(), own.width, own.numKeys,
+         MatrixView<double>{weights.data(), own.numKeys, 1},
+         {own.valueRow(0), own.width, 1},
+         e.out().floats.data() + own.firstRow * own.width, own.width);
+  }
+  return success();
+}
+
+/// With `products` dP: their mean by weights, and what is left of them times
+/// weights and slopes.
+static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
+                     std::optional<double> known,
+                     std::vector<double> &products) {
+  double mean = known.value_or(0);
+  if (!known)
+    for (auto [weight, product] : llvm::zip_equal(weights, products))
+      mean += weight * product;
+  for (auto [weight, slope, product] :
+       llvm::zip_equal(weights, slopes, products))
+    product = weight * (product - mean) * slope;
+  return mean;
+}
+
+static LogicalResult queryGradient(Evaluation &e) {
+  auto op = cast<AttentionOpInterface>(e.op);
+  for (int64_t pair = 0; pair < numHeads(e); ++pair) {
+    const ScoredHead own(op, e.operands, pair);
+    std::vector<double> scores = own.products(), slopes(own.numKeys),
+                        products(own.numKeys);
+    for (int64_t s = 0; s < own.numQueries(); ++s) {
+      const int64_t row = own.firstRow + s;
+      const double *gradient = e.in(3).floats.data() + row * own.width;
+      const MutableArrayRef weights(scores.data() + s * own.numKeys,
+                                    own.numKeys);
+      own.mask(s, weights.data(), slopes.data());
+      const RowNumbers numbers = RowNumbers::of(weights.data(), own.numKeys);
+      numbers.weigh(weights.data(), own.numKeys);
+      for (int64_t t = 0; t < own.numKeys; ++t)
+        products[t] = ScoredHead::dot(gradient, own.valueRow(t), own.width);
+      e.out(1).floats[row] = numbers.top;
+      e.out(2).floats[row] = numbers.share;
+      e.out(3).floats[row] = centre(weights, slopes, std::nullopt, products);
+      for (int64_t t = 0; t < own.numKeys; ++t)
+        addTo(e.out().floats.data() + row * own.depth, products[t],
+              own.keyRow(t), own.depth);
+    }
+  }
+  return success();
+}
+
+static LogicalResult keyGradient(Evaluation &e) {
+  auto op = cast<AttentionOpInterface>(e.op);
+  for (int64_t pair = 0; pair < numHeads(e); ++pair) {
+    const ScoredHead own(op, e.operands, pair);
+    std::vector<double> scores = own.products(), slopes(own.numKeys),
+                        products(own.numKeys);
+    for (int64_t s = 0; s < own.numQueries(); ++s) {
+      const int64_t row = own.firstRow + s;
+      const double *gradient = e.in(3).floats.data() + row * own.width;
+      const MutableArrayRef weights(scores.data() + s * own.numKeys,
+                                    own.numKeys);
+      own.mask(s, weights.data(), slopes.data());
+      RowNumbers{e.in(4).floats[row], e.in(5).floats[row]}.weigh(weights.data(),
+                                                                 own.numKeys);
+      for (int64_t t = 0; t < own.numKeys; ++t)
+        products[t] = ScoredHead::dot(gradient, own.valueRow(t), own.width);
+      centre(weights, slopes, e.in(6).floats[row], products);
+      for (int64_t t = 0; t < own.numKeys; ++t) {
+        const int64_t place = own.keyHead * own.numKeys + t;
+        addTo(e.out(0).floats.data() + place * own.depth, products[t],
+              own.queryRow(s), own.depth);
+        addTo(e.out(1).floats.data() + place * own.width, weights[t], gradient,
+              own.width);
+      }
+    }
   }
   return success();
 }
 
 void pcc::graph::addAttentionMeanings(MeaningTable &table) {
   table.add<AttentionOp>(attention);
+  table.add<AttentionQueryGradientOp>(queryGradient);
+  table.add<AttentionKeyGradientOp>(keyGradient);
 }

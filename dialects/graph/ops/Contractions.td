@@ -55,22 +55,3 @@ def Graph_ConvTransposeOp : Graph_WindowOp<"conv_transpose", [
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_pads, DefaultValuedAttr<I64Attr, "1">:$group);
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
-
-def Graph_AttentionOp : Graph_InferOp<"attention", [
-    DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>, Graph_Differentiable]> {
-  let summary = "softmax(scale · query keyᵀ + mask) · value";
-  let description = [{
-    query [B, H, S, D], key [B, K, T, D], value [B, K, T, E] → [B, H, S, E]; K divides H and query head h uses key head
-    h / (H / K). `mask` broadcasts to [B, H, S, T]: booleans keep where true, floats are added. `causal`: query s sees
-    keys t ≤ s + T − S… with T = S, t ≤ s. A row without any visible key gives zeros. `softcap` c > 0 replaces scores x
-    by c·tanh(x/c) before the mask. Born in `1-import` or recognised in `2-prepare`.
-    [example: test/dialects/graph/contractions.mlir @attention]
-  }];
-  let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Optional<Graph_Tensor>:$mask,
-                       F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<F64Attr, "0.0">:$softcap);
-  let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = [{
-    $query `,` $key `,` $value (`mask` $mask^ `:` type($mask) `,`)? attr-dict `:` type($query) `,` type($key) `,` type($value)
-  }];
-  let hasVerifier = 1;
-}

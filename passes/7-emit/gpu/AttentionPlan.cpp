@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/gpu/AttentionPlan.h"
 #include "dialects/dist/Target.h"
+#include "dialects/graph/FusedAttention.h"
 #include "passes/7-emit/gpu/WarpProduct.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -9,10 +10,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// A thread holds a row of queries and one of results.
-static constexpr int64_t longestRow = 128;
 static constexpr int64_t mostWarps = 4;
-static constexpr int64_t mostKeys = 64;
+static constexpr int64_t mostOthers = 64;
 /// That a block has without asking for more.
 static constexpr int64_t sharedBytes = 48 << 10;
 
@@ -20,7 +19,7 @@ static int64_t padded(int64_t size) {
   return int64_t(llvm::alignTo(uint64_t(size), WarpProduct::depth));
 }
 
-AttentionPlan::AttentionPlan(graph::AttentionOp op) {
+AttentionPlan::AttentionPlan(graph::AttentionOpInterface op) {
   auto query = graph::tensorType(op.getQuery()),
        key = graph::tensorType(op.getKey()),
        value = graph::tensorType(op.getValue());
@@ -32,15 +31,16 @@ AttentionPlan::AttentionPlan(graph::AttentionOp op) {
   keys = key.getDimSize(2);
   depth = query.getDimSize(3);
   width = value.getDimSize(3);
+  rowsAreKeys = isa<graph::AttentionKeyGradientOp>(op.getOperation());
   const int64_t wanted = llvm::divideCeil(rows(), WarpProduct::rows);
   while (warps < std::min(wanted, mostWarps))
     warps *= 2;
-  const int64_t bytesOfKey =
-      (keyPitch() + valuePitch()) * element.getIntOrFloatBitWidth() / 8;
-  keyTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(keys))),
-                       WarpProduct::columns, mostKeys);
-  while (keyTile * bytesOfKey > sharedBytes)
-    keyTile /= 2;
+  const int64_t bytesOfRow = (pitchOfRows(depth) + pitchOfRows(width)) *
+                             element.getIntOrFloatBitWidth() / 8;
+  otherTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(others()))),
+                         WarpProduct::columns, mostOthers);
+  while (otherTile * bytesOfRow > sharedBytes)
+    otherTile /= 2;
 }
 
 int64_t AttentionPlan::rowTile() const { return warps * WarpProduct::rows; }
@@ -49,25 +49,23 @@ int64_t AttentionPlan::tiles() const {
   return llvm::divideCeil(rows(), rowTile());
 }
 
-int64_t AttentionPlan::keyPitch() const { return padded(depth) + 8; }
+int64_t AttentionPlan::pitchOfRows(int64_t size) const {
+  return padded(size) + 8;
+}
 
-int64_t AttentionPlan::valuePitch() const {
-  return padded(width) + (element.isF32() ? 4 : 8);
+int64_t AttentionPlan::pitchOfColumns(int64_t size) const {
+  return padded(size) + (element.isF32() ? 4 : 8);
 }
 
 bool pcc::emit::isFused(graph::AttentionOp op) {
-  auto query = graph::tensorType(op.getQuery()),
-       value = graph::tensorType(op.getValue());
-  Type element = query.getElementType();
   return dist::targetOf(op->getParentOfType<ModuleOp>()) == "cuda" &&
-         WarpProduct::takes(element) &&
-         graph::tensorType(op.getKey()).getElementType() == element &&
-         value.getElementType() == element && value.getNumElements() > 0 &&
-         query.getNumElements() > 0 && query.getDimSize(3) <= longestRow &&
-         value.getDimSize(3) <= longestRow;
+         graph::isForFusedKernel(
+             cast<graph::AttentionOpInterface>(op.getOperation())) &&
+         graph::tensorType(op.getQuery()).getNumElements() > 0 &&
+         graph::tensorType(op.getValue()).getNumElements() > 0;
 }
 
-graph::AttentionOp pcc::emit::attentionOf(rank::KernelOp kernel) {
-  auto found = kernel.getBody().front().getOps<graph::AttentionOp>();
-  return found.empty() ? graph::AttentionOp() : *found.begin();
+graph::AttentionOpInterface pcc::emit::attentionOf(rank::KernelOp kernel) {
+  auto found = kernel.getBody().front().getOps<graph::AttentionOpInterface>();
+  return found.empty() ? graph::AttentionOpInterface() : *found.begin();
 }

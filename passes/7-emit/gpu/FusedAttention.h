@@ -8,11 +8,22 @@
 
 namespace pcc::emit {
 
-/// Writes `op`, all of a kernel but for layout ops, whose result goes to
-/// `output`. `block` and `thread` are the current ones' numbers.
-void writeFusedAttention(KernelWriter &w, graph::AttentionOp op,
-                         mlir::Value output, const Index &block,
-                         const Index &thread);
+/// Writes `op`, all of a kernel but for layout ops, whose results go to
+/// `outputs`. `block` and `thread` are the current ones' numbers.
+void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
+                         llvm::ArrayRef<mlir::Value> outputs,
+                         const Index &block, const Index &thread);
+
+/// The same for each kind of op.
+void writeAttention(KernelWriter &w, graph::AttentionOp op,
+                    llvm::ArrayRef<mlir::Value> outputs, const Index &block,
+                    const Index &thread);
+void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
+                        llvm::ArrayRef<mlir::Value> outputs, const Index &block,
+                        const Index &thread);
+void writeKeyGradient(KernelWriter &w, graph::AttentionKeyGradientOp op,
+                      llvm::ArrayRef<mlir::Value> outputs, const Index &block,
+                      const Index &thread);
 
 } // namespace pcc::emit
 

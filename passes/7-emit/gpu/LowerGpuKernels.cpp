@@ -148,7 +148,7 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
     auto outputs = bindArguments(w, kernel, function.getArguments());
     const Index block = indices.leaf(at.block, 0, plan.blocks - 1);
     if (auto attention = attentionOf(kernel))
-      writeFusedAttention(w, attention, outputs.front(), block, thread);
+      writeFusedAttention(w, attention, outputs, block, thread);
     else if (plan.loops.rows)
       writeRowKernel(w, threads, kernel, plan, outputs, at.block);
     else if (plan.turnedDim >= 0)

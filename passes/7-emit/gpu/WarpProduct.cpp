@@ -16,10 +16,6 @@ WarpProduct::WarpProduct(KernelWriter &w, Type element, const Index &thread)
       twoQuads(w.indices.scale(w.indices.remainder(lane, 4), 2)),
       warpNumber(w.indices.quotient(thread, lanesOfWarp)) {}
 
-bool WarpProduct::takes(Type element) {
-  return element.isF32() || element.isBF16() || element.isF16();
-}
-
 WarpProduct::Sums WarpProduct::zeros() const {
   return Sums(4, w.scalar().zero(w.builder.getF32Type()));
 }
@@ -92,10 +88,10 @@ WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
 }
 
 std::vector<WarpProduct::Pair>
-WarpProduct::rightFromRows(const SharedMatrix &matrix, int64_t first,
+WarpProduct::rightFromRows(const SharedMatrix &matrix, int64_t row,
                            int64_t count) const {
   std::vector<Pair> right;
-  const int64_t start = first * matrix.pitch;
+  const int64_t start = row * matrix.pitch;
   for (int64_t at = 0; at < count;) {
     if (!isWide()) {
       const int64_t squares = count - at >= 32 ? 4 : count - at >= 16 ? 2 : 1;
@@ -117,11 +113,11 @@ WarpProduct::rightFromRows(const SharedMatrix &matrix, int64_t first,
 }
 
 std::vector<WarpProduct::Pair>
-WarpProduct::rightFromColumns(const SharedMatrix &matrix, int64_t first,
-                              int64_t count) const {
+WarpProduct::rightFromColumns(const SharedMatrix &matrix, int64_t column,
+                              int64_t row, int64_t count) const {
   std::vector<Pair> right;
   for (int64_t at = 0; at < count;) {
-    const int64_t start = first + at * matrix.pitch;
+    const int64_t start = column + (row + at) * matrix.pitch;
     if (!isWide()) {
       const int64_t squares = count - at >= 32 ? 4 : count - at >= 16 ? 2 : 1;
       llvm::append_range(

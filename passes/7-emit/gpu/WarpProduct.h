@@ -35,6 +35,8 @@ public:
   /// Rows of a left operand, columns of a right one, and the elements of the
   /// contraction that go together.
   static constexpr int64_t rows = 16, columns = 8, depth = 8;
+  /// Neighbouring lanes that hold a row of sums together.
+  static constexpr int64_t lanesOfRow = 4;
 
   /// Two neighbouring elements, in one register or, of f32, in two.
   using Pair = llvm::SmallVector<mlir::Value, 2>;
@@ -48,9 +50,6 @@ public:
   /// `element` is f32, bf16 or f16; `thread` is this one's number in its block.
   WarpProduct(KernelWriter &w, mlir::Type element, const Index &thread);
 
-  /// Whether the GPU multiplies such elements.
-  static bool takes(mlir::Type element);
-
   /// This thread's g, 2 · quad, and the number of its warp.
   const Index &row() const { return g; }
   const Index &pair() const { return twoQuads; }
@@ -62,12 +61,14 @@ public:
   /// Sums as the left operand of another product.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
-  /// The right operand whose columns are the eight rows of `matrix` from
-  /// `first` on, or the eight columns: `count` elements of the contraction.
-  std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t first,
+  /// The right operand whose columns are the eight rows of `matrix` from `row`
+  /// on: `count` elements of the contraction, the first of each row.
+  std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
-  std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t first,
-                                     int64_t count) const;
+  /// The one whose columns are eight columns of `matrix`, from `column` on:
+  /// elements of the contraction are its rows, from `row` on.
+  std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
+                                     int64_t row, int64_t count) const;
 
   /// sums + Σ left[i] · right[i]
   Sums add(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<Left> left,

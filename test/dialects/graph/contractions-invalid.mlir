@@ -50,24 +50,6 @@ func.func @strides_of_another_rank(%x: tensor<1x2x4xf32>, %w: tensor<2x3x2xf32>)
 
 // -----
 
-func.func @heads_that_do_not_divide(%q: tensor<1x4x8x16xf32>, %k: tensor<1x3x8x16xf32>) {
-  // expected-error @below {{has 4 query heads, which 3 key heads do not divide}}
-  %y = graph.attention %q, %k, %k {scale = 0.25 : f64}
-      : tensor<1x4x8x16xf32>, tensor<1x3x8x16xf32>, tensor<1x3x8x16xf32>
-  return
-}
-
-// -----
-
-func.func @keys_of_another_width(%q: tensor<1x4x8x16xf32>, %k: tensor<1x4x8x8xf32>) {
-  // expected-error @below {{which do not fit}}
-  %y = graph.attention %q, %k, %k {scale = 0.25 : f64}
-      : tensor<1x4x8x16xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>
-  return
-}
-
-// -----
-
 func.func @einsum_of_two_types(%a: tensor<2xf32>, %b: tensor<2xf64>) {
   // expected-error @below {{mixes elements of 'tensor<2xf32>' and 'tensor<2xf64>'}}
   %y = graph.einsum "a,a->" %a, %b : tensor<2xf32>, tensor<2xf64>
@@ -80,14 +62,5 @@ func.func @convolves_integers(%x: tensor<1x1x4xi64>, %w: tensor<1x1x2xi64>) {
   // expected-error @below {{is defined for floats only, got 'tensor<1x1x4xi64>'}}
   %y = graph.conv %x, %w {dilations = array<i64: 1>, group = 1 : i64,
       pads = array<i64: 0, 0>, strides = array<i64: 1>} : tensor<1x1x4xi64>, tensor<1x1x2xi64>
-  return
-}
-
-// -----
-
-func.func @mask_of_other_keys(%q: tensor<1x4x8x16xf32>, %m: tensor<8x7xi1>) {
-  // expected-error @below {{has a mask 'tensor<8x7xi1>' that does not fit query}}
-  %y = graph.attention %q, %q, %q mask %m : tensor<8x7xi1>, {scale = 0.25 : f64}
-      : tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>, tensor<1x4x8x16xf32>
   return
 }

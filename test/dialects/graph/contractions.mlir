@@ -34,32 +34,3 @@ func.func @conv_transpose(%x: tensor<1x2x4xf32>, %w: tensor<2x3x2xf32>) -> tenso
       pads = array<i64: 0, 0>, strides = array<i64: 2>} : tensor<1x2x4xf32>, tensor<2x3x2xf32>
   return %y : tensor<1x3x9xf32>
 }
-
-!query = tensor<1x4x8x16xf32>
-!key = tensor<1x2x8x16xf32>
-
-// Four query heads share two key heads.
-// CHECK-LABEL: @attention
-func.func @attention(%q: !query, %k: !key, %v: !key, %m: tensor<8x8xi1>) -> !query {
-  // CHECK: graph.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} : tensor<8x8xi1>,
-  // CHECK-SAME: {scale = 2.500000e-01 : f64}
-  %y = graph.attention %q, %k, %v mask %m : tensor<8x8xi1>,
-      {scale = 0.25 : f64} : !query, !key, !key
-  return %y : !query
-}
-
-// CHECK-LABEL: @attention_with_bias
-func.func @attention_with_bias(%q: !query, %k: !key, %v: !key, %m: tensor<8x8xf32>) -> !query {
-  // CHECK: graph.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} : tensor<8x8xf32>,
-  %y = graph.attention %q, %k, %v mask %m : tensor<8x8xf32>,
-      {scale = 0.25 : f64} : !query, !key, !key
-  return %y : !query
-}
-
-// CHECK-LABEL: @causal_attention
-func.func @causal_attention(%q: !query, %k: !key, %v: !key) -> !query {
-  // CHECK: graph.attention %{{.*}} {causal, scale = 2.500000e-01 : f64, softcap = 3.0
-  %y = graph.attention %q, %k, %v {causal, scale = 0.25 : f64, softcap = 30.0 : f64}
-      : !query, !key, !key
-  return %y : !query
-}

@@ -90,3 +90,27 @@ module attributes {graph.training = {loss = "loss", loss_scale = "8"}} {
     return %l : tensor<f32>
   }
 }
+
+// -----
+
+// GPUs have kernels for the gradients of attention, but for rows that do not fit into registers.
+// CHECK-LABEL: @of_long_rows
+module attributes {dist.target = "cuda", graph.training = {loss = "loss"}} {
+  graph.parameter @w : tensor<1x2x4x8xf32>
+  graph.parameter @of_long_rows : tensor<1x2x4x136xf32>
+  func.func @main(%x: tensor<1x2x4x8xf32>, %z: tensor<1x2x4x136xf32>) -> (tensor<f32> {graph.name = "loss"}) {
+    %w = graph.get_parameter @w : tensor<1x2x4x8xf32>
+    %u = graph.get_parameter @of_long_rows : tensor<1x2x4x136xf32>
+    %y = graph.attention %x, %w, %w {causal, scale = 0.5 : f64} : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
+    %v = graph.attention %z, %u, %u {scale = 0.5 : f64} : tensor<1x2x4x136xf32>, tensor<1x2x4x136xf32>, tensor<1x2x4x136xf32>
+    %l = graph.reduce sum %y over [0, 1, 2, 3] : tensor<1x2x4x8xf32>
+    %k = graph.reduce sum %v over [0, 1, 2, 3] : tensor<1x2x4x136xf32>
+    // CHECK: graph.softmax
+    // CHECK: %{{.*}}, %[[T:.*]], %[[S:.*]], %[[M:.*]] = graph.attention_query_gradient %arg0, %{{.*}} {causal, graph.mirrors
+    // CHECK-NEXT: graph.attention_key_gradient %arg0, %{{.*}} with %[[T]], %[[S]], %[[M]] {causal, graph.mirrors
+    // CHECK-NOT: graph.attention_query_gradient
+    // CHECK: return
+    %s = graph.add %l, %k : tensor<f32>, tensor<f32>
+    return %s : tensor<f32>
+  }
+}

@@ -352,3 +352,47 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["q=[-,-,x,-]", "
     return %y : !q
   }
 }
+
+// -----
+
+!q = tensor<2x4x8x8xf32>
+!k = tensor<2x2x8x8xf32>
+
+// Queries of gradients, too, know which keys they see; keys and values have a part of the sum over queries.
+// CHECK-LABEL: @gradients_of_queries_in_parts
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["q=[-,-,x,-]", "g=[-,-,x,-]", "k=[-,-,-,-]", "dq=[-,-,x,-]", "dk=[-,-,-,-]"]} {
+  func.func @gradients_of_queries_in_parts(%q: !q {graph.name = "q"}, %k: !k {graph.name = "k"}, %g: !q {graph.name = "g"})
+      -> (!q {graph.name = "dq"}, !k {graph.name = "dk"}) {
+    // CHECK: graph.attention_query_gradient %{{.*}} mask %{{.*}} : tensor<1x1x4x8xi1>, {
+    // CHECK-NOT: causal
+    // CHECK: graph.attention_key_gradient %{{.*}} mask %{{.*}} : tensor<1x1x4x8xi1>, {
+    // CHECK-SAME: tensor<2x4x4x8xf32>
+    // CHECK: dist.reshard %key_gradient
+    // CHECK-NOT: dist.reshard
+    // CHECK: return
+    %dq, %t, %s, %m = graph.attention_query_gradient %q, %k, %k of %g {causal, scale = 0.25 : f64} : !q, !k, !k, !q
+    %dk, %dv = graph.attention_key_gradient %q, %k, %k of %g with %t, %s, %m {causal, scale = 0.25 : f64}
+        : !q, !k, !k, !q, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>
+    return %dq, %dk : !q, !k
+  }
+}
+
+// -----
+
+!q = tensor<2x4x8x8xf32>
+!k = tensor<2x2x8x8xf32>
+
+// Ranks that divide key heads have nothing to add up.
+// CHECK-LABEL: @gradients_of_heads_in_parts
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["q=[-,x,-,-]", "g=[-,x,-,-]", "k=[-,x,-,-]", "dk=[-,x,-,-]"]} {
+  func.func @gradients_of_heads_in_parts(%q: !q {graph.name = "q"}, %k: !k {graph.name = "k"}, %g: !q {graph.name = "g"})
+      -> (!k {graph.name = "dk"}) {
+    // CHECK: graph.attention_key_gradient %{{.*}}tensor<2x2x8x8xf32>, tensor<2x1x8x8xf32>
+    // CHECK-NOT: dist.
+    // CHECK: return
+    %dq, %t, %s, %m = graph.attention_query_gradient %q, %k, %k of %g {causal, scale = 0.25 : f64} : !q, !k, !k, !q
+    %dk, %dv = graph.attention_key_gradient %q, %k, %k of %g with %t, %s, %m {causal, scale = 0.25 : f64}
+        : !q, !k, !k, !q, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>
+    return %dk : !k
+  }
+}

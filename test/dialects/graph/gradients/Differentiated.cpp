@@ -29,7 +29,8 @@ using Tensors = DenseMap<Value, HostTensor>;
 /// One parsed case with the values of its arguments.
 class Session {
 public:
-  explicit Session(const GradientCase &c) : context(makeContext()) {
+  explicit Session(const GradientCase &c)
+      : context(makeContext()), staysWhole(c.staysWhole) {
     module = parseSourceString<ModuleOp>("func.func @f(" + c.arguments +
                                              ") {\n" + c.body + "\nreturn }",
                                          context.get());
@@ -84,7 +85,8 @@ public:
     Value constant =
         ConstantOp::create(builder, target.getLoc(), targetType(), attr);
     Gradients built =
-        pcc::graph::differentiate(target, constant, wanted, end, onOp);
+        pcc::graph::differentiate(target, constant, wanted, end, onOp,
+                                  [&](Operation *) { return staysWhole; });
     if (failed(built) || failed(verify(*module)))
       return false;
     gradients = *built;
@@ -119,6 +121,7 @@ public:
   }
 
   std::unique_ptr<MLIRContext> context;
+  const bool staysWhole;
   OwningOpRef<ModuleOp> module;
   func::FuncOp function;
   std::string message;

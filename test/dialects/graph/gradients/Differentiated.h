@@ -17,6 +17,8 @@ struct GradientCase {
   std::string arguments; ///< "%x: tensor<2x3xf64>"
   std::string body;      ///< ops
   double low = -1.5, high = 1.5;
+  /// Whether gradients that can be ops of their own are.
+  bool staysWhole = false;
 };
 
 /// The name stands for the case in the names of tests.

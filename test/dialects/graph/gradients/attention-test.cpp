@@ -31,7 +31,7 @@ static GradientCase attention(const std::string &name,
               "} : " + q + ", " + k + ", " + v};
 }
 
-std::vector<GradientCase> pcc::graph::attentionCases() {
+static std::vector<GradientCase> plainCases() {
   const std::string scale = "scale = 0.5 : f64";
   const Shapes shared{"1x4x3x2", "1x2x3x2", "1x2x3x2"};
   const Shapes longer{"1x2x2x3", "1x2x4x3", "1x2x4x3"};
@@ -58,6 +58,24 @@ std::vector<GradientCase> pcc::graph::attentionCases() {
           attention("attention_hidden_rows", scale, {}, "3x3xi1", hidden),
           attention("attention_infinite_mask", scale,
                     {"1x1x2x2", "1x1x3x2", "1x1x3x2"}, "2x3xf64", infinite)};
+}
+
+/// And each with its gradients as ops, where no mask is trained.
+std::vector<GradientCase> pcc::graph::attentionCases() {
+  std::vector<GradientCase> cases = plainCases();
+  for (GradientCase c : plainCases()) {
+    c.name += "_whole";
+    c.staysWhole = true;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+TEST(AttentionGradients, AreTwoOps) {
+  GradientCase c = attention("", "scale = 1.0 : f64");
+  c.staysWhole = true;
+  EXPECT_EQ(opsBuilt(c, {0}), "graph.attention_query_gradient "
+                              "graph.attention_key_gradient");
 }
 
 TEST(AttentionGradients, OnlyTheValueNeedsOnlyTheWeights) {
