@@ -2,6 +2,7 @@
 
 #include "runtime/device/cuda/BlasLibrary.h"
 #include "runtime/program/SharedLibrary.h"
+#include "runtime/program/WatchedCalls.h"
 
 namespace pcc::runtime {
 
@@ -14,6 +15,12 @@ static void fillTable(SharedLibrary &symbols, BlasLibrary &library) {
 #undef PCC_FIND
 }
 
+static void watchTable(BlasLibrary &library) {
+#define PCC_WATCH(function) watchCalls<&BlasLibrary::function>(library);
+  PCC_BLAS_FUNCTIONS(PCC_WATCH)
+#undef PCC_WATCH
+}
+
 Status openBlasLibrary(BlasLibrary &library) {
   SharedLibrary symbols(soname, cudaFolders());
   if (!symbols.isOpen())
@@ -22,6 +29,7 @@ Status openBlasLibrary(BlasLibrary &library) {
   fillTable(symbols, library);
   if (const char *absent = symbols.firstAbsent())
     return Status::error(NoDevice, soname + " has no symbol " + absent);
+  watchTable(library);
   const size_t version = library.cublasLtGetVersion();
   if (version / 10000 != CUBLAS_VER_MAJOR)
     return Status::error(

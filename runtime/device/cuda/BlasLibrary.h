@@ -38,7 +38,8 @@ struct BlasLibrary {
   Status check(cublasStatus_t result, const char *call) const;
 };
 
-/// Opens cuBLASLt; exit code 13 if it is not there or of another CUDA.
+/// Opens cuBLASLt, whose calls are watched (WatchedCalls.h); exit code 13 if it
+/// is not there or of another CUDA.
 Status openBlasLibrary(BlasLibrary &library);
 
 } // namespace pcc::runtime

@@ -48,6 +48,22 @@ Status CudaContext::describe() {
   return Status::success();
 }
 
+Status CudaContext::findBus(std::string &bus) const {
+  char text[32] = "";
+  Status status =
+      check(functions.cuDeviceGetPCIBusId(text, sizeof text, device),
+            "cuDeviceGetPCIBusId");
+  bus = text;
+  return status;
+}
+
+std::string CudaContext::driverVersion() const {
+  int version = 0;
+  functions.cuDriverGetVersion(&version);
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
 Status CudaContext::open(int number, bool mayShare) {
   if (Status status = openCudaDriver(functions); status.failed())
     return status;

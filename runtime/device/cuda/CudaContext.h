@@ -53,6 +53,10 @@ public:
   CUstream stream() const { return computeStream; }
   /// For messages: "GPU 0 (NVIDIA H100 80GB HBM3, compute capability 9.0)".
   const std::string &description() const { return text; }
+  /// "0000:01:00.0": no other GPU of this machine is there.
+  Status findBus(std::string &bus) const;
+  /// "13.0": the CUDA that the driver is made for.
+  std::string driverVersion() const;
   /// 90 for compute capability 9.0.
   int capability() const { return capabilityNumber; }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/program/SharedLibrary.h"
+#include "runtime/program/WatchedCalls.h"
 
 #include <algorithm>
 
@@ -18,6 +19,12 @@ static void fillTable(SharedLibrary &library, CudaDriver &driver) {
 #define PCC_FIND(function) library.find(PCC_SYMBOL(function), driver.function);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
+}
+
+static void watchTable(CudaDriver &driver) {
+#define PCC_WATCH(function) watchCalls<&CudaDriver::function>(driver);
+  PCC_CUDA_DRIVER_FUNCTIONS(PCC_WATCH)
+#undef PCC_WATCH
 }
 
 static std::string versionText(int version) {
@@ -60,6 +67,7 @@ Status openCudaDriver(CudaDriver &driver) {
                                        absent + "; a driver of CUDA " +
                                        versionText(CUDA_VERSION) +
                                        " is needed");
+  watchTable(driver);
   return start(driver);
 }
 

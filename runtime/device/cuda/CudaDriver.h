@@ -25,6 +25,7 @@ namespace pcc::runtime {
   X(cuDeviceGet)                                                               \
   X(cuDeviceGetAttribute)                                                      \
   X(cuDeviceGetName)                                                           \
+  X(cuDeviceGetPCIBusId)                                                       \
   X(cuDevicePrimaryCtxRetain)                                                  \
   X(cuDevicePrimaryCtxRelease)                                                 \
   X(cuCtxSetCurrent)                                                           \
@@ -69,7 +70,8 @@ struct CudaDriver {
   Status check(CUresult result, const char *call) const;
 };
 
-/// Opens the driver; exit code 13 if it is not there or too old.
+/// Opens the driver, whose calls are watched (WatchedCalls.h); exit code 13 if
+/// it is not there or too old.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

@@ -6,7 +6,9 @@
 
 #include <cuda.h>
 
+#include <cstdio>
 #include <cstring>
+#include <unistd.h>
 
 using namespace pcc::fake;
 
@@ -93,6 +95,10 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 }
 CUresult cuDeviceGetName(char *name, int size, CUdevice) {
   std::strncpy(name, "fake", size_t(size));
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice device) {
+  std::snprintf(text, size_t(size), "0000:%02x:00.0", unsigned(device));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
@@ -334,6 +340,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
   static int64_t launches = 0;
   if (++launches == settings().failAt)
     return call.fail(CUDA_ERROR_LAUNCH_FAILED, "a launch that was to fail");
+  while (launches == settings().hangAt)
+    pause();
   const Twin &twin = *reinterpret_cast<const Twin *>(function);
   const auto &launch = *twin.launch;
   if (x != unsigned(launch.blocks) || y * z != 1 ||

@@ -15,9 +15,9 @@ static Settings readSettings() {
   const std::map<std::string, int64_t *> numbers = {
       {"count", &made.count},        {"capability", &made.capability},
       {"driver", &made.driver},      {"memory", &made.memory},
-      {"fail-at", &made.failAt},     {"drop-wait", &made.dropWait},
-      {"late-copy", &made.lateCopy}, {"swap-at", &made.swapAt},
-      {"ungroup", &made.ungroup}};
+      {"fail-at", &made.failAt},     {"hang-at", &made.hangAt},
+      {"drop-wait", &made.dropWait}, {"late-copy", &made.lateCopy},
+      {"swap-at", &made.swapAt},     {"ungroup", &made.ungroup}};
   const char *given = std::getenv("PCC_FAKE_CUDA");
   std::istringstream list(given ? given : "");
   for (std::string entry; std::getline(list, entry, ',');) {

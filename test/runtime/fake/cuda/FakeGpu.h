@@ -29,6 +29,7 @@ struct Settings {
   int64_t driver = 13000;    ///< version of the driver
   int64_t memory = 64 << 20; ///< KiB of a GPU
   int64_t failAt = 0;        ///< this launch fails; 0: none
+  int64_t hangAt = 0;        ///< this launch never returns
   int64_t dropWait = 0;      ///< this wait for an event is left out
   int64_t lateCopy = 0;      ///< this copy from the host is done too late
   int64_t swapAt = 0;        ///< rank 1 makes this collective after the next
