@@ -5,7 +5,6 @@
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/launch/RankTarget.h"
-#include "runtime/launch/Report.h"
 #include "runtime/launch/Watchdog.h"
 
 #include <cstdio>
@@ -13,21 +12,20 @@
 namespace pcc::runtime {
 
 /// MPI itself waits for all ranks to start, however long that takes.
-static Status startMpi(const RunOptions &options, const Identity &identity,
-                       const std::shared_ptr<FlightRecorder> &recorder,
-                       std::unique_ptr<World> &world) {
-  const Watchdog watchdog(options.loadTimeout, [&] {
+static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
+  const Identity &identity = start.identity;
+  const Watchdog watchdog(start.options.loadTimeout, [&] {
     char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%g", options.loadTimeout);
-    leave(reportFailure(
-        Status::error(PeerLost, "rank " + std::to_string(identity.rank) +
-                                    " waited " + seconds +
-                                    " s for all ranks to start MPI"),
-        currentEnvironment(), identity.rank, true));
+    std::snprintf(seconds, sizeof seconds, "%g", start.options.loadTimeout);
+    start.giveUp(Status::error(PeerLost, "rank " +
+                                             std::to_string(identity.rank) +
+                                             " waited " + seconds +
+                                             " s for all ranks to start MPI"),
+                 {});
   });
-  const auto starting = recorder->beginAction("start");
-  Status status = openMpiWorld(identity.worldSize, world, recorder);
-  recorder->end(starting);
+  const auto starting = start.recorder->beginAction("start");
+  Status status = openMpiWorld(identity.worldSize, world, start.recorder);
+  start.recorder->end(starting);
   if (status.ok() && world->rank() != identity.rank)
     status = Status::error(WrongWorld, "the launcher's variables say rank " +
                                            std::to_string(identity.rank) +
@@ -36,17 +34,13 @@ static Status startMpi(const RunOptions &options, const Identity &identity,
   return status;
 }
 
-Status openTarget(const RunOptions &options, const Identity &identity,
-                  const std::string &,
-                  const std::shared_ptr<FlightRecorder> &recorder,
-                  std::unique_ptr<World> &world,
-                  std::unique_ptr<Device> &device) {
-  if (identity.worldSize == 1)
-    world = createOnlyWorld(recorder);
-  else if (Status status = startMpi(options, identity, recorder, world);
-           status.failed())
+Status openTarget(const RankStart &start, RankPlace &place) {
+  const int worldSize = start.identity.worldSize;
+  if (worldSize == 1)
+    place.world = createOnlyWorld(start.recorder);
+  else if (Status status = startMpi(start, place.world); status.failed())
     return status;
-  device = createCpuDevice(threadsPerRank(options, identity.worldSize));
+  place.device = createCpuDevice(threadsPerRank(start.options, worldSize));
   return Status::success();
 }
 

@@ -8,24 +8,38 @@
 #ifndef PCC_RUNTIME_LAUNCH_RANKTARGET_H
 #define PCC_RUNTIME_LAUNCH_RANKTARGET_H
 
+#include "runtime/comm/Rendezvous.h"
 #include "runtime/engine/Engine.h"
 #include "runtime/launch/Identity.h"
 
+#include <functional>
 #include <memory>
 
 namespace pcc::runtime {
 
-/// The communicator between processes, and the device of this one. `folder` is
-/// that of the job, empty where there is none. What fails while ranks wait for
-/// each other may end the process.
-Status openTarget(const RunOptions &options, const Identity &identity,
-                  const std::string &folder,
-                  const std::shared_ptr<FlightRecorder> &recorder,
-                  std::unique_ptr<World> &world,
-                  std::unique_ptr<Device> &device);
+/// A rank that starts.
+struct RankStart {
+  const ProgramImage &image;
+  const RunOptions &options;
+  const Environment &environment;
+  const Identity &identity;
+  const std::shared_ptr<FlightRecorder> recorder;
+  /// Tells why, perhaps that a rank was lost, and ends the process, from any
+  /// thread.
+  const std::function<void(const Status &, std::optional<int> lost)> giveUp;
+};
 
-/// Ends the process at once: after a failure nothing may wait for peers.
-[[noreturn]] void leave(int exitCode);
+/// What it runs on. What is below may use what is above.
+struct RankPlace {
+  /// Null where the communicator itself ends all ranks with one.
+  std::shared_ptr<Rendezvous> rendezvous = {};
+  std::unique_ptr<Device> device = {}; ///< of this process
+  std::unique_ptr<World> world = {};   ///< the communicator between processes
+};
+
+/// What fails while ranks wait for each other may end the process. After an
+/// error `place` has what there is of it.
+Status openTarget(const RankStart &start, RankPlace &place);
 
 } // namespace pcc::runtime
 

@@ -22,13 +22,20 @@ static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
 }
 
-// The id is in the name: a file that exists is complete.
-void announceRank(const std::string &statusFolder, int rank) {
-  const std::string path = statusFolder + "/alive." + std::to_string(rank) +
-                           "." + std::to_string(getpid());
+// All is in the name: a file that exists is complete.
+static void makeEmptyFile(const std::string &path) {
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0)
     close(file);
+}
+
+void announceRank(const std::string &statusFolder, int rank) {
+  makeEmptyFile(statusFolder + "/alive." + std::to_string(rank) + "." +
+                std::to_string(getpid()));
+}
+
+void announceLoss(const std::string &statusFolder, int lostRank) {
+  makeEmptyFile(statusFolder + "/lost." + std::to_string(lostRank));
 }
 
 RankWatch::RankWatch(std::string statusFolder)
@@ -74,9 +81,11 @@ void RankWatch::findNewRanks() {
   for (const auto &entry :
        std::filesystem::directory_iterator(folder, problem)) {
     int rank = 0, pid = 0;
-    if (std::sscanf(entry.path().filename().c_str(), "alive.%d.%d", &rank,
-                    &pid) == 2)
+    const std::string name = entry.path().filename();
+    if (std::sscanf(name.c_str(), "alive.%d.%d", &rank, &pid) == 2)
       watch(rank, pid);
+    else if (!lost && std::sscanf(name.c_str(), "lost.%d", &rank) == 1)
+      lost = rank;
   }
 }
 

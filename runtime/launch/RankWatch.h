@@ -2,7 +2,9 @@
 //
 // When a rank dies, the launcher ends the others and does not always say who
 // began. The ranks leave their process ids in the status folder, and the kernel
-// queues the ends of processes in the order in which they happen.
+// queues the ends of processes in the order in which they happen. A process
+// that ends closes its files a little before: ranks that see that may be gone
+// first, so they leave the number of whom they have lost.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +34,7 @@ public:
 
   /// Whether any rank came to life.
   bool started() const { return !known.empty(); }
-  std::optional<int> firstEnded() const { return first; }
+  std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
   void findNewRanks();
@@ -44,10 +46,13 @@ private:
   int inotifyFd;
   std::map<int, int> known; ///< rank to pidfd, -1 once it has ended
   std::optional<int> first;
+  std::optional<int> lost; ///< as the others say
 };
 
 /// Leaves this process's id where RankWatch looks for it.
 void announceRank(const std::string &statusFolder, int rank);
+/// Tells RankWatch that another rank has ended without a word.
+void announceLoss(const std::string &statusFolder, int lostRank);
 
 } // namespace pcc::runtime
 

@@ -13,6 +13,7 @@
 #include "runtime/launch/PrivateFolder.h"
 #include "runtime/launch/RankWatch.h"
 #include "runtime/launch/Report.h"
+#include "runtime/launch/rendezvous/Address.h"
 
 #include <algorithm>
 #include <csignal>
@@ -165,7 +166,8 @@ Status spawnRanks(const SpawnRequest &request) {
     variables = identityOfOnlyRank();
   } else if (request.onGpus) {
     outcome.launcher = program;
-    variables = {{kLaunchVariable, std::to_string(worldSize)}};
+    variables = {{kLaunchVariable, std::to_string(worldSize)},
+                 {kRendezvousVariable, "unix:" + folder.path() + "/meet"}};
   } else {
     const std::string launcher = findInPath(request.launcher);
     if (launcher.empty())

@@ -64,7 +64,7 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
   return Status::success();
 }
 
-Status NcclJob::open(Rendezvous &rendezvous) {
+Status NcclJob::open() {
   if (Status status = openNcclLibrary(library); status.failed())
     return status;
   void *counters = nullptr;
@@ -80,7 +80,7 @@ Status NcclJob::open(Rendezvous &rendezvous) {
             library.check(library.ncclGetUniqueId(&id), "ncclGetUniqueId");
         status.failed())
       return status;
-  if (Status status = rendezvous.broadcast(
+  if (Status status = rendezvous->broadcast(
           std::as_writable_bytes(std::span(id.internal, sizeof id.internal)),
           deadlineSeconds);
       status.failed())
@@ -122,6 +122,8 @@ Status NcclJob::settle(ncclResult_t result, ncclComm_t comm, const char *call) {
       result = asked;
     if (result != ncclInProgress)
       break;
+    if (Status status = rendezvous->poll(); status.failed())
+      return status;
     if (secondsSince(begin) > deadlineSeconds)
       return Status::error(PeerLost, "rank " + std::to_string(rank) + ": " +
                                          call + " did not end in time");
@@ -289,6 +291,8 @@ Status NcclJob::poll() {
   recorder->look();
   if (aborted.failed())
     return aborted;
+  if (Status status = rendezvous->poll(); status.failed())
+    return status;
   for (const NcclLane &lane : lanes) {
     ncclResult_t state = ncclSuccess;
     const ncclResult_t asked = library.ncclCommGetAsyncError(lane.comm, &state);
@@ -304,6 +308,7 @@ void NcclJob::abort(const Status &why) {
   if (aborted.failed())
     return;
   aborted = why;
+  rendezvous->abort(why);
   end(/*isSound=*/false);
 }
 

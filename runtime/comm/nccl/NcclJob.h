@@ -28,14 +28,16 @@ struct NcclLane {
 class NcclJob {
 public:
   NcclJob(CudaContext &gpu, int rank, int size,
+          std::shared_ptr<Rendezvous> rendezvous,
           std::shared_ptr<FlightRecorder> recorder)
-      : gpu(gpu), rank(rank), size(size), recorder(std::move(recorder)) {}
+      : gpu(gpu), rank(rank), size(size), rendezvous(std::move(rendezvous)),
+        recorder(std::move(recorder)) {}
   ~NcclJob();
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
 
   /// Makes the communicator of all ranks; the first call.
-  Status open(Rendezvous &rendezvous);
+  Status open();
 
   /// The members of `color` among all ranks, in order of `key`, get a lane of
   /// their own; a rank without a color gets none. All ranks call.
@@ -65,7 +67,7 @@ public:
   void beginRecording();
   void beginReplay();
 
-  /// What went wrong on any communicator since.
+  /// What went wrong on any communicator, or on any other rank, since.
   Status poll();
   /// Names the oldest call that is not done after `seconds`.
   Status missed(double seconds);
@@ -80,6 +82,7 @@ public:
 
   CudaContext &gpu;
   const int rank, size;
+  const std::shared_ptr<Rendezvous> rendezvous;
   const std::shared_ptr<FlightRecorder> recorder;
   NcclLibrary library;
   std::atomic<double> deadlineSeconds{600.0};

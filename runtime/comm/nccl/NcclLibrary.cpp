@@ -1,7 +1,9 @@
 //===- NcclLibrary.cpp - the functions of NCCL ----------------------------===//
 
 #include "runtime/comm/nccl/NcclLibrary.h"
+#include "runtime/comm/nccl/NcclWorld.h"
 #include "runtime/program/SharedLibrary.h"
+#include "runtime/program/WatchedCalls.h"
 
 namespace pcc::runtime {
 
@@ -23,6 +25,12 @@ static std::string versionText(int version) {
          std::to_string(version % 100);
 }
 
+static void watchTable(NcclLibrary &library) {
+#define PCC_WATCH(function) watchCalls<&NcclLibrary::function>(library);
+  PCC_NCCL_FUNCTIONS(PCC_WATCH)
+#undef PCC_WATCH
+}
+
 Status openNcclLibrary(NcclLibrary &library) {
   SharedLibrary symbols(soname, cudaFolders());
   if (!symbols.isOpen())
@@ -36,7 +44,19 @@ Status openNcclLibrary(NcclLibrary &library) {
     return Status::error(NoDevice, soname + " is of version " +
                                        versionText(version) + ", pcc needs " +
                                        versionText(oldest));
+  watchTable(library);
   return Status::success();
+}
+
+Status findNccl(std::string &version) {
+  NcclLibrary library;
+  if (Status status = openNcclLibrary(library); status.failed())
+    return status;
+  int number = 0;
+  Status status =
+      library.check(library.ncclGetVersion(&number), "ncclGetVersion");
+  version = versionText(number);
+  return status;
 }
 
 Status NcclLibrary::check(ncclResult_t result, const char *call) const {

@@ -41,7 +41,8 @@ struct NcclLibrary {
   Status check(ncclResult_t result, const char *call) const;
 };
 
-/// Opens NCCL; exit code 13 if it is not there or too old.
+/// Opens NCCL, whose calls are watched (WatchedCalls.h); exit code 13 if it is
+/// not there or too old.
 Status openNcclLibrary(NcclLibrary &library);
 
 } // namespace pcc::runtime

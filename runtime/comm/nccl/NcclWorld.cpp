@@ -26,6 +26,7 @@ public:
   FlightRecorder &recorder() override { return *job->recorder; }
   void setDeadline(double seconds) override {
     job->deadlineSeconds = std::min(seconds, kLongestDeadline);
+    job->rendezvous->setDeadline(job->deadlineSeconds);
   }
   double deadline() const override { return job->deadlineSeconds; }
   void beginRecording() override { job->beginRecording(); }
@@ -130,12 +131,13 @@ private:
 } // namespace
 
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
-                     Rendezvous &rendezvous,
+                     std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,
                      std::unique_ptr<World> &world) {
-  auto job = std::make_shared<NcclJob>(gpu, rank, size, std::move(recorder));
+  auto job = std::make_shared<NcclJob>(gpu, rank, size, std::move(rendezvous),
+                                       std::move(recorder));
   job->deadlineSeconds = seconds;
-  if (Status status = job->open(rendezvous); status.failed())
+  if (Status status = job->open(); status.failed())
     return status;
   world = std::make_unique<NcclWorld>(std::move(job));
   return Status::success();

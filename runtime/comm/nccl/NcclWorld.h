@@ -13,12 +13,15 @@ namespace pcc::runtime {
 class CudaContext;
 
 /// The world of ranks that meet at `rendezvous`. Its groups are QueuedGroups;
-/// all() takes memory of the host. `gpu` must outlive it. Exit code 13 without
-/// NCCL, 14 if ranks do not come.
+/// all() takes memory of the host, abort() tells the rendezvous, too. `gpu`
+/// must outlive it. Exit code 13 without NCCL, 14 if ranks do not come.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
-                     Rendezvous &rendezvous,
+                     std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,
                      std::unique_ptr<World> &world);
+
+/// The version of NCCL, "2.28.9"; exit code 13 if it is not there or too old.
+Status findNccl(std::string &version);
 
 } // namespace pcc::runtime
 

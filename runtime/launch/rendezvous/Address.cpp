@@ -1,0 +1,227 @@
+//===- Address.cpp - where the ranks of a job meet ------------------------===//
+
+#include "runtime/launch/rendezvous/Address.h"
+#include "runtime/launch/rendezvous/NodeList.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+std::string Address::text() const {
+  if (kind != Kind::Tcp)
+    return (kind == Kind::File ? "unix:" : "unix:@") + place;
+  const bool isV6 = place.find(':') != std::string::npos;
+  return "tcp://" + (isV6 ? "[" + place + "]" : place) + ":" +
+         std::to_string(port);
+}
+
+static bool isLoopback(const std::string &host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+bool Address::isLocal() const { return kind != Kind::Tcp || isLoopback(place); }
+
+static const std::string *find(const Environment &environment,
+                               const char *name) {
+  const auto found = environment.find(name);
+  return found == environment.end() || found->second.empty() ? nullptr
+                                                             : &found->second;
+}
+
+static std::optional<uint64_t> numberIn(std::string_view text) {
+  uint64_t number = 0;
+  const char *end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  return problem == std::errc() && stop == end ? std::optional(number)
+                                               : std::nullopt;
+}
+
+static std::optional<int> portIn(std::string_view text) {
+  const auto number = numberIn(text);
+  return number && *number >= 1 && *number <= 65535
+             ? std::optional(int(*number))
+             : std::nullopt;
+}
+
+/// Above the ports that kernels give away (32768 to 60999), one for each job.
+static int portOfJob(uint64_t job) { return 61440 + int(job % 4096); }
+
+static Status notAnAddress(const std::string &text) {
+  return Status::error(WrongWorld, "\"" + text + "\" is no address to meet at",
+                       {"ranks meet at tcp://HOST:PORT or unix:PATH"});
+}
+
+Status readAddress(const std::string &text, Address &address) {
+  if (text.starts_with("unix:")) {
+    const bool isName = text.starts_with("unix:@");
+    address = {isName ? Address::Kind::Name : Address::Kind::File,
+               text.substr(isName ? 6 : 5)};
+    return address.place.empty() ? notAnAddress(text) : Status::success();
+  }
+  const size_t colon = text.rfind(':');
+  if (!text.starts_with("tcp://") || colon < 6)
+    return notAnAddress(text);
+  std::string host = text.substr(6, colon - 6);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
+  const auto port = portIn(std::string_view(text).substr(colon + 1));
+  if (host.empty() || !port ||
+      host.find_first_of("[]/@ \t") != std::string::npos)
+    return notAnAddress(text);
+  address = {Address::Kind::Tcp, host, *port};
+  return Status::success();
+}
+
+/// A name that the other jobs of this host do not have. The kernel keeps it
+/// only as long as rank 0 listens: nothing is left behind by a rank that is
+/// killed, and no old socket is in the way. That the other end is this user's
+/// is checked when ranks connect (Socket.h).
+static Address nameOf(const std::string &launcher, const std::string &job) {
+  constexpr size_t most = 64;
+  std::string name = "pcc-" + std::to_string(geteuid()) + "-" + launcher + "-" +
+                     (job.size() > most ? job.substr(job.size() - most) : job);
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return !std::isalnum(c) && c != '.'; }, '-');
+  return {Address::Kind::Name, name};
+}
+
+namespace {
+/// What the launchers' variables say beside ranks.
+class Finder {
+public:
+  Finder(const Environment &environment, const Identity &identity)
+      : environment(environment), identity(identity) {}
+
+  Status find(Address &address) {
+    if (const std::string *given = get(kRendezvousVariable))
+      return readAddress(*given, address);
+    if (get("MASTER_ADDR"))
+      return ofMaster(address);
+    if (identity.launcher == "Open MPI")
+      return ofOpenMpi(address);
+    if (identity.launcher == "srun")
+      return ofSlurm(address);
+    return Status::error(
+        WrongWorld,
+        "the launcher (" + identity.launcher +
+            ") does not say where ranks on GPUs meet",
+        {"set PCC_RENDEZVOUS to tcp://HOST:PORT, with the host of rank 0, or, "
+         "of one host, to unix:PATH"});
+  }
+
+private:
+  const std::string *get(const char *name) const {
+    return runtime::find(environment, name);
+  }
+  std::string getOr(const char *name, const char *otherwise) const {
+    const std::string *value = get(name);
+    return value ? *value : otherwise;
+  }
+
+  /// Without a variable for that, all ranks seem to be on one host.
+  bool saysOneHost(const char *localSize) const {
+    return get(localSize) && identity.localSize == identity.worldSize;
+  }
+
+  Status wrong(const char *name) const {
+    return Status::error(WrongWorld,
+                         std::string("the launcher's variable ") + name +
+                             " is \"" + *get(name) +
+                             "\", which does not say where ranks "
+                             "meet",
+                         {"set PCC_RENDEZVOUS to tcp://HOST:PORT, with the "
+                          "host of rank 0"});
+  }
+
+  /// Under torchrun MASTER_PORT may be open already: since PyTorch 2 its agent
+  /// listens there for all ranks, a process group of the user's may do so
+  /// later. pcc leaves that port to them and takes one that follows from it.
+  /// Who sets the variables without torchrun means the port itself.
+  Status ofMaster(Address &address) const {
+    const std::string port = getOr("MASTER_PORT", "29500");
+    const auto number = portIn(port);
+    if (!number)
+      return wrong("MASTER_PORT");
+    const std::string *run = get("TORCHELASTIC_RUN_ID");
+    const std::string &host = *get("MASTER_ADDR");
+    if (isLoopback(host) || saysOneHost("LOCAL_WORLD_SIZE")) {
+      address =
+          nameOf("torchrun", port + "-" + (run ? *run : "") + "-" +
+                                 getOr("TORCHELASTIC_RESTART_COUNT", "0"));
+      return Status::success();
+    }
+    address = {Address::Kind::Tcp, host,
+               run ? portOfJob(uint64_t(*number)) : *number};
+    return host.find_first_of("/@ \t") == std::string::npos
+               ? Status::success()
+               : wrong("MASTER_ADDR");
+  }
+
+  /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…": mpirun's job and the
+  /// addresses of its host, where rank 0 is unless a host file says otherwise.
+  Status ofOpenMpi(Address &address) const {
+    static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
+    const std::string *job = get("PMIX_NAMESPACE");
+    if (!job)
+      job = get("OMPI_MCA_ess_base_jobid");
+    if (saysOneHost("OMPI_COMM_WORLD_LOCAL_SIZE") && job) {
+      address = nameOf("mpirun", *job);
+      return Status::success();
+    }
+    const std::string *uri = get(uriName);
+    if (!uri)
+      return Status::error(
+          WrongWorld,
+          std::string("Open MPI's variable ") + uriName + " is not set",
+          {"set PCC_RENDEZVOUS to tcp://HOST:PORT, with the host of rank 0"});
+    const std::string_view text = *uri;
+    const auto number = numberIn(text.substr(0, text.find('.')));
+    const size_t begin = text.find(";tcp://");
+    if (!number || begin == std::string_view::npos)
+      return wrong(uriName);
+    const std::string_view hosts = text.substr(begin + 7);
+    const std::string host(hosts.substr(0, hosts.find_first_of(",:;")));
+    if (host.empty() ||
+        host.find_first_not_of("0123456789.") != std::string::npos)
+      return wrong(uriName);
+    address = {Address::Kind::Tcp, host, portOfJob(*number / 4096)};
+    return Status::success();
+  }
+
+  Status ofSlurm(Address &address) const {
+    const char *name =
+        get("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";
+    for (const char *needed : {name, "SLURM_JOB_ID"})
+      if (!get(needed))
+        return Status::error(
+            WrongWorld, std::string("Slurm's variable ") + needed +
+                            " is not set, so ranks do not know where to meet");
+    const auto hosts = readNodeList(*get(name));
+    if (!hosts)
+      return wrong(name);
+    const auto job = numberIn(*get("SLURM_JOB_ID"));
+    if (!job)
+      return wrong("SLURM_JOB_ID");
+    if (hosts->isOnlyOne)
+      address = nameOf("slurm", std::to_string(*job) + "." +
+                                    getOr("SLURM_STEP_ID", "0"));
+    else
+      address = {Address::Kind::Tcp, hosts->first, portOfJob(*job)};
+    return Status::success();
+  }
+
+  const Environment &environment;
+  const Identity &identity;
+};
+} // namespace
+
+Status findAddress(const Environment &environment, const Identity &identity,
+                   Address &address) {
+  return Finder(environment, identity).find(address);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,132 @@
+//===- RankFacts.cpp - what ranks tell rank 0 about themselves ------------===//
+
+#include "runtime/launch/rendezvous/RankFacts.h"
+
+#include <charconv>
+#include <fstream>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+static std::string hostName() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+RankFacts RankFacts::of(int rank, int worldSize, std::string bundle) {
+  return {rank, worldSize, std::move(bundle), hostName(), int(getpid())};
+}
+
+std::string RankFacts::text() const {
+  return "rank " + std::to_string(rank) + " (process " + std::to_string(pid) +
+         " on " + host + ")";
+}
+
+Fields RankFacts::toFields() const {
+  return {{"rank", std::to_string(rank)},
+          {"world", std::to_string(worldSize)},
+          {"bundle", bundle},
+          {"host", host},
+          {"pid", std::to_string(pid)}};
+}
+
+static bool readNumber(const Fields &fields, const char *name, int &number) {
+  const auto found = fields.find(name);
+  if (found == fields.end())
+    return false;
+  const char *end = found->second.data() + found->second.size();
+  const auto [stop, problem] =
+      std::from_chars(found->second.data(), end, number);
+  return problem == std::errc() && stop == end && number >= 0;
+}
+
+static std::string textIn(const Fields &fields, const char *name) {
+  const auto found = fields.find(name);
+  return found == fields.end() ? "" : found->second;
+}
+
+std::optional<RankFacts> RankFacts::fromFields(const Fields &fields) {
+  RankFacts facts;
+  const bool isComplete = readNumber(fields, "rank", facts.rank) &&
+                          readNumber(fields, "world", facts.worldSize) &&
+                          readNumber(fields, "pid", facts.pid);
+  facts.bundle = textIn(fields, "bundle");
+  facts.host = textIn(fields, "host");
+  return isComplete && !facts.bundle.empty() ? std::optional(facts)
+                                             : std::nullopt;
+}
+
+Status checkFacts(const RankFacts &first, const RankFacts &other) {
+  if (other.worldSize != first.worldSize || other.rank < 1 ||
+      other.rank >= first.worldSize)
+    return Status::error(WrongWorld, other.text() + " is one of " +
+                                         std::to_string(other.worldSize) +
+                                         " ranks, " + first.text() +
+                                         " one of " +
+                                         std::to_string(first.worldSize));
+  if (other.bundle != first.bundle)
+    return Status::error(DamagedBundle,
+                         other.text() + " has the bundle " + other.bundle +
+                             ", " + first.text() + " has " + first.bundle,
+                         {"copy one bundle to all hosts"});
+  return Status::success();
+}
+
+/// Containers may give one machine several host names.
+static std::string machineId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id.empty() ? hostName() : id;
+}
+
+GpuFacts GpuFacts::of(std::string gpu, std::string nccl, std::string driver) {
+  return {machineId(), hostName(), std::move(gpu), std::move(nccl),
+          std::move(driver)};
+}
+
+std::string GpuFacts::encode() const {
+  return encodeFields({{"machine", machine},
+                       {"host", host},
+                       {"gpu", gpu},
+                       {"nccl", nccl},
+                       {"driver", driver}});
+}
+
+GpuFacts GpuFacts::decode(const std::string &payload) {
+  const Fields fields = decodeFields(payload);
+  return {textIn(fields, "machine"), textIn(fields, "host"),
+          textIn(fields, "gpu"), textIn(fields, "nccl"),
+          textIn(fields, "driver")};
+}
+
+static std::string versionsOf(const GpuFacts &facts) {
+  return "NCCL " + facts.nccl + " for CUDA " + facts.driver;
+}
+
+Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
+  std::map<std::pair<std::string, std::string>, size_t> taken;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    const GpuFacts &mine = ranks[rank];
+    if (mine.nccl != ranks[0].nccl)
+      return Status::error(DamagedBundle,
+                           "rank " + std::to_string(rank) + " has " +
+                               versionsOf(mine) + ", rank 0 has " +
+                               versionsOf(ranks[0]),
+                           {"ranks only understand each other with the same "
+                            "version of NCCL"});
+    const auto [entry, isFree] =
+        taken.emplace(std::pair(mine.machine, mine.gpu), rank);
+    if (!isFree && !mayShare)
+      return Status::error(NoDevice,
+                           "ranks " + std::to_string(entry->second) + " and " +
+                               std::to_string(rank) + " both have GPU " +
+                               mine.gpu + " of " + mine.host,
+                           {"with --share-gpu ranks share one, to test with "
+                            "fewer"});
+  }
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,83 @@
+//===- TestJob.h - a job whose ranks are threads of a test ----------------===//
+
+#ifndef PCC_TEST_RUNTIME_LAUNCH_RENDEZVOUS_TESTJOB_H
+#define PCC_TEST_RUNTIME_LAUNCH_RENDEZVOUS_TESTJOB_H
+
+#include "runtime/launch/rendezvous/Lifeline.h"
+
+#include <deque>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+/// Ranks that meet at a name that no other job has.
+class TestJob {
+public:
+  explicit TestJob(int worldSize) : worldSize(worldSize) {
+    static int number = 0;
+    address = {Address::Kind::Name, "pcc-test-" + std::to_string(getpid()) +
+                                        "-" + std::to_string(++number)};
+  }
+
+  MeetingTerms terms(int rank) const {
+    return {address, token, RankFacts::of(rank, worldSize, "a bundle")};
+  }
+
+  /// Joins; what happens to the rank then is `life`'s. Its error is the rank's.
+  using Life = std::function<Status(Lifeline &)>;
+  void start(const MeetingTerms &as, Life life = finish) {
+    Status &result = results.emplace_back();
+    threads.emplace_back([this, &result, as, life = std::move(life)] {
+      std::shared_ptr<Lifeline> lifeline;
+      result = Lifeline::join(
+          as, patience, [this](const Status &, auto) { ++numGivenUp; },
+          lifeline);
+      if (result.ok())
+        result = life(*lifeline);
+    });
+  }
+  void start(int rank, Life life = finish) { start(terms(rank), life); }
+
+  void wait() {
+    for (std::thread &thread : threads)
+      thread.join();
+    threads.clear();
+  }
+
+  static Status finish(Lifeline &lifeline) { return lifeline.leave(); }
+
+  /// What the run ends with, of a rank that goes on until then.
+  static Status watch(Lifeline &lifeline) {
+    for (int i = 0; i < 20000; ++i) {
+      if (Status status = lifeline.poll(); status.failed())
+        return status;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return Status::error(ValuesDiffer, "the run has not ended");
+  }
+
+  void expectAll(ExitCode code, const std::string &text) const {
+    for (const Status &status : results) {
+      EXPECT_EQ(status.code(), code) << status.message();
+      EXPECT_NE(status.message().find(text), std::string::npos)
+          << status.message();
+    }
+  }
+
+  const int worldSize;
+  Address address;
+  JobToken token = {};
+  double patience = 30;       ///< seconds for all to come
+  std::deque<Status> results; ///< in the order of starts
+  std::atomic<int> numGivenUp{0};
+
+private:
+  std::vector<std::thread> threads;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_TEST_RUNTIME_LAUNCH_RENDEZVOUS_TESTJOB_H
