@@ -131,10 +131,36 @@ private:
       a = merge(a, inner, name);
       b = merge(b, inner, name);
     }
+    if (!inner.empty())
+      if (Value product = matrixProduct(a, b, letters, inner[0]))
+        return {product, letters};
     std::string equation = a.letters + "," + b.letters + "->" + letters;
     return {
         EinsumOp::create(builder, loc, equation, ValueRange{a.value, b.value}),
         letters};
+  }
+
+  /// The product as a matmul, if the last two letters are those of matrices
+  /// and the others, which all three terms begin with, of their batch.
+  Value matrixProduct(Term a, Term b, const std::string &letters, char inner) {
+    if (letters.size() < 2)
+      return {};
+    const std::string batch = letters.substr(0, letters.size() - 2);
+    const char row = letters[batch.size()], column = letters[batch.size() + 1];
+    if (!contains(a.letters, row))
+      std::swap(a, b);
+    auto isTransposed = [&](const Term &term, char first, char second) {
+      return term.letters == batch + second + first;
+    };
+    auto isMatrix = [&](const Term &term, char first, char second) {
+      return term.letters == batch + first + second ||
+             isTransposed(term, first, second);
+    };
+    if (!isMatrix(a, row, inner) || !isMatrix(b, inner, column))
+      return {};
+    return MatmulOp::create(builder, loc, a.value, b.value,
+                            isTransposed(a, row, inner),
+                            isTransposed(b, inner, column));
   }
 
   /// The product without sums, with a dim per letter.

@@ -7,9 +7,10 @@
 
 namespace pcc::emit {
 
-/// Rewrites einsums to those of two float operands that sum over at most one
-/// letter, with reductions, transposes and reshapes around them. Products of
-/// integers become multiplications and sums, which kernels can hold.
+/// Rewrites einsums to matmuls, or to einsums of two float operands that sum
+/// over at most one letter, with reductions, transposes and reshapes around
+/// them. Products of integers become multiplications and sums, which kernels
+/// can hold.
 void lowerContractions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit
