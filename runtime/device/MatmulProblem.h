@@ -25,6 +25,7 @@ struct MatrixStrides {
 /// all operands allow, and into m where b has no batch, unless products have to
 /// stay one by one.
 struct MatmulProblem {
+  /// `type` is that of a and b.
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
   ElementType type;

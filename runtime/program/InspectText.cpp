@@ -121,7 +121,8 @@ static std::string tableText(const Json &ranks) {
 std::string inspectText(const Json &bundle) {
   std::string text =
       bundle.at("world").dump() + " ranks (" + pairsText(bundle.at("mesh")) +
-      "), target " + bundle.at("target").get<std::string>() + ", " +
+      "), target " + bundle.at("target").get<std::string>() +
+      (bundle.at("tf32").get<bool>() ? " with tf32, " : ", ") +
       bundle.at("microbatches").dump() + " microbatches, " +
       bundle.at("kernels").at("unique").dump() + " kernels called " +
       bundle.at("kernels").at("calls").dump() + " times\n";

@@ -85,6 +85,8 @@ private:
     if (program.microbatches < 1 || program.num_kernels < 0 ||
         program.arena_bytes < 0 || program.arena_bytes > kMaxBytes)
       return "its head has impossible counts";
+    if (program.tf32 && program.target != "cuda")
+      return "it rounds to tf32, which only GPUs do";
     if (program.position < 0 || program.position >= program.axes[0]->size)
       return "it is for position " + std::to_string(program.position);
     for (int32_t position : program.stage_positions)

@@ -95,10 +95,10 @@ public:
       return noBuffer();
     if (matmul.activation > program::Activation::Silu)
       return "has an unknown activation";
-    if (overwrites(matmul.c,
-                   {matmul.a, matmul.b, matmul.bias, matmul.residual}))
+    const int32_t read = accumulates(matmul) ? -1 : matmul.residual;
+    if (overwrites(matmul.c, {matmul.a, matmul.b, matmul.bias, read}))
       return overwritten();
-    if (a->type != b->type || a->type != c->type)
+    if (a->type != b->type || !mayBecome(a->type, c->type))
       return "mixes types";
     std::vector<int64_t> sizes = matmul.batch;
     if (!fits(*a, matmul.a_strides, sizes, matmul.m, matmul.k,
@@ -348,6 +348,22 @@ private:
   }
 
   bool isForGpus() const { return program.target == "cuda"; }
+
+  /// Whether a product is added to where it is stored.
+  bool accumulates(const program::MatmulT &matmul) const {
+    return isForGpus() && matmul.residual == matmul.c &&
+           matmul.residual_strides == matmul.c_strides;
+  }
+
+  /// Whether products of one type may be stored as the other.
+  bool mayBecome(program::ElementType factors,
+                 program::ElementType stored) const {
+    using program::ElementType;
+    const bool isNarrow =
+        factors == ElementType::F16 || factors == ElementType::BF16;
+    return factors == stored ||
+           (isForGpus() && isNarrow && stored == ElementType::F32);
+  }
 
   static std::string overwritten() { return "writes where it reads"; }
 

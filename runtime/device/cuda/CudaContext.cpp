@@ -42,6 +42,7 @@ Status CudaContext::describe() {
       status.failed())
     return status;
   capabilityNumber = major * 10 + minor;
+  model = name;
   text = "GPU " + std::to_string(device) + " (" + name +
          ", compute capability " + std::to_string(major) + "." +
          std::to_string(minor) + ")";

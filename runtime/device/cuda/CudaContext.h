@@ -51,6 +51,8 @@ public:
   }
   /// Where everything runs.
   CUstream stream() const { return computeStream; }
+  /// "NVIDIA H100 80GB HBM3"
+  const std::string &name() const { return model; }
   /// For messages: "GPU 0 (NVIDIA H100 80GB HBM3, compute capability 9.0)".
   const std::string &description() const { return text; }
   /// "0000:01:00.0": no other GPU of this machine is there.
@@ -71,7 +73,7 @@ private:
   std::vector<CUevent> events;
   std::vector<CUdeviceptr> memory;
   std::vector<void *> pinned;
-  std::string text;
+  std::string model, text;
   int capabilityNumber = 0;
 };
 

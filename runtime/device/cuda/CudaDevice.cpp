@@ -27,6 +27,8 @@ static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 namespace {
 class CudaDevice : public Device {
 public:
+  explicit CudaDevice(const std::string &bundle) : resources(bundle) {}
+
   Status open(int localRank, bool mayShare) {
     return gpu.open(localRank, mayShare);
   }
@@ -92,7 +94,10 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
-  Status finishLoading() override { return Status::success(); }
+  Status finishLoading() override {
+    resources.algorithms().keep();
+    return Status::success();
+  }
 
   Status poll(bool &isDone) override { return gpu.poll(gpu.stream(), isDone); }
 
@@ -137,9 +142,9 @@ private:
 };
 } // namespace
 
-Status createCudaDevice(int localRank, bool mayShare,
+Status createCudaDevice(int localRank, bool mayShare, const std::string &bundle,
                         std::unique_ptr<Device> &device, CudaContext *&gpu) {
-  auto made = std::make_unique<CudaDevice>();
+  auto made = std::make_unique<CudaDevice>(bundle);
   Status status = made->open(localRank, mayShare);
   gpu = &made->context();
   device = std::move(made);

@@ -6,6 +6,7 @@
 #include "runtime/device/Device.h"
 
 #include <memory>
+#include <string>
 
 namespace pcc::runtime {
 
@@ -13,8 +14,9 @@ class CudaContext;
 
 /// A device for the rank that is number `localRank` on this host, and its GPU,
 /// which it owns; exit code 13 if there is no driver, no library or no GPU for
-/// it. `mayShare`: ranks take turns with the GPUs that there are.
-Status createCudaDevice(int localRank, bool mayShare,
+/// it. `mayShare`: ranks take turns with the GPUs that there are. `bundle` is
+/// the folder where libraries' algorithms are kept for the next start.
+Status createCudaDevice(int localRank, bool mayShare, const std::string &bundle,
                         std::unique_ptr<Device> &device, CudaContext *&gpu);
 
 } // namespace pcc::runtime

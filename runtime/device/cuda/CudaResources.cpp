@@ -68,7 +68,10 @@ Status CudaResources::useBlas() {
           library.check(library.cublasLtCreate(&handle), "cublasLtCreate");
       status.failed())
     return status;
-  return gpu.allocate(workspaceBytes, workspaceData);
+  knownAlgorithms.open(
+      bundle, "cublaslt " + std::to_string(library.cublasLtGetVersion()) + " " +
+                  gpu.name());
+  return gpu.allocate(workspaceBytes(), workspaceData);
 }
 
 } // namespace pcc::runtime

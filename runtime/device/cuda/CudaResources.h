@@ -4,6 +4,7 @@
 #define PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H
 
 #include "runtime/device/Device.h"
+#include "runtime/device/KnownAlgorithms.h"
 #include "runtime/device/cuda/BlasLibrary.h"
 #include "runtime/device/cuda/CudaContext.h"
 
@@ -13,6 +14,8 @@ namespace pcc::runtime {
 /// instruction asks for it.
 class CudaResources {
 public:
+  /// `bundle` is the folder where algorithms are kept.
+  explicit CudaResources(std::string bundle) : bundle(std::move(bundle)) {}
   ~CudaResources();
 
   CudaContext &context() { return gpu; }
@@ -26,17 +29,22 @@ public:
   const BlasLibrary &blas() const { return library; }
   cublasLtHandle_t blasHandle() const { return handle; }
   void *workspace() const { return workspaceData; }
-  /// As its documentation wants it for GPUs from Hopper on.
-  static constexpr size_t workspaceBytes = 32 << 20;
+  /// As its documentation wants it: more for GPUs from Hopper on.
+  size_t workspaceBytes() const {
+    return size_t(gpu.capability() >= 90 ? 32 : 4) << 20;
+  }
+  KnownAlgorithms &algorithms() { return knownAlgorithms; }
 
 private:
   Status loadCode(const ProgramImage &image);
 
+  std::string bundle;
   CudaContext gpu;
   CUmodule code = nullptr;
   BlasLibrary library;
   cublasLtHandle_t handle = nullptr;
   void *workspaceData = nullptr;
+  KnownAlgorithms knownAlgorithms;
 };
 
 /// Makes one kind of instruction ready; one function per kind, in the file

@@ -137,6 +137,46 @@ TEST(Verify, ProductOverItsOwnOperand) {
             std::string::npos);
 }
 
+/// Makes the first product one that is added to what it is stored over.
+static void accumulate(program::ProgramT &program) {
+  auto &matmul = *program.functions[0]->instructions[0]->body.AsMatmul();
+  matmul.residual = matmul.c;
+  matmul.residual_strides = matmul.c_strides;
+}
+
+static void runOnGpus(program::ProgramT &program) {
+  program.target = "cuda";
+  for (const auto &function : program.functions)
+    for (const auto &instruction : function->instructions)
+      if (auto *kernel = instruction->body.AsKernel())
+        kernel->blocks = kernel->threads = 1;
+}
+
+TEST(Verify, ProductsAreAddedInPlaceOnGpus) {
+  EXPECT_EQ(faultAfter([](program::ProgramT &p) {
+              runOnGpus(p);
+              accumulate(p);
+            }),
+            "");
+  EXPECT_NE(faultAfter(accumulate).find("writes where it reads"),
+            std::string::npos);
+  EXPECT_NE(
+      faultAfter([](program::ProgramT &p) {
+        runOnGpus(p);
+        accumulate(p);
+        p.functions[0]->instructions[0]->body.AsMatmul()->residual_strides[0] =
+            0;
+      }).find("writes where it reads"),
+      std::string::npos);
+}
+
+TEST(Verify, Tf32OnProcessors) {
+  EXPECT_NE(faultAfter([](program::ProgramT &p) {
+              p.tf32 = true;
+            }).find("which only GPUs do"),
+            std::string::npos);
+}
+
 TEST(Verify, FileOutsideItsRoot) {
   EXPECT_NE(faultAfter([](program::ProgramT &p) {
               p.files.push_back(std::make_unique<program::WeightFileT>());

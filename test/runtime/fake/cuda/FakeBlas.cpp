@@ -1,156 +1,30 @@
 //===- FakeBlas.cpp - cuBLASLt's functions, on the host -------------------===//
 
-#include "runtime/program/ElementDispatch.h"
 #include "test/runtime/fake/cuda/FakeGpu.h"
+#include "test/runtime/fake/cuda/Multiplication.h"
 
-#include <cublasLt.h>
-
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 using namespace pcc::fake;
-using pcc::runtime::ElementType;
 
 namespace {
-struct Layout {
-  cudaDataType_t type;
-  int64_t rows, columns, ld;
-  int32_t batch = 1;
-  int64_t batchStride = 0;
-
-  size_t span() const {
-    return rows * columns == 0
-               ? 0
-               : size_t((batch - 1) * batchStride + (columns - 1) * ld + rows);
-  }
+/// What an algorithm may rely on.
+struct Preference {
+  uint64_t workspaceBytes = 0;
+  std::array<uint32_t, 4> alignments = {}; ///< of x, y, added and result
 };
 
-struct Product {
-  cublasOperation_t turnX = CUBLAS_OP_N, turnY = CUBLAS_OP_N;
-  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const void *bias = nullptr;
-
-  bool hasBias() const {
-    return epilogue == CUBLASLT_EPILOGUE_BIAS ||
-           epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
-           epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
-  }
-  double activate(double x) const {
-    switch (epilogue) {
-    case CUBLASLT_EPILOGUE_RELU:
-    case CUBLASLT_EPILOGUE_RELU_BIAS:
-      return x > 0 || std::isnan(x) ? x : 0;
-    case CUBLASLT_EPILOGUE_GELU:
-    case CUBLASLT_EPILOGUE_GELU_BIAS:
-      return 0.5 * x *
-             (1 +
-              std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-    default:
-      return x;
-    }
-  }
+/// What the 64 bytes of an algorithm hold.
+struct Algorithm {
+  uint64_t magic, version, hash;
+  Preference preference;
 };
-
-/// Everything that one call is given.
-struct Multiplication {
-  Product product;
-  Layout x, y, added, result;
-  const char *xData, *yData, *addedData;
-  char *resultData;
-  double alpha, beta;
-
-  void run() const;
-
-private:
-  template <typename T> void runBatch(int32_t number) const;
-};
+static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 } // namespace
 
-static ElementType elementOf(cudaDataType_t type) {
-  switch (type) {
-  case CUDA_R_64F:
-    return ElementType::F64;
-  case CUDA_R_16F:
-    return ElementType::F16;
-  case CUDA_R_16BF:
-    return ElementType::BF16;
-  default:
-    return ElementType::F32;
-  }
-}
-
-static size_t sizeOf(const Layout &layout) {
-  return pcc::runtime::sizeOf(elementOf(layout.type));
-}
-
-/// A matrix by columns, in the type that sums have.
-template <typename T>
-static std::vector<T> read(const Layout &layout, const char *data,
-                           int32_t number, bool isTurned) {
-  const ElementType type = elementOf(layout.type),
-                    wanted =
-                        sizeof(T) == 8 ? ElementType::F64 : ElementType::F32;
-  std::vector<T> stored(size_t(layout.rows * layout.columns));
-  for (int64_t column = 0; column < layout.columns; ++column)
-    pcc::runtime::convertElements(
-        type,
-        data + (number * layout.batchStride + column * layout.ld) *
-                   int64_t(sizeOf(layout)),
-        layout.rows, wanted, stored.data() + column * layout.rows);
-  if (!isTurned)
-    return stored;
-  std::vector<T> turned(stored.size());
-  for (int64_t column = 0; column < layout.columns; ++column)
-    for (int64_t row = 0; row < layout.rows; ++row)
-      turned[size_t(row * layout.columns + column)] =
-          stored[size_t(column * layout.rows + row)];
-  return turned;
-}
-
-template <typename T> void Multiplication::runBatch(int32_t number) const {
-  const int64_t rows = result.rows, columns = result.columns,
-                depth = product.turnX == CUBLAS_OP_N ? x.columns : x.rows;
-  const auto left = read<T>(x, xData, number, product.turnX != CUBLAS_OP_N);
-  const auto right = read<T>(y, yData, number, product.turnY != CUBLAS_OP_N);
-  std::vector<T> before, bias;
-  if (beta != 0)
-    before = read<T>(added, addedData, number, false);
-  if (product.hasBias())
-    bias = read<T>({result.type, rows, 1, rows},
-                   static_cast<const char *>(product.bias), 0, false);
-  std::vector<T> sums(static_cast<size_t>(rows));
-  for (int64_t column = 0; column < columns; ++column) {
-    std::fill(sums.begin(), sums.end(), T(0));
-    for (int64_t i = 0; i < depth; ++i) {
-      const T factor = right[size_t(column * depth + i)];
-      const T *values = left.data() + i * rows;
-      for (int64_t row = 0; row < rows; ++row)
-        sums[size_t(row)] += values[row] * factor;
-    }
-    for (int64_t row = 0; row < rows; ++row) {
-      T &sum = sums[size_t(row)];
-      sum *= T(alpha);
-      if (beta != 0)
-        sum += T(beta) * before[size_t(column * rows + row)];
-      if (product.hasBias())
-        sum += bias[size_t(row)];
-      sum = T(product.activate(double(sum)));
-    }
-    pcc::runtime::convertElements(
-        sizeof(T) == 8 ? ElementType::F64 : ElementType::F32, sums.data(), rows,
-        elementOf(result.type),
-        resultData + (number * result.batchStride + column * result.ld) *
-                         int64_t(sizeOf(result)));
-  }
-}
-
-void Multiplication::run() const {
-  for (int32_t number = 0; number < result.batch; ++number)
-    if (result.type == CUDA_R_64F)
-      runBatch<double>(number);
-    else
-      runBatch<float>(number);
-}
+static constexpr uint64_t algorithmMagic = 0x6d68746972676c61;
 
 template <typename T, typename Handle> static T &as(Handle handle) {
   return *reinterpret_cast<T *>(handle);
@@ -162,8 +36,61 @@ static double factorOf(const void *data, cudaDataType_t type) {
 }
 
 static Access accessOf(const Layout &layout, const void *data, bool writes) {
-  return {reinterpret_cast<uintptr_t>(data), layout.span() * sizeOf(layout),
-          writes};
+  return {reinterpret_cast<uintptr_t>(data), layout.bytes(), writes};
+}
+
+static Multiplication problemOf(cublasLtMatmulDesc_t desc,
+                                cublasLtMatrixLayout_t x,
+                                cublasLtMatrixLayout_t y,
+                                cublasLtMatrixLayout_t added,
+                                cublasLtMatrixLayout_t result) {
+  return {as<Product>(desc), as<Layout>(x), as<Layout>(y), as<Layout>(added),
+          as<Layout>(result)};
+}
+
+static cublasStatus_t refuse(cublasStatus_t status, std::string why) {
+  FakeGpu::get().error = std::move(why);
+  return status;
+}
+
+/// Reads an algorithm; one of another problem is none of this one.
+static cublasStatus_t read(const cublasLtMatmulAlgo_t &given,
+                           const Multiplication &problem,
+                           Algorithm &algorithm) {
+  std::memcpy(&algorithm, &given, sizeof algorithm);
+  if (algorithm.magic != algorithmMagic ||
+      algorithm.version != uint64_t(settings().blas))
+    return refuse(CUBLAS_STATUS_INVALID_VALUE,
+                  "bytes that are no algorithm of this version");
+  if (algorithm.hash != problem.hash())
+    return refuse(CUBLAS_STATUS_NOT_SUPPORTED,
+                  "an algorithm of another problem");
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+/// What cublasLtMatmul() documents about its pointers.
+static cublasStatus_t checkPointers(const Multiplication &made,
+                                    const Algorithm &algorithm,
+                                    size_t workspaceBytes) {
+  const std::array<const void *, 4> pointers = {
+      made.xData, made.yData, made.beta == 0 ? nullptr : made.addedData,
+      made.resultData};
+  for (size_t i = 0; i < pointers.size(); ++i)
+    if (reinterpret_cast<uintptr_t>(pointers[i]) %
+            std::max(algorithm.preference.alignments[i], 1u) !=
+        0)
+      return refuse(CUBLAS_STATUS_INVALID_VALUE,
+                    "a matrix that is less aligned than was said");
+  if (workspaceBytes < algorithm.preference.workspaceBytes)
+    return refuse(CUBLAS_STATUS_INVALID_VALUE, "too little workspace");
+  if (made.product.hasBias() && !made.product.bias)
+    return refuse(CUBLAS_STATUS_INVALID_VALUE, "no bias");
+  const auto &[added, result] = std::pair(made.added, made.result);
+  if (made.beta != 0 && made.addedData == made.resultData &&
+      (added.ld != result.ld || added.batchStride != result.batchStride))
+    return refuse(CUBLAS_STATUS_INVALID_VALUE,
+                  "a sum in place whose matrices lie differently");
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 extern "C" {
@@ -175,7 +102,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
-size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
+size_t cublasLtGetVersion() { return size_t(settings().blas); }
 const char *cublasLtGetStatusName(cublasStatus_t) {
   static thread_local std::string said;
   said = FakeGpu::get().error;
@@ -183,8 +110,9 @@ const char *cublasLtGetStatusName(cublasStatus_t) {
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *made,
-                                        cublasComputeType_t, cudaDataType_t) {
-  *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Product);
+                                        cublasComputeType_t compute,
+                                        cudaDataType_t scale) {
+  *made = reinterpret_cast<cublasLtMatmulDesc_t>(new Product{compute, scale});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t handle) {
@@ -247,52 +175,100 @@ cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle,
 
 cublasStatus_t
 cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *made) {
-  *made = reinterpret_cast<cublasLtMatmulPreference_t>(new char);
+  *made = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t
 cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t handle) {
-  delete reinterpret_cast<char *>(handle);
+  delete &as<Preference>(handle);
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t
-cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
-                                     cublasLtMatmulPreferenceAttributes_t,
-                                     const void *, size_t) {
-  return CUBLAS_STATUS_SUCCESS;
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
+    cublasLtMatmulPreference_t handle,
+    cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
+    size_t bytes) {
+  Preference &preference = as<Preference>(handle);
+  const auto set = [&](auto &field) {
+    if (sizeof field != bytes)
+      return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&field, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (attribute) {
+  case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
+    return set(preference.workspaceBytes);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+    return set(preference.alignments[0]);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+    return set(preference.alignments[1]);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+    return set(preference.alignments[2]);
+  case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+    return set(preference.alignments[3]);
+  default:
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
 }
+
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
-    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-    cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t *found,
-    int *count) {
+    cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t x,
+    cublasLtMatrixLayout_t y, cublasLtMatrixLayout_t added,
+    cublasLtMatrixLayout_t result, cublasLtMatmulPreference_t preference, int,
+    cublasLtMatmulHeuristicResult_t *found, int *count) {
+  *count = 0;
+  if (settings().forgetful)
+    return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "it is asked what it forgets");
+  const Multiplication problem = problemOf(desc, x, y, added, result);
+  std::string why;
+  if (const auto status = problem.check(why); status != CUBLAS_STATUS_SUCCESS)
+    return refuse(status, why);
+  if (problem.product.hasBias() && !problem.product.bias)
+    return refuse(CUBLAS_STATUS_INVALID_VALUE, "a bias of unknown alignment");
+  const Algorithm algorithm{algorithmMagic, uint64_t(settings().blas),
+                            problem.hash(), as<Preference>(preference)};
   *found = {};
+  std::memcpy(&found->algo, &algorithm, sizeof algorithm);
+  found->workspaceSize = algorithm.preference.workspaceBytes;
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
-                              const void *alpha, const void *xData,
-                              cublasLtMatrixLayout_t x, const void *yData,
-                              cublasLtMatrixLayout_t y, const void *beta,
-                              const void *addedData,
-                              cublasLtMatrixLayout_t added, void *resultData,
-                              cublasLtMatrixLayout_t result,
-                              const cublasLtMatmulAlgo_t *, void *workspace,
-                              size_t workspaceBytes, cudaStream_t stream) {
+cublasStatus_t cublasLtMatmulAlgoCheck(
+    cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t x,
+    cublasLtMatrixLayout_t y, cublasLtMatrixLayout_t added,
+    cublasLtMatrixLayout_t result, const cublasLtMatmulAlgo_t *given,
+    cublasLtMatmulHeuristicResult_t *found) {
+  Algorithm algorithm;
+  *found = {};
+  found->state = read(*given, problemOf(desc, x, y, added, result), algorithm);
+  found->workspaceSize = algorithm.preference.workspaceBytes;
+  return found->state;
+}
+
+cublasStatus_t
+cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void *alpha,
+               const void *xData, cublasLtMatrixLayout_t x, const void *yData,
+               cublasLtMatrixLayout_t y, const void *beta,
+               const void *addedData, cublasLtMatrixLayout_t added,
+               void *resultData, cublasLtMatrixLayout_t result,
+               const cublasLtMatmulAlgo_t *given, void *workspace,
+               size_t workspaceBytes, cudaStream_t stream) {
   FakeGpu &gpu = FakeGpu::get();
   const std::lock_guard lock(gpu.mutex);
-  Multiplication made{as<Product>(desc),
-                      as<Layout>(x),
-                      as<Layout>(y),
-                      as<Layout>(added),
-                      as<Layout>(result),
-                      static_cast<const char *>(xData),
-                      static_cast<const char *>(yData),
-                      static_cast<const char *>(addedData),
-                      static_cast<char *>(resultData),
-                      factorOf(alpha, as<Layout>(result).type),
-                      factorOf(beta, as<Layout>(result).type)};
+  Multiplication made = problemOf(desc, x, y, added, result);
+  made.xData = static_cast<const char *>(xData);
+  made.yData = static_cast<const char *>(yData);
+  made.addedData = static_cast<const char *>(addedData);
+  made.resultData = static_cast<char *>(resultData);
+  made.alpha = factorOf(alpha, made.product.scale);
+  made.beta = factorOf(beta, made.product.scale);
+  Algorithm algorithm;
+  if (const auto status = read(*given, made, algorithm);
+      status != CUBLAS_STATUS_SUCCESS)
+    return status;
+  if (const auto status = checkPointers(made, algorithm, workspaceBytes);
+      status != CUBLAS_STATUS_SUCCESS)
+    return status;
   std::vector<Access> accesses = {
       accessOf(made.x, xData, false),
       accessOf(made.y, yData, false),

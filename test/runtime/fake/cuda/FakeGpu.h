@@ -34,6 +34,8 @@ struct Settings {
   int64_t lateCopy = 0;      ///< this copy from the host is done too late
   int64_t swapAt = 0;        ///< rank 1 makes this collective after the next
   int64_t ungroup = 0;       ///< not 0: groups of transfers are none
+  int64_t blas = 130000;     ///< version of cuBLASLt
+  int64_t forgetful = 0;     ///< not 0: cuBLASLt cannot choose algorithms
 };
 const Settings &settings();
 

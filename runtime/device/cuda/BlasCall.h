@@ -1,0 +1,104 @@
+//===- BlasCall.h - one product as cuBLASLt has it ------------------------===//
+
+#ifndef PCC_RUNTIME_DEVICE_CUDA_BLASCALL_H
+#define PCC_RUNTIME_DEVICE_CUDA_BLASCALL_H
+
+#include "runtime/device/MatmulProblem.h"
+#include "runtime/device/cuda/CudaResources.h"
+
+#include <optional>
+
+namespace pcc::runtime {
+
+/// What of cuBLASLt has to be destroyed.
+template <typename Handle> class Owned {
+public:
+  explicit Owned(cublasStatus_t (*destroy)(Handle)) : destroy(destroy) {}
+  ~Owned() {
+    if (handle)
+      destroy(handle);
+  }
+  Owned(const Owned &) = delete;
+  Owned &operator=(const Owned &) = delete;
+
+  Handle *place() { return &handle; }
+  Handle get() const { return handle; }
+
+private:
+  cublasStatus_t (*destroy)(Handle);
+  Handle handle = nullptr;
+};
+
+/// The types of elements, sums and factors.
+struct BlasTypes {
+  ElementType factors; ///< of a and b
+  ElementType stored;  ///< of all else
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
+};
+
+/// None where cuBLASLt has no such products. `mayRoundFactors`: of f32 to tf32.
+std::optional<BlasTypes> blasTypesOf(ElementType factors, ElementType stored,
+                                     bool mayRoundFactors);
+
+/// A matrix of `rows` by `columns` as cuBLASLt has it: by columns, `ld`
+/// elements apart, or so transposed. `alignment`: bytes that its addresses are
+/// multiples of.
+struct ColumnMatrix {
+  ElementType type;
+  int64_t rows, columns, ld;
+  bool isTransposed;
+  int64_t batchStride;
+  uint32_t alignment;
+};
+
+/// One product, or one for each of a batch that lies evenly. cuBLASLt thinks
+/// in columns: to it a matrix by rows is the transposed one. A result that lies
+/// by rows is therefore made as c^T = b^T a^T.
+class BlasCall {
+public:
+  explicit BlasCall(CudaResources &resources);
+
+  /// Chooses an algorithm: the one that was chosen in an earlier run, if the
+  /// bundle has kept it.
+  Status open(const MatmulProblem &problem, const BlasTypes &types);
+  /// Of the next run.
+  Status setBias(const void *bias);
+  /// `addedData` is `resultData`, or what lies as the problem's residual.
+  Status run(const void *alpha, const void *aData, const void *bData,
+             const void *beta, const void *addedData, void *resultData);
+
+private:
+  using Matrix = Owned<cublasLtMatrixLayout_t>;
+
+  template <typename T>
+  Status set(cublasLtMatmulDescAttributes_t attribute, const T &value) {
+    return blas.check(blas.cublasLtMatmulDescSetAttribute(
+                          operation.get(), attribute, &value, sizeof value),
+                      "cublasLtMatmulDescSetAttribute");
+  }
+  /// The matrices of a problem; x and y are a and b, or b and a.
+  struct Shapes {
+    ColumnMatrix x, y, added, result;
+  };
+  std::optional<Shapes> shapesOf(const MatmulProblem &problem,
+                                 const BlasTypes &types);
+  Status makeOperation(const BlasTypes &types, const Shapes &shapes,
+                       cublasLtEpilogue_t epilogue);
+  Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
+  Status choose(const std::string &problem, const Shapes &shapes);
+  Status askForAlgorithm(const Shapes &shapes);
+  bool canRun(const cublasLtMatmulAlgo_t &known) const;
+
+  CudaResources &resources;
+  const BlasLibrary &blas;
+  /// Whether a and b change places.
+  bool isByRows = true;
+  Owned<cublasLtMatmulDesc_t> operation;
+  Matrix x, y, added, result;
+  cublasLtMatmulAlgo_t algorithm = {};
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_DEVICE_CUDA_BLASCALL_H

@@ -1,0 +1,58 @@
+//===- Multiplication.h - one product, as cuBLASLt is told it -------------===//
+
+#ifndef PCC_TEST_RUNTIME_FAKE_CUDA_MULTIPLICATION_H
+#define PCC_TEST_RUNTIME_FAKE_CUDA_MULTIPLICATION_H
+
+#include <cublasLt.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace pcc::fake {
+
+/// A matrix by columns, and how its batch lies.
+struct Layout {
+  cudaDataType_t type;
+  int64_t rows, columns, ld;
+  int32_t batch = 1;
+  int64_t batchStride = 0;
+
+  size_t elementSize() const;
+  /// Bytes from the first element to behind the last.
+  size_t bytes() const;
+};
+
+struct Product {
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
+  cublasOperation_t turnX = CUBLAS_OP_N, turnY = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void *bias = nullptr;
+
+  bool hasBias() const;
+  double activate(double x) const;
+};
+
+/// Everything that one call is given.
+struct Multiplication {
+  Product product;
+  Layout x, y, added, result;
+  const char *xData = nullptr, *yData = nullptr, *addedData = nullptr;
+  char *resultData = nullptr;
+  double alpha = 1, beta = 0;
+
+  /// What cuBLASLt says to a product of these types and sizes; `why` not.
+  cublasStatus_t check(std::string &why) const;
+  /// Equal for products that share an algorithm.
+  uint64_t hash() const;
+  void run() const;
+
+private:
+  int64_t depth() const;
+  template <typename T> void runBatch(int32_t number) const;
+};
+
+} // namespace pcc::fake
+
+#endif // PCC_TEST_RUNTIME_FAKE_CUDA_MULTIPLICATION_H
