@@ -3,7 +3,9 @@
 #include "passes/7-emit/LibraryCalls.h"
 #include "dialects/dist/Target.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/StepParts.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/7-emit/KernelPlan.h"
 #include <numbers>
@@ -14,18 +16,49 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// cuBLASLt does less than oneDNN.
-static bool isForGpus(Operation *op) {
-  return dist::targetOf(op->getParentOfType<ModuleOp>()) == "cuda";
+using Activation = program::Activation;
+
+namespace {
+/// What the library of a target computes, beside products of f32 and bf16 with
+/// a bias and a residual.
+struct Library {
+  StringRef target;
+  bool multipliesF16, convolves;
+  /// Adds a residual to what it has activated.
+  bool addsToActivations;
+  /// Adds a product to a sum over microbatches where that lies, in f32 whatever
+  /// the product's type.
+  bool accumulates;
+  ArrayRef<Activation> activations;
+};
+} // namespace
+
+static constexpr Activation ofOneDnn[] = {
+    Activation::Relu,    Activation::GeluErf, Activation::GeluTanh,
+    Activation::Sigmoid, Activation::Tanh,    Activation::Silu};
+static constexpr Activation ofCublasLt[] = {Activation::Relu,
+                                            Activation::GeluTanh};
+static const Library libraries[] = {
+    // target  f16    convolves  adds to activations  accumulates
+    {"cpu", false, true, true, false, ofOneDnn},
+    {"cuda", true, false, false, true, ofCublasLt}};
+
+static const Library &libraryOf(Operation *op) {
+  StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
+  const auto *found = llvm::find_if(libraries, [&](const Library &library) {
+    return library.target == target;
+  });
+  return found == std::end(libraries) ? libraries[0] : *found;
 }
 
 bool pcc::emit::isLibraryContraction(Operation *op) {
-  const bool ofGpus = isForGpus(op);
+  const Library &library = libraryOf(op);
   if (!isa<graph::MatmulOp>(op) &&
-      (ofGpus || !isa<graph::ConvOp, graph::ConvTransposeOp>(op)))
+      !(library.convolves && isa<graph::ConvOp, graph::ConvTransposeOp>(op)))
     return false;
   Type element = typeOf(op->getResult(0)).getElementType();
-  return (element.isF32() || element.isBF16() || (ofGpus && element.isF16())) &&
+  return (element.isF32() || element.isBF16() ||
+          (library.multipliesF16 && element.isF16())) &&
          typeOf(op->getOperand(0)).getElementType() == element &&
          typeOf(op->getOperand(1)).getElementType() == element;
 }
@@ -60,12 +93,18 @@ static bool isStandard(graph::GeluOp gelu) {
   return isAbout(gelu.getSlope(), slope) && isAbout(gelu.getCubic(), 0.044715);
 }
 
-static bool isActivation(Operation *op) {
-  if (auto gelu = dyn_cast<graph::GeluOp>(op))
-    return isStandard(gelu) && (gelu.getTanh() || !isForGpus(op));
-  if (isForGpus(op))
-    return isa<graph::ReluOp>(op);
-  return isa<graph::ReluOp, graph::SigmoidOp, graph::TanhOp>(op);
+/// What an op other than x · sigmoid(x) activates by; None if it does not.
+static Activation activationOf(Operation *op) {
+  if (auto gelu = dyn_cast<graph::GeluOp>(op)) {
+    if (!isStandard(gelu))
+      return Activation::None;
+    return gelu.getTanh() ? Activation::GeluTanh : Activation::GeluErf;
+  }
+  if (isa<graph::ReluOp>(op))
+    return Activation::Relu;
+  if (isa<graph::SigmoidOp>(op))
+    return Activation::Sigmoid;
+  return isa<graph::TanhOp>(op) ? Activation::Tanh : Activation::None;
 }
 
 /// Whether the backward pass might read what the op makes, or make it again: it
@@ -85,24 +124,30 @@ namespace {
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)
-      : contraction(contraction), epilogue(epilogue) {
+      : contraction(contraction), library(libraryOf(contraction)),
+        epilogue(epilogue) {
     epilogue.result = contraction->getResult(0);
   }
 
   void run() {
-    const bool addsInside = !roundsBetween(contraction);
-    if (addsInside)
-      takeBias();
-    takeActivation();
-    if (isa<graph::MatmulOp>(contraction)) {
-      if (addsInside)
-        takeResidual();
-      takeOrder();
-    }
+    if (!takeSum())
+      takeSteps();
     epilogue.stored = *viewBehind(epilogue.ops);
   }
 
 private:
+  void takeSteps() {
+    const bool addsInside = !roundsBetween(contraction);
+    if (addsInside)
+      takeBias();
+    takeActivation();
+    if (!isa<graph::MatmulOp>(contraction))
+      return;
+    if (addsInside)
+      takeResidual();
+    takeOrder();
+  }
+
   /// Goes on to the value that the next step reads: reshapes do not matter to a
   /// product, which sees rows. They are taken if the step is.
   Value next() {
@@ -159,37 +204,82 @@ private:
     take({*value.user_begin()});
   }
 
-  /// A sum over microbatches lies where the call would write.
-  static bool isSumSoFar(Value value) {
+  /// Whether `value` is what `sum` is added to in every microbatch, and lies
+  /// where it does.
+  static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && pipe::isSumSoFar(argument);
+    auto call =
+        argument
+            ? dyn_cast<rank::LibraryCallOp>(argument.getOwner()->getParentOp())
+            : rank::LibraryCallOp();
+    if (call)
+      return call.getYield().getOperand(0) == sum &&
+             isSumSoFar(call.getInputs()[argument.getArgNumber()],
+                        call.getResult());
+    return argument && pipe::isSumSoFar(argument) &&
+           pipe::heldBy(argument) == sum;
+  }
+
+  /// A product that is nothing but added to a sum over microbatches. It is not
+  /// rounded on the way, which --reproducible would see.
+  bool takeSum() {
+    if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
+        graph::isReproducible(contraction))
+      return false;
+    Value value = next();
+    SmallVector<Operation *, 2> ops;
+    if (auto cast = value.hasOneUse()
+                        ? dyn_cast<graph::CastOp>(*value.user_begin())
+                        : graph::CastOp()) {
+      if (!typeOf(cast.getResult()).getElementType().isF32())
+        return false;
+      value = cast.getResult();
+      ops.push_back(cast);
+    }
+    Value other = addend(value);
+    if (!other || other.getType() != value.getType())
+      return false;
+    ops.push_back(*value.user_begin());
+    if (!isSumSoFar(other, ops.back()->getResult(0)))
+      return false;
+    epilogue.residual = other;
+    take(ops);
+    return true;
   }
 
   void takeResidual() {
-    // cuBLASLt adds it before it activates.
-    if (epilogue.activation && isForGpus(contraction))
+    if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
     Value value = next(), other = addend(value);
-    if (!other || other.getType() != value.getType() || isSumSoFar(other))
+    if (!other || other.getType() != value.getType() ||
+        isSumSoFar(other, (*value.user_begin())->getResult(0)))
       return;
     epilogue.residual = other;
     take({*value.user_begin()});
+  }
+
+  bool activates(Activation activation) const {
+    return llvm::is_contained(library.activations, activation);
   }
 
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
     Value value = next();
-    if (value.hasOneUse() && isActivation(*value.user_begin()))
+    const Activation activation = value.hasOneUse()
+                                      ? activationOf(*value.user_begin())
+                                      : Activation::None;
+    if (activates(activation)) {
+      epilogue.activation = activation;
       take({*value.user_begin()});
-    else if (!takeSilu(value))
-      return;
-    epilogue.activation = epilogue.ops.back();
+    } else if (activates(Activation::Silu) && takeSilu(value)) {
+      epilogue.activation = Activation::Silu;
+    }
   }
 
   /// x · sigmoid(x)
   bool takeSilu(Value value) {
-    if (isForGpus(contraction) || !value.hasNUses(2))
+    if (!value.hasNUses(2))
       return false;
     for (Operation *user : value.getUsers()) {
       auto sigmoid = dyn_cast<graph::SigmoidOp>(user);
@@ -226,6 +316,7 @@ private:
   }
 
   Operation *contraction;
+  const Library &library;
   Epilogue &epilogue;
   SmallVector<Operation *> reshapes;
 };

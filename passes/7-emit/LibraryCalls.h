@@ -7,13 +7,14 @@
 //   oneDNN     matmul                 bias, activation, residual, order of dims
 //              conv, conv_transpose   bias, activation
 //   cuBLASLt   matmul                 bias, relu or gelu by tanh or residual,
-//                                     order of dims
+//                                     order of dims; or a sum over microbatches
 //
 // A convolution would have to bring its residual into the layout that it chose
 // for its result, which costs more than the kernel that adds it.
 //
 // A step of training leaves activations to kernels: its bits do not depend on
-// which values are kept and which are made again.
+// which values are kept and which are made again. A gradient that is nothing
+// but added to a sum over microbatches is made again by nobody.
 //
 // What the library computes is what the ops say, within the rounding of the
 // type; but its relu of a NaN is 0.
@@ -28,6 +29,7 @@
 #define PCC_PASSES_7_EMIT_LIBRARYCALLS_H
 
 #include "passes/7-emit/StridedView.h"
+#include "runtime/program/Program_generated.h"
 
 namespace pcc::emit {
 
@@ -44,8 +46,8 @@ struct Epilogue {
   llvm::SmallVector<mlir::Operation *> ops;
   /// Null where the step is missing.
   mlir::Value bias, residual;
-  /// relu, gelu, sigmoid, tanh, or the mul of x · sigmoid(x).
-  mlir::Operation *activation = nullptr;
+  program::Activation activation =
+      program::Activation::None;
   /// Of the last op, or of the contraction.
   mlir::Value result;
   /// The result in the order of the contraction's dims.

@@ -46,20 +46,6 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
   epilogue.result = call.getResult();
 }
 
-program::Activation ContractionCall::activation() const {
-  using program::Activation;
-  if (!epilogue.activation)
-    return Activation::None;
-  if (auto gelu = dyn_cast<graph::GeluOp>(epilogue.activation))
-    return gelu.getTanh() ? Activation::GeluTanh : Activation::GeluErf;
-  static const llvm::StringMap<Activation> others = {
-      {graph::ReluOp::getOperationName(), Activation::Relu},
-      {graph::SigmoidOp::getOperationName(), Activation::Sigmoid},
-      {graph::TanhOp::getOperationName(), Activation::Tanh},
-      {graph::MulOp::getOperationName(), Activation::Silu}};
-  return others.lookup(epilogue.activation->getName().getStringRef());
-}
-
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
   static const llvm::StringMap<BuildCall> builders = {
       {graph::MatmulOp::getOperationName(), buildMatmul},

@@ -29,11 +29,10 @@ struct ContractionCall {
       made.bias = writer.bufferOf(epilogue.bias);
     if (epilogue.residual)
       made.residual = writer.bufferOf(epilogue.residual);
-    made.activation = activation();
+    made.activation = epilogue.activation;
   }
 
 private:
-  program::Activation activation() const;
   /// Replaces arguments of the body by the operands of `call`.
   void leaveBody(rank::LibraryCallOp call);
 };
