@@ -67,6 +67,8 @@ struct CompileOptions {
   std::string target = "cpu";
   /// --gpu-arch: the oldest GPU that has to run it; empty: sm_90.
   std::string gpuArch;
+  /// --tf32: GPUs may round the factors of f32 products.
+  bool tf32 = false;
   /// --dtype: f32, bf16, f16, or empty for the model's own types.
   std::string dtype;
   std::vector<std::string> cpus;

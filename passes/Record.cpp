@@ -59,6 +59,13 @@ static Outcome checkExperts(const CompileOptions &options) {
 static Outcome checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
     return {2, "--gpu-arch speaks of GPUs: give --target cuda", {}};
+  if (options.target == "cpu" && options.tf32)
+    return {2, "--tf32 speaks of GPUs: give --target cuda", {}};
+  if (options.tf32 && !options.dtype.empty() && options.dtype != "f32")
+    return {2,
+            "--tf32 speaks of products of f32, which --dtype " + options.dtype +
+                " leaves none of",
+            {}};
   return {};
 }
 
@@ -144,6 +151,8 @@ asText(const CompileOptions &options) {
         std::pair("--cpu", join(options.cpus))})
     if (!value.empty())
       text[name] = value;
+  if (options.tf32)
+    text["--tf32"] = "true";
   if (!options.clusterFile.empty())
     text["--cluster"] = "of checksum " + checksumOf(options.cluster);
   if (options.memoryLimit)
@@ -226,6 +235,25 @@ static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
+/// --tf32 wants a model that computes in f32.
+static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
+  if (!options.tf32 || options.dtype == "f32")
+    return {};
+  const auto computes = module.walk([](Operation *op) {
+    return llvm::any_of(
+               op->getResultTypes(),
+               [](Type type) { return getElementTypeOrSelf(type).isF32(); })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return computes.wasInterrupted()
+             ? Outcome()
+             : Outcome{2,
+                       "--tf32 speaks of products of f32, and the model has no "
+                       "f32",
+                       {}};
+}
+
 /// Stages, microbatches, and what orders them.
 static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
@@ -252,6 +280,8 @@ static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
 
 Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkTf32(module, options); !outcome.ok())
     return outcome;
   Builder builder(module.getContext());
   const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
@@ -287,6 +317,8 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr(dist::targetName, builder.getStringAttr(options.target));
   if (!options.gpuArch.empty())
     module->setAttr(rank::gpuArchName, builder.getStringAttr(options.gpuArch));
+  if (options.tf32)
+    module->setAttr(rank::tf32Name, builder.getUnitAttr());
   if (!options.cpus.empty())
     module->setAttr("rank.cpus", strings(builder, options.cpus));
   if (options.memoryLimit)

@@ -24,6 +24,10 @@ namespace pcc::rank {
 /// if --memory-limit was not given. What libraries take is not counted.
 inline constexpr llvm::StringLiteral memoryLimitName = "rank.memory_limit";
 
+/// On the module, a unit: products of f32 may round their factors to the ten
+/// bits of tf32, which GPUs multiply faster.
+inline constexpr llvm::StringLiteral tf32Name = "rank.tf32";
+
 } // namespace pcc::rank
 
 #endif // PCC_DIALECTS_RANK_RANKDIALECT_H

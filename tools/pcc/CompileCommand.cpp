@@ -247,6 +247,10 @@ void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--gpu-arch", options.gpuArch,
                  "the oldest GPU that has to run it (default sm_90)")
       ->group("Target");
+  app.add_flag("--tf32", options.tf32,
+               "let GPUs round the factors of f32 products to ten bits of "
+               "fraction: faster, relative errors of 1e-3 (default off)")
+      ->group("Target");
   app.add_option(
          "--cpu", options.cpus,
          "instruction sets of CPU kernels (default x86-64-v3,x86-64-v4; with "

@@ -72,6 +72,7 @@ public:
     json["world"] = facts.mesh.sizes().numRanks();
     json["mesh"] = meshJson();
     json["target"] = dist::targetOf(facts.module);
+    json["tf32"] = facts.module->hasAttr(rank::tf32Name);
     json["microbatches"] = facts.microbatches;
     json["schedule"] = facts.schedule;
     json["inputs"] = portsJson(facts.inputs);

@@ -70,6 +70,7 @@ private:
   void writeHead() {
     program.format = runtime::kFormatVersion;
     program.target = dist::targetOf(facts.module).str();
+    program.tf32 = facts.module->hasAttr(rank::tf32Name);
     program.position = position;
     program.microbatches = static_cast<int32_t>(facts.microbatches);
     program.samples = facts.samples;
@@ -90,9 +91,11 @@ private:
   /// What the cluster file that the user gave says; 0 without one.
   double peakFlops(const FlopCounter &flops) const {
     const std::string_view text = dist::clusterOf(facts.module);
-    return text.empty() ? 0
-                        : plan::clusterOf(text, program.target)
-                              .peakOf(flops.busiestType(facts));
+    const std::string type = flops.busiestType(facts);
+    return text.empty()
+               ? 0
+               : plan::clusterOf(text, program.target)
+                     .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
   void writeStages() {
