@@ -46,8 +46,7 @@ struct Epilogue {
   llvm::SmallVector<mlir::Operation *> ops;
   /// Null where the step is missing.
   mlir::Value bias, residual;
-  program::Activation activation =
-      program::Activation::None;
+  program::Activation activation = program::Activation::None;
   /// Of the last op, or of the contraction.
   mlir::Value result;
   /// The result in the order of the contraction's dims.
