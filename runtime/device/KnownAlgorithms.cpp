@@ -8,9 +8,13 @@
 
 #include <cctype>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
+#include <fcntl.h>
 #include <fstream>
 #include <optional>
+#include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -85,6 +89,30 @@ static Algorithms read(const std::string &path) {
   return parse(text);
 }
 
+namespace {
+/// Holds a folder against others that do, or gives up after a second: a rank
+/// that stands still must not hold up the others.
+class FolderLock {
+public:
+  explicit FolderLock(const std::string &folder)
+      : file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    for (int tries = 0;
+         tries < 100 && file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0;
+         ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ~FolderLock() {
+    if (file >= 0)
+      close(file);
+  }
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+
+private:
+  int file;
+};
+} // namespace
+
 void KnownAlgorithms::open(const std::string &folder, std::string_view user) {
   std::string name = "algorithms-";
   for (const char letter : user)
@@ -104,13 +132,15 @@ void KnownAlgorithms::add(const std::string &problem,
 }
 
 void KnownAlgorithms::keep() {
-  if (added.empty() || access(path.substr(0, path.rfind('/')).c_str(), W_OK))
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (added.empty() || access(folder.c_str(), W_OK) != 0)
     return;
+  const FolderLock lock(folder);
   Algorithms all = read(path);
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // Ranks write at the same time, each under a name of its own.
+  // Who did not get the lock writes as well, under a name of its own.
   const std::string own = path + "." + std::to_string(getpid());
   if (writeWholeFile(own, write(all)).ok() &&
       std::rename(own.c_str(), path.c_str()) != 0)

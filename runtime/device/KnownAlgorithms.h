@@ -36,9 +36,9 @@ public:
   const AlgorithmBytes *find(const std::string &problem) const;
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
-  /// Writes what was added and what others have written meanwhile. Who comes
-  /// last wins, with a whole file; a folder that cannot be written keeps
-  /// nothing, which costs the next start a question.
+  /// Writes what was added and what others have written meanwhile, as a whole
+  /// file. A folder that cannot be written keeps nothing, which costs the next
+  /// start a question.
   void keep();
 
 private:
