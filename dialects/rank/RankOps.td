@@ -66,17 +66,17 @@ def Rank_LibraryCallOp : Rank_Op<"library_call", [Pure, IsolatedFromAbove, Singl
   let summary = "runs a product or convolution and what surrounds it as one call of a library";
   let description = [{
     Its body is graph ops on local tensors: layout ops that say how the library reads an operand, one `graph.matmul`,
-    `graph.conv` or `graph.conv_transpose`, and what happens to its result before that is stored. Born in `7-emit`,
-    becomes an instruction of the program. [example: test/passes/7-emit/form-library-calls.mlir @a_bias_and_an_activation]
+    `graph.conv` or `graph.conv_transpose`, and what happens to its result before that is stored. A second result is the
+    sums of a product's factor over what is contracted. Born in `7-emit`, becomes an instruction of the program. [example: test/passes/7-emit/form-library-calls.mlir @a_bias_and_an_activation]
   }];
   let arguments = (ins Variadic<Rank_Tensor>:$inputs);
-  let results = (outs Rank_Tensor:$result);
+  let results = (outs Variadic<Rank_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = [{
     /// What the call returns.
     YieldOp getYield();
   }];
-  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $result) $body";
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
   let hasVerifier = 1;
 }
 

@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/7-emit/FactorSums.h"
 #include "passes/7-emit/LibraryCalls.h"
 #include "passes/7-emit/LowerAttention.h"
 #include "passes/7-emit/LowerContractions.h"
@@ -21,29 +22,54 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+namespace {
 /// A contraction with the ops that its library can do, in the order of a body.
-static SmallVector<Operation *> opsOfCall(Operation *contraction) {
+struct Call {
   SmallVector<Operation *> ops;
+  SmallVector<Value, 2> results;
+};
+} // namespace
+
+/// Sums of a factor take the place of a bias.
+static FactorSums sumsBeside(Operation *contraction, const Epilogue &epilogue) {
+  auto product = dyn_cast<graph::MatmulOp>(contraction);
+  if (!product || !canSumFactors(product) || epilogue.bias ||
+      epilogue.activation != program::Activation::None)
+    return {};
+  return alignFactorSums(product,
+                         graph::tensorType(epilogue.result).getElementType(),
+                         epilogue.result.getDefiningOp());
+}
+
+static Call callOf(Operation *contraction) {
+  const Epilogue epilogue(contraction);
+  const FactorSums sums = sumsBeside(contraction, epilogue);
+  Call call;
   if (isa<graph::MatmulOp>(contraction))
     for (Value operand : contraction->getOperands())
-      llvm::append_range(ops, viewOperand(operand).ops);
-  ops.push_back(contraction);
-  llvm::append_range(ops, Epilogue(contraction).ops);
-  return ops;
+      llvm::append_range(call.ops, viewOperand(operand).ops);
+  llvm::append_range(call.ops, sums.ops);
+  call.ops.push_back(contraction);
+  llvm::append_range(call.ops, epilogue.ops);
+  call.results.push_back(epilogue.result);
+  if (sums.result)
+    call.results.push_back(sums.result);
+  return call;
 }
 
 /// Moves the ops into a call where the last of them is: there all that they
 /// read is known.
-static void outline(ArrayRef<Operation *> ops, Operation *contraction) {
+static void outline(const Call &made, Operation *contraction) {
+  ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
       if (!llvm::is_contained(ops, operand.getDefiningOp()))
         inputs.insert(operand);
-  Value last = ops.back()->getResult(0);
   OpBuilder builder(ops.back());
   auto call = rank::LibraryCallOp::create(builder, contraction->getLoc(),
-                                          last.getType(), inputs.getArrayRef());
+                                          TypeRange(ValueRange(made.results)),
+                                          inputs.getArrayRef());
   Block &body = call.getBody().emplaceBlock();
   IRMapping map;
   for (Value input : inputs)
@@ -51,8 +77,13 @@ static void outline(ArrayRef<Operation *> ops, Operation *contraction) {
   builder.setInsertionPointToEnd(&body);
   for (Operation *op : ops)
     builder.clone(*op, map)->setDiscardableAttrs(ArrayRef<NamedAttribute>());
-  rank::YieldOp::create(builder, contraction->getLoc(), map.lookup(last));
-  last.replaceAllUsesWith(call.getResult());
+  SmallVector<Value> yielded;
+  for (auto [result, inCall] :
+       llvm::zip_equal(made.results, call.getResults())) {
+    yielded.push_back(map.lookup(result));
+    Value(result).replaceAllUsesWith(inCall);
+  }
+  rank::YieldOp::create(builder, contraction->getLoc(), yielded);
   for (Operation *op : llvm::reverse(ops))
     op->erase();
 }
@@ -91,12 +122,12 @@ struct FormLibraryCalls
       if (isLibraryContraction(&op))
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
-      SmallVector<Operation *> ops = opsOfCall(contraction);
-      if (ops.size() == 1)
+      const Call call = callOf(contraction);
+      if (call.ops.size() == 1)
         continue;
       ++numCalls;
-      numOps += ops.size() - 1;
-      outline(ops, contraction);
+      numOps += call.ops.size() - 1;
+      outline(call, contraction);
     }
     LDBG() << numCalls << " calls do " << numOps << " more ops";
   }

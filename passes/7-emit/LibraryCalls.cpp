@@ -29,6 +29,8 @@ struct Library {
   /// Adds a product to a sum over microbatches where that lies, in f32 whatever
   /// the product's type.
   bool accumulates;
+  /// Sums a factor over what it contracts.
+  bool sumsFactors;
   ArrayRef<Activation> activations;
 };
 } // namespace
@@ -39,9 +41,9 @@ static constexpr Activation ofOneDnn[] = {
 static constexpr Activation ofCublasLt[] = {Activation::Relu,
                                             Activation::GeluTanh};
 static const Library libraries[] = {
-    // target  f16    convolves  adds to activations  accumulates
-    {"cpu", false, true, true, false, ofOneDnn},
-    {"cuda", true, false, false, true, ofCublasLt}};
+    // target f16    convolves adds behind accumulates sums factors
+    {"cpu", false, true, true, false, false, ofOneDnn},
+    {"cuda", true, false, false, true, true, ofCublasLt}};
 
 static const Library &libraryOf(Operation *op) {
   StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
@@ -61,6 +63,11 @@ bool pcc::emit::isLibraryContraction(Operation *op) {
           (library.multipliesF16 && element.isF16())) &&
          typeOf(op->getOperand(0)).getElementType() == element &&
          typeOf(op->getOperand(1)).getElementType() == element;
+}
+
+bool pcc::emit::canSumFactors(graph::MatmulOp product) {
+  return libraryOf(product).sumsFactors && isLibraryContraction(product) &&
+         !graph::isReproducible(product);
 }
 
 /// Whether a kernel computes the value, reshapes apart.
@@ -215,7 +222,7 @@ private:
     if (call)
       return call.getYield().getOperand(0) == sum &&
              isSumSoFar(call.getInputs()[argument.getArgNumber()],
-                        call.getResult());
+                        call->getResult(0));
     return argument && pipe::isSumSoFar(argument) &&
            pipe::heldBy(argument) == sum;
   }

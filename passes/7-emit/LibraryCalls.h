@@ -7,7 +7,9 @@
 //   oneDNN     matmul                 bias, activation, residual, order of dims
 //              conv, conv_transpose   bias, activation
 //   cuBLASLt   matmul                 bias, relu or gelu by tanh or residual,
-//                                     order of dims; or a sum over microbatches
+//                                     order of dims; or a sum over
+//                                     microbatches; sums of a factor
+//                                     (FactorSums.h)
 //
 // A convolution would have to bring its residual into the layout that it chose
 // for its result, which costs more than the kernel that adds it.
@@ -28,6 +30,7 @@
 #ifndef PCC_PASSES_7_EMIT_LIBRARYCALLS_H
 #define PCC_PASSES_7_EMIT_LIBRARYCALLS_H
 
+#include "dialects/graph/GraphDialect.h"
 #include "passes/7-emit/StridedView.h"
 #include "runtime/program/Program_generated.h"
 
@@ -35,6 +38,9 @@ namespace pcc::emit {
 
 /// Whether `op` is a contraction of a type that the library computes in.
 bool isLibraryContraction(mlir::Operation *op);
+
+/// Whether the library sums a factor of a product along with it (FactorSums.h).
+bool canSumFactors(graph::MatmulOp product);
 
 /// The longest chain of steps behind a contraction. Values between the steps
 /// have no other readers.

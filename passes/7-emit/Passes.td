@@ -17,8 +17,9 @@ def FormLibraryCalls : Pass<"form-library-calls", "::mlir::func::FuncOp"> {
   let summary = "lets libraries do what surrounds products and convolutions";
   let description = [{
     A bias, an activation and a residual behind a product or a convolution, and the order of a product's operands and result,
-    become part of one `rank.library_call` where the library has them. Attention becomes two products and a softmax before,
-    but for GPUs, which have a kernel for it; an einsum products of two operands.
+    become part of one `rank.library_call` where the library has them, as do sums over microbatches and the sums of a factor
+    over what is contracted. Attention becomes two products and a softmax before, but for GPUs, which have a kernel for it;
+    an einsum products of two operands.
     [example: test/passes/7-emit/form-library-calls.mlir @a_bias_and_an_activation]
   }];
   let statistics = [Statistic<"numCalls", "calls", "library calls that do more than a contraction">,

@@ -29,7 +29,10 @@ MatmulProblem::MatmulProblem(const program::MatmulT &matmul, ElementType type)
       a(split(matmul.a_strides)), b(split(matmul.b_strides)),
       c(split(matmul.c_strides)), alpha(matmul.alpha),
       activation(matmul.activation), hasBias(matmul.bias >= 0),
-      hasResidual(matmul.residual >= 0), oneByOne(matmul.one_by_one) {
+      hasResidual(matmul.residual >= 0), oneByOne(matmul.one_by_one),
+      sums(matmul.a_sums >= 0   ? Sums::OfA
+           : matmul.b_sums >= 0 ? Sums::OfB
+                                : Sums::None) {
   a.offset = matmul.a_offset;
   b.offset = matmul.b_offset;
   residual = hasResidual ? split(matmul.residual_strides) : c;

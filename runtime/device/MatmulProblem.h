@@ -25,6 +25,9 @@ struct MatrixStrides {
 /// all operands allow, and into m where b has no batch, unless products have to
 /// stay one by one.
 struct MatmulProblem {
+  /// Which factor is summed over k along with the product.
+  enum class Sums { None, OfA, OfB };
+
   /// `type` is that of a and b.
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
@@ -35,6 +38,7 @@ struct MatmulProblem {
   float alpha;
   program::Activation activation;
   bool hasBias, hasResidual, oneByOne;
+  Sums sums;
 
   int64_t numBatches() const;
   bool isEmpty() const { return numBatches() * m * n == 0; }

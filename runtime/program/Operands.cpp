@@ -10,7 +10,8 @@ using List = std::vector<int32_t>;
 
 static List listOf(const program::KernelT &kernel) { return kernel.buffers; }
 static List listOf(const program::MatmulT &matmul) {
-  return {matmul.a, matmul.b, matmul.c, matmul.bias, matmul.residual};
+  return {matmul.a,        matmul.b,      matmul.c,     matmul.bias,
+          matmul.residual, matmul.a_sums, matmul.b_sums};
 }
 static List listOf(const program::ConvT &conv) {
   return {conv.x, conv.w, conv.y, conv.bias, conv.residual};

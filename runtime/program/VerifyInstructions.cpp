@@ -115,7 +115,25 @@ public:
          !fits(*find(matmul.residual), matmul.residual_strides, sizes, matmul.m,
                matmul.n)))
       return "reaches outside its residual";
-    return {};
+    return checkSums(matmul);
+  }
+
+  std::string checkSums(const program::MatmulT &matmul) const {
+    const bool ofA = matmul.a_sums != -1;
+    if (!ofA && matmul.b_sums == -1)
+      return {};
+    const int32_t sums = ofA ? matmul.a_sums : matmul.b_sums;
+    if (!isForGpus() || (ofA && matmul.b_sums != -1) || matmul.bias != -1 ||
+        matmul.activation != program::Activation::None ||
+        !matmul.batch.empty() || matmul.m < 1 || matmul.n < 1 || matmul.k < 1)
+      return "has sums that cannot be made along with it";
+    if (!isWritable(sums))
+      return noBuffer();
+    if (overwrites(sums, {matmul.a, matmul.b, matmul.c, matmul.residual}))
+      return overwritten();
+    return holds(sums, find(matmul.c)->type, ofA ? matmul.m : matmul.n)
+               ? ""
+               : "has sums of the wrong size or type";
   }
 
   std::string check(const program::ConvT &conv) const {

@@ -46,7 +46,7 @@ def read_program(executable):
             return json.load(f)
 
 
-OPERANDS = {"Kernel": ["buffers"], "Matmul": ["a", "b", "c", "bias", "residual"], "Conv": ["x", "w", "y", "bias", "residual"],
+OPERANDS = {"Kernel": ["buffers"], "Matmul": ["a", "b", "c", "bias", "residual", "a_sums", "b_sums"], "Conv": ["x", "w", "y", "bias", "residual"],
             "Pool": ["x", "y"], "Collective": ["in", "out", "scratch"], "CheckIndices": ["buffer"], "Copy": ["source", "target"],
             "Fill": ["buffer"], "HostOp": ["inputs", "outputs"]}
 

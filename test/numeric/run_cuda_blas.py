@@ -92,6 +92,18 @@ def microbatches(model, dtype, tolerance):
                 raise pcc.Failure(f"step {step}: loss and norm {pair[0]}, of the whole batch {pair[1]}")
 
 
+def sums_apart(*options):
+    """A cuBLASLt that cannot sum a factor along with a product multiplies it by ones: the same but for the order of additions."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, together = train(folder, "mlp", *options)
+        _, apart = train(folder, "mlp", *options, settings="sumless=1")
+    if not np.allclose(together, apart, rtol=TOLERANCE, atol=0):
+        raise pcc.Failure(f"{together} together, {apart} apart")
+
+
+for dtype in ("f32", "bf16"):
+    for count in ("1", "2"):
+        CASES[f"sums apart {dtype} {count}"] = lambda o=("--dtype", dtype, "--microbatches", count): sums_apart(*o)
 for model in ("mlp", "gpt2"):
     CASES[f"microbatches {model} f32"] = lambda m=model: microbatches(m, "f32", TOLERANCE)
     CASES[f"microbatches {model} bf16"] = lambda m=model: microbatches(m, "bf16", NARROW_TOLERANCE)

@@ -40,9 +40,14 @@ std::optional<BlasTypes> blasTypesOf(ElementType factors, ElementType stored,
 
 /// What cuBLASLt does behind a product; nothing if it does not.
 static std::optional<cublasLtEpilogue_t>
-epilogueOf(const MatmulProblem &problem) {
+epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
+  // By rows, b is what cuBLASLt calls A.
+  if (problem.sums != MatmulProblem::Sums::None)
+    return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
+               ? CUBLASLT_EPILOGUE_BGRADA
+               : CUBLASLT_EPILOGUE_BGRADB;
   switch (problem.activation) {
   case program::Activation::None:
     return problem.hasBias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
@@ -162,13 +167,13 @@ Status BlasCall::makeOperation(const BlasTypes &types, const Shapes &shapes,
   if (Status status = set(CUBLASLT_MATMUL_DESC_TRANSB, turn(shapes.y));
       status.failed())
     return status;
-  if (Status status = setBias(reinterpret_cast<const void *>(kAlignment));
+  if (Status status = setVector(reinterpret_cast<const void *>(kAlignment));
       status.failed())
     return status;
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
 }
 
-Status BlasCall::askForAlgorithm(const Shapes &shapes) {
+Status BlasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
   Owned<cublasLtMatmulPreference_t> preference(
       blas.cublasLtMatmulPreferenceDestroy);
   if (Status status =
@@ -196,17 +201,19 @@ Status BlasCall::askForAlgorithm(const Shapes &shapes) {
       return status;
   cublasLtMatmulHeuristicResult_t found = {};
   int count = 0;
-  if (Status status = blas.check(
-          blas.cublasLtMatmulAlgoGetHeuristic(
-              resources.blasHandle(), operation.get(), x.get(), y.get(),
-              added.get(), result.get(), preference.get(), 1, &found, &count),
-          "cublasLtMatmulAlgoGetHeuristic");
+  const cublasStatus_t asked = blas.cublasLtMatmulAlgoGetHeuristic(
+      resources.blasHandle(), operation.get(), x.get(), y.get(), added.get(),
+      result.get(), preference.get(), 1, &found, &count);
+  isChosen = asked == CUBLAS_STATUS_SUCCESS && count > 0 &&
+             found.state == CUBLAS_STATUS_SUCCESS;
+  algorithm = found.algo;
+  if (isChosen || (mayLack && (asked == CUBLAS_STATUS_SUCCESS ||
+                               asked == CUBLAS_STATUS_NOT_SUPPORTED)))
+    return Status::success();
+  if (Status status = blas.check(asked, "cublasLtMatmulAlgoGetHeuristic");
       status.failed())
     return status;
-  if (count == 0 || found.state != CUBLAS_STATUS_SUCCESS)
-    return Status::error(Defect, "cuBLASLt has no algorithm for a product");
-  algorithm = found.algo;
-  return Status::success();
+  return Status::error(Defect, "cuBLASLt has no algorithm for a product");
 }
 
 /// Everything that an algorithm is chosen for.
@@ -228,7 +235,7 @@ static std::string describe(const BlasTypes &types,
   return text;
 }
 
-bool BlasCall::canRun(const cublasLtMatmulAlgo_t &known) const {
+bool BlasCall::accepts(const cublasLtMatmulAlgo_t &known) const {
   cublasLtMatmulHeuristicResult_t found = {};
   return blas.cublasLtMatmulAlgoCheck(resources.blasHandle(), operation.get(),
                                       x.get(), y.get(), added.get(),
@@ -238,15 +245,17 @@ bool BlasCall::canRun(const cublasLtMatmulAlgo_t &known) const {
          found.workspaceSize <= resources.workspaceBytes();
 }
 
-Status BlasCall::choose(const std::string &problem, const Shapes &shapes) {
+Status BlasCall::choose(const std::string &problem, const Shapes &shapes,
+                        bool mayLack) {
   static_assert(sizeof algorithm == sizeof(AlgorithmBytes));
   KnownAlgorithms &known = resources.algorithms();
   if (const AlgorithmBytes *bytes = known.find(problem)) {
     std::memcpy(&algorithm, bytes, sizeof algorithm);
-    if (canRun(algorithm))
+    if (isChosen = accepts(algorithm); isChosen)
       return Status::success();
   }
-  if (Status status = askForAlgorithm(shapes); status.failed())
+  if (Status status = askForAlgorithm(shapes, mayLack);
+      status.failed() || !isChosen)
     return status;
   AlgorithmBytes bytes;
   std::memcpy(&bytes, &algorithm, sizeof algorithm);
@@ -254,14 +263,15 @@ Status BlasCall::choose(const std::string &problem, const Shapes &shapes) {
   return Status::success();
 }
 
-Status BlasCall::open(const MatmulProblem &problem, const BlasTypes &types) {
-  const auto epilogue = epilogueOf(problem);
-  if (!epilogue)
-    return Status::error(Defect, "cuBLASLt does not do what is to follow a "
-                                 "product");
+Status BlasCall::open(const MatmulProblem &problem, const BlasTypes &types,
+                      bool mayLack) {
   const auto shapes = shapesOf(problem, types);
   if (!shapes)
     return Status::error(Defect, "cuBLASLt has no layout for a matrix");
+  const auto epilogue = epilogueOf(problem, isByRows);
+  if (!epilogue)
+    return Status::error(Defect, "cuBLASLt does not do what is to follow a "
+                                 "product");
   if (Status status = makeOperation(types, *shapes, *epilogue); status.failed())
     return status;
   const int64_t batch = problem.batch.empty() ? 1 : problem.batch.back();
@@ -276,11 +286,11 @@ Status BlasCall::open(const MatmulProblem &problem, const BlasTypes &types) {
   return choose(describe(types,
                          {shapes->x, shapes->y, shapes->added, shapes->result},
                          *epilogue, batch, resources.workspaceBytes()),
-                *shapes);
+                *shapes, mayLack);
 }
 
-Status BlasCall::setBias(const void *bias) {
-  return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+Status BlasCall::setVector(const void *vector) {
+  return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
 /// What is added to where it lies has the result's own layout.

@@ -60,10 +60,13 @@ public:
   explicit BlasCall(CudaResources &resources);
 
   /// Chooses an algorithm: the one that was chosen in an earlier run, if the
-  /// bundle has kept it.
-  Status open(const MatmulProblem &problem, const BlasTypes &types);
-  /// Of the next run.
-  Status setBias(const void *bias);
+  /// bundle has kept it. If it `mayLack` one, that is no error: see canRun().
+  Status open(const MatmulProblem &problem, const BlasTypes &types,
+              bool mayLack = false);
+  /// Whether there is an algorithm.
+  bool canRun() const { return isChosen; }
+  /// The bias of the next run, or where it puts sums.
+  Status setVector(const void *vector);
   /// `addedData` is `resultData`, or what lies as the problem's residual.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
@@ -86,14 +89,15 @@ private:
   Status makeOperation(const BlasTypes &types, const Shapes &shapes,
                        cublasLtEpilogue_t epilogue);
   Status makeLayout(Matrix &matrix, const ColumnMatrix &shape, int64_t batch);
-  Status choose(const std::string &problem, const Shapes &shapes);
-  Status askForAlgorithm(const Shapes &shapes);
-  bool canRun(const cublasLtMatmulAlgo_t &known) const;
+  Status choose(const std::string &problem, const Shapes &shapes, bool mayLack);
+  Status askForAlgorithm(const Shapes &shapes, bool mayLack);
+  bool accepts(const cublasLtMatmulAlgo_t &known) const;
 
   CudaResources &resources;
   const BlasLibrary &blas;
   /// Whether a and b change places.
   bool isByRows = true;
+  bool isChosen = false;
   Owned<cublasLtMatmulDesc_t> operation;
   Matrix x, y, added, result;
   cublasLtMatmulAlgo_t algorithm = {};

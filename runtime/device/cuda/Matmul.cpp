@@ -1,6 +1,7 @@
 //===- Matmul.cpp - products by cuBLASLt ----------------------------------===//
 
 #include "runtime/device/cuda/BlasCall.h"
+#include "runtime/program/ElementDispatch.h"
 
 #include <algorithm>
 
@@ -34,16 +35,19 @@ public:
     if (problem.k == 0)
       if (Status status = multiplyZeros(); status.failed())
         return status;
-    return call.open(problem, types);
+    const bool sums = problem.sums != MatmulProblem::Sums::None;
+    if (Status status = call.open(problem, types, /*mayLack=*/sums);
+        status.failed() || call.canRun())
+      return status;
+    return openApart();
   }
 
   Status run(const RunContext &run) override {
     if (problem.isEmpty())
       return Status::success();
     microbatch = run.microbatch;
-    if (problem.hasBias)
-      if (Status status = call.setBias(address(matmul.bias)); status.failed())
-        return status;
+    if (Status status = setVector(); status.failed())
+      return status;
     Places places = {factor(matmul.a, problem.a),
                      factor(matmul.b, problem.b),
                      address(matmul.c),
@@ -56,6 +60,55 @@ private:
   struct Places {
     char *a, *b, *c, *residual;
   };
+
+  /// Where cuBLASLt cannot sum a factor along with a product, it multiplies it
+  /// by ones.
+  Status openApart() {
+    const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
+    program::MatmulT sums = matmul;
+    sums.residual = sums.a_sums = sums.b_sums = -1;
+    (ofA ? sums.n : sums.m) = 1;
+    (ofA ? sums.b_strides : sums.a_strides) = {1, 1};
+    (ofA ? sums.b_offset : sums.a_offset) = 0;
+    sums.c_strides = {1, 1};
+    apart.emplace(MatmulProblem(sums, types.factors), types, resources);
+    problem.sums = MatmulProblem::Sums::None;
+    if (Status status = call.open(problem, types); status.failed())
+      return status;
+    if (Status status = apart->call.open(apart->problem, types);
+        status.failed())
+      return status;
+    return fillOnes();
+  }
+
+  Status fillOnes() {
+    const auto count = size_t(problem.k);
+    const size_t bytes = count * sizeOf(types.factors);
+    if (Status status = resources.context().allocate(bytes, apart->ones);
+        status.failed())
+      return status;
+    const std::vector<double> ones(count, 1);
+    std::vector<char> converted(bytes);
+    convertElements(ElementType::F64, ones.data(), int64_t(count),
+                    types.factors, converted.data());
+    return context.device.upload(apart->ones, converted.data(), bytes);
+  }
+
+  /// Tells the next run where its bias lies, or runs the sums.
+  Status setVector() {
+    const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
+    if (apart) {
+      void *data = address(sums);
+      const bool ofA = matmul.a_sums >= 0;
+      return apart->call.run(apart->one.get(),
+                             ofA ? factor(matmul.a, problem.a) : apart->ones,
+                             ofA ? apart->ones : factor(matmul.b, problem.b),
+                             apart->zero.get(), data, data);
+    }
+    if (!problem.hasBias && sums < 0)
+      return Status::success();
+    return call.setVector(address(problem.hasBias ? matmul.bias : sums));
+  }
 
   /// A sum of nothing is one product of zeros, which cuBLASLt knows.
   Status multiplyZeros() {
@@ -100,6 +153,18 @@ private:
     return Status::success();
   }
 
+  /// A product that sums a factor.
+  struct Apart {
+    Apart(MatmulProblem problem, const BlasTypes &types,
+          CudaResources &resources)
+        : problem(std::move(problem)), one(1, types.scale),
+          zero(0, types.scale), call(resources) {}
+    MatmulProblem problem;
+    BlasFactor one, zero;
+    BlasCall call;
+    void *ones = nullptr;
+  };
+
   CudaResources &resources;
   LoadContext context;
   const program::MatmulT &matmul;
@@ -107,6 +172,7 @@ private:
   MatmulProblem problem;
   BlasFactor alpha, beta;
   BlasCall call;
+  std::optional<Apart> apart;
   void *zeros = nullptr; ///< in place of a and b
   int64_t microbatch = 0;
 };

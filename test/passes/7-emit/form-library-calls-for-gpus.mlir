@@ -110,3 +110,47 @@ module attributes {dist.target = "cuda"} {
     return %8 : tensor<4x8xf16>
   }
 }
+
+// -----
+
+// The gradient of a bias sums the rows that the gradient of its weight contracts; of a sum over microbatches it is in f32 as well.
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @a_bias_beside_its_weight
+  func.func @a_bias_beside_its_weight(%x: tensor<2x4x8xbf16>, %y: tensor<2x4x6xbf16>, %db: tensor<6xf32>,
+      %dw: tensor<8x6xf32> {pipe.held = {by = @a_bias_beside_its_weight, result = 0 : i64}}) -> (tensor<8x6xf32>, tensor<6xf32>) {
+    // CHECK:      %[[S:.*]]:2 = rank.library_call({{.*}}) : ({{.*}}) -> (tensor<8x6xf32>, tensor<6xf32>)
+    // CHECK:        %[[R:.*]] = graph.reduce sum %[[Y:.*]] over [0] : tensor<8x6xbf16>
+    // CHECK-NEXT:   %[[B:.*]] = graph.cast %[[R]]
+    // CHECK-NEXT:   graph.matmul %{{.*}}, %[[Y]] {transpose_lhs}
+    // CHECK:        rank.yield %{{.*}}, %[[B]]
+    // CHECK:      %[[F:.*]] = graph.reshape %[[S]]#1
+    // CHECK-NEXT: %[[D:.*]] = graph.add %{{.*}}, %[[F]]
+    // CHECK-NEXT: return %[[S]]#0, %[[D]]
+    %0 = graph.reduce sum %y over [0, 1] keep : tensor<2x4x6xbf16>
+    %1 = graph.reshape %0 : tensor<1x1x6xbf16> to tensor<6xbf16>
+    %2 = graph.cast %1 : tensor<6xbf16> to tensor<6xf32>
+    %3 = graph.add %db, %2 : tensor<6xf32>, tensor<6xf32>
+    %4 = graph.einsum "abk,abn->kn" %x, %y : tensor<2x4x8xbf16>, tensor<2x4x6xbf16>
+    %5 = graph.cast %4 : tensor<8x6xbf16> to tensor<8x6xf32>
+    %6 = graph.add %dw, %5 : tensor<8x6xf32>, tensor<8x6xf32>
+    return %6, %3 : tensor<8x6xf32>, tensor<6xf32>
+  }
+}
+
+// -----
+
+// Sums that the product itself needs come before it, and processors' libraries make none.
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @sums_that_stay
+  func.func @sums_that_stay(%x: tensor<4x8xf32>, %y: tensor<4x6xf32>) -> tensor<8x6xf32> {
+    // CHECK-NEXT: graph.reduce
+    // CHECK-NEXT: graph.mul
+    // CHECK-NEXT: graph.matmul
+    %0 = graph.reduce sum %y over [0] keep : tensor<4x6xf32>
+    %1 = graph.mul %y, %0 : tensor<4x6xf32>, tensor<1x6xf32>
+    %2 = graph.matmul %x, %y {transpose_lhs} : tensor<4x8xf32>, tensor<4x6xf32>
+    %3 = graph.matmul %x, %1 {transpose_lhs} : tensor<4x8xf32>, tensor<4x6xf32>
+    %4 = graph.add %2, %3 : tensor<8x6xf32>, tensor<8x6xf32>
+    return %4 : tensor<8x6xf32>
+  }
+}

@@ -170,6 +170,27 @@ TEST(Verify, ProductsAreAddedInPlaceOnGpus) {
       std::string::npos);
 }
 
+TEST(Verify, SumsOfAFactorOnGpus) {
+  const auto sum = [](program::ProgramT &p, int32_t buffer) {
+    auto &matmul = *p.functions[0]->instructions[0]->body.AsMatmul();
+    matmul.bias = -1;
+    matmul.activation = program::Activation::None;
+    matmul.b_sums = buffer;
+  };
+  const auto fault = [&](int32_t buffer, bool isOfGpus) {
+    return faultAfter([&](program::ProgramT &p) {
+      if (isOfGpus)
+        runOnGpus(p);
+      sum(p, buffer);
+    });
+  };
+  EXPECT_NE(fault(0, false).find("sums that cannot be made"),
+            std::string::npos);
+  EXPECT_NE(fault(2, true).find("writes where it reads"), std::string::npos);
+  EXPECT_NE(fault(1, true).find("cannot be written"), std::string::npos);
+  EXPECT_NE(fault(99, true).find("cannot be written"), std::string::npos);
+}
+
 TEST(Verify, Tf32OnProcessors) {
   EXPECT_NE(faultAfter([](program::ProgramT &p) {
               p.tf32 = true;

@@ -29,10 +29,15 @@ std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
     call.rhs = viewOperand(call.rhs.source);
   }
   call.epilogue = Epilogue(call.contraction);
-  const size_t numRead =
-      call.lhs.ops.size() + call.rhs.ops.size() + call.epilogue.ops.size() + 1;
+  if (auto product = dyn_cast<graph::MatmulOp>(call.contraction))
+    call.sums = findFactorSums(product);
+  const size_t numRead = call.lhs.ops.size() + call.rhs.ops.size() +
+                         call.epilogue.ops.size() + call.sums.ops.size() + 1;
+  SmallVector<Value, 2> results = {call.epilogue.result};
+  if (call.sums.result)
+    results.push_back(call.sums.result);
   if (numRead + 1 != body.getOperations().size() ||
-      op.getYield().getOperand(0) != call.epilogue.result)
+      !llvm::equal(op.getYield().getOperands(), results))
     return std::nullopt;
   call.leaveBody(op);
   return call;
@@ -43,7 +48,9 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
        {&lhs.source, &rhs.source, &epilogue.bias, &epilogue.residual})
     if (auto argument = dyn_cast_if_present<BlockArgument>(*value))
       *value = call.getInputs()[argument.getArgNumber()];
-  epilogue.result = call.getResult();
+  epilogue.result = call->getResult(0);
+  if (sums.result)
+    sums.result = call->getResult(1);
 }
 
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {

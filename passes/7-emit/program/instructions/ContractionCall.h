@@ -3,6 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_INSTRUCTIONS_CONTRACTIONCALL_H
 #define PCC_PASSES_7_EMIT_PROGRAM_INSTRUCTIONS_CONTRACTIONCALL_H
 
+#include "passes/7-emit/FactorSums.h"
 #include "passes/7-emit/LibraryCalls.h"
 #include "passes/7-emit/program/InstructionTable.h"
 
@@ -21,6 +22,7 @@ struct ContractionCall {
   mlir::Operation *contraction = nullptr;
   OperandView lhs, rhs;
   Epilogue epilogue;
+  FactorSums sums;
 
   /// Sets what the bodies of Matmul and Conv have in common.
   template <typename Made>

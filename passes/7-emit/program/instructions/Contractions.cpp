@@ -51,6 +51,9 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
     made.residual_strides =
         matrixStrides(StridedView::dense(result.getShape()), batch, false);
   call.setEpilogue(made, writer);
+  if (call.sums.result)
+    (call.sums.ofLhs ? made.a_sums : made.b_sums) =
+        writer.bufferOf(call.sums.result);
   made.one_by_one = graph::isReproducible(matmul);
   writer.emit(call.op, std::move(made));
   return true;

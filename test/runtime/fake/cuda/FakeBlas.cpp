@@ -219,10 +219,13 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   if (settings().forgetful)
     return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "it is asked what it forgets");
   const Multiplication problem = problemOf(desc, x, y, added, result);
+  const bool sums = problem.product.sumsX() || problem.product.sumsY();
+  if (sums && (settings().sumless || problem.result.batch > 1))
+    return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "sums of a factor");
   std::string why;
   if (const auto status = problem.check(why); status != CUBLAS_STATUS_SUCCESS)
     return refuse(status, why);
-  if (problem.product.hasBias() && !problem.product.bias)
+  if ((sums || problem.product.hasBias()) && !problem.product.bias)
     return refuse(CUBLAS_STATUS_INVALID_VALUE, "a bias of unknown alignment");
   const Algorithm algorithm{algorithmMagic, uint64_t(settings().blas),
                             problem.hash(), as<Preference>(preference)};
@@ -276,6 +279,12 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void *alpha,
       {reinterpret_cast<uintptr_t>(workspace), workspaceBytes, true}};
   if (made.beta != 0)
     accesses.push_back(accessOf(made.added, addedData, false));
+  if (made.product.sumsX() || made.product.sumsY()) {
+    const int64_t count =
+        made.product.sumsX() ? made.result.rows : made.result.columns;
+    accesses.push_back(
+        accessOf({made.result.type, count, 1, count}, made.product.bias, true));
+  }
   if (made.product.hasBias())
     accesses.push_back(
         accessOf({made.result.type, made.result.rows, 1, made.result.rows},

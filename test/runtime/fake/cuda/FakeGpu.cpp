@@ -18,7 +18,8 @@ static Settings readSettings() {
       {"fail-at", &made.failAt},     {"hang-at", &made.hangAt},
       {"drop-wait", &made.dropWait}, {"late-copy", &made.lateCopy},
       {"swap-at", &made.swapAt},     {"ungroup", &made.ungroup},
-      {"blas", &made.blas},          {"forgetful", &made.forgetful}};
+      {"blas", &made.blas},          {"sumless", &made.sumless},
+      {"forgetful", &made.forgetful}};
   const char *given = std::getenv("PCC_FAKE_CUDA");
   std::istringstream list(given ? given : "");
   for (std::string entry; std::getline(list, entry, ',');) {

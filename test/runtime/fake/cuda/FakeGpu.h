@@ -35,6 +35,7 @@ struct Settings {
   int64_t swapAt = 0;        ///< rank 1 makes this collective after the next
   int64_t ungroup = 0;       ///< not 0: groups of transfers are none
   int64_t blas = 130000;     ///< version of cuBLASLt
+  int64_t sumless = 0;       ///< not 0: its products sum no factors
   int64_t forgetful = 0;     ///< not 0: cuBLASLt cannot choose algorithms
 };
 const Settings &settings();

@@ -90,6 +90,21 @@ int64_t Multiplication::depth() const {
   return product.turnX == CUBLAS_OP_N ? x.columns : x.rows;
 }
 
+/// A factor as runBatch() reads it: x by columns of the result's rows, y by
+/// columns of the depth.
+template <typename T>
+void Multiplication::sumFactor(const std::vector<T> &factor, bool isX) const {
+  const int64_t count = isX ? result.rows : result.columns,
+                depth = this->depth();
+  std::vector<T> sums(size_t(count), T(0));
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t k = 0; k < depth; ++k)
+      sums[size_t(i)] += factor[size_t(isX ? k * count + i : i * depth + k)];
+  runtime::convertElements(sizeof(T) == 8 ? ElementType::F64 : ElementType::F32,
+                           sums.data(), count, elementOf(result.type),
+                           const_cast<void *>(product.bias));
+}
+
 template <typename T> void Multiplication::runBatch(int32_t number) const {
   const int64_t rows = result.rows, columns = result.columns,
                 depth = this->depth();
@@ -99,6 +114,8 @@ template <typename T> void Multiplication::runBatch(int32_t number) const {
     for (auto *factors : {&left, &right})
       for (T &factor : *factors)
         factor = T(roundedToTf32(float(factor)));
+  if (product.sumsX() || product.sumsY())
+    sumFactor<T>(product.sumsX() ? left : right, product.sumsX());
   std::vector<T> before, bias;
   if (beta != 0)
     before = read<T>(added, addedData, number, false);

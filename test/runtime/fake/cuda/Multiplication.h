@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pcc::fake {
 
@@ -28,9 +29,12 @@ struct Product {
   cudaDataType_t scale;
   cublasOperation_t turnX = CUBLAS_OP_N, turnY = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const void *bias = nullptr;
+  const void *bias = nullptr; ///< or where sums go
 
   bool hasBias() const;
+  /// Whether it sums x or y, and then where to.
+  bool sumsX() const { return epilogue == CUBLASLT_EPILOGUE_BGRADA; }
+  bool sumsY() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
   double activate(double x) const;
 };
 
@@ -51,6 +55,8 @@ struct Multiplication {
 private:
   int64_t depth() const;
   template <typename T> void runBatch(int32_t number) const;
+  template <typename T>
+  void sumFactor(const std::vector<T> &factor, bool isX) const;
 };
 
 } // namespace pcc::fake
