@@ -6,6 +6,7 @@
 #include "dialects/rank/RankDialect.h"
 #include "passes/7-emit/KernelCode.h"
 #include "passes/7-emit/MemoryUse.h"
+#include "passes/7-emit/RandomWeights.h"
 #include "passes/7-emit/bundle/BundleFolder.h"
 #include "passes/7-emit/bundle/BundleJson.h"
 #include "passes/7-emit/bundle/PlannedStep.h"
@@ -89,7 +90,8 @@ private:
   }
 
   Status compile() {
-    if (module.getOps<rank::KernelOp>().empty())
+    if (module.getOps<rank::KernelOp>().empty() &&
+        randomKernelsOf(module).empty())
       return Status::success();
     if (gpuCode)
       if (Status status = compileForGpus(); status.failed())

@@ -14,6 +14,7 @@
 #include "passes/7-emit/KernelColumns.h"
 #include "passes/7-emit/KernelRows.h"
 #include "passes/7-emit/KernelSignature.h"
+#include "passes/7-emit/RandomWeights.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "lower-kernels"
@@ -124,30 +125,73 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// The function that the runtime calls: fetches pointers and scalars.
-static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
-                       const Twine &name) {
+/// A function that the runtime calls: a PccKernelFunction.
+static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
-  Location loc = builder.getUnknownLoc();
   Type pointer = LLVM::LLVMPointerType::get(context),
        i64 = builder.getI64Type();
-  auto function = LLVM::LLVMFuncOp::create(
-      builder, loc, name.str(),
+  return LLVM::LLVMFuncOp::create(
+      builder, builder.getUnknownLoc(), name.str(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
                                   {pointer, pointer, i64, i64}));
-  OpBuilder inside(context);
+}
+
+/// Element `number` of `list`, one of its arguments.
+static Value loadArgument(OpBuilder &inside, Value list, Type type,
+                          int32_t number) {
+  Location loc = inside.getUnknownLoc();
+  Value address = LLVM::GEPOp::create(inside, loc, list.getType(), type, list,
+                                      ArrayRef<LLVM::GEPArg>{number});
+  return LLVM::LoadOp::create(inside, loc, type, address);
+}
+
+/// Fetches pointers and scalars for `body`.
+static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
+                       const Twine &name) {
+  Location loc = builder.getUnknownLoc();
+  LLVM::LLVMFuncOp function = makeEntry(builder, name);
+  OpBuilder inside(builder.getContext());
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
   SmallVector<Value> operands;
   int32_t next[2] = {0, 0};
   for (Type type : body.getArgumentTypes().drop_back(2)) {
-    int which = type == pointer ? 0 : 1;
-    Value address = LLVM::GEPOp::create(inside, loc, pointer, type,
-                                        function.getArgument(which),
-                                        ArrayRef<LLVM::GEPArg>{next[which]++});
-    operands.push_back(LLVM::LoadOp::create(inside, loc, type, address));
+    int which = isa<LLVM::LLVMPointerType>(type) ? 0 : 1;
+    operands.push_back(
+        loadArgument(inside, function.getArgument(which), type, next[which]++));
   }
   operands.append({function.getArgument(2), function.getArgument(3)});
   LLVM::CallOp::create(inside, loc, body, operands);
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// Random weights
+//===----------------------------------------------------------------------===//
+
+/// The twin of the kernel that makes random weights on a GPU.
+static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
+                              const Twine &name) {
+  Location loc = builder.getUnknownLoc();
+  LLVM::LLVMFuncOp function = makeEntry(builder, name);
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  auto load = [&](Value list, Type type, int32_t number) {
+    return loadArgument(inside, list, type, number);
+  };
+  Value target = load(function.getArgument(0),
+                      LLVM::LLVMPointerType::get(builder.getContext()), 0);
+  SmallVector<Value> scalars;
+  for (int32_t i = 0; i < numRandomScalars; ++i)
+    scalars.push_back(load(function.getArgument(1), builder.getI64Type(), i));
+  IndexSpace indices;
+  OneThread threads;
+  KernelWriter w(inside, loc, indices, threads);
+  w.loop(function.getArgument(2), function.getArgument(3),
+         std::numeric_limits<int64_t>::max(), {},
+         [&](const Index &number, ValueRange) {
+           writeRandomElement(w, types, target, scalars, w.materialise(number));
+           return SmallVector<Value>();
+         });
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
@@ -179,7 +223,9 @@ static LogicalResult expandForProcessors(ModuleOp module) {
 
 OwningOpRef<ModuleOp> pcc::emit::writeKernels(
     ModuleOp module, const DialectRegistry &registry,
-    llvm::function_ref<void(OpBuilder &, rank::KernelOp, int64_t)> write) {
+    llvm::function_ref<void(OpBuilder &, rank::KernelOp, int64_t)> write,
+    llvm::function_ref<void(OpBuilder &, ArrayRef<Type>, int64_t)>
+        writeRandom) {
   MLIRContext *context = module.getContext();
   context->appendDialectRegistry(registry);
   for (StringRef name : registry.getDialectNames())
@@ -190,6 +236,10 @@ OwningOpRef<ModuleOp> pcc::emit::writeKernels(
   for (auto kernel : module.getOps<rank::KernelOp>()) {
     builder.setInsertionPointToEnd(written->getBody());
     write(builder, kernel, number++);
+  }
+  for (const ElementTypes &types : randomKernelsOf(module)) {
+    builder.setInsertionPointToEnd(written->getBody());
+    writeRandom(builder, types, number++);
   }
   LDBG() << "wrote " << number << " kernels";
   return written;
@@ -202,7 +252,12 @@ OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
     auto body = writeBody(builder, kernel, "pcc_loops_" + Twine(number));
     writeEntry(builder, body, "pcc_k_" + Twine(number));
   };
-  OwningOpRef<ModuleOp> lowered = writeKernels(module, registry, write);
+  auto writeRandom = [](OpBuilder &builder, ArrayRef<Type> types,
+                        int64_t number) {
+    writeRandomKernel(builder, types, "pcc_k_" + Twine(number));
+  };
+  OwningOpRef<ModuleOp> lowered =
+      writeKernels(module, registry, write, writeRandom);
   if (failed(expandForProcessors(*lowered)) ||
       failed(lowerToLlvmDialect(*lowered)))
     return nullptr;

@@ -115,6 +115,16 @@ public:
   virtual Status copy(std::span<const StridedCopy> copies, const void *from,
                       void *to, size_t size) = 0;
 
+  /// Begins to make random elements in the device's memory, by a kernel of the
+  /// program (PccGpuCode): of each copy, those of the tensor's numbers at its
+  /// source. For devices whose memory is not the host's.
+  virtual Status generate(const ProgramImage & /*image*/, int32_t /*kernel*/,
+                          uint64_t /*key*/,
+                          std::span<const StridedCopy> /*copies*/,
+                          void * /*to*/) {
+    return Status::error(Defect, "the device makes no weights");
+  }
+
   /// Makes an instruction other than a collective ready. Called once per
   /// instruction, in program order.
   virtual Status prepare(const LoadContext &context,

@@ -210,7 +210,7 @@ private:
       return status;
     if (Status status = device.finishLoading(); status.failed())
       return status;
-    if (Status status = parameters->fillBases(*buffers, device);
+    if (Status status = parameters->fillBases(*buffers, device, image);
         status.failed())
       return status;
     schedule.bindMessages(context, groups, world);

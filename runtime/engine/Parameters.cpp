@@ -123,6 +123,11 @@ static void fillElements(double number, ElementType type, void *target,
     std::memcpy(static_cast<char *>(target) + at, element, sizeOf(type));
 }
 
+static RandomTensor randomOf(const program::ParameterT &parameter) {
+  return randomWeight(parameter.seed, parameter.name,
+                      typeOf(parameter.stored_type));
+}
+
 Status Parameters::acquire(int32_t index, const void *&data) {
   Piece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
@@ -137,9 +142,7 @@ Status Parameters::acquire(int32_t index, const void *&data) {
   } else if (!piece.data) {
     if (Status status = allocate(parameter, piece); status.failed())
       return status;
-    const RandomTensor random = randomWeight(parameter.seed, parameter.name,
-                                             typeOf(parameter.stored_type));
-    WeightView(parameter, random)
+    WeightView(parameter, randomOf(parameter))
         .read(layoutOf(*parameter.layout), mesh, at, piece.copy.get());
   }
   data = piece.data;
@@ -162,9 +165,10 @@ bool Parameters::isNeeded(const program::BufferT &buffer) const {
          !pieces[size_t(buffer.index)].dropped;
 }
 
-Status Parameters::fillBases(BufferTable &buffers, Device &device) {
+Status Parameters::fillBases(BufferTable &buffers, Device &device,
+                             const ProgramImage &image) {
   return device.sharesHostMemory() ? fillBasesOfHost(buffers)
-                                   : copyTo(device, buffers);
+                                   : copyTo(device, buffers, image);
 }
 
 Status Parameters::fillBasesOfHost(BufferTable &buffers) {
@@ -184,7 +188,8 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
 }
 
 /// One piece of the device's memory holds them all.
-Status Parameters::copyTo(Device &device, BufferTable &buffers) {
+Status Parameters::copyTo(Device &device, BufferTable &buffers,
+                          const ProgramImage &image) {
   std::vector<int64_t> offsets(pieces.size(), -1);
   int64_t total = 0;
   for (const auto &buffer : program.buffers)
@@ -201,19 +206,36 @@ Status Parameters::copyTo(Device &device, BufferTable &buffers) {
     if (const program::BufferT &buffer = *program.buffers[i]; isNeeded(buffer))
       buffers.setBase(int32_t(i),
                       memory + offsets[size_t(buffer.index)] + buffer.offset);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (offsets[i] < 0)
-      continue;
-    const void *data = nullptr;
-    if (Status status = acquire(int32_t(i), data); status.failed())
-      return status;
-    if (Status status =
-            device.upload(memory + offsets[i], data,
-                          size_t(program.parameters[i]->local_bytes));
-        status.failed())
-      return status;
-    drop(int32_t(i));
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (offsets[i] >= 0)
+      if (Status status = place(int32_t(i), device, image, memory + offsets[i]);
+          status.failed())
+        return status;
+  return Status::success();
+}
+
+/// What a generator makes, or zeroed memory holds, does not travel.
+Status Parameters::place(int32_t index, Device &device,
+                         const ProgramImage &image, void *to) {
+  const program::ParameterT &parameter = *program.parameters[size_t(index)];
+  if (parameter.filled && parameter.fill == 0)
+    return Status::success();
+  if (parameter.generator >= 0) {
+    const RandomTensor random = randomOf(parameter);
+    const auto copies =
+        WeightView(parameter, random)
+            .findGenerated(layoutOf(*parameter.layout), mesh, at);
+    if (copies)
+      return device.generate(image, parameter.generator, random.key, *copies,
+                             to);
   }
+  const void *data = nullptr;
+  if (Status status = acquire(index, data); status.failed())
+    return status;
+  if (Status status = device.upload(to, data, size_t(parameter.local_bytes));
+      status.failed())
+    return status;
+  drop(index);
   return Status::success();
 }
 

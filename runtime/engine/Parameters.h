@@ -29,8 +29,9 @@ public:
   void drop(int32_t parameter) override;
 
   /// Fills the bases of all parameter buffers that have not been dropped; what
-  /// a device needs in memory of its own is copied there.
-  Status fillBases(BufferTable &buffers, Device &device);
+  /// a device needs in memory of its own is copied, or made, there.
+  Status fillBases(BufferTable &buffers, Device &device,
+                   const ProgramImage &image);
 
 private:
   struct Piece {
@@ -42,7 +43,10 @@ private:
 
   void countUses();
   Status fillBasesOfHost(BufferTable &buffers);
-  Status copyTo(Device &device, BufferTable &buffers);
+  Status copyTo(Device &device, BufferTable &buffers,
+                const ProgramImage &image);
+  Status place(int32_t parameter, Device &device, const ProgramImage &image,
+               void *to);
   bool isNeeded(const program::BufferT &buffer) const;
   Status readFile(const program::ParameterT &parameter, Piece &piece);
   Status allocate(const program::ParameterT &parameter, Piece &piece);

@@ -153,6 +153,14 @@ const void *WeightView::findInPlace(const Layout &layout, const Mesh &mesh,
   return reinterpret_cast<uintptr_t>(address) % size == 0 ? address : nullptr;
 }
 
+std::optional<std::vector<StridedCopy>>
+WeightView::findGenerated(const Layout &layout, const Mesh &mesh,
+                          const Coordinates &at) const {
+  if (!random)
+    return std::nullopt;
+  return copies(layout, mesh, at);
+}
+
 void WeightView::read(const Layout &layout, const Mesh &mesh,
                       const Coordinates &at, void *target) const {
   const size_t size = sizeOf(types.back());

@@ -25,6 +25,12 @@ public:
   const void *findInPlace(const Layout &layout, const Mesh &mesh,
                           const Coordinates &at) const;
 
+  /// Where the elements of the local piece are in the generator's numbers and
+  /// in the piece; nothing where the tensor had to be copied.
+  std::optional<std::vector<StridedCopy>>
+  findGenerated(const Layout &layout, const Mesh &mesh,
+                const Coordinates &at) const;
+
   /// Writes the local piece, padding included (zero), to `target`.
   void read(const Layout &layout, const Mesh &mesh, const Coordinates &at,
             void *target) const;

@@ -28,7 +28,8 @@ typedef struct PccKernelVariant {
 
 /// All kernels for GPUs. Kernel n of the program is the function
 /// `pcc_k_<numbers[n]>`; its parameters are addresses of buffers, aligned to 16
-/// bytes, then scalars.
+/// bytes, then scalars; of one that makes random weights, the address of the
+/// tensor and the fields of RandomScalars.
 typedef struct PccGpuCode {
   const char *arch;        ///< "sm_90"
   const char *ptx;         ///< ends with a zero

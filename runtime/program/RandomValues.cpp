@@ -3,6 +3,9 @@
 #include "runtime/program/RandomValues.h"
 #include "runtime/program/ElementDispatch.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace pcc::runtime {
 
 /// The finalizer of splitmix64: a bijection that mixes all bits.
@@ -39,6 +42,25 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   if (isFloat(tensor.type))
     return tensor.scale * (2 * unit - 1);
   return double(uint64_t(unit * double(tensor.indexBound)));
+}
+
+void forEachRandomPart(uint64_t key, const StridedCopy &copy,
+                       const std::function<void(const RandomScalars &)> &run) {
+  if (copy.loops.size() > RandomScalars::mostLoops) {
+    StridedCopy inner = copy;
+    inner.loops.erase(inner.loops.begin());
+    const CopyLoop &outer = copy.loops.front();
+    for (int64_t i = 0; i < outer.extent; ++i) {
+      forEachRandomPart(key, inner, run);
+      inner.sourceOffset += outer.sourceStride;
+      inner.targetOffset += outer.targetStride;
+    }
+    return;
+  }
+  RandomScalars part{int64_t(key), copy.sourceOffset, copy.targetOffset};
+  std::copy_backward(copy.loops.begin(), copy.loops.end(),
+                     std::end(part.loops));
+  run(part);
 }
 
 void fillRandom(const RandomTensor &tensor, uint64_t index, int64_t step,

@@ -9,8 +9,10 @@
 #define PCC_RUNTIME_PROGRAM_RANDOMVALUES_H
 
 #include "runtime/program/ElementType.h"
+#include "runtime/program/StridedCopy.h"
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 namespace pcc::runtime {
@@ -33,6 +35,24 @@ RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
 
 /// The value of one element before it is rounded to the type.
 double randomValue(const RandomTensor &tensor, uint64_t index);
+
+/// What a kernel that makes elements takes behind the tensor's address, as i64:
+/// loops over the tensor as it is stored, and over the one that is made.
+struct RandomScalars {
+  /// Loops that a kernel has; it runs once per iteration of those around them.
+  static constexpr int mostLoops = 4;
+  /// Threads of a block on a GPU; each makes one element.
+  static constexpr int threads = 256;
+
+  int64_t key = 0;
+  int64_t sourceOffset = 0, targetOffset = 0;
+  CopyLoop loops[mostLoops] = {
+      {1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}}; ///< outermost first
+};
+
+/// Calls `run` for parts of `copy` that a kernel makes at once.
+void forEachRandomPart(uint64_t key, const StridedCopy &copy,
+                       const std::function<void(const RandomScalars &)> &run);
 
 /// Writes elements index, index + step, … (`count` of them) to `target`,
 /// densely.

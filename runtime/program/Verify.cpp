@@ -157,6 +157,11 @@ private:
           parameter.length > size - parameter.offset)
         return "lies outside its file";
     }
+    const bool isMade =
+        parameter.file < 0 && !parameter.filled && program.target == "cuda";
+    if (parameter.generator < -1 ||
+        parameter.generator >= (isMade ? program.num_kernels : 0))
+      return "is made by kernel " + std::to_string(parameter.generator);
     if (std::string fault = findTransformFault(parameter); !fault.empty())
       return fault;
     if (std::string fault = findStoredLayoutFault(parameter.layout.get(), mesh,

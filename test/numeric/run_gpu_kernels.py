@@ -13,6 +13,7 @@ import tempfile
 
 import onnx
 import pcc
+from run_cuda_weights import without_weights
 from run_numeric import MODELS, dims_of, place, real_models
 
 ARCHITECTURES = ["sm_80", "sm_90"]
@@ -46,9 +47,11 @@ def check(model, options):
                     raise pcc.Failure(f"{arch}: {kernel['name']} has {kernel['local']} bytes of local memory")
 
 
-def check_model(name, options):
+def check_model(name, options, is_random=False):
     with tempfile.TemporaryDirectory() as folder:
         model, inputs = place(name, folder)
+        if is_random:
+            without_weights(model)
         dims = pcc.dim_options(dims_of(model, inputs))
         output = onnx.load(model, load_external_data=False).graph.output[0].name
         check(model, dims + [o.format(output=output) for o in options])
@@ -59,6 +62,10 @@ FORMS = {"infer": [], "infer bf16": ["--dtype", "bf16"], "train": TRAIN, "train 
 for name in list(MODELS) + ["real:" + n for n in real_models()]:
     for form, options in FORMS.items():
         CASES[f"{name} {form}"] = lambda n=name, o=options: check_model(n, o + ["--tp", "2", "--target", "cuda"])
+
+for form in ("train", "train bf16"):
+    CASES[f"gpt2 {form} random weights"] = lambda o=FORMS[form]: check_model(
+        "gpt2", [*o, "--random-weights", "7", "--target", "cuda"], is_random=True)
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

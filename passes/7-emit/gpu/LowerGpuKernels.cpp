@@ -9,6 +9,7 @@
 #include "passes/7-emit/KernelRows.h"
 #include "passes/7-emit/KernelSignature.h"
 #include "passes/7-emit/LowerKernels.h"
+#include "passes/7-emit/RandomWeights.h"
 #include "passes/7-emit/gpu/FusedAttention.h"
 #include "passes/7-emit/gpu/TeamThreads.h"
 #include "passes/7-emit/gpu/TurnedTiles.h"
@@ -101,17 +102,24 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
 /// Of buffers in the arena and in shared memory: as wide as an access is.
 static constexpr int64_t alignmentOfBuffers = 16;
 
-static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
-                                  const GpuPlan &plan, const Twine &name) {
-  MLIRContext *context = kernel.getContext();
-  SmallVector<Type> types = signatureOf(kernel);
+/// A function that is launched with so many threads in a block.
+static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
+                                  int64_t threads, const Twine &name) {
   auto function = LLVM::LLVMFuncOp::create(
       builder, builder.getUnknownLoc(), name.str(),
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  types));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    builder.getDenseI32ArrayAttr({int32_t(plan.threads)}));
+                    builder.getDenseI32ArrayAttr({int32_t(threads)}));
+  return function;
+}
+
+static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
+                                  const GpuPlan &plan, const Twine &name) {
+  LLVM::LLVMFuncOp function =
+      makeEntry(builder, signatureOf(kernel), plan.threads, name);
   // A result may lie where an operand of its type does.
   SmallVector<Type> tensors(kernel.getArgumentTypes());
   llvm::append_range(tensors, kernel.getResultTypes());
@@ -159,6 +167,35 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
+/// A thread per element of the loops that are given.
+static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
+                              const Twine &name) {
+  constexpr int64_t threads = runtime::RandomScalars::threads;
+  SmallVector<Type> arguments{LLVM::LLVMPointerType::get(builder.getContext())};
+  arguments.append(numRandomScalars, builder.getI64Type());
+  LLVM::LLVMFuncOp function = makeEntry(builder, arguments, threads, name);
+  Location loc = function.getLoc();
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  IndexSpace indices;
+  OneThread alone;
+  KernelWriter w(inside, loc, indices, alone);
+  ScalarBuilder s = w.scalar();
+  Type i64 = builder.getI64Type();
+  Value thread = readNumber<NVVM::ThreadIdXOp>(inside, loc, threads),
+        block = readNumber<NVVM::BlockIdXOp>(
+            inside, loc, std::numeric_limits<int32_t>::max());
+  Value number = s.add(s.mul(block, s.integer(i64, threads)), thread);
+  ValueRange scalars = function.getArguments().drop_front();
+  Value isThere = s.compare(arith::CmpIPredicate::slt, number,
+                            numRandomElements(w, scalars));
+  w.branch(isThere, ValueRange(), [&] {
+    writeRandomElement(w, types, function.getArgument(0), scalars, number);
+    return SmallVector<Value>();
+  });
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
 //===----------------------------------------------------------------------===//
 // The module
 //===----------------------------------------------------------------------===//
@@ -197,7 +234,12 @@ OwningOpRef<ModuleOp> pcc::emit::lowerGpuKernels(ModuleOp module) {
   auto write = [](OpBuilder &builder, rank::KernelOp kernel, int64_t number) {
     writeKernel(builder, kernel, "pcc_k_" + Twine(number));
   };
-  OwningOpRef<ModuleOp> lowered = writeKernels(module, registry, write);
+  auto writeRandom = [](OpBuilder &builder, ArrayRef<Type> types,
+                        int64_t number) {
+    writeRandomKernel(builder, types, "pcc_k_" + Twine(number));
+  };
+  OwningOpRef<ModuleOp> lowered =
+      writeKernels(module, registry, write, writeRandom);
   if (failed(toNvvm(*lowered)))
     return nullptr;
   return lowered;

@@ -10,9 +10,9 @@ namespace pcc::emit {
 
 /// A module in the LLVM and NVVM dialects with one entry for every rank.kernel
 /// of `module`: the n-th is called `pcc_k_<n>` and takes what signatureOf()
-/// says; gpuPlanOf() says how many blocks and threads it needs. Buffers are
-/// aligned to 16 bytes. Functions of libdevice are declared. Must not run
-/// within a pass, since it loads dialects.
+/// says; gpuPlanOf() says how many blocks and threads it needs. Those of
+/// randomKernelsOf() come behind. Buffers are aligned to 16 bytes. Functions of
+/// libdevice are declared. Must not run within a pass, since it loads dialects.
 mlir::OwningOpRef<mlir::ModuleOp> lowerGpuKernels(mlir::ModuleOp module);
 
 } // namespace pcc::emit

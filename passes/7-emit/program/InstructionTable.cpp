@@ -13,15 +13,28 @@ InstructionWriter::InstructionWriter(const ModelFacts &facts,
   int number = 0;
   for (auto kernel : ModuleOp(facts.module).getOps<rank::KernelOp>())
     kernels[kernel.getSymName()] = {kernel, number++};
+  for (const ElementTypes &types : randomKernelsOf(facts.module))
+    randomKernels.push_back({types, {{}, number++}});
 }
 
-int32_t InstructionWriter::kernelNumber(StringRef symbol) {
-  KernelEntry &entry = kernels[symbol];
+int32_t InstructionWriter::numberOf(KernelEntry &entry) {
   if (entry.number < 0) {
     entry.number = static_cast<int32_t>(used.size());
     used.push_back(entry.numberInModule);
   }
   return entry.number;
+}
+
+int32_t InstructionWriter::kernelNumber(StringRef symbol) {
+  return numberOf(kernels[symbol]);
+}
+
+void InstructionWriter::giveGenerator(graph::ParameterOp declaration,
+                                      program::ParameterT &parameter) {
+  const auto types = randomTypesOf(declaration);
+  for (auto &[made, entry] : randomKernels)
+    if (types == made)
+      parameter.generator = numberOf(entry);
 }
 
 rank::KernelOp InstructionWriter::kernel(StringRef symbol) const {

@@ -4,6 +4,7 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_INSTRUCTIONTABLE_H
 
 #include "dialects/rank/RankDialect.h"
+#include "passes/7-emit/RandomWeights.h"
 #include "passes/7-emit/program/BufferPlan.h"
 
 namespace pcc::emit {
@@ -41,6 +42,9 @@ public:
   /// Number of a kernel within this program.
   int32_t kernelNumber(llvm::StringRef symbol);
   rank::KernelOp kernel(llvm::StringRef symbol) const;
+  /// Tells a random parameter of a program for GPUs which kernel makes it.
+  void giveGenerator(graph::ParameterOp declaration,
+                     program::ParameterT &parameter);
   /// Kernels that this program calls: their numbers within the module.
   const std::vector<int> &usedKernels() const { return used; }
 
@@ -50,7 +54,10 @@ private:
     int numberInModule;
     int32_t number = -1;
   };
+  int32_t numberOf(KernelEntry &entry);
+
   llvm::StringMap<KernelEntry> kernels;
+  std::vector<std::pair<ElementTypes, KernelEntry>> randomKernels;
   std::vector<int> used;
   std::map<const void *, int64_t> knownScratch;
   std::vector<std::unique_ptr<program::InstructionT>> *target = nullptr;

@@ -23,6 +23,10 @@ public:
   /// no op of the position in this placement.
   int32_t add(graph::SetParameterOp set);
 
+  graph::ParameterOp declarationOf(llvm::StringRef parameter) const {
+    return declarations.lookup(parameter);
+  }
+
 private:
   int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
   int32_t fileIndex(llvm::StringRef file);

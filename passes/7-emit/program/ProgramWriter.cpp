@@ -57,6 +57,7 @@ public:
     if (std::string fault = buffers.place(); !fault.empty())
       return runtime::Status::error(
           runtime::Defect, "phase '7-emit' made a wrong arena: " + fault);
+    giveGenerators();
     program.num_kernels =
         static_cast<int32_t>(instructions.usedKernels().size());
     written.kernels = instructions.usedKernels();
@@ -293,6 +294,12 @@ private:
     for (auto [i, output] : llvm::enumerate(facts.outputs))
       program.outputs.push_back(makePort<program::OutputT>(
           output, buffers.outputBuffer(static_cast<int>(i))));
+  }
+
+  void giveGenerators() {
+    for (auto &parameter : program.parameters)
+      instructions.giveGenerator(
+          buffers.parameters().declarationOf(parameter->name), *parameter);
   }
 
   void writeTransfers() {

@@ -83,6 +83,11 @@ public:
     return Status::success();
   }
 
+  Status generate(const ProgramImage &image, int32_t kernel, uint64_t key,
+                  std::span<const StridedCopy> copies, void *to) override {
+    return makeRandom(resources, image, kernel, key, copies, to);
+  }
+
   Status prepare(const LoadContext &context,
                  const program::InstructionT &instruction,
                  std::unique_ptr<Operation> &operation) override {

@@ -64,6 +64,10 @@ Status prepareCopy(CudaResources &, const LoadContext &,
 Status prepareFill(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 
+/// Begins Device::generate().
+Status makeRandom(CudaResources &, const ProgramImage &, int32_t kernel,
+                  uint64_t key, std::span<const StridedCopy> copies, void *to);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H

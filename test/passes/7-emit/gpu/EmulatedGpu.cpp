@@ -441,13 +441,21 @@ std::string EmulatedGpu::run(size_t number, std::vector<void *> buffers,
                              const std::vector<int64_t> &scalars) {
   if (!error.empty())
     return error;
+  return run(number, plans[number].blocks, plans[number].threads,
+             std::move(buffers), scalars);
+}
+
+std::string EmulatedGpu::run(size_t number, int64_t blocks, int64_t threads,
+                             std::vector<void *> buffers,
+                             const std::vector<int64_t> &scalars) {
+  if (!error.empty())
+    return error;
   auto symbol = jit->lookup("run_pcc_k_" + std::to_string(number));
   if (!symbol)
     return llvm::toString(symbol.takeError());
   auto *entry = symbol->toPtr<void(void *const *, const int64_t *)>();
-  const GpuPlan &plan = plans[number];
-  for (int64_t block = 0; block < plan.blocks; ++block)
-    if (!ThreadBlock(block, plan.threads, [&] {
+  for (int64_t block = 0; block < blocks; ++block)
+    if (!ThreadBlock(block, threads, [&] {
            entry(buffers.data(), scalars.data());
          }).run())
       return "a thread misses a meeting of its block";

@@ -26,6 +26,10 @@ public:
   /// went wrong, or "".
   std::string run(size_t number, std::vector<void *> buffers,
                   const std::vector<int64_t> &scalars);
+  /// The same with a grid that is not the plan's.
+  std::string run(size_t number, int64_t blocks, int64_t threads,
+                  std::vector<void *> buffers,
+                  const std::vector<int64_t> &scalars);
 
 private:
   std::unique_ptr<llvm::orc::LLJIT> jit;

@@ -4,6 +4,7 @@
 //
 // DUMP is what `pcc --dump-ir` writes behind 7-emit. A line of stdout is an
 // object per kernel, in their order: `name`, `reduces`, `blocks` and `threads`.
+// Those that make random weights come last, with `conversions` instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/7-emit/RandomWeights.h"
 #include "passes/7-emit/gpu/GpuPlan.h"
 #include "passes/7-emit/gpu/Ptx.h"
 #include "llvm/Support/JSON.h"
@@ -41,6 +43,12 @@ int main(int argc, char **argv) {
                         {"threads", plan.threads}})
                  << "\n";
   }
+  for (const auto &types : emit::randomKernelsOf(*module))
+    llvm::outs() << llvm::json::Value(llvm::json::Object{
+                        {"name", "of random weights"},
+                        {"reduces", false},
+                        {"conversions", int64_t(types.size()) - 1}})
+                 << "\n";
   FailureOr<std::string> ptx = emit::makePtx(*module, argv[2], argv[3]);
   if (failed(ptx))
     return 1;

@@ -1,6 +1,7 @@
 //===- FakeDriver.cpp - the driver's functions, over a GPU that is not there
 //===//
 
+#include "runtime/program/RandomValues.h"
 #include "test/runtime/fake/cuda/FakeGpu.h"
 #include "test/runtime/fake/cuda/Twins.h"
 
@@ -333,6 +334,36 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   return twin ? CUDA_SUCCESS : call.fail(CUDA_ERROR_NOT_FOUND, name);
 }
 
+/// `threads` make random weights, one element each.
+static CUresult launchRandom(Call &call, const Twin &twin, int64_t threads,
+                             CUstream stream, void **arguments) {
+  using pcc::runtime::RandomScalars;
+  void *target = nullptr;
+  std::memcpy(&target, arguments[0], sizeof target);
+  constexpr size_t count = sizeof(RandomScalars) / sizeof(int64_t);
+  std::vector<int64_t> scalars(count);
+  for (size_t i = 0; i < count; ++i)
+    std::memcpy(&scalars[i], arguments[1 + i], sizeof(int64_t));
+  RandomScalars part;
+  std::memcpy(&part, scalars.data(), sizeof part);
+  int64_t elements = 1, last = part.targetOffset;
+  for (const auto &loop : part.loops) {
+    elements *= loop.extent;
+    last += (loop.extent - 1) * loop.targetStride;
+  }
+  if (threads < elements || threads - elements >= RandomScalars::threads)
+    return call.fail(CUDA_ERROR_INVALID_VALUE,
+                     twin.name + " is launched with another grid");
+  const size_t size = twin.randomElement;
+  const Access access{numberOf(target) + size_t(part.targetOffset) * size,
+                      size_t(last + 1 - part.targetOffset) * size, true};
+  return giveTask(call, stream, twin.name, {&access, 1},
+                  [&twin, target, scalars, elements] {
+                    void *const buffers[] = {target};
+                    twin.function(buffers, scalars.data(), 0, elements);
+                  });
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
                         unsigned threads, unsigned, unsigned, unsigned,
                         CUstream stream, void **arguments, void **) {
@@ -343,6 +374,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
   while (launches == settings().hangAt)
     pause();
   const Twin &twin = *reinterpret_cast<const Twin *>(function);
+  if (twin.randomElement > 0)
+    return launchRandom(call, twin, int64_t(x) * threads, stream, arguments);
   const auto &launch = *twin.launch;
   if (x != unsigned(launch.blocks) || y * z != 1 ||
       threads != unsigned(launch.threads))

@@ -54,6 +54,14 @@ std::unique_ptr<TwinModule> TwinModule::load(const void *code,
         for (int32_t buffer : kernel->buffers)
           twin.bytes.push_back(size_t(program.buffers[size_t(buffer)]->bytes));
       }
+  for (const auto &parameter : program.parameters)
+    if (parameter->generator >= 0) {
+      const auto number = size_t(parameter->generator);
+      Twin &twin = made->twins[number];
+      twin.name = "pcc_k_" + std::to_string(image->gpu->numbers[number]);
+      twin.function = image->variants[0].kernels[number];
+      twin.randomElement = sizeOf(typeOf(parameter->type));
+    }
   return made;
 }
 

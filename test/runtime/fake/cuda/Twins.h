@@ -15,6 +15,9 @@ struct Twin {
   runtime::KernelFunction function = nullptr;
   const program::KernelT *launch = nullptr; ///< one of them
   std::vector<size_t> bytes;                ///< of its buffers
+  /// Of a kernel that makes random weights, and is launched by no instruction:
+  /// bytes of an element; else 0.
+  size_t randomElement = 0;
 };
 
 /// The kernels of the program whose code was loaded. The file that the code

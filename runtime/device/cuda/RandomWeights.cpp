@@ -1,0 +1,46 @@
+//===- RandomWeights.cpp - weights that a kernel makes --------------------===//
+
+#include "runtime/device/cuda/CudaResources.h"
+#include "runtime/program/RandomValues.h"
+
+namespace pcc::runtime {
+
+static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
+                     void *to) {
+  int64_t elements = 1;
+  std::vector<void *> arguments = {&to, &part.key, &part.sourceOffset,
+                                   &part.targetOffset};
+  for (CopyLoop &loop : part.loops) {
+    elements *= loop.extent;
+    arguments.insert(arguments.end(),
+                     {&loop.extent, &loop.sourceStride, &loop.targetStride});
+  }
+  if (elements == 0)
+    return Status::success();
+  const int64_t blocks =
+      (elements + RandomScalars::threads - 1) / RandomScalars::threads;
+  return gpu.check(
+      gpu.driver().cuLaunchKernel(function, unsigned(blocks), 1, 1,
+                                  unsigned(RandomScalars::threads), 1, 1,
+                                  /*sharedMemBytes=*/0, gpu.stream(),
+                                  arguments.data(), nullptr),
+      "cuLaunchKernel");
+}
+
+Status makeRandom(CudaResources &resources, const ProgramImage &image,
+                  int32_t kernel, uint64_t key,
+                  std::span<const StridedCopy> copies, void *to) {
+  CUfunction function = nullptr;
+  if (Status status = resources.findKernel(image, kernel, function);
+      status.failed())
+    return status;
+  Status status = Status::success();
+  for (const StridedCopy &copy : copies)
+    forEachRandomPart(key, copy, [&](const RandomScalars &part) {
+      if (!status.failed())
+        status = launch(resources.context(), function, part, to);
+    });
+  return status;
+}
+
+} // namespace pcc::runtime

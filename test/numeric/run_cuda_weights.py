@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Weights of --random-weights on GPUs that are not there (test/runtime/fake): kernels make them of which every bit is a processor's,
+however they are divided, turned, converted or joined, and the host sends none. The model's own weights are not there.
+
+    run_cuda_weights.py [--only GLOB] [--every N] [--jobs N]
+
+Models are those of run_numeric.py.
+"""
+import os
+import tempfile
+
+import onnx
+import pcc
+from run_cuda import TARGET, fake
+from run_numeric import dims_of, place
+
+PLANS = ["tp=1", "tp=2", "tp=4", "tp=3", "pp=2", "dp=2,preset=zero1", "dp=4,preset=zero3", "tp=2,pp=2"]
+MODELS = ["mlp-odd", "gpt2", "gpt2-odd", "llama-odd", "bert", "resnet-norm", "unet", "moe"]
+PRECISIONS = {"": [], " bf16": ["--dtype", "bf16"], " f16": ["--dtype", "f16"]}
+CASES = {}
+
+
+def without_weights(path):
+    """Says of a model's weights that they lie in a file, which is not there; returns its output."""
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims:
+            onnx.external_data_helper.set_external_data(tensor, "absent.bin")
+            tensor.ClearField("raw_data")
+            tensor.ClearField("float_data")
+    with open(path, "wb") as file:
+        file.write(model.SerializeToString())
+    return model.graph.output[0].name
+
+
+def weights(bundle, *options, **settings):
+    """What a checkpoint has after a step that changes nothing."""
+    saved, out = bundle + ".saved", bundle + ".safetensors"
+    pcc.succeed("run", bundle, "--random-inputs", 1, "--steps", 1, "--save", saved, "-q", *options, **settings)
+    pcc.succeed("checkpoint", "export", saved, "-o", out)
+    with open(out, "rb") as file:
+        return file.read()
+
+
+def check(name, plan, options):
+    with tempfile.TemporaryDirectory() as folder:
+        path, inputs = place(name, folder)
+        dims = pcc.dim_options(dims_of(path, inputs))
+        loss = f"mse({without_weights(path)}, labels)"
+        options = [*dims, *options, "--train", "--loss", loss, "--optimizer", "sgd", "--lr", 0, "--random-weights", 7]
+        bundle, plain = os.path.join(folder, "gpu.pcc"), os.path.join(folder, "cpu.pcc")
+        pcc.succeed(path, "-o", plain, *options)
+        pcc.succeed(path, "-o", bundle, *options, *TARGET, *pcc.plan_options(plan))
+        os.remove(path)
+        if weights(bundle, env=fake(folder)) != weights(plain):
+            raise pcc.Failure("a processor makes other weights")
+
+
+def no_launch():
+    """The step of a model of products launches nothing: what cannot be launched makes its weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, inputs = place("mlp", folder)
+        without_weights(path)
+        bundle = os.path.join(folder, "gpu.pcc")
+        pcc.succeed(path, "-o", bundle, *pcc.dim_options(dims_of(path, inputs)), "--random-weights", 7, *TARGET)
+        code, _, said = pcc.call("run", bundle, "--random-inputs", 1, env=fake(folder, "fail-at=1"))
+        if calls := pcc.inspect(bundle)["kernels"]["calls"]:
+            raise pcc.Failure(f"a step has {calls} launches")
+        if code == 0 or "cuLaunchKernel" not in said:
+            raise pcc.Failure(f"exit code {code}: {said}")
+
+
+CASES["launches make them"] = no_launch
+for model in MODELS:
+    for plan in PLANS:
+        for precision, options in PRECISIONS.items():
+            CASES[f"{model} {plan}{precision}"] = lambda m=model, p=plan, o=options: check(m, p, o)
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
