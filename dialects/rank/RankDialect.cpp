@@ -53,6 +53,30 @@ YieldOp KernelOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
+/// Numbers first, then at least one tile; results are tiles.
+static LogicalResult verifyTiles(KernelOp kernel) {
+  auto isTile = [](Type type) {
+    return cast<RankedTensorType>(type).getRank() == 1;
+  };
+  SmallVector<Type> tensors(kernel.getArgumentTypes());
+  llvm::append_range(tensors, kernel.getResultTypes());
+  if (kernel.getResultTypes().empty())
+    return kernel.emitOpError("is in parts, but has no result");
+  const Type last = kernel.getResultTypes().back();
+  ArrayRef<int64_t> tile = cast<RankedTensorType>(last).getShape();
+  bool isBehindNumbers = false;
+  for (auto [i, type] : llvm::enumerate(tensors)) {
+    const bool isNumber = cast<RankedTensorType>(type).getRank() == 0;
+    isBehindNumbers |= !isNumber;
+    if (isNumber
+            ? isBehindNumbers
+            : !isTile(type) || cast<RankedTensorType>(type).getShape() != tile)
+      return kernel.emitOpError("is in parts, but has ")
+             << type << " where a tile like " << last << " must be";
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
@@ -67,6 +91,8 @@ LogicalResult KernelOp::verify() {
     return yield.emitOpError("yields ")
            << yield.getOperandTypes() << ", the kernel returns "
            << getResultTypes();
+  if (getInParts() && failed(verifyTiles(*this)))
+    return failure();
   if (ArrayAttr scalars = getScalarsAttr())
     for (Attribute scalar : scalars)
       if (!isa<OffsetAttr>(scalar))
@@ -111,6 +137,55 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (type != kernel.getFunctionType())
     return (emitOpError("has type ")
             << type << " != " << kernel.getFunctionType())
+               .attachNote(kernel.getLoc())
+           << "kernel defined here";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// launch_parts
+//===----------------------------------------------------------------------===//
+
+int64_t LaunchPartsOp::numParts(KernelOp kernel) {
+  return int64_t(getResults().size() / kernel.getResultTypes().size());
+}
+
+/// Whether `tensors` are so many parts for each of `tiles`, by tile.
+static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
+                     ArrayRef<int64_t> elements) {
+  if (tensors.size() != tiles.size() * parts)
+    return false;
+  for (auto [i, type] : llvm::enumerate(tensors)) {
+    auto tensor = cast<RankedTensorType>(type);
+    auto tile = cast<RankedTensorType>(tiles[i / parts]);
+    if (tensor.getElementType() != tile.getElementType() ||
+        tensor.getNumElements() != elements[i % parts])
+      return false;
+  }
+  return true;
+}
+
+LogicalResult
+LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto kernel =
+      symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel || !kernel.getInParts())
+    return emitOpError("launches @")
+           << getKernel() << ", which is no kernel in parts";
+  const size_t parts = getResults().size() / kernel.getResultTypes().size();
+  SmallVector<int64_t> elements;
+  for (Value result : getResults().take_front(parts))
+    elements.push_back(
+        cast<RankedTensorType>(result.getType()).getNumElements());
+  ArrayRef<Type> arguments = kernel.getArgumentTypes();
+  const size_t shared = getShared().size();
+  if (parts == 0 || shared > arguments.size() ||
+      TypeRange(getShared()) != TypeRange(arguments.take_front(shared)) ||
+      !areParts(getInputs().getTypes(), arguments.drop_front(shared), parts,
+                elements) ||
+      !areParts(getResultTypes(), kernel.getResultTypes(), parts, elements))
+    return (emitOpError("does not give each of ")
+            << parts << " parts the tensors of " << kernel.getFunctionType())
                .attachNote(kernel.getLoc())
            << "kernel defined here";
   return success();

@@ -43,12 +43,13 @@ def Rank_KernelOp : Rank_Op<"kernel", [IsolatedFromAbove, SingleBlock, FunctionO
   let description = [{
     Its body is graph ops on local tensors, and `dist.global_index`. It has `extent` independent outer iterations, of which
     `grain` are the fewest worth a thread, and takes `scalars`, one `#rank.offset` each, besides its tensors. Born in
-    `7-emit`, where it becomes native code; equal groups share one kernel.
+    `7-emit`, where it becomes native code; equal groups share one kernel. One `in_parts` has numbers and then tiles, all of one
+    length, which `rank.launch_parts` cuts tensors into; the last tile of a tensor may be shorter.
     [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        DefaultValuedAttr<I64Attr, "1">:$extent, DefaultValuedAttr<I64Attr, "1">:$grain,
-                       OptionalAttr<ArrayAttr>:$scalars, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<ArrayAttr>:$scalars, UnitAttr:$in_parts, OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region AnyRegion:$body);
   let extraClassDeclaration = [{
@@ -96,6 +97,27 @@ def Rank_LaunchOp : Rank_Op<"launch", [Pure, DeclareOpInterfaceMethods<SymbolUse
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Rank_Tensor>:$inputs);
   let results = (outs Variadic<Rank_Tensor>:$results);
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+def Rank_LaunchPartsOp : Rank_Op<"launch_parts", [Pure, AttrSizedOperandSegments,
+                                                  DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs a kernel over the tiles of many tensors";
+  let description = [{
+    Each part has a tensor for every argument of the kernel that is a tile, and for every result, all with as many elements;
+    `shared` is what all parts read. Tensors stand by argument, then by part: with kernel (t, u) -> v and two parts, t0 t1 u0 u1
+    make v0 v1. No part reads or replaces what another one does. Born in `7-emit` for GPUs, becomes an instruction of the
+    program. [example: test/passes/7-emit/form-kernels.mlir @equal_updates_are_one_launch]
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Rank_Tensor>:$shared, Variadic<Rank_Tensor>:$inputs);
+  let results = (outs Variadic<Rank_Tensor>:$results);
+  let assemblyFormat = [{
+    $kernel `shared` `(` ($shared^ `:` type($shared))? `)` `over` `(` ($inputs^ `:` type($inputs))? `)` attr-dict
+    `->` type($results)
+  }];
+  let extraClassDeclaration = [{
+    /// How many tensors there are for each result of the kernel.
+    int64_t numParts(KernelOp kernel);
+  }];
 }
 
 #endif

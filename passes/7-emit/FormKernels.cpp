@@ -1,12 +1,15 @@
 //===- FormKernels.cpp - turn chains of ops into kernels ------------------===//
 
 #include "dialects/dist/DistDialect.h"
+#include "dialects/dist/Target.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/AttentionGroups.h"
 #include "passes/7-emit/KernelGroups.h"
 #include "passes/7-emit/LowerResize.h"
 #include "passes/7-emit/Passes.h"
+#include "passes/7-emit/gpu/JoinLaunches.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -253,20 +256,45 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
         outline(group, kernels);
     }
     eraseDeadOps(block);
+    if (isForGpus && pipe::runsOnce(function))
+      numJoined += joinLaunches(
+          block, [&](rank::KernelOp made) { return kernels.intern(made); });
     moveBeforeReaders(block);
   }
 
   void runOnOperation() override {
     KernelTable kernels(getOperation());
+    isForGpus = dist::targetOf(getOperation()) == "cuda";
     getOperation().walk(
         [&](graph::SetParameterOp set) { written.insert(set.getParameter()); });
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isDeclaration())
         runOnFunction(function, kernels);
-    numKernels += kernels.size();
-    LDBG() << kernels.size() << " kernels for " << numLaunches << " launches";
+    if (numJoined > 0)
+      eraseUnlaunched();
+    auto left = getOperation().getOps<rank::KernelOp>();
+    numKernels += std::distance(left.begin(), left.end());
+    numLaunches -= numJoined;
+    LDBG() << numKernels.getValue() << " kernels for " << numLaunches
+           << " launches";
+  }
+
+  /// Kernels of which another form is launched.
+  void eraseUnlaunched() {
+    llvm::StringSet<> launched;
+    getOperation().walk([&](Operation *op) {
+      if (auto launch = dyn_cast<rank::LaunchOp>(op))
+        launched.insert(launch.getKernel());
+      else if (auto parts = dyn_cast<rank::LaunchPartsOp>(op))
+        launched.insert(parts.getKernel());
+    });
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<rank::KernelOp>()))
+      if (!launched.contains(kernel.getSymName()))
+        kernel.erase();
   }
 
   llvm::StringSet<> written; ///< weights
+  bool isForGpus = false;
 };
 } // namespace

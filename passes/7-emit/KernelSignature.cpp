@@ -1,6 +1,7 @@
 //===- KernelSignature.cpp - what a kernel's code takes -------------------===//
 
 #include "passes/7-emit/KernelSignature.h"
+#include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -18,6 +19,19 @@ SmallVector<Type> pcc::emit::signatureOf(rank::KernelOp kernel) {
   for (Operation &op : kernel.getBody().front())
     types.append(offsetsOf(&op).size(), IntegerType::get(context, 64));
   return types;
+}
+
+ValueRange pcc::emit::sharedOf(rank::KernelOp kernel) {
+  auto arguments = kernel.getBody().getArguments();
+  auto isTile = [](Value argument) {
+    return graph::tensorType(argument).getRank() > 0;
+  };
+  return ValueRange(arguments).take_front(
+      size_t(llvm::find_if(arguments, isTile) - arguments.begin()));
+}
+
+int64_t pcc::emit::numTilesOf(rank::KernelOp kernel) {
+  return int64_t(numBuffersOf(kernel) - sharedOf(kernel).size());
 }
 
 SmallVector<Value> pcc::emit::bindArguments(KernelWriter &w,

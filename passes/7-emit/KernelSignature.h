@@ -7,9 +7,15 @@
 
 namespace pcc::emit {
 
-/// Pointers to the operands' buffers, then to the results', then an i64 for
-/// every offset (offsetsOf) of its ops, in their order.
+/// Of a kernel that is not in parts: pointers to the operands' buffers, then to
+/// the results', then an i64 for every offset (offsetsOf) of its ops, in their
+/// order.
 llvm::SmallVector<mlir::Type> signatureOf(rank::KernelOp kernel);
+
+/// Of a kernel in parts: the arguments that all parts read, and how many
+/// tensors each part has.
+mlir::ValueRange sharedOf(rank::KernelOp kernel);
+int64_t numTilesOf(rank::KernelOp kernel);
 
 /// Tells the writer which of `arguments` is what; returns the results'
 /// pointers.

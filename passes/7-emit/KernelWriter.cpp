@@ -311,3 +311,14 @@ SmallVector<Value> KernelWriter::branch(Value condition, ValueRange otherwise,
   return branch(condition, TypeRange(otherwise), onTrue,
                 [&] { return SmallVector<Value>(otherwise); });
 }
+
+void KernelWriter::branch(Value condition, llvm::function_ref<void()> onTrue,
+                          llvm::function_ref<void()> onFalse) {
+  auto nothing = [](llvm::function_ref<void()> body) {
+    body();
+    return SmallVector<Value>();
+  };
+  branch(
+      condition, TypeRange(), [&] { return nothing(onTrue); },
+      [&] { return nothing(onFalse); });
+}

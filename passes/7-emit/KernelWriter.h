@@ -117,6 +117,9 @@ public:
   using Branch = llvm::function_ref<mlir::Value()>;
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
+  /// What gives nothing.
+  void branch(mlir::Value condition, llvm::function_ref<void()> onTrue,
+              llvm::function_ref<void()> onFalse);
   /// What `onTrue` gives, or `otherwise`.
   llvm::SmallVector<mlir::Value>
   branch(mlir::Value condition, mlir::ValueRange otherwise,

@@ -165,6 +165,59 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 }
 
 //===----------------------------------------------------------------------===//
+// Many tensors
+//===----------------------------------------------------------------------===//
+
+/// The twin of a kernel in parts. Scalars are the number of parts and how many
+/// elements each has; one iteration goes over all.
+static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
+                             const Twine &name) {
+  Location loc = builder.getUnknownLoc();
+  LLVM::LLVMFuncOp function = makeEntry(builder, name);
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  IndexSpace indices;
+  OneThread threads;
+  KernelWriter w(inside, loc, indices, threads);
+  ScalarBuilder s = w.scalar();
+  Type i64 = builder.getI64Type(),
+       pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value buffers = function.getArgument(0), scalars = function.getArgument(1);
+  auto load = [&](Value list, Type type, Value at) -> Value {
+    Value address = LLVM::GEPOp::create(inside, loc, list.getType(), type, list,
+                                        ValueRange{at});
+    return LLVM::LoadOp::create(inside, loc, type, address);
+  };
+  constexpr int64_t any = std::numeric_limits<int64_t>::max();
+  Value zero = s.integer(i64, 0), one = s.integer(i64, 1);
+  Value parts = load(scalars, i64, zero);
+  w.loop(zero, parts, any, {}, [&](const Index &index, ValueRange) {
+    Value part = w.materialise(index);
+    const auto shared = int64_t(sharedOf(kernel).size());
+    auto ofPart = [&](int64_t tensor) {
+      Value first =
+          s.add(s.integer(i64, shared), s.mul(parts, s.integer(i64, tensor)));
+      return load(buffers, pointer, s.add(first, part));
+    };
+    SmallVector<Value> arguments;
+    for (int64_t i = 0; i < shared; ++i)
+      arguments.push_back(load(buffers, pointer, s.integer(i64, i)));
+    for (int64_t i = 0; i < numTilesOf(kernel); ++i)
+      arguments.push_back(ofPart(i));
+    const SmallVector<Value> outputs = bindArguments(w, kernel, arguments);
+    Value elements = load(scalars, i64, s.add(part, one));
+    w.loop(zero, elements, any, {}, [&](const Index &element, ValueRange) {
+      for (auto [result, output] :
+           llvm::zip_equal(kernel.getYield().getResults(), outputs))
+        w.storeResult(result, output, {element});
+      return SmallVector<Value>();
+    });
+    return SmallVector<Value>();
+  });
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
 // Random weights
 //===----------------------------------------------------------------------===//
 
@@ -249,6 +302,8 @@ OwningOpRef<ModuleOp> pcc::emit::lowerKernels(ModuleOp module) {
   DialectRegistry registry;
   registerKernelDialects(registry);
   auto write = [](OpBuilder &builder, rank::KernelOp kernel, int64_t number) {
+    if (kernel.getInParts())
+      return writePartsKernel(builder, kernel, "pcc_k_" + Twine(number));
     auto body = writeBody(builder, kernel, "pcc_loops_" + Twine(number));
     writeEntry(builder, body, "pcc_k_" + Twine(number));
   };

@@ -33,11 +33,12 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Element-wise, layout, indexing and reducing ops of every function become `rank.kernel` symbols, which `rank.launch` runs;
     attention that is still there becomes one of its own, with the order of its operands and its result.
     Resizes become gathers and weighted sums before. Equal groups share one kernel, so that their number does not grow with
-    layers. Products, convolutions, library calls, pools, scans, sorts, scatters, collectives and exchanges stay.
+    layers. For GPUs, what functions that run once per step do with tensor after tensor is one launch of many parts. Products, convolutions, library calls, pools, scans, sorts, scatters, collectives and exchanges stay.
     [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
   }];
   let statistics = [Statistic<"numKernels", "kernels", "different kernels">,
                     Statistic<"numLaunches", "launches", "launches of kernels">,
+                    Statistic<"numJoined", "joined", "launches that others do the work of">,
                     Statistic<"numOps", "ops", "ops that became part of a kernel">];
   let dependentDialects = ["::pcc::graph::GraphDialect", "::pcc::rank::RankDialect"];
 }

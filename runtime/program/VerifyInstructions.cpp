@@ -1,6 +1,7 @@
 //===- VerifyInstructions.cpp - the bounds of each kind of instruction ----===//
 
 #include "runtime/program/VerifyInstructions.h"
+#include "runtime/program/PartsTable.h"
 #include "runtime/program/Program.h"
 
 #include <algorithm>
@@ -85,7 +86,27 @@ public:
     for (const auto &scalar : kernel.scalars)
       if (std::string fault = findScalarFault(*scalar, mesh); !fault.empty())
         return fault;
-    return {};
+    return kernel.parts.empty() ? std::string() : checkParts(kernel);
+  }
+
+  std::string checkParts(const program::KernelT &kernel) const {
+    const auto parts = int64_t(kernel.parts.size());
+    const int64_t tensors = int64_t(kernel.buffers.size()) - kernel.shared;
+    if (!isForGpus() || kernel.tile < 1 || kernel.shared < 0 || tensors < 1 ||
+        tensors % parts != 0 ||
+        parts > PartsTable::mostParts(tensors / parts, kernel.shared))
+      return "has impossible parts";
+    int64_t tiles = 0;
+    for (int64_t i = 0; i < tensors; ++i) {
+      const auto *buffer = find(kernel.buffers[size_t(kernel.shared + i)]);
+      const int64_t elements = kernel.parts[size_t(i % parts)];
+      if (!buffer || elements < 0 ||
+          elements * int64_t(sizeOf(typeOf(buffer->type))) != buffer->bytes)
+        return "has a part of another size";
+      if (i < parts)
+        tiles += (elements + kernel.tile - 1) / kernel.tile;
+    }
+    return tiles == kernel.blocks ? "" : "has an impossible grid";
   }
 
   std::string check(const program::MatmulT &matmul) const {

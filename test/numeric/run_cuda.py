@@ -22,6 +22,16 @@ TRAINING_PLANS = ["tp=1", "dp=2,microbatches=2", "tp=2", "pp=2,microbatches=4", 
 TRAINED = ["mlp", "gpt2", "gpt2-untied", "llama", "bert", "vit", "resnet", "mobilenet", "unet", "moe"]
 # Running sums over tokens of all samples: their batch cannot be cut into microbatches.
 WHOLE_BATCH = ("real:moe-dropping", "real:moe-einsum")
+ADAMW = ["--optimizer", "adamw", "--clip-norm", "1"]
+# How all weights are updated by a few launches, and how near to a processor's losses and norms that comes.
+UPDATES = {
+    "sgd": (["--optimizer", "sgd", "--lr", "0.1"], RUN_TOLERANCE),
+    "momentum": (["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--weight-decay", "0.01"], RUN_TOLERANCE),
+    "adam": (["--optimizer", "adam"], RUN_TOLERANCE),
+    "adamw bf16": ([*ADAMW, "--dtype", "bf16"], 2e-2),
+    "adamw f16": ([*ADAMW, "--dtype", "f16"], 5e-3),
+}
+UPDATE_PLANS = ["tp=1", "tp=2", "dp=2,preset=zero1", "dp=2,preset=zero2", "dp=4,preset=zero3"]
 CASES = {}
 
 
@@ -45,12 +55,11 @@ def steps(said):
     return [(float(words[3]), float(words[5])) for words in map(str.split, said.splitlines()) if words[:1] == ["step"]]
 
 
-def train(name, plan):
+def train(name, plan, optimizer=ADAMW, tolerance=RUN_TOLERANCE):
     with tempfile.TemporaryDirectory() as folder:
         path, inputs = place(name, folder)
         output = onnx.load(path, load_external_data=False).graph.output[0].name
-        options = [*pcc.dim_options(dims_of(path, inputs)), "--train", "--loss", f"mse({output}, labels)", "--optimizer", "adamw",
-                   "--clip-norm", "1"]
+        options = [*pcc.dim_options(dims_of(path, inputs)), "--train", "--loss", f"mse({output}, labels)", *optimizer]
         bundle = os.path.join(folder, "model.pcc")
         run = ["run", bundle, "--random-inputs", "1", "--steps", "3", "-q"]
         pcc.succeed(path, "-o", bundle, *TARGET, *options, *pcc.plan_options(plan))
@@ -61,7 +70,7 @@ def train(name, plan):
         want = steps(pcc.succeed(*run))
         for step, pair in enumerate(zip(got, want, strict=True), 1):
             for mine, theirs in zip(*pair):
-                if not abs(mine - theirs) <= RUN_TOLERANCE * abs(theirs):
+                if mine != theirs and not abs(mine - theirs) <= tolerance * abs(theirs):
                     raise pcc.Failure(f"step {step}: loss and norm {pair[0]}, on a processor {pair[1]}")
 
 
@@ -74,6 +83,10 @@ for model in ("gpt2", "llama", "bert"):
 for model in TRAINED:
     for p in TRAINING_PLANS:
         CASES[f"train {model} {p}"] = lambda m=model, p=p: train(m, p)
+
+for p in UPDATE_PLANS:
+    for update, (o, t) in UPDATES.items():
+        CASES[f"train gpt2 {p} {update}"] = lambda p=p, o=o, t=t: train("gpt2", p, o, t)
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

@@ -259,8 +259,9 @@ private:
   Json kernelsJson() const {
     int64_t calls = 0;
     for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>()) {
-      auto launches = function.getOps<rank::LaunchOp>();
-      calls += std::distance(launches.begin(), launches.end());
+      calls += llvm::count_if(function.getOps(), [](Operation &op) {
+        return isa<rank::LaunchOp, rank::LaunchPartsOp>(op);
+      });
     }
     auto kernels = ModuleOp(facts.module).getOps<rank::KernelOp>();
     return {{"unique", std::distance(kernels.begin(), kernels.end())},

@@ -9,8 +9,6 @@ using namespace pcc;
 using namespace pcc::emit;
 
 static constexpr int64_t warp = 32;
-/// Bytes of the widest access to memory.
-static constexpr int64_t widest = 16;
 static constexpr int64_t threadsOfMap = 256;
 static constexpr int64_t threadsOfTeams = 128;
 static constexpr int64_t mostThreads = 1024;
@@ -35,7 +33,7 @@ static int64_t wantedVector(rank::KernelOp kernel) {
   };
   llvm::for_each(kernel.getArgumentTypes(), see);
   llvm::for_each(kernel.getResultTypes(), see);
-  return widest / narrowest;
+  return widestAccess / narrowest;
 }
 
 static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
@@ -136,4 +134,8 @@ GpuPlan pcc::emit::gpuPlanOf(rank::KernelOp kernel) {
   plan.threads = plan.team * plan.teams;
   plan.blocks = llvm::divideCeil(plan.loops.rows->outerSize(), plan.teams);
   return plan;
+}
+
+int64_t pcc::emit::tileOf(rank::KernelOp kernel) {
+  return threadsOfMap * wantedVector(kernel);
 }

@@ -42,6 +42,13 @@ struct GpuPlan {
 
 GpuPlan gpuPlanOf(rank::KernelOp kernel);
 
+/// Bytes of the widest access to memory.
+constexpr int64_t widestAccess = 16;
+
+/// Elements of a tile of a kernel in parts, of which a thread takes as many as
+/// the widest access has.
+int64_t tileOf(rank::KernelOp kernel);
+
 /// Elements along a side of a square that is turned.
 constexpr int64_t tileSize = 32;
 

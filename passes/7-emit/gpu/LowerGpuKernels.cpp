@@ -13,6 +13,7 @@
 #include "passes/7-emit/gpu/FusedAttention.h"
 #include "passes/7-emit/gpu/TeamThreads.h"
 #include "passes/7-emit/gpu/TurnedTiles.h"
+#include "runtime/program/PartsTable.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -33,10 +34,11 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
     places.push_back(
         w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
   w.readAhead(places, loops.shape);
+  // Result by result: neighbours are stored at once.
   w.storeTogether([&] {
-    for (const Place &at : places)
-      for (auto [result, output] :
-           llvm::zip_equal(kernel.getYield().getResults(), outputs))
+    for (auto [result, output] :
+         llvm::zip_equal(kernel.getYield().getResults(), outputs))
+      for (const Place &at : places)
         w.storeResult(result, output, at);
   });
 }
@@ -136,8 +138,149 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
+//===----------------------------------------------------------------------===//
+// Many tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The table of a launch (PartsTable.h), in the code of its kernel.
+struct TableReader {
+  KernelWriter &w;
+  runtime::PartsTable table;
+  Value words; ///< where it is
+
+  Value at(Value word) {
+    Type i64 = w.builder.getI64Type();
+    Value address =
+        LLVM::GEPOp::create(w.builder, w.loc, words.getType(), i64, words,
+                            ValueRange{word}, LLVM::GEPNoWrapFlags::inbounds);
+    return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
+  }
+
+  /// The last part that begins at `tile` or before.
+  Value findPart(Value tile) {
+    ScalarBuilder s = w.scalar();
+    Type i64 = tile.getType();
+    Value part = s.integer(i64, 0);
+    for (int64_t step = table.slots() / 2; step > 0; step /= 2) {
+      Value next = s.add(part, s.integer(i64, step));
+      Value isBehind = s.compare(arith::CmpIPredicate::sle, at(next), tile);
+      part = s.select(isBehind, next, part);
+    }
+    return part;
+  }
+
+  Value elements(Value part) {
+    ScalarBuilder s = w.scalar();
+    return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
+  }
+
+  /// The tensor of the part from `element` on, in the GPU's memory and aligned
+  /// to the widest access.
+  Value address(Value part, int64_t tensor, Type storage, Value element) {
+    ScalarBuilder s = w.scalar();
+    Type i64 = part.getType();
+    Value word = s.add(s.mul(part, s.integer(i64, table.tensors)),
+                       s.integer(i64, table.addressAt(0, tensor)));
+    auto global = LLVM::LLVMPointerType::get(w.builder.getContext(), 1);
+    Value begin = LLVM::IntToPtrOp::create(w.builder, w.loc, global, at(word));
+    LLVM::AssumeOp::create(w.builder, w.loc, s.boolean(true),
+                           LLVM::AssumeAlignTag(), begin,
+                           s.integer(i64, widestAccess));
+    return LLVM::GEPOp::create(w.builder, w.loc, global, storage, begin,
+                               ValueRange{element},
+                               LLVM::GEPNoWrapFlags::inbounds);
+  }
+};
+} // namespace
+
+/// The table by value, then what all parts read.
+static LLVM::LLVMFuncOp
+makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
+               const runtime::PartsTable &table, const Twine &name) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> types(1 + sharedOf(kernel).size(), pointer);
+  LLVM::LLVMFuncOp function = makeEntry(builder, types, plan.threads, name);
+  function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(LLVM::LLVMArrayType::get(
+                          builder.getI64Type(), unsigned(table.words()))));
+  function.setArgAttr(0, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      builder.getUnitAttr());
+  function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI32IntegerAttr(sizeof(int64_t)));
+  for (unsigned i = 1; i < types.size(); ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+  return function;
+}
+
+/// Elements of the tile that are this thread's: all at once, or those that the
+/// tensor still has.
+static void writeTile(KernelWriter &w, rank::KernelOp kernel,
+                      const GpuPlan &plan, ArrayRef<Value> outputs,
+                      const Index &thread, Value left) {
+  ScalarBuilder s = w.scalar();
+  const Index start = w.indices.scale(thread, plan.vector);
+  auto isWithin = [&](const Index &last) {
+    return s.compare(arith::CmpIPredicate::slt, w.materialise(last), left);
+  };
+  auto storeAt = [&](const Index &at) {
+    for (auto [result, output] :
+         llvm::zip_equal(kernel.getYield().getResults(), outputs))
+      w.storeResult(result, output, {at});
+  };
+  w.branch(
+      isWithin(w.indices.add(start, IndexSpace::constant(plan.vector - 1))),
+      [&] { writeMap(w, kernel, plan, outputs, thread); },
+      [&] {
+        for (int64_t lane = 0; lane < plan.vector; ++lane) {
+          const Index at = w.indices.add(start, IndexSpace::constant(lane));
+          w.branch(isWithin(at), [&] { storeAt(at); }, [] {});
+        }
+      });
+}
+
+static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
+                             const Twine &name) {
+  const GpuPlan plan = gpuPlanOf(kernel);
+  const size_t numShared = sharedOf(kernel).size();
+  const auto table =
+      runtime::PartsTable::largest(numTilesOf(kernel), int64_t(numShared));
+  LLVM::LLVMFuncOp function =
+      makePartsEntry(builder, kernel, plan, table, name);
+  Location loc = function.getLoc();
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  IndexSpace indices;
+  OneThread alone;
+  KernelWriter w(inside, loc, indices, alone);
+  ScalarBuilder s = w.scalar();
+  Type i64 = builder.getI64Type();
+  constexpr int64_t any = std::numeric_limits<int32_t>::max();
+  const Index thread =
+      indices.leaf(readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads), 0,
+                   plan.threads - 1);
+  Value tile = readNumber<NVVM::BlockIdXOp>(inside, loc, any);
+  TableReader reader{w, table, function.getArgument(0)};
+  Value part = reader.findPart(tile);
+  const int64_t tileSize = ShapedType::getNumElements(plan.loops.shape);
+  Value element = s.mul(s.sub(tile, reader.at(part)), s.integer(i64, tileSize));
+  SmallVector<Value> pointers(function.getArguments().drop_front());
+  SmallVector<Type> tensors(kernel.getArgumentTypes().drop_front(numShared));
+  llvm::append_range(tensors, kernel.getResultTypes());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    Type type = storageType(cast<RankedTensorType>(tensor).getElementType());
+    pointers.push_back(reader.address(part, int64_t(i), type, element));
+  }
+  writeTile(w, kernel, plan, bindArguments(w, kernel, pointers), thread,
+            s.sub(reader.elements(part), element));
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
 static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
                         const Twine &name) {
+  if (kernel.getInParts())
+    return writePartsKernel(builder, kernel, name);
   const GpuPlan plan = gpuPlanOf(kernel);
   LLVM::LLVMFuncOp function = makeEntry(builder, kernel, plan, name);
   Location loc = function.getLoc();

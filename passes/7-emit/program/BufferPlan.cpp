@@ -109,8 +109,17 @@ static bool isElementWise(rank::KernelOp kernel) {
       });
 }
 
+/// The kernel that `op` launches, if it does; null otherwise.
+static FlatSymbolRefAttr launchedBy(Operation *op) {
+  if (auto launch = dyn_cast<rank::LaunchOp>(op))
+    return launch.getKernelAttr();
+  if (auto launch = dyn_cast<rank::LaunchPartsOp>(op))
+    return launch.getKernelAttr();
+  return {};
+}
+
 /// Whether nobody reads `weight` behind `launch`.
-static bool readsLast(rank::LaunchOp launch, Value weight) {
+static bool readsLast(Operation *launch, Value weight) {
   return llvm::all_of(weight.getUsers(), [&](Operation *user) {
     if (isa<graph::ReshapeOp>(user))
       return readsLast(launch, user->getResult(0));
@@ -122,18 +131,19 @@ static bool readsLast(rank::LaunchOp launch, Value weight) {
 /// one any more; -1 otherwise. What leaves its function, as what is sent, lies
 /// in the arena.
 int BufferPlan::storageOfUpdated(Value value) {
-  auto launch = value.getDefiningOp<rank::LaunchOp>();
-  if (!llvm::all_of(value.getUsers(), [](Operation *user) {
-        return isa<graph::SetParameterOp, rank::LaunchOp>(user);
+  Operation *launch = value.getDefiningOp();
+  FlatSymbolRefAttr symbol = launchedBy(launch);
+  if (!symbol || !llvm::all_of(value.getUsers(), [](Operation *user) {
+        return isa<graph::SetParameterOp>(user) || launchedBy(user);
       }))
     return -1;
   auto set = llvm::find_if(value.getUsers(), [](Operation *user) {
     return isa<graph::SetParameterOp>(user);
   });
-  if (!launch || set == value.user_end())
+  if (set == value.user_end())
     return -1;
   auto kernel =
-      ModuleOp(facts.module).lookupSymbol<rank::KernelOp>(launch.getKernel());
+      ModuleOp(facts.module).lookupSymbol<rank::KernelOp>(symbol.getValue());
   const int32_t parameter =
       parameterList.add(cast<graph::SetParameterOp>(*set));
   int storage = -1;

@@ -22,11 +22,25 @@ FlopCounter::FlopCounter(ModuleOp module) {
     ofKernel[kernel.getSymName()] = of(kernel.getBody().front());
 }
 
+/// A part of a tile is one as well.
+static double numTiles(rank::LaunchPartsOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
+      launch, launch.getKernelAttr());
+  double elements = 0, ofTile = 0;
+  for (Type type : launch.getResultTypes())
+    elements += static_cast<double>(cast<ShapedType>(type).getNumElements());
+  for (Type type : kernel.getResultTypes())
+    ofTile += static_cast<double>(cast<ShapedType>(type).getNumElements());
+  return elements / ofTile;
+}
+
 double FlopCounter::of(Operation &op) const {
   if (auto cost = dyn_cast<graph::CostOpInterface>(op))
     return cost.getFlops();
   if (auto launch = dyn_cast<rank::LaunchOp>(op))
     return ofKernel.lookup(launch.getKernel());
+  if (auto launch = dyn_cast<rank::LaunchPartsOp>(op))
+    return ofKernel.lookup(launch.getKernel()) * numTiles(launch);
   if (auto call = dyn_cast<rank::LibraryCallOp>(op))
     return of(call.getBody().front());
   return 0;

@@ -1,6 +1,9 @@
 //===- Kernel.cpp - launches generated kernels ----------------------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
+#include "runtime/program/PartsTable.h"
+
+#include <limits>
 
 namespace pcc::runtime {
 
@@ -42,6 +45,68 @@ private:
 };
 } // namespace
 
+namespace {
+/// One launch for the tiles of many tensors.
+class PartsOperation : public Operation {
+public:
+  PartsOperation(const CudaContext &gpu, const LoadContext &context,
+                 const program::KernelT &kernel, CUfunction function)
+      : gpu(gpu), context(context), kernel(kernel), function(function),
+        shared(size_t(kernel.shared)),
+        table(PartsTable::largest(
+            int64_t((kernel.buffers.size() - shared.size()) /
+                    kernel.parts.size()),
+            kernel.shared)),
+        words(size_t(table.words())) {
+    arguments.push_back(words.data());
+    for (void *&pointer : shared)
+      arguments.push_back(&pointer);
+    fillSizes();
+  }
+
+  Status run(const RunContext &run) override {
+    if (kernel.blocks == 0)
+      return Status::success();
+    for (size_t i = 0; i < shared.size(); ++i)
+      shared[i] = context.buffers.at(kernel.buffers[i], run.microbatch);
+    const auto parts = int64_t(kernel.parts.size());
+    for (int64_t tensor = 0; tensor < table.tensors; ++tensor)
+      for (int64_t part = 0; part < parts; ++part) {
+        const size_t buffer = shared.size() + size_t(tensor * parts + part);
+        words[size_t(table.addressAt(part, tensor))] = int64_t(addressOf(
+            context.buffers.at(kernel.buffers[buffer], run.microbatch)));
+      }
+    return gpu.check(gpu.driver().cuLaunchKernel(
+                         function, unsigned(kernel.blocks), 1, 1,
+                         unsigned(kernel.threads), 1, 1, /*sharedMemBytes=*/0,
+                         gpu.stream(), arguments.data(), nullptr),
+                     "cuLaunchKernel");
+  }
+
+private:
+  void fillSizes() {
+    for (int64_t part = 0; part < table.slots(); ++part)
+      words[size_t(PartsTable::firstAt(part))] =
+          std::numeric_limits<int64_t>::max();
+    int64_t tiles = 0;
+    for (size_t part = 0; part < kernel.parts.size(); ++part) {
+      words[size_t(PartsTable::firstAt(int64_t(part)))] = tiles;
+      words[size_t(table.elementsAt(int64_t(part)))] = kernel.parts[part];
+      tiles += (kernel.parts[part] + kernel.tile - 1) / kernel.tile;
+    }
+  }
+
+  const CudaContext &gpu;
+  LoadContext context;
+  const program::KernelT &kernel;
+  CUfunction function;
+  std::vector<void *> shared;
+  PartsTable table;
+  std::vector<int64_t> words;
+  std::vector<void *> arguments; ///< where they are
+};
+} // namespace
+
 Status prepareKernel(CudaResources &resources, const LoadContext &context,
                      const program::InstructionT &instruction,
                      std::unique_ptr<Operation> &operation) {
@@ -51,8 +116,12 @@ Status prepareKernel(CudaResources &resources, const LoadContext &context,
           resources.findKernel(context.image, kernel.kernel, function);
       status.failed())
     return status;
-  operation = std::make_unique<LaunchOperation>(resources.context(), context,
-                                                kernel, function);
+  if (kernel.parts.empty())
+    operation = std::make_unique<LaunchOperation>(resources.context(), context,
+                                                  kernel, function);
+  else
+    operation = std::make_unique<PartsOperation>(resources.context(), context,
+                                                 kernel, function);
   return Status::success();
 }
 

@@ -172,3 +172,77 @@ func.func @main(%q: tensor<2x2x20x8xf32>, %k: tensor<2x2x8x20xf32>) -> tensor<2x
   return %r : tensor<2x20x2x8xf32>
 }
 }
+
+// -----
+
+// An update that does the same with tensors of many shapes launches once for all of them.
+module attributes {dist.target = "cuda"} {
+  graph.parameter @a : tensor<6x8xf32> = #graph.weight<"", 0, 0, tensor<6x8xf32>> trained
+  graph.parameter @b : tensor<5xf32> = #graph.weight<"", 0, 0, tensor<5xf32>> trained
+  // CHECK-LABEL: @equal_updates_are_one_launch
+  func.func @equal_updates_are_one_launch(%da: tensor<6x8xf32>, %db: tensor<5xf32>, %rate: tensor<f32>)
+      attributes {pipe.action = "U"} {
+    // CHECK:      %[[A:.*]] = graph.get_parameter @a
+    // CHECK:      %[[B:.*]] = graph.get_parameter @b
+    // CHECK-NEXT: %[[R:.*]]:2 = rank.launch_parts @[[K:[a-z_0-9]+]]
+    // CHECK-SAME:   shared(%arg2 : tensor<f32>)
+    // CHECK-SAME:   over(%arg0, %arg1, %[[A]], %[[B]] : tensor<6x8xf32>, tensor<5xf32>, tensor<6x8xf32>, tensor<5xf32>)
+    // CHECK-NEXT: graph.set_parameter @a, %[[R]]#0
+    // CHECK-NEXT: graph.set_parameter @b, %[[R]]#1
+    %a = graph.get_parameter @a : tensor<6x8xf32>
+    %0 = graph.mul %da, %rate : tensor<6x8xf32>, tensor<f32>
+    %1 = graph.sub %a, %0 : tensor<6x8xf32>, tensor<6x8xf32>
+    graph.set_parameter @a, %1 : tensor<6x8xf32>
+    %b = graph.get_parameter @b : tensor<5xf32>
+    %2 = graph.mul %db, %rate : tensor<5xf32>, tensor<f32>
+    %3 = graph.sub %b, %2 : tensor<5xf32>, tensor<5xf32>
+    graph.set_parameter @b, %3 : tensor<5xf32>
+    return
+  }
+  // CHECK: rank.kernel @[[K]](%{{.*}}: tensor<f32>, %{{.*}}: tensor<1024xf32>, %{{.*}}: tensor<1024xf32>)
+  // CHECK-SAME: in_parts
+  // CHECK-NOT: rank.kernel
+}
+
+// -----
+
+// What one update writes, no other part of its launch reads.
+module attributes {dist.target = "cuda"} {
+  graph.parameter @a : tensor<6xf32> = #graph.weight<"", 0, 0, tensor<6xf32>> trained
+  graph.parameter @b : tensor<6xf32> = #graph.weight<"", 0, 0, tensor<6xf32>> trained
+  // CHECK-LABEL: @updates_that_read_each_others_weights
+  func.func @updates_that_read_each_others_weights() attributes {pipe.action = "U"} {
+    // CHECK-NOT: launch_parts
+    // CHECK-COUNT-2: rank.launch @
+    // CHECK-COUNT-2: graph.set_parameter
+    %a = graph.get_parameter @a : tensor<6xf32>
+    %b = graph.get_parameter @b : tensor<6xf32>
+    %0 = graph.exp %b : tensor<6xf32>
+    %1 = graph.exp %a : tensor<6xf32>
+    graph.set_parameter @a, %0 : tensor<6xf32>
+    graph.set_parameter @b, %1 : tensor<6xf32>
+    return
+  }
+}
+
+// -----
+
+// What needs another's result comes behind it: two launches of two parts each.
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @launches_that_wait
+  func.func @launches_that_wait(%x: tensor<6x1xf32>, %y: tensor<8x1xf32>, %m: tensor<6x6xf32>, %n: tensor<8x8xf32>)
+      -> (tensor<6x1xf32>, tensor<8x1xf32>) attributes {pipe.action = "U"} {
+    // CHECK-NEXT: %[[F:.*]]:2 = rank.launch_parts
+    // CHECK-NEXT: graph.matmul
+    // CHECK-NEXT: graph.matmul
+    // CHECK-NEXT: %[[S:.*]]:2 = rank.launch_parts
+    // CHECK-NEXT: return
+    %0 = graph.exp %x : tensor<6x1xf32>
+    %1 = graph.matmul %m, %0 : tensor<6x6xf32>, tensor<6x1xf32>
+    %2 = graph.exp %1 : tensor<6x1xf32>
+    %3 = graph.exp %y : tensor<8x1xf32>
+    %4 = graph.matmul %n, %3 : tensor<8x8xf32>, tensor<8x1xf32>
+    %5 = graph.exp %4 : tensor<8x1xf32>
+    return %2, %5 : tensor<6x1xf32>, tensor<8x1xf32>
+  }
+}

@@ -51,6 +51,31 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
+static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
+  auto launch = cast<rank::LaunchPartsOp>(op);
+  rank::KernelOp kernel = writer.kernel(launch.getKernel());
+  program::KernelT made;
+  made.kernel = writer.kernelNumber(launch.getKernel());
+  made.shared = static_cast<int32_t>(launch.getShared().size());
+  for (Value operand : launch->getOperands())
+    made.buffers.push_back(writer.bufferOf(operand));
+  for (Value result : launch.getResults())
+    made.buffers.push_back(writer.bufferOf(result));
+  made.num_results = static_cast<int32_t>(launch.getResults().size());
+  made.tile = graph::tensorType(kernel.getYield().getResults().front())
+                  .getNumElements();
+  const auto parts = static_cast<size_t>(launch.numParts(kernel));
+  for (Value result : launch.getResults().take_front(parts)) {
+    made.parts.push_back(graph::tensorType(result).getNumElements());
+    made.blocks +=
+        static_cast<int32_t>(llvm::divideCeil(made.parts.back(), made.tile));
+  }
+  made.threads = static_cast<int32_t>(gpuPlanOf(kernel).threads);
+  writer.emit(op, std::move(made));
+  return true;
+}
+
 void emit::addKernelInstructions(InstructionTable &table) {
   table.add<rank::LaunchOp>(buildLaunch);
+  table.add<rank::LaunchPartsOp>(buildLaunchParts);
 }

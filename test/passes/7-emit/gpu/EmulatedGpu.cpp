@@ -360,6 +360,14 @@ struct HostForm {
     LLVM::ReturnOp::create(builder, loc, ValueRange());
   }
 
+  /// What a GPU gets by value.
+  static void takeByAddress(LLVM::LLVMFuncOp kernel) {
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+      kernel.removeArgAttr(i, LLVM::LLVMDialect::getByValAttrName());
+      kernel.removeArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName());
+    }
+  }
+
   void run() {
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) { ops.push_back(op); });
@@ -369,6 +377,7 @@ struct HostForm {
       if (!function.isExternal()) {
         function->removeAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
         function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
+        takeByAddress(function);
         addEntry(function);
         continue;
       }

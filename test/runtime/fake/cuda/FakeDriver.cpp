@@ -1,6 +1,7 @@
 //===- FakeDriver.cpp - the driver's functions, over a GPU that is not there
 //===//
 
+#include "runtime/program/PartsTable.h"
 #include "runtime/program/RandomValues.h"
 #include "test/runtime/fake/cuda/FakeGpu.h"
 #include "test/runtime/fake/cuda/Twins.h"
@@ -334,6 +335,20 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   return twin ? CUDA_SUCCESS : call.fail(CUDA_ERROR_NOT_FOUND, name);
 }
 
+/// The twin's work, on those buffers.
+static CUresult giveKernel(Call &call, const Twin &twin, CUstream stream,
+                           const std::vector<void *> &buffers,
+                           const std::vector<int64_t> &scalars,
+                           std::span<const Access> accesses) {
+  for (const Access &access : accesses)
+    if (access.begin % 16 != 0 && access.bytes > 0)
+      return call.fail(CUDA_ERROR_INVALID_VALUE,
+                       twin.name + " has a buffer that is not aligned to 16");
+  return giveTask(call, stream, twin.name, accesses, [&twin, buffers, scalars] {
+    twin.function(buffers.data(), scalars.data(), 0, twin.launch->extent);
+  });
+}
+
 /// `threads` make random weights, one element each.
 static CUresult launchRandom(Call &call, const Twin &twin, int64_t threads,
                              CUstream stream, void **arguments) {
@@ -364,6 +379,51 @@ static CUresult launchRandom(Call &call, const Twin &twin, int64_t threads,
                   });
 }
 
+/// Many tensors, in a table that comes by value; parts that it has behind all
+/// blocks are not there.
+static CUresult launchParts(Call &call, const Twin &twin, int64_t blocks,
+                            CUstream stream, void **arguments) {
+  using pcc::runtime::PartsTable;
+  const auto numTensors = int64_t(twin.tensors.size());
+  const auto table = PartsTable::largest(numTensors, twin.launch->shared);
+  std::vector<int64_t> words(size_t(table.words()));
+  std::memcpy(words.data(), arguments[0], words.size() * sizeof(int64_t));
+  std::vector<int64_t> scalars = {0};
+  int64_t tiles = 0, parts = 0;
+  for (; parts < table.parts; ++parts) {
+    const int64_t first = words[size_t(PartsTable::firstAt(parts))];
+    if (first >= blocks)
+      break;
+    if (first != tiles)
+      return call.fail(CUDA_ERROR_INVALID_VALUE,
+                       twin.name + " has a part that begins elsewhere");
+    scalars.push_back(words[size_t(table.elementsAt(parts))]);
+    tiles += (scalars.back() + twin.launch->tile - 1) / twin.launch->tile;
+  }
+  if (tiles != blocks)
+    return call.fail(CUDA_ERROR_INVALID_VALUE,
+                     twin.name + " is launched with another grid");
+  scalars[0] = parts;
+  std::vector<void *> buffers;
+  std::vector<Access> accesses;
+  for (int32_t i = 0; i < twin.launch->shared; ++i) {
+    std::memcpy(&buffers.emplace_back(), arguments[1 + i], sizeof(void *));
+    accesses.push_back({numberOf(buffers.back()), twin.bytes[size_t(i)],
+                        /*writes=*/false});
+  }
+  for (int64_t tensor = 0; tensor < numTensors; ++tensor)
+    for (int64_t part = 0; part < parts; ++part) {
+      std::memcpy(&buffers.emplace_back(),
+                  &words[size_t(table.addressAt(part, tensor))],
+                  sizeof(void *));
+      const Twin::Tensor &own = twin.tensors[size_t(tensor)];
+      accesses.push_back({numberOf(buffers.back()),
+                          size_t(scalars[size_t(1 + part)]) * own.element,
+                          own.isResult});
+    }
+  return giveKernel(call, twin, stream, buffers, scalars, accesses);
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
                         unsigned threads, unsigned, unsigned, unsigned,
                         CUstream stream, void **arguments, void **) {
@@ -376,6 +436,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
   const Twin &twin = *reinterpret_cast<const Twin *>(function);
   if (twin.randomElement > 0)
     return launchRandom(call, twin, int64_t(x) * threads, stream, arguments);
+  if (!twin.tensors.empty())
+    return launchParts(call, twin, x, stream, arguments);
   const auto &launch = *twin.launch;
   if (x != unsigned(launch.blocks) || y * z != 1 ||
       threads != unsigned(launch.threads))
@@ -389,15 +451,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
     // What is read first may be written in place.
     accesses.push_back({numberOf(buffers[i]), twin.bytes[i],
                         i >= buffers.size() - size_t(launch.num_results)});
-    if (numberOf(buffers[i]) % 16 != 0 && twin.bytes[i] > 0)
-      return call.fail(CUDA_ERROR_INVALID_VALUE,
-                       twin.name + " has a buffer that is not aligned to 16");
   }
   for (size_t i = 0; i < scalars.size(); ++i)
     std::memcpy(&scalars[i], arguments[buffers.size() + i], sizeof(int64_t));
-  return giveTask(call, stream, twin.name, accesses, [&twin, buffers, scalars] {
-    twin.function(buffers.data(), scalars.data(), 0, twin.launch->extent);
-  });
+  return giveKernel(call, twin, stream, buffers, scalars, accesses);
 }
 
 } // extern "C"

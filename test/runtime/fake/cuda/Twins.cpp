@@ -22,6 +22,18 @@ static const ProgramImage *imageOf(const void *code) {
   return static_cast<const ProgramImage *>(image);
 }
 
+static std::vector<Twin::Tensor> tensorsOf(const program::ProgramT &program,
+                                           const program::KernelT &kernel) {
+  std::vector<Twin::Tensor> tensors;
+  const size_t parts = kernel.parts.size(), count = kernel.buffers.size();
+  for (auto i = size_t(kernel.shared); parts > 0 && i < count; i += parts) {
+    const auto &buffer = *program.buffers[size_t(kernel.buffers[i])];
+    tensors.push_back(
+        {sizeOf(typeOf(buffer.type)), i >= count - size_t(kernel.num_results)});
+  }
+  return tensors;
+}
+
 std::unique_ptr<TwinModule> TwinModule::load(const void *code,
                                              std::string &error) {
   const ProgramImage *image = imageOf(code);
@@ -53,6 +65,7 @@ std::unique_ptr<TwinModule> TwinModule::load(const void *code,
         twin.bytes.clear();
         for (int32_t buffer : kernel->buffers)
           twin.bytes.push_back(size_t(program.buffers[size_t(buffer)]->bytes));
+        twin.tensors = tensorsOf(program, *kernel);
       }
   for (const auto &parameter : program.parameters)
     if (parameter->generator >= 0) {

@@ -15,6 +15,12 @@ struct Twin {
   runtime::KernelFunction function = nullptr;
   const program::KernelT *launch = nullptr; ///< one of them
   std::vector<size_t> bytes;                ///< of its buffers
+  /// Of a kernel that goes over many tensors: those of a part.
+  struct Tensor {
+    size_t element; ///< bytes
+    bool isResult;
+  };
+  std::vector<Tensor> tensors;
   /// Of a kernel that makes random weights, and is launched by no instruction:
   /// bytes of an element; else 0.
   size_t randomElement = 0;
