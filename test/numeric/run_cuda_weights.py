@@ -15,7 +15,7 @@ from run_cuda import TARGET, fake
 from run_numeric import dims_of, place
 
 PLANS = ["tp=1", "tp=2", "tp=4", "tp=3", "pp=2", "dp=2,preset=zero1", "dp=4,preset=zero3", "tp=2,pp=2"]
-MODELS = ["mlp-odd", "gpt2", "gpt2-odd", "llama-odd", "bert", "resnet-norm", "unet", "moe"]
+MODELS = ["mlp-odd", "gpt2", "gpt2-odd", "llama-odd", "bert", "resnet", "unet", "moe"]
 PRECISIONS = {"": [], " bf16": ["--dtype", "bf16"], " f16": ["--dtype", "f16"]}
 CASES = {}
 
