@@ -1,12 +1,12 @@
 //===- FusedAttentionGradients.cpp - attention's gradients in two kernels -===//
 //
-// With P and dP of `graph.attention_query_gradient`, dS = slope · P (dP −
-// mean):
+// With P and dP of `graph.attention_query_gradient`:
 //
-//   rows are queries:  a first walk over the keys gives top, share and mean of
+//   dS = slope · P (dP − mean)
+//
+//   rows are queries   a first walk over the keys gives top, share and mean of
 //                      each row, a second one dQ = dS K
-//   rows are keys:     dV = Pᵀ dY and dK = dSᵀ Q, from Sᵀ = K Qᵀ and dPᵀ = V
-//   dYᵀ
+//   rows are keys      Sᵀ = K Qᵀ and dPᵀ = V dYᵀ, then dV = Pᵀ dY, dK = dSᵀ Q
 //
 // Every row has one writer, so nothing is added up in memory and the order of
 // additions is always the same.
@@ -123,7 +123,7 @@ public:
     if (!outputOf(own.getResult(), outputs))
       return;
     Value one = w.scalar().number(f32, 1);
-    storeRows(own.getResult(), walkOnce(), {one, one}, plan.depth, outputs);
+    storeRows(own.getResult(), walkAgain(), {one, one}, plan.depth, outputs);
   }
 
 private:
@@ -186,7 +186,7 @@ private:
   }
 
   /// The second walk: dQ.
-  std::vector<Sums> walkOnce() {
+  std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);
     append(start, none);
