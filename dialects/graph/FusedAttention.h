@@ -8,13 +8,15 @@
 namespace pcc::graph {
 
 /// Whether a GPU's kernel computes `op` as a whole: of elements that warps
-/// multiply, all of one type, and whose rows fit into registers.
+/// multiply, all of one type, and whose rows fit into registers. There are
+/// some.
 inline bool isForFusedKernel(AttentionOpInterface op) {
   constexpr int64_t longestRow = 128;
   const mlir::Type element = tensorType(op.getQuery()).getElementType();
   auto fits = [&](mlir::Value rows) {
-    return tensorType(rows).getElementType() == element &&
-           tensorType(rows).getDimSize(3) <= longestRow;
+    const mlir::RankedTensorType type = tensorType(rows);
+    return type.getElementType() == element && type.getNumElements() > 0 &&
+           type.getDimSize(3) <= longestRow;
   };
   return (element.isF32() || element.isBF16() || element.isF16()) &&
          fits(op.getQuery()) && fits(op.getKey()) && fits(op.getValue());

@@ -8,6 +8,7 @@
 #include "passes/7-emit/AttentionGroups.h"
 #include "passes/7-emit/KernelGroups.h"
 #include "passes/7-emit/LowerResize.h"
+#include "passes/7-emit/OperandsFirst.h"
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/gpu/JoinLaunches.h"
 #include "llvm/ADT/StringSet.h"
@@ -188,26 +189,8 @@ static void eraseDeadOps(Block &block) {
 /// is made right before it is read, such as an activation that is made again,
 /// does not lie in memory earlier.
 static void moveBeforeReaders(Block &block) {
-  Operation *end = block.getTerminator();
-  SmallVector<Operation *> ops = llvm::map_to_vector(
-      block.without_terminator(), [](Operation &op) { return &op; });
-  llvm::DenseSet<Operation *> placed;
-  for (Operation *op : ops) {
-    SmallVector<Operation *> missing{op};
-    while (!missing.empty()) {
-      Operation *next = missing.back();
-      const size_t before = missing.size();
-      for (Value operand : next->getOperands())
-        if (Operation *maker = operand.getDefiningOp();
-            maker && !placed.contains(maker))
-          missing.push_back(maker);
-      if (missing.size() > before)
-        continue;
-      missing.pop_back();
-      if (placed.insert(next).second)
-        next->moveBefore(end);
-    }
-  }
+  for (Operation *op : operandsFirst(block))
+    op->moveBefore(block.getTerminator());
 }
 
 /// A weight that is returned is returned as it is before it is written.

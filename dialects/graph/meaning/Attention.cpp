@@ -175,7 +175,21 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
   return mean;
 }
 
-static LogicalResult queryGradient(Evaluation &e) {
+namespace {
+/// What a gradient makes of one query row.
+struct GradientRow {
+  const ScoredHead &head;
+  int64_t query, row; ///< in its head, and in all
+  const double *gradient;
+  MutableArrayRef<double> scores;
+  ArrayRef<double> slopes;
+  std::vector<double> &products; ///< dP
+};
+} // namespace
+
+/// The gradient of the result is operand 3.
+static LogicalResult
+forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
   for (int64_t pair = 0; pair < numHeads(e); ++pair) {
     const ScoredHead own(op, e.operands, pair);
@@ -184,51 +198,45 @@ static LogicalResult queryGradient(Evaluation &e) {
     for (int64_t s = 0; s < own.numQueries(); ++s) {
       const int64_t row = own.firstRow + s;
       const double *gradient = e.in(3).floats.data() + row * own.width;
-      const MutableArrayRef weights(scores.data() + s * own.numKeys,
-                                    own.numKeys);
-      own.mask(s, weights.data(), slopes.data());
-      const RowNumbers numbers = RowNumbers::of(weights.data(), own.numKeys);
-      numbers.weigh(weights.data(), own.numKeys);
+      double *first = scores.data() + s * own.numKeys;
+      own.mask(s, first, slopes.data());
       for (int64_t t = 0; t < own.numKeys; ++t)
         products[t] = ScoredHead::dot(gradient, own.valueRow(t), own.width);
-      e.out(1).floats[row] = numbers.top;
-      e.out(2).floats[row] = numbers.share;
-      e.out(3).floats[row] = centre(weights, slopes, std::nullopt, products);
-      for (int64_t t = 0; t < own.numKeys; ++t)
-        addTo(e.out().floats.data() + row * own.depth, products[t],
-              own.keyRow(t), own.depth);
+      body({own, s, row, gradient, MutableArrayRef(first, own.numKeys), slopes,
+            products});
     }
   }
   return success();
 }
 
+static LogicalResult queryGradient(Evaluation &e) {
+  return forEachRow(e, [&](const GradientRow &at) {
+    const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);
+    numbers.weigh(at.scores.data(), at.head.numKeys);
+    e.out(1).floats[at.row] = numbers.top;
+    e.out(2).floats[at.row] = numbers.share;
+    e.out(3).floats[at.row] =
+        centre(at.scores, at.slopes, std::nullopt, at.products);
+    for (int64_t t = 0; t < at.head.numKeys; ++t)
+      addTo(e.out().floats.data() + at.row * at.head.depth, at.products[t],
+            at.head.keyRow(t), at.head.depth);
+  });
+}
+
 static LogicalResult keyGradient(Evaluation &e) {
-  auto op = cast<AttentionOpInterface>(e.op);
-  for (int64_t pair = 0; pair < numHeads(e); ++pair) {
-    const ScoredHead own(op, e.operands, pair);
-    std::vector<double> scores = own.products(), slopes(own.numKeys),
-                        products(own.numKeys);
-    for (int64_t s = 0; s < own.numQueries(); ++s) {
-      const int64_t row = own.firstRow + s;
-      const double *gradient = e.in(3).floats.data() + row * own.width;
-      const MutableArrayRef weights(scores.data() + s * own.numKeys,
-                                    own.numKeys);
-      own.mask(s, weights.data(), slopes.data());
-      RowNumbers{e.in(4).floats[row], e.in(5).floats[row]}.weigh(weights.data(),
-                                                                 own.numKeys);
-      for (int64_t t = 0; t < own.numKeys; ++t)
-        products[t] = ScoredHead::dot(gradient, own.valueRow(t), own.width);
-      centre(weights, slopes, e.in(6).floats[row], products);
-      for (int64_t t = 0; t < own.numKeys; ++t) {
-        const int64_t place = own.keyHead * own.numKeys + t;
-        addTo(e.out(0).floats.data() + place * own.depth, products[t],
-              own.queryRow(s), own.depth);
-        addTo(e.out(1).floats.data() + place * own.width, weights[t], gradient,
-              own.width);
-      }
+  return forEachRow(e, [&](const GradientRow &at) {
+    const ScoredHead &head = at.head;
+    const RowNumbers numbers{e.in(4).floats[at.row], e.in(5).floats[at.row]};
+    numbers.weigh(at.scores.data(), head.numKeys);
+    centre(at.scores, at.slopes, e.in(6).floats[at.row], at.products);
+    for (int64_t t = 0; t < head.numKeys; ++t) {
+      const int64_t place = head.keyHead * head.numKeys + t;
+      addTo(e.out(0).floats.data() + place * head.depth, at.products[t],
+            head.queryRow(at.query), head.depth);
+      addTo(e.out(1).floats.data() + place * head.width, at.scores[t],
+            at.gradient, head.width);
     }
-  }
-  return success();
+  });
 }
 
 void pcc::graph::addAttentionMeanings(MeaningTable &table) {

@@ -60,9 +60,7 @@ int64_t AttentionPlan::pitchOfColumns(int64_t size) const {
 bool pcc::emit::isFused(graph::AttentionOp op) {
   return dist::targetOf(op->getParentOfType<ModuleOp>()) == "cuda" &&
          graph::isForFusedKernel(
-             cast<graph::AttentionOpInterface>(op.getOperation())) &&
-         graph::tensorType(op.getQuery()).getNumElements() > 0 &&
-         graph::tensorType(op.getValue()).getNumElements() > 0;
+             cast<graph::AttentionOpInterface>(op.getOperation()));
 }
 
 graph::AttentionOpInterface pcc::emit::attentionOf(rank::KernelOp kernel) {

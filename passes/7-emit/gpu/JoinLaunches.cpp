@@ -4,6 +4,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/KernelPlan.h"
+#include "passes/7-emit/OperandsFirst.h"
 #include "passes/7-emit/gpu/GpuPlan.h"
 #include "runtime/program/PartsTable.h"
 #include "llvm/ADT/MapVector.h"
@@ -218,7 +219,7 @@ private:
                                                same.launches.end());
     llvm::DenseMap<Operation *, int64_t> depths;
     llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>> launches;
-    for (Operation *op : sorted()) {
+    for (Operation *op : operandsFirst(block)) {
       int64_t depth = 0;
       for (Value operand : op->getOperands())
         depth = std::max(depth, depths.lookup(operand.getDefiningOp()));
@@ -227,29 +228,6 @@ private:
       depths[op] = depth;
     }
     return launches;
-  }
-
-  /// The ops of the block, operands first.
-  SmallVector<Operation *> sorted() {
-    SmallVector<Operation *> ops;
-    llvm::DenseSet<Operation *> placed;
-    for (Operation &op : block.without_terminator()) {
-      SmallVector<Operation *> missing{&op};
-      while (!missing.empty()) {
-        Operation *next = missing.back();
-        const size_t before = missing.size();
-        for (Value operand : next->getOperands())
-          if (Operation *maker = operand.getDefiningOp();
-              maker && !placed.contains(maker))
-            missing.push_back(maker);
-        if (missing.size() > before)
-          continue;
-        missing.pop_back();
-        if (placed.insert(next).second)
-          ops.push_back(next);
-      }
-    }
-    return ops;
   }
 
   size_t joinClass(LaunchClass &same) {

@@ -149,6 +149,15 @@ Status CudaContext::allocatePinned(size_t bytes, void *&data) {
   return Status::success();
 }
 
+Status CudaContext::launch(CUfunction function, int64_t blocks, int64_t threads,
+                           std::vector<void *> &arguments) const {
+  return check(functions.cuLaunchKernel(function, unsigned(blocks), 1, 1,
+                                        unsigned(threads), 1, 1,
+                                        /*sharedMemBytes=*/0, computeStream,
+                                        arguments.data(), nullptr),
+               "cuLaunchKernel");
+}
+
 Status CudaContext::poll(CUstream stream, bool &isDone) const {
   const CUresult result = functions.cuStreamQuery(stream);
   isDone = result == CUDA_SUCCESS;

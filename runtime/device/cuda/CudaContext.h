@@ -40,6 +40,9 @@ public:
     return [set = functions.cuCtxSetCurrent, gpu = context] { set(gpu); };
   }
 
+  /// Starts a kernel of one dim behind what everything waits for already.
+  Status launch(CUfunction function, int64_t blocks, int64_t threads,
+                std::vector<void *> &arguments) const;
   /// Whether the stream has nothing left to do.
   Status poll(CUstream stream, bool &isDone) const;
   /// Waits for that; for what waits for no other rank.

@@ -27,11 +27,7 @@ public:
       pointers[i] = context.buffers.at(kernel.buffers[i], run.microbatch);
     for (size_t i = 0; i < scalars.size(); ++i)
       scalars[i] = evaluate(*kernel.scalars[i], context.mesh, run.at);
-    return gpu.check(gpu.driver().cuLaunchKernel(
-                         function, unsigned(kernel.blocks), 1, 1,
-                         unsigned(kernel.threads), 1, 1, /*sharedMemBytes=*/0,
-                         gpu.stream(), arguments.data(), nullptr),
-                     "cuLaunchKernel");
+    return gpu.launch(function, kernel.blocks, kernel.threads, arguments);
   }
 
 private:
@@ -76,11 +72,7 @@ public:
         words[size_t(table.addressAt(part, tensor))] = int64_t(addressOf(
             context.buffers.at(kernel.buffers[buffer], run.microbatch)));
       }
-    return gpu.check(gpu.driver().cuLaunchKernel(
-                         function, unsigned(kernel.blocks), 1, 1,
-                         unsigned(kernel.threads), 1, 1, /*sharedMemBytes=*/0,
-                         gpu.stream(), arguments.data(), nullptr),
-                     "cuLaunchKernel");
+    return gpu.launch(function, kernel.blocks, kernel.threads, arguments);
   }
 
 private:

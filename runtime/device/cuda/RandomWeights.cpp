@@ -19,12 +19,7 @@ static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
     return Status::success();
   const int64_t blocks =
       (elements + RandomScalars::threads - 1) / RandomScalars::threads;
-  return gpu.check(
-      gpu.driver().cuLaunchKernel(function, unsigned(blocks), 1, 1,
-                                  unsigned(RandomScalars::threads), 1, 1,
-                                  /*sharedMemBytes=*/0, gpu.stream(),
-                                  arguments.data(), nullptr),
-      "cuLaunchKernel");
+  return gpu.launch(function, blocks, RandomScalars::threads, arguments);
 }
 
 Status makeRandom(CudaResources &resources, const ProgramImage &image,
