@@ -1,13 +1,12 @@
-//===- KernelAttention.cpp - one element of attention ---------------------===//
+//===- KernelAttention.cpp - scores of attention in kernels ---------------===//
 //
-// What gpu/FusedAttention*.cpp do for tiles, said of one element: processors
-// run it where a program for GPUs is to be executed without one.
+// And what gpu/FusedAttention*.cpp do for tiles, said of one element:
+// processors run it where a program for GPUs is to be executed without one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/GraphDialect.h"
+#include "passes/7-emit/KernelAttention.h"
 #include "passes/7-emit/KernelFloat.h"
-#include "passes/7-emit/KernelWriter.h"
 #include <cmath>
 
 using namespace mlir;
@@ -16,11 +15,69 @@ using namespace pcc::emit;
 
 using Values = SmallVector<Value>;
 
-namespace {
-struct Score {
-  Value value, slope;
-};
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
 
+Score pcc::emit::scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
+                         Value product, ArrayRef<Index> row, const Index &key,
+                         Value isThere) {
+  ScalarBuilder s = w.scalar();
+  Type type = product.getType();
+  Value slope = s.number(type, op.getScale().convertToDouble());
+  Value value = s.mul(product, slope);
+  if (const double cap = op.getSoftcap().convertToDouble(); cap > 0) {
+    Value limit = s.number(type, cap);
+    Value inner =
+        math::TanhOp::create(w.builder, w.loc, s.divide(value, limit));
+    value = s.mul(inner, limit);
+    slope = s.mul(slope, s.sub(s.number(type, 1), s.mul(inner, inner)));
+  }
+  Value isSeen = isThere;
+  auto require = [&](Value condition) {
+    isSeen = isSeen ? s.both(isSeen, condition) : condition;
+  };
+  if (op.getCausal()) {
+    const int64_t ahead = graph::tensorType(op.getKey()).getDimSize(2) -
+                          graph::tensorType(op.getQuery()).getDimSize(2);
+    const Index last = w.indices.add(row[2], IndexSpace::constant(ahead));
+    require(s.compare(arith::CmpIPredicate::sle, w.materialise(key),
+                      w.materialise(last)));
+  }
+  if (Value mask = op.getMask()) {
+    Value own = w.readBroadcast(mask, {row[0], row[1], row[2], key});
+    Type element = graph::tensorType(mask).getElementType();
+    if (element.isInteger(1))
+      require(own);
+    else
+      value = s.add(value, s.convert(own, element, type));
+  }
+  if (isSeen)
+    value = s.select(isSeen, value, s.number(type, -HUGE_VAL));
+  return {value, slope};
+}
+
+Value pcc::emit::weightOf(KernelWriter &w, Value score, Value top) {
+  ScalarBuilder s = w.scalar();
+  Type type = top.getType();
+  Value isNone =
+      s.compare(arith::CmpFPredicate::OEQ, top, s.number(type, -HUGE_VAL));
+  Value reference = s.select(isNone, s.zero(type), top);
+  return exponential(s, s.sub(score, reference));
+}
+
+Value pcc::emit::shareOf(KernelWriter &w, Value total) {
+  ScalarBuilder s = w.scalar();
+  Type type = total.getType();
+  Value isEmpty = s.compare(arith::CmpFPredicate::OEQ, total, s.zero(type));
+  return s.select(isEmpty, s.zero(type), s.divide(s.number(type, 1), total));
+}
+
+//===----------------------------------------------------------------------===//
+// One element
+//===----------------------------------------------------------------------===//
+
+namespace {
 /// Of a row, what `graph.attention_query_gradient` tells of it.
 struct Row {
   Value top, share, mean;
@@ -34,8 +91,7 @@ public:
         query(graph::tensorType(this->op.getQuery())),
         key(graph::tensorType(this->op.getKey())),
         group(query.getDimSize(1) / key.getDimSize(1)),
-        type(computeType(query.getElementType())),
-        hidden(s.number(type, -HUGE_VAL)), zero(s.zero(type)) {}
+        type(computeType(query.getElementType())), zero(s.zero(type)) {}
 
   int64_t numKeys() const { return key.getDimSize(2); }
   int64_t numQueries() const { return query.getDimSize(2); }
@@ -59,44 +115,30 @@ public:
 
   /// Of query `row`: batch, head, query.
   Score score(ArrayRef<Index> row, const Index &t) {
-    Value slope = s.number(type, op.getScale().convertToDouble());
-    Value value = s.mul(
-        dot(op.getQuery(), Place(row), op.getKey(), keyPlace(row, t)), slope);
-    if (const double cap = op.getSoftcap().convertToDouble(); cap > 0) {
-      Value limit = s.number(type, cap);
-      Value inner =
-          math::TanhOp::create(w.builder, w.loc, s.divide(value, limit));
-      value = s.mul(inner, limit);
-      slope = s.mul(slope, s.sub(s.number(type, 1), s.mul(inner, inner)));
-    }
-    return {masked(value, row, t), slope};
-  }
-
-  Value weight(Value score, Value top) {
-    Value isNone = s.compare(arith::CmpFPredicate::OEQ, top, hidden);
-    return exponential(s, s.sub(score, s.select(isNone, zero, top)));
+    return scoreOf(
+        w, op, dot(op.getQuery(), Place(row), op.getKey(), keyPlace(row, t)),
+        row, t);
   }
 
   /// The largest score of a row, Σ P and Σ P x, with P = exp(score − largest),
   /// of what `x` is of each key.
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
-    return w.loop(
-        numKeys(), {hidden, zero, zero}, [&](const Index &t, ValueRange so) {
-          Value own = score(row, t).value;
-          Value top = s.larger(so[0], own, /*isUnsigned=*/false);
-          Value scale = weight(so[0], top), weighed = weight(own, top);
-          return Values{top, s.add(s.mul(so[1], scale), weighed),
+    return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
+                  [&](const Index &t, ValueRange so) {
+                    Value own = score(row, t).value;
+                    Value top = s.larger(so[0], own, /*isUnsigned=*/false);
+                    Value scale = weightOf(w, so[0], top),
+                          weighed = weightOf(w, own, top);
+                    return Values{
+                        top, s.add(s.mul(so[1], scale), weighed),
                         s.add(s.mul(so[2], scale), s.mul(weighed, x(t)))};
-        });
+                  });
   }
 
-  /// One over the sum of a row; 0 where it sees no key.
-  Value shareOf(ValueRange folded) {
-    Value isEmpty = s.compare(arith::CmpFPredicate::OEQ, folded[1], zero);
-    return s.select(isEmpty, zero, s.divide(s.number(type, 1), folded[1]));
-  }
   /// What a row comes to.
-  Value meanOf(ValueRange folded) { return s.mul(folded[2], shareOf(folded)); }
+  Value meanOf(ValueRange folded) {
+    return s.mul(folded[2], shareOf(w, folded[1]));
+  }
 
   /// dP of a query and a key.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
@@ -107,7 +149,7 @@ public:
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t, const Row &numbers) {
     const Score own = score(row, t);
-    Value weighed = s.mul(weight(own.value, numbers.top), numbers.share);
+    Value weighed = s.mul(weightOf(w, own.value, numbers.top), numbers.share);
     Value difference = s.sub(product(gradient, row, t), numbers.mean);
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
@@ -130,28 +172,10 @@ public:
   ScalarBuilder s;
 
 private:
-  Value masked(Value score, ArrayRef<Index> row, const Index &t) {
-    if (Value mask = op.getMask()) {
-      Value own = w.readBroadcast(mask, {row[0], row[1], row[2], t});
-      Type element = graph::tensorType(mask).getElementType();
-      score = element.isInteger(1)
-                  ? s.select(own, score, hidden)
-                  : s.add(score, s.convert(own, element, type));
-    }
-    if (!op.getCausal())
-      return score;
-    Value last =
-        s.add(w.materialise(row[2]),
-              s.integer(w.builder.getI64Type(), numKeys() - numQueries()));
-    return s.select(
-        s.compare(arith::CmpIPredicate::sle, w.materialise(t), last), score,
-        hidden);
-  }
-
   RankedTensorType query, key;
   const int64_t group;
   Type type;
-  Value hidden, zero;
+  Value zero;
 };
 } // namespace
 
@@ -173,7 +197,7 @@ static Value queryGradient(KernelWriter &w, OpResult result,
   const Values folded = element.fold(row, [&](const Index &t) {
     return element.product(op.getGradient(), row, t);
   });
-  const Row numbers{folded[0], element.shareOf(folded), element.meanOf(folded)};
+  const Row numbers{folded[0], shareOf(w, folded[1]), element.meanOf(folded)};
   if (result == op.getTop())
     return numbers.top;
   if (result != op.getResult())

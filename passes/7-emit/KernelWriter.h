@@ -156,6 +156,16 @@ private:
   std::vector<Store> *waiting = nullptr;
 };
 
+/// Writes code at `builder` whose threads do not know of each other.
+struct OneThreadWriter {
+  OneThreadWriter(mlir::OpBuilder &builder, mlir::Location loc)
+      : w(builder, loc, indices, threads) {}
+
+  IndexSpace indices;
+  OneThread threads;
+  KernelWriter w;
+};
+
 /// The code of one op: its result's element at a place.
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);

@@ -110,9 +110,8 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                           builder.getUnitAttr());
   OpBuilder inside(context);
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  IndexSpace indices;
-  OneThread threads;
-  KernelWriter writer(inside, loc, indices, threads);
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &writer = alone.w;
   auto arguments = function.getArguments();
   BodyWriter body{kernel,
                   planOf(kernel),
@@ -176,9 +175,8 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::LLVMFuncOp function = makeEntry(builder, name);
   OpBuilder inside(builder.getContext());
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  IndexSpace indices;
-  OneThread threads;
-  KernelWriter w(inside, loc, indices, threads);
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &w = alone.w;
   ScalarBuilder s = w.scalar();
   Type i64 = builder.getI64Type(),
        pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -236,9 +234,8 @@ static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
   SmallVector<Value> scalars;
   for (int32_t i = 0; i < numRandomScalars; ++i)
     scalars.push_back(load(function.getArgument(1), builder.getI64Type(), i));
-  IndexSpace indices;
-  OneThread threads;
-  KernelWriter w(inside, loc, indices, threads);
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &w = alone.w;
   w.loop(function.getArgument(2), function.getArgument(3),
          std::numeric_limits<int64_t>::max(), {},
          [&](const Index &number, ValueRange) {

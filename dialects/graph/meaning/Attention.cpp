@@ -23,9 +23,7 @@ struct MaskRow {
     return mask->ints[place] ? score : -HUGE_VAL;
   }
 };
-} // namespace
 
-namespace {
 /// The scores of one query head, row by row.
 class ScoredHead {
 public:
@@ -103,9 +101,7 @@ public:
 private:
   Strides strides = Strides(4, 0);
 };
-} // namespace
 
-namespace {
 /// Of a row of scores: weights are exp(score − top) · share.
 struct RowNumbers {
   double top = -HUGE_VAL, share = 0;

@@ -4,7 +4,6 @@
 #include "passes/7-emit/StridedView.h"
 #include "passes/7-emit/gpu/SharedMemory.h"
 #include "passes/7-emit/gpu/Shuffles.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace pcc;
@@ -48,12 +47,6 @@ Bounded AttentionTile::bounded(const Index &index, int64_t size) {
           s.compare(arith::CmpIPredicate::sle, number, last)};
 }
 
-Value AttentionTile::both(Value a, Value b) {
-  if (!a || !b)
-    return a ? a : b;
-  return w.scalar().both(a, b);
-}
-
 Value AttentionTile::keptIf(Value condition, Value value, Value otherwise) {
   return condition ? w.scalar().select(condition, value, otherwise) : value;
 }
@@ -94,28 +87,34 @@ Value AttentionTile::numSeenTiles() {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// In f32; 0 where `column` is not among `size`.
+/// Of a tensor of rows: the elements of each.
+static int64_t sizeOfRows(Value tensor) {
+  return graph::tensorType(tensor).getShape().back();
+}
+
+/// In f32; 0 behind the end of the row.
 Value AttentionTile::elementAt(Value tensor, const Place &row,
-                               const Index &column, int64_t size) {
-  const Bounded within = bounded(column, size);
+                               const Index &column) {
+  const Bounded within = bounded(column, sizeOfRows(tensor));
   Place at(row);
   at.push_back(within.index);
   Value element = w.read(tensor, at);
   return keptIf(within.isThere, element, w.scalar().zero(element.getType()));
 }
 
-std::vector<WarpProduct::Left>
-AttentionTile::readRows(Value tensor, const std::array<Place, 2> &rows,
-                        int64_t size) {
-  auto pairAt = [&](const Place &row, int64_t first) {
-    Value low = elementAt(tensor, row, plus(product.pair(), first), size);
-    return product.pairOf(
-        low, elementAt(tensor, row, plus(product.pair(), first + 1), size));
+std::vector<WarpProduct::Left> AttentionTile::readRows(Value tensor) {
+  const std::array<Place, 2> places{rowPlace(0), rowPlace(1)};
+  auto pairAt = [&](int64_t half, int64_t first) {
+    const Index column = plus(product.pair(), first);
+    Value low = elementAt(tensor, places[half], column);
+    return product.pairOf(low,
+                          elementAt(tensor, places[half], plus(column, 1)));
   };
   std::vector<Left> left;
-  for (int64_t first = 0; first < size; first += WarpProduct::depth) {
-    Pair top = pairAt(rows[0], first);
-    left.push_back({top, pairAt(rows[1], first)});
+  for (int64_t first = 0; first < sizeOfRows(tensor);
+       first += WarpProduct::depth) {
+    Pair top = pairAt(0, first);
+    left.push_back({top, pairAt(1, first)});
   }
   return left;
 }
@@ -133,9 +132,10 @@ static int64_t vectorFor(Type element, int64_t size) {
   return vector;
 }
 
-void AttentionTile::fetch(Value tensor, const Index &first, int64_t size,
+void AttentionTile::fetch(Value tensor, const Index &first,
                           const SharedMatrix &matrix) {
-  const int64_t vector = vectorFor(plan.element, size),
+  const int64_t size = sizeOfRows(tensor),
+                vector = vectorFor(plan.element, size),
                 perRow = llvm::alignTo(size, WarpProduct::depth) / vector,
                 chunks = perRow * plan.otherTile;
   auto chunk = [&](const Index &number) {
@@ -146,7 +146,7 @@ void AttentionTile::fetch(Value tensor, const Index &first, int64_t size,
     const Place place = otherPlace(other.index);
     Values elements;
     for (int64_t lane = 0; lane < vector; ++lane) {
-      Value element = elementAt(tensor, place, plus(start, lane), size);
+      Value element = elementAt(tensor, place, plus(start, lane));
       elements.push_back(
           keptIf(other.isThere, element, w.scalar().zero(element.getType())));
     }
@@ -155,15 +155,11 @@ void AttentionTile::fetch(Value tensor, const Index &first, int64_t size,
               plus(w.indices.add(w.indices.scale(row, matrix.pitch), start),
                    int64_t(lane)),
               element);
-    return Values();
   };
   const int64_t threads = plan.threads();
   for (int64_t done = 0; done < chunks; done += threads) {
     const Bounded own = bounded(plus(thread, done), chunks);
-    if (own.isThere)
-      w.branch(own.isThere, ValueRange(), [&] { return chunk(own.index); });
-    else
-      chunk(own.index);
+    doIf(own.isThere, [&] { chunk(own.index); });
   }
 }
 
@@ -177,37 +173,9 @@ ScorePlace AttentionTile::scorePlace(const Index &firstOther, int64_t column,
   const Bounded other =
       bounded(plus(w.indices.add(firstOther, product.pair()), column + sum % 2),
               plan.others());
-  const Place query = queryPlace(plan.rowsAreKeys ? other.index : row.index);
-  return {query[1], query[2], plan.rowsAreKeys ? row.index : other.index,
-          other.isThere};
-}
-
-Score AttentionTile::score(Value product, const ScorePlace &at) {
-  ScalarBuilder s = w.scalar();
-  Value slope = s.number(f32, op.getScale().convertToDouble());
-  Value value = s.mul(product, slope);
-  if (const double cap = op.getSoftcap().convertToDouble(); cap > 0) {
-    Value limit = s.number(f32, cap);
-    Value inner =
-        math::TanhOp::create(w.builder, w.loc, s.divide(value, limit));
-    value = s.mul(inner, limit);
-    slope = s.mul(slope, s.sub(s.number(f32, 1), s.mul(inner, inner)));
-  }
-  Value isSeen = at.isThere;
-  if (op.getCausal()) {
-    Value last = w.materialise(plus(at.query, plan.keys - plan.queries));
-    isSeen = both(isSeen, s.compare(arith::CmpIPredicate::sle,
-                                    w.materialise(at.key), last));
-  }
-  if (Value mask = op.getMask()) {
-    Value own = w.readBroadcast(mask, {batch, at.head, at.query, at.key});
-    Type type = graph::tensorType(mask).getElementType();
-    if (type.isInteger(1))
-      isSeen = both(isSeen, own);
-    else
-      value = s.add(value, s.convert(own, type, f32));
-  }
-  return {keptIf(isSeen, value, s.number(f32, -HUGE_VAL)), slope};
+  if (plan.rowsAreKeys)
+    return {queryPlace(other.index), row.index, other.isThere};
+  return {queryPlace(row.index), other.index, other.isThere};
 }
 
 AttentionTile::Halves AttentionTile::sumOfRows(const Halves &own) {
@@ -234,23 +202,21 @@ Value pcc::emit::outputOf(Value result, ArrayRef<Value> outputs) {
 }
 
 void AttentionTile::doIf(Value condition, llvm::function_ref<void()> body) {
-  if (!condition)
-    return body();
-  w.branch(condition, ValueRange(), [&] {
+  if (condition)
+    w.branch(condition, body, [] {});
+  else
     body();
-    return Values();
-  });
 }
 
 void AttentionTile::storeRows(Value result, ArrayRef<Sums> sums,
-                              const Halves &factors, int64_t size,
-                              ArrayRef<Value> outputs) {
+                              const Halves &factors, ArrayRef<Value> outputs) {
   Value output = outputOf(result, outputs);
   if (!output)
     return;
   const StridedView view = *storedView(result, orderBehind(result));
   auto store = [&](const Place &row, int64_t column, Value value) {
-    const Bounded within = bounded(plus(product.pair(), column), size);
+    const Bounded within =
+        bounded(plus(product.pair(), column), sizeOfRows(result));
     Place at(row);
     at.push_back(within.index);
     doIf(within.isThere, [&] {
@@ -260,8 +226,7 @@ void AttentionTile::storeRows(Value result, ArrayRef<Sums> sums,
   };
   for (int64_t half : {0, 1})
     doIf(rows[half].isThere, [&] {
-      const Index &row = rows[half].index;
-      const Place place = plan.rowsAreKeys ? keyPlace(row) : queryPlace(row);
+      const Place place = rowPlace(half);
       int64_t column = 0;
       for (const Sums &own : sums) {
         for (int64_t next : {0, 1})
@@ -280,11 +245,13 @@ void AttentionTile::storeNumbers(Value result, const Halves &numbers,
   ScalarBuilder s = w.scalar();
   Value isFirst = s.compare(arith::CmpIPredicate::eq,
                             w.materialise(product.pair()), s.integer(i64, 0));
-  for (int64_t half : {0, 1})
-    doIf(both(isFirst, rows[half].isThere), [&] {
-      w.store(output, f32,
-              w.indices.linearise(queryPlace(rows[half].index),
-                                  graph::tensorType(result).getShape()),
-              numbers[half]);
-    });
+  doIf(isFirst, [&] {
+    for (int64_t half : {0, 1})
+      doIf(rows[half].isThere, [&] {
+        w.store(output, f32,
+                w.indices.linearise(rowPlace(half),
+                                    graph::tensorType(result).getShape()),
+                numbers[half]);
+      });
+  });
 }

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_ATTENTIONTILE_H
 #define PCC_PASSES_7_EMIT_GPU_ATTENTIONTILE_H
 
-#include "passes/7-emit/KernelWriter.h"
+#include "passes/7-emit/KernelAttention.h"
 #include "passes/7-emit/gpu/AttentionPlan.h"
 #include "passes/7-emit/gpu/OnlineSoftmax.h"
 #include "passes/7-emit/gpu/WarpProduct.h"
@@ -17,19 +17,13 @@ struct Bounded {
   mlir::Value isThere;
 };
 
-/// A query and a key.
+/// A query, by batch, head and number, and a key.
 struct ScorePlace {
-  Index head, query, key;
+  Place query;
+  Index key;
   /// Whether the one that is not the thread's own row is there; null where it
   /// is for sure.
   mlir::Value isThere;
-};
-
-struct Score {
-  /// −∞ where the query does not see the key.
-  mlir::Value value;
-  /// What it grows by with the product of both.
-  mlir::Value slope;
 };
 
 /// A block's rows, and the others tile by tile. Of the two rows of a thread,
@@ -48,7 +42,6 @@ protected:
 
   Index plus(const Index &a, int64_t b) const;
   Bounded bounded(const Index &index, int64_t size);
-  mlir::Value both(mlir::Value a, mlir::Value b);
   mlir::Value keptIf(mlir::Value condition, mlir::Value value,
                      mlir::Value otherwise);
 
@@ -60,27 +53,27 @@ protected:
   /// How many tiles of keys hold one that a query of this block sees.
   mlir::Value numSeenTiles();
 
-  /// This thread's elements of two rows of `tensor`, of `size` elements.
-  std::vector<Left> readRows(mlir::Value tensor,
-                             const std::array<Place, 2> &rows, int64_t size);
+  /// This thread's elements of its two rows in `tensor`.
+  std::vector<Left> readRows(mlir::Value tensor);
   /// Room for a tile of the others.
   SharedMatrix allocate(int64_t pitch);
-  /// Brings rows of `tensor`, of `size` elements, to shared memory: for its row
-  /// n those of other `first` + n; zeros behind the last.
-  void fetch(mlir::Value tensor, const Index &first, int64_t size,
+  /// Brings rows of `tensor` to shared memory: for its row n those of other
+  /// `first` + n; zeros behind the last.
+  void fetch(mlir::Value tensor, const Index &first,
              const SharedMatrix &matrix);
 
   /// What sum number `sum` of a thread belongs to: of its rows and of the eight
   /// others from `column` on in the tile that begins with `firstOther`.
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
-  Score score(mlir::Value product, const ScorePlace &at);
+  Score score(mlir::Value product, const ScorePlace &at) {
+    return scoreOf(w, op, product, at.query, at.key, at.isThere);
+  }
   /// Of the threads that have a row of sums together, what all of them have.
   Halves sumOfRows(const Halves &own);
 
   /// Stores sums times `factors` as rows of `result`, if anybody wants it.
   void storeRows(mlir::Value result, llvm::ArrayRef<Sums> sums,
-                 const Halves &factors, int64_t size,
-                 llvm::ArrayRef<mlir::Value> outputs);
+                 const Halves &factors, llvm::ArrayRef<mlir::Value> outputs);
   /// Stores a number per row.
   void storeNumbers(mlir::Value result, const Halves &numbers,
                     llvm::ArrayRef<mlir::Value> outputs);
@@ -98,7 +91,11 @@ private:
   /// Always where `condition` is null.
   void doIf(mlir::Value condition, llvm::function_ref<void()> body);
   mlir::Value elementAt(mlir::Value tensor, const Place &row,
-                        const Index &column, int64_t size);
+                        const Index &column);
+  Place rowPlace(int64_t half) {
+    const Index &row = rows[half].index;
+    return plan.rowsAreKeys ? keyPlace(row) : queryPlace(row);
+  }
   Place otherPlace(const Index &other) {
     return plan.rowsAreKeys ? queryPlace(other) : keyPlace(other);
   }

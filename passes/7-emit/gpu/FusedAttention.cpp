@@ -32,9 +32,7 @@ public:
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
   void write(Value result, ArrayRef<Value> outputs) {
-    query = readRows(op.getQuery(),
-                     {queryPlace(rows[0].index), queryPlace(rows[1].index)},
-                     plan.depth);
+    query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
       return overTile(w.indices.scale(number, plan.otherTile), State::from(so))
           .flat();
@@ -43,8 +41,8 @@ public:
         w.scalar().integer(i64, 0), numSeenTiles(),
         llvm::divideCeil(plan.keys, plan.otherTile), start().flat(), tile));
     const Halves totals = sumOfRows(state.softmax.total);
-    storeRows(result, state.sums, {share(totals[0]), share(totals[1])},
-              plan.width, outputs);
+    storeRows(result, state.sums,
+              {shareOf(w, totals[0]), shareOf(w, totals[1])}, outputs);
   }
 
 private:
@@ -75,17 +73,10 @@ private:
                           product.zeros())};
   }
 
-  /// 1 / total, or 0 where no key was seen.
-  Value share(Value total) {
-    ScalarBuilder s = w.scalar();
-    Value isEmpty = s.compare(arith::CmpFPredicate::OEQ, total, s.zero(f32));
-    return s.select(isEmpty, s.zero(f32), s.divide(s.number(f32, 1), total));
-  }
-
   State overTile(const Index &firstKey, State state) {
     meet(w); // the tile before has been read
-    fetch(op.getKey(), firstKey, plan.depth, keys);
-    fetch(op.getValue(), firstKey, plan.width, values);
+    fetch(op.getKey(), firstKey, keys);
+    fetch(op.getValue(), firstKey, values);
     meet(w);
     std::vector<Sums> scores;
     for (int64_t column = 0; column < plan.otherTile;

@@ -112,10 +112,8 @@ public:
       : GradientTile(w, op, block, thread), own(op) {}
 
   void write(ArrayRef<Value> outputs) {
-    const std::array<Place, 2> places{queryPlace(rows[0].index),
-                                      queryPlace(rows[1].index)};
-    leftOfKeys = readRows(own.getQuery(), places, plan.depth);
-    leftOfValues = readRows(own.getGradient(), places, plan.width);
+    leftOfKeys = readRows(own.getQuery());
+    leftOfValues = readRows(own.getGradient());
     describeRows();
     storeNumbers(own.getTop(), top, outputs);
     storeNumbers(own.getShare(), share, outputs);
@@ -123,7 +121,7 @@ public:
     if (!outputOf(own.getResult(), outputs))
       return;
     Value one = w.scalar().number(f32, 1);
-    storeRows(own.getResult(), walkAgain(), {one, one}, plan.depth, outputs);
+    storeRows(own.getResult(), walkAgain(), {one, one}, outputs);
   }
 
 private:
@@ -134,8 +132,8 @@ private:
                   [&](const Index &number, ValueRange so) {
                     const Index first = w.indices.scale(number, plan.otherTile);
                     meet(w); // the tile before has been read
-                    fetch(own.getKey(), first, plan.depth, ofKeys);
-                    fetch(own.getValue(), first, plan.width, ofValues);
+                    fetch(own.getKey(), first, ofKeys);
+                    fetch(own.getValue(), first, ofValues);
                     meet(w);
                     return body(first, so);
                   });
@@ -162,10 +160,7 @@ private:
                  sums = sumOfRows(
                      {so[OnlineSoftmax::size], so[OnlineSoftmax::size + 1]});
     for (int64_t half : {0, 1}) {
-      Value isEmpty =
-          s.compare(arith::CmpFPredicate::OEQ, totals[half], s.zero(f32));
-      share[half] = s.select(isEmpty, s.zero(f32),
-                             s.divide(s.number(f32, 1), totals[half]));
+      share[half] = shareOf(w, totals[half]);
       mean[half] = s.mul(sums[half], share[half]);
       top[half] = softmax.top[half];
     }
@@ -225,10 +220,8 @@ public:
       : GradientTile(w, op, block, thread), own(op) {}
 
   void write(ArrayRef<Value> outputs) {
-    const std::array<Place, 2> places{keyPlace(rows[0].index),
-                                      keyPlace(rows[1].index)};
-    leftOfKeys = readRows(own.getKey(), places, plan.depth);
-    leftOfValues = readRows(own.getValue(), places, plan.width);
+    leftOfKeys = readRows(own.getKey());
+    leftOfValues = readRows(own.getValue());
     const std::vector<Sums> keys = zeros(plan.depth),
                             values = zeros(plan.width);
     Values start;
@@ -251,9 +244,9 @@ public:
     ValueRange rest(so);
     Value one = w.scalar().number(f32, 1);
     storeRows(own.getKeyGradient(), take(rest, keys.size()), {one, one},
-              plan.depth, outputs);
+              outputs);
     storeRows(own.getValueGradient(), take(rest, values.size()), {one, one},
-              plan.width, outputs);
+              outputs);
   }
 
 private:
@@ -273,8 +266,8 @@ private:
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     meet(w); // the tile before has been read
-    fetch(own.getQuery(), first, plan.depth, ofKeys);
-    fetch(own.getGradient(), first, plan.width, ofValues);
+    fetch(own.getQuery(), first, ofKeys);
+    fetch(own.getGradient(), first, ofValues);
     meet(w);
     for (int64_t column = 0; column < plan.otherTile; column += chunk) {
       const Part part = partAt(first, column);
@@ -284,9 +277,7 @@ private:
         const int64_t at = column + int64_t(i) * WarpProduct::columns;
         for (size_t place = 0; place < 4; ++place) {
           const ScorePlace from = scorePlace(first, at, int64_t(place));
-          auto numberOf = [&](Value rows) {
-            return w.read(rows, {batch, from.head, from.query});
-          };
+          auto numberOf = [&](Value rows) { return w.read(rows, from.query); };
           ofScores.push_back(weight(part.scores[i][place],
                                     numberOf(own.getTop()),
                                     numberOf(own.getShare())));

@@ -251,15 +251,14 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   Location loc = function.getLoc();
   OpBuilder inside(builder.getContext());
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  IndexSpace indices;
-  OneThread alone;
-  KernelWriter w(inside, loc, indices, alone);
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &w = alone.w;
   ScalarBuilder s = w.scalar();
   Type i64 = builder.getI64Type();
   constexpr int64_t any = std::numeric_limits<int32_t>::max();
   const Index thread =
-      indices.leaf(readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads), 0,
-                   plan.threads - 1);
+      w.indices.leaf(readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
+                     0, plan.threads - 1);
   Value tile = readNumber<NVVM::BlockIdXOp>(inside, loc, any);
   TableReader reader{w, table, function.getArgument(0)};
   Value part = reader.findPart(tile);
@@ -320,9 +319,8 @@ static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
   Location loc = function.getLoc();
   OpBuilder inside(builder.getContext());
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  IndexSpace indices;
-  OneThread alone;
-  KernelWriter w(inside, loc, indices, alone);
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &w = alone.w;
   ScalarBuilder s = w.scalar();
   Type i64 = builder.getI64Type();
   Value thread = readNumber<NVVM::ThreadIdXOp>(inside, loc, threads),
@@ -332,10 +330,10 @@ static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
   ValueRange scalars = function.getArguments().drop_front();
   Value isThere = s.compare(arith::CmpIPredicate::slt, number,
                             numRandomElements(w, scalars));
-  w.branch(isThere, ValueRange(), [&] {
+  auto write = [&] {
     writeRandomElement(w, types, function.getArgument(0), scalars, number);
-    return SmallVector<Value>();
-  });
+  };
+  w.branch(isThere, write, [] {});
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 

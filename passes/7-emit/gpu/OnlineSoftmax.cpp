@@ -1,7 +1,7 @@
 //===- OnlineSoftmax.cpp - softmax of rows that come in tiles -------------===//
 
 #include "passes/7-emit/gpu/OnlineSoftmax.h"
-#include "passes/7-emit/KernelFloat.h"
+#include "passes/7-emit/KernelAttention.h"
 #include "passes/7-emit/gpu/Shuffles.h"
 #include <cmath>
 
@@ -40,13 +40,4 @@ OnlineSoftmax::Halves OnlineSoftmax::raise(KernelWriter &w,
     total[half] = s.mul(total[half], scale[half]);
   }
   return scale;
-}
-
-Value pcc::emit::weightOf(KernelWriter &w, Value score, Value top) {
-  ScalarBuilder s = w.scalar();
-  Type f32 = w.builder.getF32Type();
-  Value isNone =
-      s.compare(arith::CmpFPredicate::OEQ, top, s.number(f32, -HUGE_VAL));
-  Value reference = s.select(isNone, s.zero(f32), top);
-  return exponential(s, s.sub(score, reference));
 }

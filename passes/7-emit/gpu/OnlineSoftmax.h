@@ -29,9 +29,6 @@ struct OnlineSoftmax {
   Halves raise(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 
-/// exp(score − top); 0 where `top` is −∞: no key was seen.
-mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
-
 } // namespace pcc::emit
 
 #endif // PCC_PASSES_7_EMIT_GPU_ONLINESOFTMAX_H

@@ -90,52 +90,46 @@ WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
 std::vector<WarpProduct::Pair>
 WarpProduct::rightFromRows(const SharedMatrix &matrix, int64_t row,
                            int64_t count) const {
-  std::vector<Pair> right;
-  const int64_t start = row * matrix.pitch;
-  for (int64_t at = 0; at < count;) {
-    if (!isWide()) {
-      const int64_t squares = count - at >= 32 ? 4 : count - at >= 16 ? 2 : 1;
-      llvm::append_range(right,
-                         loadSquares(matrix, start + at, 8, squares, false));
-      at += 8 * squares;
-      continue;
-    }
-    const Index position =
-        w.indices.add(w.indices.add(IndexSpace::constant(start + at), twoQuads),
-                      w.indices.scale(g, matrix.pitch));
-    Value low = w.load(matrix.memory, element, position);
-    right.push_back(
-        {low, w.load(matrix.memory, element,
-                     w.indices.add(position, IndexSpace::constant(1)))});
-    at += depth;
-  }
-  return right;
+  return load(matrix, {row * matrix.pitch, 1, matrix.pitch}, count);
 }
 
 std::vector<WarpProduct::Pair>
 WarpProduct::rightFromColumns(const SharedMatrix &matrix, int64_t column,
                               int64_t row, int64_t count) const {
+  return load(matrix, {column + row * matrix.pitch, matrix.pitch, 1}, count);
+}
+
+std::vector<WarpProduct::Pair> WarpProduct::load(const SharedMatrix &matrix,
+                                                 const Steps &steps,
+                                                 int64_t count) const {
   std::vector<Pair> right;
   for (int64_t at = 0; at < count;) {
-    const int64_t start = column + (row + at) * matrix.pitch;
-    if (!isWide()) {
-      const int64_t squares = count - at >= 32 ? 4 : count - at >= 16 ? 2 : 1;
-      llvm::append_range(
-          right, loadSquares(matrix, start, 8 * matrix.pitch, squares, true));
-      at += 8 * squares;
+    const int64_t start = steps.start + at * steps.inside;
+    if (isWide()) {
+      right.push_back(loadPair(matrix, steps, start));
+      at += depth;
       continue;
     }
-    const Index position =
-        w.indices.add(w.indices.add(IndexSpace::constant(start), g),
-                      w.indices.scale(twoQuads, matrix.pitch));
-    Value low = w.load(matrix.memory, element, position);
-    right.push_back(
-        {low,
-         w.load(matrix.memory, element,
-                w.indices.add(position, IndexSpace::constant(matrix.pitch)))});
-    at += depth;
+    const int64_t left = (count - at) / depth, squares = left >= 4   ? 4
+                                                         : left >= 2 ? 2
+                                                                     : 1;
+    llvm::append_range(right, loadSquares(matrix, start, depth * steps.inside,
+                                          squares, steps.inside > 1));
+    at += depth * squares;
   }
   return right;
+}
+
+WarpProduct::Pair WarpProduct::loadPair(const SharedMatrix &matrix,
+                                        const Steps &steps,
+                                        int64_t start) const {
+  const Index first =
+      w.indices.add(w.indices.add(IndexSpace::constant(start),
+                                  w.indices.scale(twoQuads, steps.inside)),
+                    w.indices.scale(g, steps.across));
+  const Index second = w.indices.add(first, IndexSpace::constant(steps.inside));
+  Value low = w.load(matrix.memory, element, first);
+  return {low, w.load(matrix.memory, element, second)};
 }
 
 //===----------------------------------------------------------------------===//

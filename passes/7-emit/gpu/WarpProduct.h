@@ -82,6 +82,15 @@ private:
   Sums multiply(llvm::ArrayRef<mlir::Value> sums,
                 llvm::ArrayRef<mlir::Value> left,
                 llvm::ArrayRef<mlir::Value> right) const;
+  /// Where the first element of a right operand lies in a matrix, and how far
+  /// the next ones of its contraction and of its columns are.
+  struct Steps {
+    int64_t start, inside, across;
+  };
+  std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
+                         int64_t count) const;
+  Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
+                int64_t start) const;
   /// Up to four squares of eight rows, `step` elements from one to the next,
   /// each turned or not: a pair of each.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
