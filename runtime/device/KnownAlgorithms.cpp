@@ -82,9 +82,13 @@ static Algorithms parse(std::string_view text) {
 }
 
 static Algorithms read(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(mostBytes, '\0');
-  file.read(text.data(), std::streamsize(text.size()));
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  if (!file || size < 0 || size_t(size) > mostBytes)
+    return {};
+  std::string text(size_t(size), '\0');
+  file.seekg(0);
+  file.read(text.data(), size);
   text.resize(size_t(file.gcount()));
   return parse(text);
 }

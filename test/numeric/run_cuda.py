@@ -14,6 +14,7 @@ import executed
 import onnx
 import pcc
 from run_numeric import MODELS, RUN_TOLERANCE, builder, dims_of, oracle, place, prepare, real_models
+from sharded_graph import Graph
 
 LIBRARIES = os.environ["FAKE_CUDA"]
 TARGET = ["--target", "cuda", "--cpu", "x86-64-v3"]
@@ -38,6 +39,18 @@ CASES = {}
 def fake(folder, settings=""):
     """The environment of ranks on GPUs that are not there."""
     return {"PCC_CUDA_LIBRARIES": LIBRARIES, "PCC_FAKE_CUDA": settings, "TMPDIR": folder}
+
+
+def outputs(build, options):
+    """What a graph of a few ops that `build` makes gives on the fake, and what it should."""
+    graph = Graph()
+    build(graph)
+    with tempfile.TemporaryDirectory() as folder:
+        path, inputs = graph.save(folder)
+        bundle, out = os.path.join(folder, "b.pcc"), os.path.join(folder, "out")
+        pcc.succeed(path, "-o", bundle, *TARGET, *options)
+        pcc.succeed("run", bundle, *inputs, "--output", out, env=fake(folder))
+        return oracle.load(out), oracle.run(path, graph.values)
 
 
 def infer(name, plan):

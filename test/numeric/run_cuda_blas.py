@@ -14,8 +14,7 @@ import numpy as np
 import executed
 import oracle
 import pcc
-from run_cuda import TARGET, builder, fake, steps
-from sharded_graph import Graph
+from run_cuda import TARGET, builder, fake, outputs, steps
 
 CASES = {}
 TOLERANCE, NARROW_TOLERANCE, TF32_ERROR = 1e-5, 2e-2, (1e-5, 2e-3)
@@ -44,18 +43,11 @@ def residual(rows, depth, columns):
 
 def product(build, options, least, most):
     """The output's error, which has to lie in between."""
-    graph = Graph()
-    build(graph)
-    with tempfile.TemporaryDirectory() as folder:
-        path, inputs = graph.save(folder)
-        bundle, out = os.path.join(folder, "b.pcc"), os.path.join(folder, "out")
-        pcc.succeed(path, "-o", bundle, *TARGET, *options)
-        pcc.succeed("run", bundle, *inputs, "--output", out, env=fake(folder))
-        got, want = oracle.load(out), oracle.run(path, graph.values)
-        executed.compare(got, want, most)
-        worst = max(oracle.relative_error(got[n], want[n]) for n in want)
-        if worst < least:
-            raise pcc.Failure(f"the error is {worst}, which is too small to be rounded")
+    got, want = outputs(build, options)
+    executed.compare(got, want, most)
+    worst = max(oracle.relative_error(got[n], want[n]) for n in want)
+    if worst < least:
+        raise pcc.Failure(f"the error is {worst}, which is too small to be rounded")
 
 
 SHAPES = {"a matrix": ((5,), 7, 3), "a batch": ((2, 3, 4), 6, 5), "a row": ((1,), 8, 1), "no depth": ((4,), 0, 3),

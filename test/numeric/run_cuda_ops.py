@@ -4,31 +4,18 @@ ONNX Runtime: floats to 1e-5, which another order of additions leaves, 2e-2 in b
 
     run_cuda_ops.py [--only GLOB] [--every N] [--jobs N]
 """
-import os
-import tempfile
-
 import numpy as np
 
 import executed
 import pcc
-from run_cuda import TARGET, fake
-from sharded_graph import Graph
-
-import oracle
+from run_cuda import outputs
 
 CASES = {}
 TOLERANCE, NARROW_TOLERANCE = 1e-5, 2e-2
 
 
 def check(build, options, tolerance):
-    graph = Graph()
-    build(graph)
-    with tempfile.TemporaryDirectory() as folder:
-        path, inputs = graph.save(folder)
-        bundle, out = os.path.join(folder, "b.pcc"), os.path.join(folder, "out")
-        pcc.succeed(path, "-o", bundle, *TARGET, *options)
-        pcc.succeed("run", bundle, *inputs, "--output", out, env=fake(folder))
-        executed.compare(oracle.load(out), oracle.run(path, graph.values), tolerance)
+    executed.compare(*outputs(build, options), tolerance)
 
 
 def case(name, build):

@@ -93,6 +93,15 @@ static cublasStatus_t checkPointers(const Multiplication &made,
   return CUBLAS_STATUS_SUCCESS;
 }
 
+/// Sets an attribute of a descriptor.
+template <typename T>
+static cublasStatus_t setField(T &field, const void *value, size_t bytes) {
+  if (sizeof field != bytes)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&field, value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 extern "C" {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
@@ -124,12 +133,7 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t handle,
                                cublasLtMatmulDescAttributes_t attribute,
                                const void *value, size_t bytes) {
   Product &product = as<Product>(handle);
-  const auto set = [&](auto &field) {
-    if (sizeof field != bytes)
-      return CUBLAS_STATUS_INVALID_VALUE;
-    std::memcpy(&field, value, bytes);
-    return CUBLAS_STATUS_SUCCESS;
-  };
+  const auto set = [&](auto &field) { return setField(field, value, bytes); };
   switch (attribute) {
   case CUBLASLT_MATMUL_DESC_TRANSA:
     return set(product.turnX);
@@ -162,15 +166,14 @@ cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle,
                                  cublasLtMatrixLayoutAttribute_t attribute,
                                  const void *value, size_t bytes) {
   Layout &layout = as<Layout>(handle);
-  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
-      bytes == sizeof layout.batch)
-    std::memcpy(&layout.batch, value, bytes);
-  else if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
-           bytes == sizeof layout.batchStride)
-    std::memcpy(&layout.batchStride, value, bytes);
-  else
+  switch (attribute) {
+  case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+    return setField(layout.batch, value, bytes);
+  case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+    return setField(layout.batchStride, value, bytes);
+  default:
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  return CUBLAS_STATUS_SUCCESS;
+  }
 }
 
 cublasStatus_t
@@ -188,12 +191,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
     cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
     size_t bytes) {
   Preference &preference = as<Preference>(handle);
-  const auto set = [&](auto &field) {
-    if (sizeof field != bytes)
-      return CUBLAS_STATUS_INVALID_VALUE;
-    std::memcpy(&field, value, bytes);
-    return CUBLAS_STATUS_SUCCESS;
-  };
+  const auto set = [&](auto &field) { return setField(field, value, bytes); };
   switch (attribute) {
   case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
     return set(preference.workspaceBytes);
