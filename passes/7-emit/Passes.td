@@ -46,7 +46,8 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
 def VerifyEmitted : Pass<"verify-emitted", "::mlir::ModuleOp"> {
   let summary = "gate: the loader's own verifier accepts the program of every position, whose arena holds what is alive";
   let description = [{
-    Writes each program as the bundle will have it, apart from the facts about weight files.
+    Writes each program as the bundle will have it, apart from the facts about weight files, and refuses programs whose ranks
+    might wait for each other forever in calls of communicators.
     [example: test/passes/7-emit/verify-emitted.mlir @stage_0]
   }];
   let statistics = [Statistic<"numInstructions", "instructions", "instructions of all positions">,

@@ -1,6 +1,7 @@
 //===- VerifyEmitted.cpp - the gate of phase 7-emit -----------------------===//
 
 #include "passes/7-emit/Passes.h"
+#include "passes/7-emit/program/CommunicatorOrder.h"
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "runtime/program/Verify.h"
 #include "llvm/Support/DebugLog.h"
@@ -18,11 +19,12 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  LogicalResult check(const ModelFacts &facts, int position) {
+  /// Leaves `tables` empty where the device cannot run it: that is the user's
+  /// to know, when the bundle is written.
+  LogicalResult check(const ModelFacts &facts, int position,
+                      std::optional<program::ProgramT> &tables) {
     PositionProgram program;
     runtime::Status status = writeProgram(facts, position, program);
-    // What the device cannot run is the user's to know, when the bundle is
-    // written.
     if (status.code() == runtime::Unsupported)
       return success();
     // Sizes of weight files are not known yet.
@@ -40,6 +42,24 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
     arenaBytes += program.tables.arena_bytes;
     LDBG() << "position " << position << ": " << program.tables.arena_bytes
            << " bytes of arena";
+    tables = std::move(program.tables);
+    return success();
+  }
+
+  /// All positions together.
+  LogicalResult check(const ModelFacts &facts) {
+    std::vector<std::optional<program::ProgramT>> programs(
+        facts.numPositions());
+    std::vector<const program::ProgramT *> written;
+    for (int position = 0; position < facts.numPositions(); ++position) {
+      if (failed(check(facts, position, programs[position])))
+        return failure();
+      if (programs[position])
+        written.push_back(&*programs[position]);
+    }
+    if (std::string disorder = findDisorder(facts, written); !disorder.empty())
+      return getOperation().emitError()
+             << "ranks would wait for each other forever: " << disorder;
     return success();
   }
 
@@ -51,9 +71,8 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
           << "phase '7-emit' cannot read the module: " << missing;
       return signalPassFailure();
     }
-    for (int position = 0; position < facts->numPositions(); ++position)
-      if (failed(check(*facts, position)))
-        return signalPassFailure();
+    if (failed(check(*facts)))
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

@@ -3,6 +3,7 @@
 #include "runtime/program/CollectivePlan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace pcc::runtime {
@@ -235,11 +236,14 @@ static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
         axes.insert(part.axis);
 }
 
-int64_t collectiveScratchElements(const CollectiveSpec &spec,
-                                  const Mesh &mesh) {
+/// Calls `visit` once per coordinate on which the plan of a rank depends, until
+/// it returns false.
+template <typename Visit>
+static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
+                          Visit &&visit) {
   if (spec.kind == CollectiveKind::AllReduce ||
       spec.kind == CollectiveKind::Broadcast)
-    return 0;
+    return;
   std::set<int32_t> axes;
   for (const AxisPart &part : spec.group.parts)
     axes.insert(part.axis);
@@ -247,15 +251,61 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
   addAxes(spec.to, axes);
   axes.erase(mesh.microbatchAxis());
   Coordinates at(mesh.sizes.size(), 0);
-  int64_t largest = 0;
-  for (;;) {
-    largest = std::max(largest, planCollective(spec, mesh, at).scratchElements);
+  while (visit(at)) {
     auto axis = axes.begin();
     while (axis != axes.end() && ++at[*axis] == mesh.sizes[*axis])
       at[*axis++] = 0;
     if (axis == axes.end())
-      return largest;
+      return;
   }
+}
+
+int64_t collectiveScratchElements(const CollectiveSpec &spec,
+                                  const Mesh &mesh) {
+  int64_t largest = 0;
+  forEveryPlace(spec, mesh, [&](const Coordinates &at) {
+    largest = std::max(largest, planCollective(spec, mesh, at).scratchElements);
+    return true;
+  });
+  return largest;
+}
+
+/// The members of one group, `at` the first.
+static std::string findUnmatchedPiece(const CollectiveSpec &spec,
+                                      const Mesh &mesh, const Coordinates &at) {
+  // Sizes of pieces by sender and receiver, in the order of either. What a
+  // member keeps does not travel.
+  std::map<std::pair<int, int>, std::vector<int64_t>> sent, received;
+  int self = 0;
+  for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
+    const CollectivePlan plan = planCollective(spec, mesh, member);
+    for (const PeerPiece &piece : plan.sends)
+      if (piece.member != self)
+        sent[{self, piece.member}].push_back(piece.elements);
+    for (const PeerPiece &piece : plan.receives)
+      if (piece.member != self)
+        received[{piece.member, self}].push_back(piece.elements);
+    ++self;
+  }
+  if (sent == received)
+    return {};
+  for (const auto *side : {&sent, &received})
+    for (const auto &[ends, sizes] : *side)
+      if (sent[ends] != received[ends])
+        return "member " + std::to_string(ends.second) +
+               " does not receive what member " + std::to_string(ends.first) +
+               " of its group sends to it";
+  return {};
+}
+
+std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh) {
+  std::string fault;
+  forEveryPlace(spec, mesh, [&](const Coordinates &at) {
+    if (memberIndex(spec.group, mesh, at) == 0)
+      fault = findUnmatchedPiece(spec, mesh, at);
+    return fault.empty();
+  });
+  return fault;
 }
 
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pcc::runtime {
@@ -31,6 +32,7 @@ enum class CollectiveKind : uint8_t {
 /// Ranks that differ only in these digits, ordered by them (first is major).
 struct GroupSpec {
   std::vector<AxisPart> parts;
+  bool operator==(const GroupSpec &) const = default;
 };
 
 int64_t groupSize(const GroupSpec &group);
@@ -47,6 +49,7 @@ struct CollectiveSpec {
   Layout to = {};
   /// How `to` sees the dims; empty: as they are.
   std::vector<View> views = {};
+  bool operator==(const CollectiveSpec &) const = default;
 };
 
 /// Elements that go to, or come from, one member. Packed: through `elements`
@@ -88,6 +91,10 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 /// Largest number of scratch elements that any rank of the mesh needs: what the
 /// emitter reserves.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
+
+/// Two members of a group of which one sends the other pieces of other sizes,
+/// or in another order, than it receives; empty if there are none.
+std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
 /// Scratch elements of an all-reduce in two parts: room for everybody's piece
 /// of one share.

@@ -94,6 +94,7 @@ TEST(CollectivePlan, AnyTwoLayouts) {
                         {2, 1, int32_t(mesh.sizes[2])}};
     spec.from = random.layout(shape);
     spec.to = seed % 2 ? random.layout(shape) : wholeLayout(shape);
+    ASSERT_EQ(findUnmatchedPiece(spec, mesh), "") << "seed " << seed;
     Simulation simulation(spec, mesh);
     for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
       std::vector<int64_t> expected(numElements(localShape(spec.to)), -1);
@@ -140,6 +141,7 @@ TEST(CollectivePlan, ReduceScatterSendsEachMemberItsPiece) {
   ASSERT_EQ(last.sends.size(), 2u);
   ASSERT_EQ(last.receives.size(), 3u);
   EXPECT_EQ(last.receives[0].elements, 1);
+  EXPECT_EQ(findUnmatchedPiece(spec, mesh), "");
   EXPECT_EQ(collectiveScratchElements(spec, mesh), 9);
 }
 

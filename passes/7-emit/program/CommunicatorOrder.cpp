@@ -1,0 +1,134 @@
+//===- CommunicatorOrder.cpp - a proof that all ranks call alike ----------===//
+
+#include "passes/7-emit/program/CommunicatorOrder.h"
+#include "passes/plan/Rendezvous.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace pcc;
+using namespace pcc::emit;
+
+/// What decides which communicators a rank creates, and when.
+static std::string findOtherCommunicators(const program::ProgramT &left,
+                                          const program::ProgramT &right) {
+  auto areAlike = [](const auto &ofLeft, const auto &ofRight, auto get) {
+    return llvm::equal(ofLeft, ofRight, [&](const auto &one, const auto &two) {
+      return get(*one) == get(*two);
+    });
+  };
+  if (!areAlike(left.axes, right.axes,
+                [](const program::AxisT &axis) { return axis.size; }))
+    return "axes";
+  if (!areAlike(left.groups, right.groups, [](const program::GroupT &group) {
+        return runtime::groupOf(group).parts;
+      }))
+    return "groups";
+  if (left.stage_positions != right.stage_positions ||
+      !areAlike(left.transfers, right.transfers,
+                [](const program::TransferT &transfer) {
+                  return std::pair(transfer.from_stage, transfer.to_stage);
+                }))
+    return "transfers between stages";
+  return {};
+}
+
+/// Every program has the groups of all others.
+static std::string findWideGroup(const program::ProgramT &program) {
+  for (auto [i, group] : llvm::enumerate(program.groups))
+    for (const runtime::AxisPart &part : runtime::groupOf(*group).parts)
+      if (part.axis == 0 && part.size > 1)
+        return "group " + std::to_string(i) +
+               " has members in several positions, which execute several "
+               "programs";
+  return {};
+}
+
+static bool areAlike(const std::vector<program::Message> &written,
+                     const std::vector<plan::Message> &replayed) {
+  return llvm::equal(written, replayed,
+                     [](const auto &one, const plan::Message &two) {
+                       return one.transfer() == two.transfer &&
+                              one.microbatch() == two.microbatch;
+                     });
+}
+
+static bool areAlike(const program::ActionT &written,
+                     const plan::ProgramStep &replayed) {
+  switch (written.kind) {
+  case program::ActionKind::Post:
+  case program::ActionKind::Wait:
+    return (replayed.kind == plan::ProgramStep::Post) ==
+               (written.kind == program::ActionKind::Post) &&
+           replayed.kind != plan::ProgramStep::Compute &&
+           areAlike(written.sends, replayed.sends) &&
+           areAlike(written.receives, replayed.receives);
+  default:
+    return replayed.kind == plan::ProgramStep::Compute &&
+           written.stage == replayed.action.stage;
+  }
+}
+
+static std::string findOtherActions(const program::ProgramT &program,
+                                    const plan::PositionProgram &replayed) {
+  for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
+    if (i >= program.actions.size() || i >= replayed.size() ||
+        !areAlike(*program.actions[i], replayed[i]))
+      return "action " + std::to_string(i) + " of position " +
+             std::to_string(program.position) +
+             " is not the one that was replayed";
+  return {};
+}
+
+namespace {
+/// The collectives of programs, each sort of them once.
+class Pieces {
+public:
+  std::string findFault(const program::ProgramT &program) {
+    const runtime::Mesh mesh = runtime::meshOf(program);
+    for (const auto &function : program.functions)
+      for (const auto &instruction : function->instructions)
+        if (const auto *collective = instruction->body.AsCollective())
+          if (std::string fault = findFault(program, mesh, *collective);
+              !fault.empty())
+            return instruction->node + ": " + fault;
+    return {};
+  }
+
+private:
+  std::string findFault(const program::ProgramT &program,
+                        const runtime::Mesh &mesh,
+                        const program::CollectiveT &collective) {
+    if (collective.group < 0)
+      return {};
+    runtime::CollectiveSpec spec = runtime::collectiveOf(program, collective);
+    if (llvm::is_contained(seen, spec))
+      return {};
+    std::string fault = runtime::findUnmatchedPiece(spec, mesh);
+    seen.push_back(std::move(spec));
+    return fault;
+  }
+
+  std::vector<runtime::CollectiveSpec> seen;
+};
+} // namespace
+
+std::string
+emit::findDisorder(const ModelFacts &facts,
+                   std::span<const program::ProgramT *const> programs) {
+  Pieces pieces;
+  for (const program::ProgramT *program : programs) {
+    if (std::string other = findOtherCommunicators(*programs[0], *program);
+        !other.empty())
+      return "positions " + std::to_string(programs[0]->position) + " and " +
+             std::to_string(program->position) +
+             " would create other communicators: their " + other + " differ";
+    if (std::string fault = findWideGroup(*program); !fault.empty())
+      return fault;
+    if (std::string fault = findOtherActions(
+            *program, facts.pipeline.positions[program->position]);
+        !fault.empty())
+      return fault;
+    if (std::string fault = pieces.findFault(*program); !fault.empty())
+      return fault;
+  }
+  return plan::replay(facts.pipeline).error;
+}
