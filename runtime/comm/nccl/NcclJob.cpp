@@ -97,9 +97,10 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
-Status NcclJob::split(int color, int key, NcclLane &lane) {
+Status NcclJob::split(int color, int key, NcclLane &lane, int mostBlocks) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  config.maxCTAs = mostBlocks;
   ncclComm_t comm = nullptr;
   const ncclResult_t result =
       library.ncclCommSplit(everybody().comm, color, key, &comm, &config);

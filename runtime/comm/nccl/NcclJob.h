@@ -40,8 +40,10 @@ public:
   Status open();
 
   /// The members of `color` among all ranks, in order of `key`, get a lane of
-  /// their own; a rank without a color gets none. All ranks call.
-  Status split(int color, int key, NcclLane &lane);
+  /// their own; a rank without a color gets none. A call of it takes
+  /// `mostBlocks` of a GPU at most, or as many as NCCL likes. All ranks call.
+  Status split(int color, int key, NcclLane &lane,
+               int mostBlocks = NCCL_CONFIG_UNDEF_INT);
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
   /// NCCL connects two ranks when they first call each other, and the host

@@ -4,10 +4,25 @@
 #include "runtime/comm/GroupList.h"
 #include "runtime/comm/nccl/StagedGroup.h"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
 namespace pcc::runtime {
+
+/// Blocks of a call that takes a message one way. Receives are posted early and
+/// wait on the GPU; those of all ways of a position leave most of the smallest
+/// GPU, which has about 100 multiprocessors, to what they wait for.
+static int blocksOfWay(std::span<const World::Way> ways) {
+  static constexpr int mostOfAll = 32, mostOfOne = 8;
+  std::map<int, int> waysOfPosition;
+  int most = 1;
+  for (const World::Way &way : ways)
+    for (const int position : {way.from, way.to})
+      most = std::max(most, ++waysOfPosition[position]);
+  return std::clamp(mostOfAll / most, 1, mostOfOne);
+}
 
 namespace {
 class NcclWorld final : public World {
@@ -56,8 +71,9 @@ public:
                   std::vector<std::unique_ptr<Group>> &created) override {
     created.clear();
     std::vector<std::vector<WayLane>> lanes(groups.size());
+    const int blocks = blocksOfWay(ways);
     for (const Way &way : ways)
-      if (Status status = joinWay(groups, way, lanes); status.failed())
+      if (Status status = joinWay(groups, way, blocks, lanes); status.failed())
         return status;
     for (size_t i = 0; i < groups.size(); ++i)
       created.push_back(indexAmong(groups[i], rank()) < 0
@@ -108,7 +124,7 @@ private:
 
   /// The sender is the first of its two.
   Status joinWay(const std::vector<std::vector<int>> &groups, const Way &way,
-                 std::vector<std::vector<WayLane>> &lanes) {
+                 int blocks, std::vector<std::vector<WayLane>> &lanes) {
     int color = NcclJob::noColor, key = 0;
     for (size_t i = 0; i < groups.size(); ++i)
       if (const int index = indexAmong(groups[i], rank());
@@ -117,7 +133,7 @@ private:
         key = index == way.from ? 0 : 1;
       }
     NcclLane lane;
-    if (Status status = job->split(color, key, lane); status.failed())
+    if (Status status = job->split(color, key, lane, blocks); status.failed())
       return status;
     if (color == NcclJob::noColor)
       return Status::success();

@@ -2,8 +2,9 @@
 //
 // Ranks are processes that share a folder. What NCCL would hang on hangs here
 // as well: a send ends when its receive has come, calls of a communicator
-// follow one another. Members must make the same calls, and calls of
-// communicators that two ranks share in the same order.
+// follow one another, and a call that the GPU has no room for waits for others
+// to end. Members must make the same calls, and calls of communicators that two
+// ranks share in the same order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,7 @@ struct Comm {
   std::string name;
   std::vector<int> members; ///< world ranks
   int self = 0;             ///< among them
+  int blocks = 32;          ///< of a call: NCCL takes no more
   int64_t calls = 0, splits = 0;
   std::map<int, int64_t> sent, received; ///< by peer
   ncclResult_t state = ncclSuccess;
@@ -99,6 +101,24 @@ static ElementType elementOf(ncclDataType_t type) {
   default:
     return ElementType::F32;
   }
+}
+
+/// A call holds a multiprocessor per block from when it begins to its end, as
+/// an A100 has them.
+static std::function<bool()> inRoom(const Comm &comm,
+                                    std::function<bool()> advance) {
+  static int free = 108;
+  return [blocks = comm.blocks, advance = std::move(advance),
+          hasRoom = std::make_shared<bool>(false)] {
+    if (!*hasRoom && free < blocks)
+      return false;
+    if (!std::exchange(*hasRoom, true))
+      free -= blocks;
+    if (!advance())
+      return false;
+    free += blocks;
+    return true;
+  };
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,7 +241,7 @@ giveNow(ncclComm_t handle, cudaStream_t stream, Collective what, const void *in,
       {reinterpret_cast<uintptr_t>(out), outBytes, true}};
   const MakeWork meet = [=, &comm] {
     auto meeting = std::make_shared<Meeting>(comm, what, in, inBytes, finish);
-    return [meeting] { return meeting->advance(); };
+    return inRoom(comm, [meeting] { return meeting->advance(); });
   };
   const bool isOrdered =
       gpu.give(*reinterpret_cast<Stream *>(stream), what.kind, accesses, meet);
@@ -344,7 +364,7 @@ static ncclResult_t giveTransfers(std::vector<Transfer> transfers) {
     auto all = std::make_shared<std::vector<Transfer>>(transfers);
     for (Transfer &transfer : *all)
       transfer.name = nextName(transfer);
-    return [all] { return advanceAll(*all); };
+    return inRoom(*all->front().comm, [all] { return advanceAll(*all); });
   };
   const bool isOrdered = gpu.give(stream, "a transfer", accesses, travel);
   return isOrdered ? ncclSuccess : refuse(first, ncclInvalidUsage, gpu.error);
@@ -396,7 +416,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int size, ncclUniqueId id,
 
 /// Every rank leaves its color and key, and waits for those of all.
 ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key,
-                           ncclComm_t *made, ncclConfig_t *) {
+                           ncclComm_t *made, ncclConfig_t *config) {
   Comm &parent = commOf(handle);
   const std::string name =
       parent.name + ".split" + std::to_string(parent.splits++);
@@ -419,6 +439,8 @@ ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key,
   auto comm = std::make_unique<Comm>();
   comm->mailbox = parent.mailbox;
   comm->name = name + "." + std::to_string(color);
+  if (config->maxCTAs != NCCL_CONFIG_UNDEF_INT)
+    comm->blocks = config->maxCTAs;
   for (const auto &[theirKey, member] : chosen) {
     if (member == parent.self)
       comm->self = int(comm->members.size());
