@@ -1,6 +1,7 @@
 //===- LocalLauncher.cpp - starts ranks on this host ----------------------===//
 
 #include "runtime/launch/LocalLauncher.h"
+#include "runtime/launch/rendezvous/Address.h"
 #include "runtime/program/Status.h"
 
 #include <chrono>
@@ -24,7 +25,11 @@ using Clock = std::chrono::steady_clock;
 /// that is gone, whose number another may have.
 class Children {
 public:
-  explicit Children(int count) : parent(getpid()) {
+  explicit Children(int count)
+      : parent(getpid()),
+        meetingPlace("unix:@pcc-" + std::to_string(geteuid()) + "-run-" +
+                     std::to_string(parent) + "-" +
+                     std::to_string(Clock::now().time_since_epoch().count())) {
     std::signal(SIGCHLD, SIG_DFL);
     sigemptyset(&handled);
     for (int signal : {SIGCHLD, SIGINT, SIGTERM})
@@ -83,6 +88,7 @@ private:
         {"PCC_LOCAL_SIZE", count}};
     for (const auto &[name, value] : variables)
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
+    setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
   }
 
   /// One of them, or 0 when it is time to look.
@@ -136,6 +142,8 @@ private:
   }
 
   const pid_t parent;
+  /// Where nobody has said one: a name that no other job of this host has.
+  const std::string meetingPlace;
   sigset_t handled, before;
   std::vector<pid_t> pids; ///< of those that have not ended
   int failure = Done;

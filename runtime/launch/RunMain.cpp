@@ -41,6 +41,22 @@ static Status findRank(const Environment &environment,
   return identity ? checkWorldSize(*identity, worldSize) : Status::success();
 }
 
+/// How many ranks this process is to start, as pcc run asks or as those on GPUs
+/// need no launcher; 0 if it is one itself.
+static int ranksToLaunch(const std::string &bundle) {
+  if (const char *count = std::getenv(kLaunchVariable)) {
+    const int numRanks = std::atoi(count);
+    unsetenv(kLaunchVariable);
+    return numRanks;
+  }
+  std::optional<Identity> identity;
+  const int worldSize = countRanks(bundle);
+  const Status status = findIdentity(currentEnvironment(), identity);
+  return status.ok() && !identity && worldSize > 1 && isForGpus(bundle)
+             ? worldSize
+             : 0;
+}
+
 static Status becomeRank(const std::string &bundle, int rank, char **argv) {
   const std::string program = bundle + "/" + rankFileName(rank);
   if (Status status = checkSeal(program); status.failed())
@@ -61,14 +77,11 @@ static void announce(const Environment &environment, int rank) {
 }
 
 int main(int, char **argv) {
-  if (const char *count = std::getenv(kLaunchVariable)) {
-    const int numRanks = std::atoi(count);
-    unsetenv(kLaunchVariable);
+  const std::string bundle = ownFolder();
+  if (const int numRanks = ranksToLaunch(bundle))
     if (const int code = launchRanks(numRanks); code >= 0)
       return code;
-  }
   const Environment environment = currentEnvironment();
-  const std::string bundle = ownFolder();
   int rank = 0;
   Status status = findRank(environment, bundle, rank);
   announce(environment, rank);

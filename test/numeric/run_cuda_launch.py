@@ -126,6 +126,8 @@ def meet(folder, launcher, plan):
     world = pcc.inspect(bundle)["world"]
     if launcher == "mpirun":
         code, out, err = pcc.call(*RUN, *steps, command=mpirun(world, os.path.join(bundle, "run")), env=fake(folder), timeout=60)
+    elif launcher == "nobody":
+        code, out, err = pcc.call(*RUN, *steps, command=[os.path.join(bundle, "run")], env=fake(folder), timeout=60)
     else:
         os.mkdir(os.path.join(folder, "long" * 30))
         job = Job(folder, launcher.replace("FOLDER", folder).replace("PORT", free_port()), [bundle] * world, steps)
@@ -259,7 +261,7 @@ def stopped_by_launcher(folder):
         raise pcc.Failure(f"exit code {process.returncode}, ranks {ranks}")
 
 
-for where, p in (("mpirun", "pp"), ("mpirun", "dp,tp"), ("torchrun", "pp"), ("torchrun", "dp,tp"), ("srun", "pp"), ("srun", "dp,tp"),
+for where, p in (("nobody", "pp"), ("nobody", "dp,tp"), ("mpirun", "pp"), ("mpirun", "dp,tp"), ("torchrun", "pp"), ("torchrun", "dp,tp"), ("srun", "pp"), ("srun", "dp,tp"),
                  ("unix:FOLDER/meet", "pp"), ("unix:FOLDER/" + "long" * 30 + "/meet", "pp"), ("tcp://127.0.0.1:PORT", "pp")):
     CASES[f"{where} {p}"] = lambda where=where, p=p: meet(where, p)
 for where in ("torchrun", "srun"):
