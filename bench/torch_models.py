@@ -52,7 +52,7 @@ class Gpt2(Named):
         return self.head(x) if "ln_f.weight" in self else x
 
     def embed(self, ids):
-        return F.embedding(ids, self["wte.weight"]) + F.embedding(torch.arange(ids.shape[1]), self["wpe.weight"])
+        return F.embedding(ids, self["wte.weight"]) + F.embedding(torch.arange(ids.shape[1], device=ids.device), self["wpe.weight"])
 
     def layer(self, x, name):
         qkv = self.linear(self.norm(x, f"{name}.ln_1", 1e-5), f"{name}.attn.c_attn")

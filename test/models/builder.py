@@ -19,6 +19,7 @@ import decoders
 import encoders
 import experts
 import numpy as np
+import onnx
 import perceptrons
 from graph import Graph
 
@@ -32,6 +33,20 @@ def build(model, path, opset=18, style="dynamo", seed=0, static=None, external=F
     MODELS[model](graph, **options)
     graph.save(path, external, alignment)
     return graph
+
+
+def without_weights(path):
+    """Says of a model's weights that they lie in a file, which is not there; returns its output."""
+    model = onnx.load(path, load_external_data=False)
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims:
+            tensor.raw_data = b""  # what external data is said of
+            onnx.external_data_helper.set_external_data(tensor, "absent.bin")
+            tensor.ClearField("raw_data")
+            tensor.ClearField("float_data")
+    with open(path, "wb") as file:
+        file.write(model.SerializeToString())
+    return model.graph.output[0].name
 
 
 def add_option(parser, name, default):

@@ -9,28 +9,14 @@ Models are those of run_numeric.py.
 import os
 import tempfile
 
-import onnx
 import pcc
 from run_cuda import TARGET, fake
-from run_numeric import dims_of, place
+from run_numeric import builder, dims_of, place
 
 PLANS = ["tp=1", "tp=2", "tp=4", "tp=3", "pp=2", "dp=2,preset=zero1", "dp=4,preset=zero3", "tp=2,pp=2"]
 MODELS = ["mlp-odd", "gpt2", "gpt2-odd", "llama-odd", "bert", "resnet", "unet", "moe"]
 PRECISIONS = {"": [], " bf16": ["--dtype", "bf16"], " f16": ["--dtype", "f16"]}
 CASES = {}
-
-
-def without_weights(path):
-    """Says of a model's weights that they lie in a file, which is not there; returns its output."""
-    model = onnx.load(path)
-    for tensor in model.graph.initializer:
-        if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims:
-            onnx.external_data_helper.set_external_data(tensor, "absent.bin")
-            tensor.ClearField("raw_data")
-            tensor.ClearField("float_data")
-    with open(path, "wb") as file:
-        file.write(model.SerializeToString())
-    return model.graph.output[0].name
 
 
 def weights(bundle, *options, **settings):
@@ -46,7 +32,7 @@ def check(name, plan, options):
     with tempfile.TemporaryDirectory() as folder:
         path, inputs = place(name, folder)
         dims = pcc.dim_options(dims_of(path, inputs))
-        loss = f"mse({without_weights(path)}, labels)"
+        loss = f"mse({builder.without_weights(path)}, labels)"
         options = [*dims, *options, "--train", "--loss", loss, "--optimizer", "sgd", "--lr", 0, "--random-weights", 7]
         bundle, plain = os.path.join(folder, "gpu.pcc"), os.path.join(folder, "cpu.pcc")
         pcc.succeed(path, "-o", plain, *options)
@@ -60,7 +46,7 @@ def launches():
     """The first launch behind those of a step is there: before it, launches have made the weights."""
     with tempfile.TemporaryDirectory() as folder:
         path, inputs = place("mlp", folder)
-        without_weights(path)
+        builder.without_weights(path)
         bundle = os.path.join(folder, "gpu.pcc")
         pcc.succeed(path, "-o", bundle, *pcc.dim_options(dims_of(path, inputs)), "--random-weights", 7, *TARGET)
         first = pcc.inspect(bundle)["kernels"]["calls"] + 1

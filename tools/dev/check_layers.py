@@ -33,7 +33,7 @@ LAYERS = [
     (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", r"runtime/program/.*"]),
     (r"runtime/(device|comm)/.*",        [OWN, r"runtime/program/.*"]),
     (r"runtime/.*",                      [r"runtime/.*"]),
-    (r"bench/.*",                        [r"passes/Compile\.h", r"passes/plan/.*", r"runtime/.*"]),
+    (r"bench/.*",                        [OWN, r"passes/Compile\.h", r"passes/plan/.*", r"runtime/.*"]),
 ]
 OURS = re.compile(r"(dialects|passes|runtime|tools|test|bench|python-bindings)/")
 

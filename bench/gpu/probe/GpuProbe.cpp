@@ -1,0 +1,134 @@
+//===- GpuProbe.cpp - looks at the instructions of a bundle on a GPU ------===//
+//
+//   gpu-probe check BUNDLE   every kernel beside its twin
+//   gpu-probe time BUNDLE    seconds of every instruction, and of a copy
+//
+// Of a bundle for one rank; one step with random inputs. Prints JSON.
+//
+//===----------------------------------------------------------------------===//
+
+#include "bench/gpu/probe/ProbedDevice.h"
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/engine/Engine.h"
+#include "runtime/launch/Bundle.h"
+#include "runtime/launch/GpuEnvironment.h"
+#include "runtime/launch/RankImage.h"
+#include "runtime/program/Operands.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+using namespace pcc;
+using namespace pcc::bench;
+using namespace pcc::runtime;
+using Json = nlohmann::ordered_json;
+
+/// All that the instruction names, once.
+static int64_t bytesOf(const program::ProgramT &program,
+                       const program::InstructionT &instruction) {
+  int64_t bytes = 0;
+  for (int32_t buffer : buffersOf(instruction))
+    bytes += program.buffers[size_t(buffer)]->bytes;
+  return bytes;
+}
+
+static std::string typeOf(const program::ProgramT &program, int32_t buffer) {
+  return std::string(
+      nameOf(runtime::typeOf(program.buffers[size_t(buffer)]->type)));
+}
+
+static Json toJson(const program::ProgramT &program,
+                   const Observation &observation) {
+  const program::InstructionT &instruction = *observation.instruction;
+  Json json;
+  json["kind"] = program::EnumNameInstructionBody(instruction.body.type);
+  json["node"] = instruction.node;
+  json["runs"] = observation.runs;
+  json["bytes"] = bytesOf(program, instruction);
+  if (const program::KernelT *kernel = instruction.body.AsKernel())
+    json["kernel"] = kernel->kernel;
+  if (const program::MatmulT *product = instruction.body.AsMatmul()) {
+    json["batch"] = product->batch;
+    json["m"] = product->m;
+    json["n"] = product->n;
+    json["k"] = product->k;
+    json["dtype"] = typeOf(program, product->a);
+  }
+  if (observation.difference) {
+    json["error"] = observation.difference->error;
+    json["dtype"] = observation.difference->type;
+  } else {
+    json["seconds"] = observation.seconds;
+  }
+  return json;
+}
+
+/// Bytes per second that a copy within the GPU's memory reads and writes.
+static Status measureCopy(Device &gpu, double &bandwidth) {
+  constexpr int64_t bytes = int64_t(256) << 20;
+  char *from = nullptr, *to = nullptr;
+  for (char **data : {&from, &to})
+    if (Status status = gpu.allocate(bytes, *data); status.failed())
+      return status;
+  const StridedCopy whole{0, 0, {{bytes, 1, 1}}};
+  double seconds = 0;
+  Status status = bench::time(
+      gpu, [&] { return gpu.copy({&whole, 1}, from, to, 1); }, seconds);
+  bandwidth = 2 * double(bytes) / seconds;
+  return status;
+}
+
+static Status probe(Probe what, const std::string &bundle, Json &result) {
+  if (countRanks(bundle) != 1)
+    return Status::error(WrongWorld, "the bundle is not for one rank");
+  std::vector<const ProgramImage *> images;
+  if (Status status = loadImages(bundle, 1, images); status.failed())
+    return status;
+  setGpuEnvironment(0, /*isShared=*/false);
+  std::unique_ptr<Device> gpu;
+  CudaContext *context = nullptr;
+  if (Status status = createCudaDevice(0, false, bundle, gpu, context);
+      status.failed())
+    return status;
+  if (double bandwidth = 0; what == Probe::Time) {
+    if (Status status = measureCopy(*gpu, bandwidth); status.failed())
+      return status;
+    result["copy_bytes_per_second"] = bandwidth;
+  }
+  RunOptions options;
+  options.bundle = bundle;
+  options.randomInputs = 1;
+  options.recordSteps = false;
+  options.quiet = true;
+  options.isEmbedded = true;
+  options.timeout = options.loadTimeout;
+  const auto world = createOnlyWorld(std::make_shared<FlightRecorder>(0));
+  ProbedDevice device(*gpu, what);
+  const auto rank = createRank(*images[0], options, *world, device);
+  if (Status status = rank->run(); status.failed())
+    return status;
+  result["instructions"] = Json::array();
+  for (const auto &observation : device.all())
+    if (observation->runs > 0)
+      result["instructions"].push_back(toJson(rank->program(), *observation));
+  return Status::success();
+}
+
+int main(int argc, char **argv) {
+  const std::string verb = argc == 3 ? argv[1] : "";
+  if (verb != "check" && verb != "time") {
+    std::fputs("usage: gpu-probe check|time BUNDLE\n", stderr);
+    return WrongUsage;
+  }
+  Json result;
+  const Status status =
+      probe(verb == "check" ? Probe::Check : Probe::Time, argv[2], result);
+  if (status.failed()) {
+    std::fprintf(stderr, "gpu-probe: error: %s\n", status.message().c_str());
+    return status.code();
+  }
+  std::puts(result.dump(1).c_str());
+  return Done;
+}

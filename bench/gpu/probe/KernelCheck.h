@@ -1,0 +1,61 @@
+//===- KernelCheck.h - a kernel beside its twin ---------------------------===//
+
+#ifndef PCC_BENCH_GPU_PROBE_KERNELCHECK_H
+#define PCC_BENCH_GPU_PROBE_KERNELCHECK_H
+
+#include "runtime/device/Device.h"
+
+#include <functional>
+
+namespace pcc::bench {
+
+/// Where the results of a kernel and of the processor's kernel of the same
+/// number differ most.
+struct Difference {
+  /// The largest difference over the largest magnitude that the twin has
+  /// computed; where sums cancel, and what is left is below 1e-4 of what was
+  /// read, over the largest magnitude of that.
+  double error = 0;
+  std::string type; ///< of the result: "bf16"
+};
+
+/// Calls the processor's kernel with the buffers of a GPU's, before the GPU
+/// writes them, and compares. One thread computes all of it.
+class KernelCheck {
+public:
+  KernelCheck(const runtime::LoadContext &context,
+              const program::KernelT &kernel, runtime::KernelFunction twin)
+      : context(context), kernel(kernel), twin(twin) {}
+
+  /// `launch` has the GPU do its part, and returns when that is done.
+  runtime::Status run(const runtime::RunContext &run,
+                      const std::function<runtime::Status()> &launch,
+                      Difference &difference);
+
+private:
+  /// Host memory for all that one launch touches: buffers that share bytes on
+  /// the GPU share them here.
+  struct Region {
+    uintptr_t begin, end;
+    std::vector<char> bytes;
+  };
+
+  runtime::Status mirror(int64_t microbatch);
+  char *find(void *address);
+  std::vector<int64_t> scalarsAt(const runtime::Coordinates &at) const;
+  runtime::Status compare(size_t buffer, int64_t microbatch,
+                          Difference &difference);
+  int64_t bytesOf(size_t buffer) const;
+  runtime::ElementType typeOf(size_t buffer) const;
+  bool isResult(size_t buffer) const;
+
+  const runtime::LoadContext context;
+  const program::KernelT &kernel;
+  const runtime::KernelFunction twin;
+  std::vector<Region> regions;
+  double largestRead = 0;
+};
+
+} // namespace pcc::bench
+
+#endif // PCC_BENCH_GPU_PROBE_KERNELCHECK_H

@@ -1,0 +1,116 @@
+//===- ProbedDevice.cpp - a device whose instructions are looked at -------===//
+
+#include "bench/gpu/probe/ProbedDevice.h"
+#include "runtime/device/cpu/InstructionSet.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace pcc::bench {
+
+using namespace pcc::runtime;
+using Clock = std::chrono::steady_clock;
+
+Status finish(Device &gpu) {
+  for (bool isDone = false; !isDone;)
+    if (Status status = gpu.poll(isDone); status.failed())
+      return status;
+  return Status::success();
+}
+
+Status time(Device &gpu, const std::function<Status()> &work, double &seconds) {
+  constexpr int most = 20;
+  if (Status status = finish(gpu); status.failed())
+    return status;
+  const auto begin = Clock::now();
+  for (int i = 0; i < most; ++i)
+    if (Status status = work(); status.failed())
+      return status;
+  if (Status status = finish(gpu); status.failed())
+    return status;
+  seconds = std::chrono::duration<double>(Clock::now() - begin).count() / most;
+  return Status::success();
+}
+
+namespace {
+class TimedOperation : public Operation {
+public:
+  TimedOperation(Device &gpu, std::unique_ptr<Operation> timed,
+                 Observation &seen)
+      : gpu(gpu), timed(std::move(timed)), seen(seen) {}
+
+  Status run(const RunContext &run) override {
+    double seconds = 0;
+    Status status = time(gpu, [&] { return timed->run(run); }, seconds);
+    seen.seconds = seen.runs++ ? std::min(seen.seconds, seconds) : seconds;
+    return status;
+  }
+
+private:
+  Device &gpu;
+  const std::unique_ptr<Operation> timed;
+  Observation &seen;
+};
+
+class CheckedOperation : public Operation {
+public:
+  CheckedOperation(Device &gpu, std::unique_ptr<Operation> checked,
+                   KernelCheck check, Observation &seen)
+      : gpu(gpu), checked(std::move(checked)), check(std::move(check)),
+        seen(seen) {
+    seen.difference.emplace();
+  }
+
+  Status run(const RunContext &run) override {
+    ++seen.runs;
+    if (Status status = finish(gpu); status.failed())
+      return status;
+    return check.run(
+        run,
+        [&] {
+          Status status = checked->run(run);
+          return status.failed() ? status : finish(gpu);
+        },
+        *seen.difference);
+  }
+
+private:
+  Device &gpu;
+  const std::unique_ptr<Operation> checked;
+  KernelCheck check;
+  Observation &seen;
+};
+} // namespace
+
+Status ProbedDevice::prepare(const LoadContext &context,
+                             const program::InstructionT &instruction,
+                             std::unique_ptr<Operation> &op) {
+  if (Status status = gpu.prepare(context, instruction, op); status.failed())
+    return status;
+  if (op->isOfHost())
+    return Status::success();
+  const program::KernelT *kernel = instruction.body.AsKernel();
+  if (probe == Probe::Check && !kernel)
+    return Status::success();
+  Observation &seen =
+      *observations.emplace_back(std::make_unique<Observation>());
+  seen.instruction = &instruction;
+  if (probe == Probe::Time) {
+    op = std::make_unique<TimedOperation>(gpu, std::move(op), seen);
+    return Status::success();
+  }
+  const KernelFunction *twins = nullptr;
+  if (Status status =
+          chooseVariant(context.image, context.program.num_kernels, twins);
+      status.failed())
+    return status;
+  if (!twins)
+    return Status::error(WrongUsage, "the bundle has no kernels for "
+                                     "processors: compile it with --cpu");
+  op = std::make_unique<CheckedOperation>(
+      gpu, std::move(op), KernelCheck(context, *kernel, twins[kernel->kernel]),
+      seen);
+  return Status::success();
+}
+
+} // namespace pcc::bench
