@@ -108,6 +108,11 @@ public:
   /// before is done; complete on return.
   virtual Status upload(void *to, const void *from, size_t bytes) = 0;
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
+  /// Begins to copy from what allocateOfHost() gave to the device's memory; the
+  /// host leaves it alone until that is done.
+  virtual Status beginUpload(void *to, const void *from, size_t bytes) {
+    return upload(to, from, bytes);
+  }
   /// Begins to set the device's memory to 0.
   virtual Status clear(void *data, size_t bytes) = 0;
   /// Begins to copy elements of `size` bytes within the device's memory, from

@@ -11,21 +11,37 @@ Status HostBuffers::open() {
     if (input->buffer < 0)
       continue;
     const program::BufferT &buffer = *program.buffers[size_t(input->buffer)];
-    char *data = nullptr;
-    if (Status status = device.allocateOfHost(
-            (buffer.slots - 1) * buffer.slot_stride + buffer.bytes, data);
-        status.failed())
-      return status;
-    copies.setBase(input->buffer, data);
+    for (BufferTable *table : {&copies, &spare}) {
+      char *data = nullptr;
+      if (Status status = device.allocateOfHost(
+              (buffer.slots - 1) * buffer.slot_stride + buffer.bytes, data);
+          status.failed())
+        return status;
+      table->setBase(input->buffer, data);
+    }
   }
   return Status::success();
 }
 
-Status HostBuffers::upload(int32_t buffer, int64_t slot) {
-  return device.sharesHostMemory()
-             ? Status::success()
-             : device.upload(buffers.at(buffer, slot), copies.at(buffer, slot),
-                             bytesOf(buffer));
+Status HostBuffers::beginStep() {
+  if (device.sharesHostMemory())
+    return Status::success();
+  for (const auto &input : program.inputs) {
+    const int32_t buffer = input->buffer;
+    if (buffer < 0)
+      continue;
+    void *const before = copies.at(buffer, 0);
+    copies.setBase(buffer, spare.at(buffer, 0));
+    spare.setBase(buffer, before);
+    for (int32_t slot = 0; slot < program.buffers[size_t(buffer)]->slots;
+         ++slot)
+      if (Status status =
+              device.beginUpload(buffers.at(buffer, slot),
+                                 copies.at(buffer, slot), bytesOf(buffer));
+          status.failed())
+        return status;
+  }
+  return Status::success();
 }
 
 Status HostBuffers::read(int32_t buffer, int64_t microbatch,

@@ -17,18 +17,24 @@ public:
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
       : program(program), device(device), buffers(buffers), copies(program),
-        copied(program.buffers.size()) {}
+        spare(program), copied(program.buffers.size()) {}
 
-  /// Makes room for the inputs.
+  /// Makes room for the inputs: twice, so that those of the next step can be
+  /// written while the device has the step's.
   Status open();
 
-  /// Where the host has the inputs; what it writes there, the device sees after
-  /// upload().
+  /// Where the host has the inputs of the step.
   const BufferTable &inputs() const {
     return device.sharesHostMemory() ? buffers : copies;
   }
-  /// One slot of an input.
-  Status upload(int32_t buffer, int64_t slot);
+  /// Where it writes those of the next one.
+  const BufferTable &nextInputs() const {
+    return device.sharesHostMemory() ? buffers : spare;
+  }
+  /// Whether that may be done during the step.
+  bool canWriteAhead() const { return !device.sharesHostMemory(); }
+  /// What was written is the step's, and begins to go to the device.
+  Status beginStep();
 
   /// What an output is in a microbatch, when all that was begun is done. Valid
   /// until the next call for that buffer.
@@ -42,7 +48,8 @@ private:
   const program::ProgramT &program;
   Device &device;
   const BufferTable &buffers;
-  BufferTable copies; ///< of inputs
+  /// Of inputs: the step's, and the next one's.
+  BufferTable copies, spare;
   /// Of outputs, when they are read first.
   std::vector<std::vector<std::byte>> copied;
 };

@@ -160,6 +160,7 @@ Status Inputs::open(const InputArrays &given) {
     if (Status status = tokens.open(options, program); status.failed())
       return status;
   sources.resize(program.inputs.size());
+  ahead.reset();
   for (size_t i = 0; i < sources.size(); ++i) {
     const program::InputT &input = *program.inputs[i];
     Source &source = sources[i];
@@ -209,7 +210,7 @@ void Inputs::fill(const program::InputT &input, const Source &source,
   else
     base = sample / program.samples * ofStep;
   const auto fillFrom = [&](const InputSource &from) {
-    fillBuffer(program, input, mesh, at, from, buffers.inputs());
+    fillBuffer(program, input, mesh, at, from, buffers.nextInputs());
   };
   if (source.array)
     fillFrom({source.array->data, source.array->type, 0, ofStep});
@@ -224,18 +225,24 @@ void Inputs::fill(const program::InputT &input, const Source &source,
     fillFrom(InputSource(source.random));
 }
 
-Status Inputs::read(int64_t sample) const {
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const program::InputT &input = *program.inputs[i];
-    if (input.buffer < 0)
-      continue;
-    fill(input, sources[i], sample);
-    const int32_t slots = program.buffers[size_t(input.buffer)]->slots;
-    for (int32_t slot = 0; slot < slots; ++slot)
-      if (Status status = buffers.upload(input.buffer, slot); status.failed())
-        return status;
-  }
-  return Status::success();
+void Inputs::fill(int64_t sample) const {
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (program.inputs[i]->buffer >= 0)
+      fill(*program.inputs[i], sources[i], sample);
+}
+
+void Inputs::readAhead(int64_t sample) {
+  if (!buffers.canWriteAhead())
+    return;
+  fill(sample);
+  ahead = sample;
+}
+
+Status Inputs::read(int64_t sample) {
+  if (ahead != sample)
+    fill(sample);
+  ahead.reset();
+  return buffers.beginStep();
 }
 
 } // namespace pcc::runtime

@@ -50,7 +50,10 @@ public:
   /// Fills this rank's input buffers of all microbatches with what the step
   /// sees that begins with sample `sample`, from 0; padding becomes zero. After
   /// the last sample of --data comes its first one again.
-  Status read(int64_t sample) const;
+  Status read(int64_t sample);
+  /// Does most of that during the step before, where the device has memory of
+  /// its own.
+  void readAhead(int64_t sample);
 
 private:
   struct Source {
@@ -67,6 +70,7 @@ private:
 
   Status checkName(const std::string &name) const;
   Status open(const program::InputT &input, Source &source) const;
+  void fill(int64_t sample) const;
   void fill(const program::InputT &input, const Source &source,
             int64_t sample) const;
   bool isCutInSamples(const program::InputT &input) const;
@@ -79,6 +83,8 @@ private:
   HostBuffers &buffers;
   TokenStream tokens;
   std::vector<Source> sources; ///< of the program's inputs
+  /// Of the step whose inputs lie ready.
+  std::optional<int64_t> ahead;
 };
 
 } // namespace pcc::runtime

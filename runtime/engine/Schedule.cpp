@@ -268,9 +268,11 @@ Status Schedule::begin(const Mesh &mesh, const Coordinates &at,
 }
 
 Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
-                         StepLog &log) {
+                         StepLog &log, const std::function<void()> &meanwhile) {
   if (Status status = begin(mesh, at, spent, log); status.failed())
     return status;
+  if (meanwhile)
+    meanwhile();
   const StopWatch computing;
   Status status = waitForQueue(*device, *world);
   spent.compute += computing.seconds();

@@ -10,6 +10,7 @@
 #include "runtime/engine/StepLog.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -47,9 +48,9 @@ public:
   void keepApart() { mayRecord = false; }
 
   /// Runs one step, adds the time spent, and tells `log` what it does, unless
-  /// the device replays the step.
+  /// the device replays the step. Calls `meanwhile` when all of it was begun.
   Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
-                 StepLog &log);
+                 StepLog &log, const std::function<void()> &meanwhile = {});
 
 private:
   struct Step {

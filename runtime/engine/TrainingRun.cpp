@@ -29,7 +29,7 @@ bool trains(const program::ProgramT &program) {
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
                          World &world, TrainedState &state,
-                         HostBuffers &buffers, const Inputs &inputs,
+                         HostBuffers &buffers, Inputs &inputs,
                          Schedule &schedule, StepLog &log, Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
       state(state), buffers(buffers), inputs(inputs), schedule(schedule),
@@ -191,7 +191,7 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   std::fflush(metricsFile);
 }
 
-Status TrainingRun::step(RankReport &report) {
+Status TrainingRun::step(RankReport &report, bool isLast) {
   if (options.isGivenUp && options.isGivenUp())
     return givenUp();
   if (rankOfLoss < 0)
@@ -201,7 +201,11 @@ Status TrainingRun::step(RankReport &report) {
   if (Status status = inputs.read(position.samples); status.failed())
     return status;
   const StopWatch watch;
-  if (Status status = schedule.runStep(mesh, at, report.spent, log);
+  const auto readAhead = [&] {
+    if (!isLast)
+      inputs.readAhead(position.samples + program.samples);
+  };
+  if (Status status = schedule.runStep(mesh, at, report.spent, log, readAhead);
       status.failed())
     return status;
   report.steps.push_back(watch.seconds());
@@ -271,7 +275,8 @@ Status TrainingRun::run(RankReport &report) {
   world.setDeadline(options.timeout);
   int signal = 0;
   for (int64_t done = 0; done < options.steps && signal == 0; ++done) {
-    if (Status status = step(report); status.failed())
+    if (Status status = step(report, done + 1 == options.steps);
+        status.failed())
       return status;
     if (Status status = gatherPeakLive(); status.failed())
       return status;

@@ -30,7 +30,7 @@ public:
   /// All of these must outlive this.
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
-              TrainedState &state, HostBuffers &buffers, const Inputs &inputs,
+              TrainedState &state, HostBuffers &buffers, Inputs &inputs,
               Schedule &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
@@ -43,8 +43,9 @@ public:
 
   /// See loadCheckpoint; adds its notes.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
-  /// One step on the inputs that have its number. Tells nobody.
-  Status step(RankReport &report);
+  /// One step on the inputs that have its number, and, but for the last, reads
+  /// the next ones meanwhile. Tells nobody.
+  Status step(RankReport &report, bool isLast = true);
   /// Saves where the run stands.
   Status save(const std::string &directory);
 
@@ -73,7 +74,7 @@ private:
   World &world;
   TrainedState &state;
   HostBuffers &buffers;
-  const Inputs &inputs;
+  Inputs &inputs;
   Schedule &schedule;
   StepLog &log;
   Progress &progress;

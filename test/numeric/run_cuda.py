@@ -11,6 +11,7 @@ import os
 import tempfile
 
 import executed
+import numpy as np
 import onnx
 import pcc
 from run_numeric import MODELS, RUN_TOLERANCE, builder, dims_of, oracle, place, prepare, real_models
@@ -87,6 +88,29 @@ def train(name, plan, optimizer=ADAMW, tolerance=RUN_TOLERANCE):
                     raise pcc.Failure(f"step {step}: loss and norm {pair[0]}, on a processor {pair[1]}")
 
 
+def feed(plan):
+    """Each step has inputs of its own, which are read while the GPU is busy with those before; an index outside its table ends the step
+    that has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, data = os.path.join(folder, "model.onnx"), os.path.join(folder, "data")
+        builder.build("gpt2", path, layers=2)
+        tokens = np.random.default_rng(5).integers(0, 509, [6, 8, 17])
+        options = ["--dim", "batch=8", "--dim", "seq=16", "--train", "--loss", "cross_entropy(logits, labels)", *ADAMW]
+        run = ["run", bundle := os.path.join(folder, "model.pcc"), "--data", data, "-q", "--steps"]
+        oracle.save(data, {"input_ids": tokens[..., :-1], "labels": tokens[..., 1:]})
+        pcc.succeed(path, "-o", bundle, *options)
+        want = steps(pcc.succeed(*run, 8))
+        pcc.succeed(path, "-o", bundle, *TARGET, *options, *pcc.plan_options(plan))
+        got = {kind: steps(pcc.succeed(*run, 8, *said, env=fake(folder, settings)))
+               for kind, said, settings in (("graph", [], ""), ("kernels", ["--no-graph"], "seed=3"))}
+        executed.compare({k: np.array(v) for k, v in got.items()}, {k: np.array(want) for k in got}, RUN_TOLERANCE)
+        tokens[4, 3, 2] = 509
+        oracle.save(data, {"input_ids": tokens[..., :-1], "labels": tokens[..., 1:]})
+        code, said, err = pcc.call(*run, 6, env=fake(folder))
+        if code != 10 or "509" not in err or steps(said) != got["graph"][:4]:
+            raise pcc.Failure(f"exit code {code} after {steps(said)}: {err[:300]}")
+
+
 for model in list(MODELS) + ["real:" + n for n in real_models()]:
     for p in PLANS:
         if not (model.startswith(WHOLE_BATCH) and "microbatches" in p):
@@ -97,6 +121,8 @@ for model in TRAINED:
     for p in TRAINING_PLANS:
         CASES[f"train {model} {p}"] = lambda m=model, p=p: train(m, p)
 
+for p in ("tp=1", "pp=2,microbatches=4", "dp=2,tp=2"):
+    CASES[f"feed {p}"] = lambda p=p: feed(p)
 for p in UPDATE_PLANS:
     for update, (o, t) in UPDATES.items():
         CASES[f"train gpt2 {p} {update}"] = lambda p=p, o=o, t=t: train("gpt2", p, o, t)

@@ -49,6 +49,10 @@ public:
   runtime::Status download(void *to, const void *from, size_t bytes) override {
     return gpu.download(to, from, bytes);
   }
+  runtime::Status beginUpload(void *to, const void *from,
+                              size_t bytes) override {
+    return gpu.beginUpload(to, from, bytes);
+  }
   runtime::Status clear(void *data, size_t bytes) override {
     return gpu.clear(data, bytes);
   }

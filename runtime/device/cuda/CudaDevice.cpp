@@ -50,12 +50,15 @@ public:
   }
 
   Status upload(void *to, const void *from, size_t bytes) override {
-    if (bytes == 0)
-      return Status::success();
-    Status status = gpu.check(gpu.driver().cuMemcpyHtoDAsync(
-                                  addressOf(to), from, bytes, gpu.stream()),
-                              "cuMemcpyHtoDAsync");
+    Status status = beginUpload(to, from, bytes);
     return status.failed() ? status : gpu.waitFor(gpu.stream());
+  }
+
+  Status beginUpload(void *to, const void *from, size_t bytes) override {
+    return bytes == 0 ? Status::success()
+                      : gpu.check(gpu.driver().cuMemcpyHtoDAsync(
+                                      addressOf(to), from, bytes, gpu.stream()),
+                                  "cuMemcpyHtoDAsync");
   }
 
   Status download(void *to, const void *from, size_t bytes) override {
