@@ -19,6 +19,8 @@ class Backend {
 public:
   virtual ~Backend() = default;
   virtual void run(const std::function<void(World &)> &body) = 0;
+  /// Whether there are reductions of the type.
+  virtual bool reduces(ElementType) const { return true; }
 };
 
 /// Suites are written against this and registered by CommunicatorSuite.cpp and

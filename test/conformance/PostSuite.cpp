@@ -25,7 +25,10 @@ public:
       : right((world.rank() + 1) % kRanks),
         left((world.rank() + kRanks - 1) % kRanks), sendTickets(numPieces),
         receiveTickets(numPieces) {
-    EXPECT_TRUE(world.createGroups({{0, 1, 2, 3}}, groups).ok());
+    std::vector<World::Way> ways;
+    for (int from = 0; from < kRanks; ++from)
+      ways.push_back({from, (from + 1) % kRanks});
+    EXPECT_TRUE(world.createExchanges({{0, 1, 2, 3}}, ways, groups).ok());
     for (size_t i = 0; i < numPieces; ++i) {
       out.push_back(pieceOf(world.rank(), i));
       in.emplace_back(out.back().size(), -1);

@@ -44,10 +44,11 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
   }
 }
 
-static ncclRedOp_t opFor(Reduction kind) {
+/// A sum of booleans is whether any is true.
+static ncclRedOp_t opFor(Reduction kind, ElementType type) {
   switch (kind) {
   case Reduction::Sum:
-    return ncclSum;
+    return type == ElementType::Bool ? ncclMax : ncclSum;
   case Reduction::Max:
     return ncclMax;
   case Reduction::Min:
@@ -58,6 +59,9 @@ static ncclRedOp_t opFor(Reduction kind) {
   return ncclSum;
 }
 
+/// A call that waits for all members.
+static constexpr int everybody = -1;
+
 static Status cannotReduce(ElementType type) {
   return Status::error(Defect,
                        "NCCL does not reduce " + std::string(nameOf(type)));
@@ -65,7 +69,7 @@ static Status cannotReduce(ElementType type) {
 
 template <typename Call>
 Status NcclGroup::give(const NcclLane &to, const char *name,
-                       const ActionId &action, Call call) {
+                       const ActionId &action, int peer, Call call) {
   if (!to.comm)
     return Status::error(Defect, std::string(name) + " of " + action.value +
                                      " in a group that only posts");
@@ -75,7 +79,7 @@ Status NcclGroup::give(const NcclLane &to, const char *name,
   if (Status status = job->order(job->gpu.stream(), to.stream, computed);
       status.failed())
     return status;
-  job->note(to, name, action, members);
+  job->note(to, name, action, members, peer < 0 ? -1 : members[size_t(peer)]);
   if (Status status = job->settle(call(), to.comm, name); status.failed())
     return status;
   return job->noteEnd(to);
@@ -83,8 +87,8 @@ Status NcclGroup::give(const NcclLane &to, const char *name,
 
 template <typename Call>
 Status NcclGroup::giveWithTicket(const char *name, const ActionId &action,
-                                 Call call, Ticket &ticket) {
-  Status status = give(lane, name, action, call);
+                                 int peer, Call call, Ticket &ticket) {
+  Status status = give(lane, name, action, peer, call);
   return status.failed() ? status : tickets.issue(lane.stream, ticket);
 }
 
@@ -99,10 +103,10 @@ Status NcclGroup::postAllReduce(const void *in, void *out, size_t count,
   if (!known)
     return cannotReduce(type);
   return giveWithTicket(
-      "all_reduce", action,
+      "all_reduce", action, everybody,
       [&] {
-        return job->library.ncclAllReduce(in, out, count, *known, opFor(kind),
-                                          lane.comm, lane.stream);
+        return job->library.ncclAllReduce(
+            in, out, count, *known, opFor(kind, type), lane.comm, lane.stream);
       },
       ticket);
 }
@@ -114,10 +118,10 @@ Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
   if (!known)
     return cannotReduce(type);
   return giveWithTicket(
-      "reduce_scatter", action,
+      "reduce_scatter", action, everybody,
       [&] {
         return job->library.ncclReduceScatter(
-            in, out, count, *known, opFor(kind), lane.comm, lane.stream);
+            in, out, count, *known, opFor(kind, type), lane.comm, lane.stream);
       },
       ticket);
 }
@@ -125,7 +129,7 @@ Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
 Status NcclGroup::postAllGather(const void *in, void *out, size_t bytes,
                                 const ActionId &action, Ticket &ticket) {
   return giveWithTicket(
-      "all_gather", action,
+      "all_gather", action, everybody,
       [&] {
         return job->library.ncclAllGather(in, out, bytes, ncclUint8, lane.comm,
                                           lane.stream);
@@ -151,7 +155,7 @@ Status NcclGroup::broadcast(void *data, size_t bytes, int root,
                             const ActionId &action) {
   Ticket ticket = 0;
   return finish(giveWithTicket(
-                    "broadcast", action,
+                    "broadcast", action, everybody,
                     [&] {
                       return job->library.ncclBroadcast(data, data, bytes,
                                                         ncclUint8, root,
@@ -188,13 +192,26 @@ static const char *nameOf(std::span<const Piece> sends,
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
+/// Whom the pieces are all for, or from; `everybody` if there are several.
+static int onlyPeerOf(std::span<const Piece> sends,
+                      std::span<const Piece> receives) {
+  int only = everybody;
+  for (const auto pieces : {sends, receives})
+    for (const Piece &piece : pieces) {
+      if (only != everybody && only != piece.peer)
+        return everybody;
+      only = piece.peer;
+    }
+  return only;
+}
+
 Status NcclGroup::post(std::span<const Piece> sends,
                        std::span<const Piece> receives, const ActionId &action,
                        Ticket &ticket) {
   if (!ways.empty())
     return postAlongWays(sends, receives, action, ticket);
   return giveWithTicket(
-      nameOf(sends, receives), action,
+      nameOf(sends, receives), action, onlyPeerOf(sends, receives),
       [&] {
         ncclResult_t result = job->library.ncclGroupStart();
         for (const Piece &piece : sends)
@@ -228,9 +245,9 @@ Status NcclGroup::postAlongWays(std::span<const Piece> sends,
         if (Status status = tickets.redeem(ticket); status.failed())
           return status;
       isFirst = false;
-      Status status = give(on, isSend ? "send" : "receive", action, [&] {
-        return transfer(on, piece, isSend ? 1 : 0, isSend);
-      });
+      Status status =
+          give(on, isSend ? "send" : "receive", action, piece.peer,
+               [&] { return transfer(on, piece, isSend ? 1 : 0, isSend); });
       if (status.failed())
         return status;
       if (Status issued = tickets.issue(on.stream, ticket); issued.failed())

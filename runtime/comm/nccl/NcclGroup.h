@@ -49,13 +49,14 @@ public:
 
 private:
   /// Gives `call`, one of NCCL's, to a lane, behind what the GPU computes now.
+  /// It waits for member `peer`, or, if negative, for all.
   template <typename Call>
   Status give(const NcclLane &to, const char *name, const ActionId &action,
-              Call call);
+              int peer, Call call);
   /// The same, on the group's lane, with a ticket.
   template <typename Call>
-  Status giveWithTicket(const char *name, const ActionId &action, Call call,
-                        Ticket &ticket);
+  Status giveWithTicket(const char *name, const ActionId &action, int peer,
+                        Call call, Ticket &ticket);
   /// What the GPU computes next waits for it.
   Status finish(Status given, Ticket ticket);
 

@@ -137,12 +137,13 @@ void NcclJob::tellRecorder(Call &call) {
   call.isOpen = true;
   call.entry = recorder->begin(FlightKind::Wait, call.name, call.action);
   for (int member : call.members)
-    if (member != rank)
+    if (call.peer < 0 ? member != rank : member == call.peer)
       recorder->addPeer(call.entry, member);
 }
 
 void NcclJob::note(const NcclLane &lane, const char *name,
-                   const ActionId &action, std::span<const int> members) {
+                   const ActionId &action, std::span<const int> members,
+                   int peer) {
   closeRecorded();
   Call &call =
       isRecording ? recorded.emplace_back() : calls[numCalls++ % kMostCalls];
@@ -153,6 +154,7 @@ void NcclJob::note(const NcclLane &lane, const char *name,
   call.action.action.assign(action.action);
   call.action.value.assign(action.value);
   call.members = members;
+  call.peer = peer;
   if (!isRecording)
     tellRecorder(call);
 }
@@ -225,16 +227,23 @@ const NcclJob::Call *NcclJob::findOpen() const {
   return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
 }
 
+/// NCCL does not say which of several have come.
+std::vector<int> NcclJob::awaitedBy(const Call &call) const {
+  if (call.peer >= 0)
+    return {call.peer};
+  std::vector<int> others(call.members.begin(), call.members.end());
+  std::erase(others, rank);
+  return others;
+}
+
 Status NcclJob::missed(double seconds) {
   closeCalls();
   const Call *call = findOpen();
   if (!call)
     return Status::error(PeerLost, gpu.description() + " was not done after " +
                                        std::to_string(int64_t(seconds)) + " s");
-  std::vector<int> others(call->members.begin(), call->members.end());
-  std::erase(others, rank);
   return missedDeadline({rank, call->name, call->action, call->members},
-                        seconds, others);
+                        seconds, awaitedBy(*call));
 }
 
 uint64_t NcclJob::progress() const {

@@ -59,9 +59,10 @@ public:
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
   /// What a lane is given between these two is one call, which the recorder has
-  /// until the GPU is done with it.
+  /// until the GPU is done with it. It waits for `peer`, a rank, or, if
+  /// negative, for any of the members.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
-            std::span<const int> members);
+            std::span<const int> members, int peer);
   Status noteEnd(const NcclLane &lane);
 
   /// The calls from now on are those of every replay; the GPU does nothing
@@ -97,6 +98,7 @@ private:
     const char *name = nullptr;
     ActionId action;
     std::span<const int> members;
+    int peer = -1;
     FlightRecorder::Entry entry = 0;
     bool isOpen = false;
   };
@@ -114,6 +116,7 @@ private:
   /// The oldest that is not done; null if all are.
   const Call *findOpen() const;
   void tellRecorder(Call &call);
+  std::vector<int> awaitedBy(const Call &call) const;
 
   void *word = nullptr;
   std::vector<NcclLane> lanes; ///< that of all ranks first

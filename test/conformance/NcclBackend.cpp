@@ -1,0 +1,280 @@
+//===- NcclBackend.cpp - the suites on ranks with a GPU each --------------===//
+//
+// Starts as many processes as the suites have ranks; each runs all cases. The
+// GPUs are those of PCC_CUDA_LIBRARIES, which need not be there
+// (test/runtime/fake). What the suites give is the host's: a group of the
+// world's gets copies on the GPU. Of CommunicatorFailure a case is started
+// alone, as by MpiBackend; who is missing only the flight recorders of all
+// ranks know.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/Backend.h"
+
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/nccl/NcclWorld.h"
+#include "runtime/device/cuda/CudaContext.h"
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/engine/QueueWait.h"
+#include "runtime/launch/LocalLauncher.h"
+#include "runtime/launch/rendezvous/Lifeline.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+namespace {
+/// A rank's GPU, and its memory that nobody uses.
+class Gpu {
+public:
+  Gpu(Device &device, World &world) : device(device), world(world) {}
+
+  char *take(size_t bytes) {
+    const auto found = unused.lower_bound(bytes);
+    if (found != unused.end() && found->first <= 2 * bytes + 64) {
+      char *data = found->second;
+      sizes[data] = found->first;
+      unused.erase(found);
+      return data;
+    }
+    char *data = nullptr;
+    EXPECT_TRUE(device.allocate(int64_t(bytes) + 64, data).ok());
+    sizes[data] = bytes + 64;
+    return data;
+  }
+  void giveBack(char *data) { unused.emplace(sizes[data], data); }
+  Status finish() { return waitForQueue(device, world); }
+
+  Device &device;
+
+private:
+  World &world;
+  std::multimap<size_t, char *> unused; ///< by size
+  std::map<char *, size_t> sizes;
+};
+
+/// A group of GPUs' memory, for the host's.
+class CopyingGroup final : public Group {
+public:
+  CopyingGroup(std::unique_ptr<Group> group, Gpu &gpu)
+      : group(std::move(group)), gpu(gpu) {}
+
+  int size() const override { return group->size(); }
+  int index() const override { return group->index(); }
+  void advance() override { group->advance(); }
+
+  Status allReduce(const void *in, void *out, size_t count, ElementType type,
+                   Reduction kind, const ActionId &action) override {
+    const size_t bytes = count * sizeOf(type);
+    return copied(in, bytes, out, bytes, [&](char *from, char *to) {
+      return group->allReduce(from, to, count, type, kind, action);
+    });
+  }
+  Status allGather(const void *in, void *out, size_t bytes,
+                   const ActionId &action) override {
+    return copied(in, bytes, out, bytes * size_t(size()),
+                  [&](char *from, char *to) {
+                    return group->allGather(from, to, bytes, action);
+                  });
+  }
+  Status broadcast(void *data, size_t bytes, int root,
+                   const ActionId &action) override {
+    return copied(data, bytes, data, bytes, [&](char *from, char *to) {
+      if (Status status = gpu.device.upload(to, data, bytes); status.failed())
+        return status;
+      return group->broadcast(to, bytes, root, action);
+    });
+  }
+  Status barrier(const ActionId &action) override {
+    Status status = group->barrier(action);
+    return status.failed() ? status : gpu.finish();
+  }
+
+  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
+              const ActionId &action, Ticket &ticket) override {
+    Posted &posted = travelling[ticket = next++];
+    std::vector<Piece> there[2];
+    for (const Piece &piece : sends) {
+      char *data = posted.add(gpu.take(piece.size));
+      if (Status status = gpu.device.upload(data, piece.data, piece.size);
+          status.failed())
+        return status;
+      there[0].push_back({piece.peer, data, piece.size});
+    }
+    for (const Piece &piece : receives) {
+      char *data = posted.add(gpu.take(piece.size));
+      posted.arriving.push_back({piece.data, data, piece.size});
+      there[1].push_back({piece.peer, data, piece.size});
+    }
+    return group->post(there[0], there[1], action, posted.ticket);
+  }
+
+  Status wait(std::span<const Ticket> tickets,
+              const ActionId &action) override {
+    for (const Ticket ticket : tickets) {
+      const auto found = travelling.find(ticket);
+      Status status = group->wait({&found->second.ticket, 1}, action);
+      if (status.ok())
+        status = gpu.finish();
+      for (const Arriving &piece : found->second.arriving)
+        if (status.ok())
+          status = gpu.device.download(piece.host, piece.there, piece.bytes);
+      if (status.failed())
+        return status;
+      for (char *data : found->second.memory)
+        gpu.giveBack(data);
+      travelling.erase(found);
+    }
+    return Status::success();
+  }
+
+private:
+  struct Arriving {
+    void *host;
+    char *there;
+    size_t bytes;
+  };
+  struct Posted {
+    Ticket ticket = 0;
+    std::vector<char *> memory;
+    std::vector<Arriving> arriving;
+    char *add(char *data) { return memory.emplace_back(data); }
+  };
+
+  template <typename Call>
+  Status copied(const void *in, size_t inBytes, void *out, size_t outBytes,
+                Call call) {
+    char *const from = gpu.take(inBytes), *const to = gpu.take(outBytes);
+    Status status = gpu.device.upload(from, in, inBytes);
+    if (status.ok())
+      status = call(from, to);
+    if (status.ok())
+      status = gpu.finish();
+    if (status.ok())
+      status = gpu.device.download(out, to, outBytes);
+    gpu.giveBack(from);
+    gpu.giveBack(to);
+    return status;
+  }
+
+  const std::unique_ptr<Group> group;
+  Gpu &gpu;
+  std::map<Ticket, Posted> travelling;
+  Ticket next = 0;
+};
+
+/// A world whose groups are CopyingGroups.
+class CopyingWorld final : public World {
+public:
+  CopyingWorld(std::unique_ptr<World> world, Device &device)
+      : world(std::move(world)), gpu(device, *this->world) {}
+
+  int rank() const override { return world->rank(); }
+  int size() const override { return world->size(); }
+  Group &all() override { return world->all(); }
+  FlightRecorder &recorder() override { return world->recorder(); }
+  void setDeadline(double seconds) override { world->setDeadline(seconds); }
+  double deadline() const override { return world->deadline(); }
+  Status poll() override { return world->poll(); }
+  uint64_t progress() const override { return world->progress(); }
+  Status missed(double seconds) override { return world->missed(seconds); }
+  void abort(const std::string &reason, int exitCode) override {
+    world->abort(reason, exitCode);
+  }
+  Status createGroups(const std::vector<std::vector<int>> &groups,
+                      std::vector<std::unique_ptr<Group>> &created) override {
+    return copying(world->createGroups(groups, created), created);
+  }
+  Status
+  createExchanges(const std::vector<std::vector<int>> &groups,
+                  std::span<const Way> ways,
+                  std::vector<std::unique_ptr<Group>> &created) override {
+    return copying(world->createExchanges(groups, ways, created), created);
+  }
+
+private:
+  Status copying(Status status, std::vector<std::unique_ptr<Group>> &created) {
+    for (auto &group : created)
+      if (group)
+        group = std::make_unique<CopyingGroup>(std::move(group), gpu);
+    return status;
+  }
+
+  const std::unique_ptr<World> world;
+  Gpu gpu;
+};
+
+class NcclBackend final : public Backend {
+public:
+  void run(const std::function<void(World &)> &body) override { body(*world); }
+  /// Those that NCCL has.
+  bool reduces(ElementType type) const override {
+    return type != ElementType::I16 && type != ElementType::U16;
+  }
+
+  Status open(int rank) {
+    MeetingTerms terms;
+    if (Status status =
+            readAddress(std::getenv(kRendezvousVariable), terms.address);
+        status.failed())
+      return status;
+    terms.self = RankFacts::of(rank, kRanks, "conformance");
+    constexpr double seconds = 60;
+    const auto giveUp = [](const Status &why, std::optional<int>) {
+      std::fprintf(stderr, "%s\n", why.message().c_str());
+      _exit(why.code());
+    };
+    if (Status status = Lifeline::join(terms, seconds, giveUp, rendezvous);
+        status.failed())
+      return status;
+    CudaContext *gpu = nullptr;
+    if (Status status =
+            createCudaDevice(rank, /*mayShare=*/true, "", device, gpu);
+        status.failed())
+      return status;
+    std::unique_ptr<World> opened;
+    Status status =
+        openNcclWorld(rank, kRanks, *gpu, rendezvous,
+                      std::make_shared<FlightRecorder>(rank), seconds, opened);
+    if (status.ok())
+      world = std::make_unique<CopyingWorld>(std::move(opened), *device);
+    return status;
+  }
+
+  std::shared_ptr<Lifeline> rendezvous;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<World> world;
+};
+} // namespace
+
+static NcclBackend backend;
+
+INSTANTIATE_TEST_SUITE_P(Nccl, Communicator, testing::Values(&backend));
+INSTANTIATE_TEST_SUITE_P(Nccl, CommunicatorFailure, testing::Values(&backend));
+
+} // namespace pcc::runtime
+
+int main(int argc, char **argv) {
+  using namespace pcc::runtime;
+  if (const int code = launchRanks(kRanks); code >= 0)
+    return code;
+  testing::InitGoogleTest(&argc, argv);
+  if (Status status = backend.open(std::atoi(std::getenv("PCC_RANK")));
+      status.failed()) {
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    _exit(status.code());
+  }
+  const int failures = RUN_ALL_TESTS();
+  std::fflush(stdout);
+  // Whether the run has come to an end: no rank may answer any more.
+  if (backend.world->all().barrier({"end", ""}).failed()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    _exit(failures ? 1 : PeerLost);
+  }
+  const bool hasLeft = backend.rendezvous->leave().ok();
+  _exit(failures || !hasLeft);
+}
