@@ -11,6 +11,7 @@
 #include "passes/7-emit/OperandsFirst.h"
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/gpu/JoinLaunches.h"
+#include "passes/7-emit/gpu/LongReductions.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -228,6 +229,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     Block &block = function.getBody().front();
     for (auto op : llvm::make_early_inc_range(block.getOps<graph::ResizeOp>()))
       lowerResize(op);
+    if (isForGpus)
+      splitLongReductions(function);
     eraseDeadOps(block);
     copyReturned(block, written);
     splitBeforeSlices(block);

@@ -32,7 +32,7 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Element-wise, layout, indexing and reducing ops of every function become `rank.kernel` symbols, which `rank.launch` runs;
     attention that is still there becomes one of its own, with the order of its operands and its result.
-    Resizes become gathers and weighted sums before. Equal groups share one kernel, so that their number does not grow with
+    Resizes become gathers and weighted sums before, and, for GPUs, reductions of long rows two. Equal groups share one kernel, so that their number does not grow with
     layers. For GPUs, what functions that run once per step do with tensor after tensor is one launch of many parts. Products, convolutions, library calls, pools, scans, sorts, scatters, collectives and exchanges stay.
     [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
   }];

@@ -246,3 +246,46 @@ module attributes {dist.target = "cuda"} {
     return %2, %5 : tensor<6x1xf32>, tensor<8x1xf32>
   }
 }
+
+// -----
+
+// A row has one block: parts of a long one are rows of their own. Partial sums are f32.
+module attributes {dist.target = "cuda"} {
+  // CHECK-LABEL: @a_long_row_is_reduced_in_parts
+  func.func @a_long_row_is_reduced_in_parts(%x: tensor<50257x768xbf16>) -> tensor<bf16> {
+    // CHECK-NEXT: %[[PARTS:.*]] = rank.launch {{.*}}(%arg0) : (tensor<50257x768xbf16>) -> tensor<2784xf32>
+    // CHECK-NEXT: rank.launch {{.*}}(%[[PARTS]]) : (tensor<2784xf32>) -> tensor<bf16>
+    %0 = graph.mul %x, %x : tensor<50257x768xbf16>, tensor<50257x768xbf16>
+    %1 = graph.reduce sum %0 over [0, 1] : tensor<50257x768xbf16>
+    return %1 : tensor<bf16>
+  }
+  // CHECK-LABEL: @long_columns_are_reduced_in_parts
+  func.func @long_columns_are_reduced_in_parts(%x: tensor<16x1024x768xf32>) -> tensor<1x1x768xf32> {
+    // CHECK: rank.launch {{.*}} : (tensor<32x512x768xf32>) -> tensor<32x768xf32>
+    // CHECK: rank.launch {{.*}} : (tensor<32x768xf32>) -> tensor<768xf32>
+    %0 = graph.reduce mean %x over [0, 1] keep : tensor<16x1024x768xf32>
+    return %0 : tensor<1x1x768xf32>
+  }
+  // CHECK-LABEL: @a_row_that_a_block_can_do
+  func.func @a_row_that_a_block_can_do(%x: tensor<8x65536xf32>) -> tensor<8xf32> {
+    // CHECK-NEXT: rank.launch {{.*}}(%arg0) : (tensor<8x65536xf32>) -> tensor<8xf32>
+    // CHECK-NEXT: return
+    %0 = graph.reduce sum %x over [1] : tensor<8x65536xf32>
+    return %0 : tensor<8xf32>
+  }
+  // CHECK-LABEL: @a_prime_has_no_parts
+  func.func @a_prime_has_no_parts(%x: tensor<1000003xf32>) -> tensor<f32> {
+    // CHECK-NEXT: rank.launch {{.*}}(%arg0) : (tensor<1000003xf32>) -> tensor<f32>
+    %0 = graph.reduce sum %x over [0] : tensor<1000003xf32>
+    return %0 : tensor<f32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @processors_reduce_long_rows_at_once
+func.func @processors_reduce_long_rows_at_once(%x: tensor<2x100000xf32>) -> tensor<2xf32> {
+  // CHECK-NEXT: rank.launch {{.*}}(%arg0) : (tensor<2x100000xf32>) -> tensor<2xf32>
+  %0 = graph.reduce sum %x over [1] : tensor<2x100000xf32>
+  return %0 : tensor<2xf32>
+}

@@ -268,3 +268,58 @@ TEST(LowerForGpus, ProductsOfTiles) {
                   "tensor<700x7xbf16>", {.least = 0, .most = 3}),
             "");
 }
+
+//===----------------------------------------------------------------------===//
+// Long reductions
+//===----------------------------------------------------------------------===//
+
+TEST(LowerForGpus, LongRowsAreReducedInParts) {
+  for (std::string kind : {"sum", "mean", "max", "min"})
+    for (std::string type : {"f32", "bf16"})
+      EXPECT_EQ(oneOp("%x: tensor<3x70000x" + type + ">",
+                      "reduce " + kind + " %x over [1] keep",
+                      "tensor<3x70000x" + type + ">",
+                      "tensor<3x1x" + type + ">", {.low = 0}),
+                "")
+          << kind << " of " << type;
+}
+
+TEST(LowerForGpus, LongColumnsAreReducedInParts) {
+  for (std::string type : {"f32", "f16"})
+    EXPECT_EQ(oneOp("%x: tensor<3x900x40x" + type + ">",
+                    "reduce sum %x over [0, 1]",
+                    "tensor<3x900x40x" + type + ">", "tensor<40x" + type + ">",
+                    {.low = 0}),
+              "")
+        << type;
+}
+
+TEST(LowerForGpus, AMeanOfPartsDividesByWhatItIsTold) {
+  EXPECT_EQ(oneOp("%x: tensor<66000x2xf32>",
+                  "reduce mean %x over [0] divisor 65000",
+                  "tensor<66000x2xf32>", "tensor<2xf32>", {.low = 0}),
+            "");
+}
+
+TEST(LowerForGpus, DimsApartAreReducedInParts) {
+  EXPECT_EQ(oneOp("%x: tensor<9x2x90x100xf32>", "reduce sum %x over [0, 2, 3]",
+                  "tensor<9x2x90x100xf32>", "tensor<2xf32>", {.low = 0}),
+            "");
+}
+
+/// The norm of a large gradient: what is added up is made on the way.
+TEST(LowerForGpus, WhatIsReducedInPartsIsNotWritten) {
+  const std::string x = "tensor<137x512xbf16>";
+  EXPECT_EQ(forGpus("%x: " + x, "tensor<bf16>",
+                    "%s = graph.mul %x, %x : " + x + ", " + x +
+                        "\n%r = graph.reduce sum %s over [0, 1] : " + x +
+                        "\nreturn %r : tensor<bf16>"),
+            "");
+}
+
+/// 70001 is a prime.
+TEST(LowerForGpus, RowsWithoutPartsStayWhole) {
+  EXPECT_EQ(oneOp("%x: tensor<70001xf32>", "reduce sum %x over [0]",
+                  "tensor<70001xf32>", "tensor<f32>", {.low = 0}),
+            "");
+}
