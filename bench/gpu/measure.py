@@ -39,13 +39,12 @@ def libraries():
     """Where Python environments have CUDA's libraries: beside PyTorch."""
     found = importlib.util.find_spec("nvidia")
     roots = list(found.submodule_search_locations) if found else []
-    return [os.path.join(root, *rest, "lib") for root in roots for rest in ((n,) for n in sorted(os.listdir(root)))
-            if os.path.isdir(os.path.join(root, *rest, "lib"))]
+    return [folder for root in roots for name in sorted(os.listdir(root)) if os.path.isdir(folder := os.path.join(root, name, "lib"))]
 
 
 def environment():
-    given = os.environ.get("PCC_CUDA_LIBRARIES")
-    return {**os.environ, "PCC_CUDA_LIBRARIES": given or ":".join(libraries())}
+    """Of programs; what the user says comes first."""
+    return {"PCC_CUDA_LIBRARIES": ":".join(libraries()), **os.environ}
 
 
 def call(*command, text=None, seconds=300):

@@ -13,8 +13,7 @@ import tempfile
 
 import onnx
 import pcc
-from run_cuda_weights import without_weights
-from run_numeric import MODELS, dims_of, place, real_models
+from run_numeric import MODELS, builder, dims_of, place, real_models
 
 ARCHITECTURES = ["sm_80", "sm_90"]
 KERNELS_TO_PTX = os.environ["KERNELS_TO_PTX"]
@@ -51,7 +50,7 @@ def check_model(name, options, is_random=False):
     with tempfile.TemporaryDirectory() as folder:
         model, inputs = place(name, folder)
         if is_random:
-            without_weights(model)
+            builder.without_weights(model)
         dims = pcc.dim_options(dims_of(model, inputs))
         output = onnx.load(model, load_external_data=False).graph.output[0].name
         check(model, dims + [o.format(output=output) for o in options])

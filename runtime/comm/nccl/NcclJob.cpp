@@ -290,8 +290,8 @@ Status NcclJob::waitFor(CUstream stream) {
     // What looks done may have failed.
     if (Status status = poll(); status.failed() || isDone)
       return status;
-    if (const double waited = secondsSince(begin); waited > deadlineSeconds)
-      return missed(waited);
+    if (secondsSince(begin) > deadlineSeconds)
+      return missed(deadlineSeconds);
     std::this_thread::yield();
   }
 }
