@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
   if (const int code = launchRanks(kRanks); code >= 0)
     return code;
   testing::InitGoogleTest(&argc, argv);
-  if (Status status = backend.open(std::atoi(std::getenv("PCC_RANK")));
+  if (Status status = backend.open(std::stoi(std::getenv("PCC_RANK")));
       status.failed()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     _exit(status.code());

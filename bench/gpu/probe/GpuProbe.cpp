@@ -122,13 +122,17 @@ int main(int argc, char **argv) {
     std::fputs("usage: gpu-probe check|time BUNDLE\n", stderr);
     return WrongUsage;
   }
-  Json result;
-  const Status status =
-      probe(verb == "check" ? Probe::Check : Probe::Time, argv[2], result);
-  if (status.failed()) {
-    std::fprintf(stderr, "gpu-probe: error: %s\n", status.message().c_str());
-    return status.code();
+  Status status;
+  try {
+    Json result;
+    status =
+        probe(verb == "check" ? Probe::Check : Probe::Time, argv[2], result);
+    if (status.ok())
+      std::puts(result.dump(1).c_str());
+  } catch (const std::exception &problem) {
+    status = Status::error(Defect, problem.what());
   }
-  std::puts(result.dump(1).c_str());
-  return Done;
+  if (status.failed())
+    std::fprintf(stderr, "gpu-probe: error: %s\n", status.message().c_str());
+  return status.code();
 }

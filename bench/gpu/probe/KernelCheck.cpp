@@ -46,12 +46,10 @@ static double largestOf(const std::vector<double> &values) {
 Status KernelCheck::mirror(int64_t microbatch) {
   regions.clear();
   for (int32_t buffer : kernel.buffers) {
-    const auto begin =
-        reinterpret_cast<uintptr_t>(context.buffers.at(buffer, microbatch));
+    const auto *begin =
+        static_cast<const char *>(context.buffers.at(buffer, microbatch));
     regions.push_back(
-        {begin,
-         begin + uintptr_t(context.program.buffers[size_t(buffer)]->bytes),
-         {}});
+        {begin, begin + context.program.buffers[size_t(buffer)]->bytes, {}});
   }
   std::sort(regions.begin(), regions.end(),
             [](const Region &left, const Region &right) {
@@ -65,10 +63,10 @@ Status KernelCheck::mirror(int64_t microbatch) {
       joined.back().end = std::max(joined.back().end, next.end);
   regions = std::move(joined);
   for (Region &region : regions) {
-    region.bytes.resize(region.end - region.begin + 2 * kAligned);
-    if (Status status = context.device.download(
-            find(reinterpret_cast<void *>(region.begin)),
-            reinterpret_cast<void *>(region.begin), region.end - region.begin);
+    const auto bytes = size_t(region.end - region.begin);
+    region.bytes.resize(bytes + kAligned);
+    if (Status status =
+            context.device.download(find(region.begin), region.begin, bytes);
         status.failed())
       return status;
   }
@@ -76,13 +74,13 @@ Status KernelCheck::mirror(int64_t microbatch) {
 }
 
 /// As far behind a multiple of kAligned as on the GPU.
-char *KernelCheck::find(void *address) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
+char *KernelCheck::find(const void *address) {
+  const auto *at = static_cast<const char *>(address);
   for (Region &region : regions)
     if (region.begin <= at && (at < region.end || at == region.begin)) {
-      const auto start = reinterpret_cast<uintptr_t>(region.bytes.data());
-      const uintptr_t skip = (region.begin - start) % kAligned;
-      return region.bytes.data() + skip + (at - region.begin);
+      const uintptr_t skip = reinterpret_cast<uintptr_t>(region.begin) -
+                             reinterpret_cast<uintptr_t>(region.bytes.data());
+      return region.bytes.data() + skip % kAligned + (at - region.begin);
     }
   return nullptr;
 }

@@ -36,12 +36,12 @@ private:
   /// Host memory for all that one launch touches: buffers that share bytes on
   /// the GPU share them here.
   struct Region {
-    uintptr_t begin, end;
+    const char *begin, *end; ///< on the GPU
     std::vector<char> bytes;
   };
 
   runtime::Status mirror(int64_t microbatch);
-  char *find(void *address);
+  char *find(const void *address);
   std::vector<int64_t> scalarsAt(const runtime::Coordinates &at) const;
   runtime::Status compare(size_t buffer, int64_t microbatch,
                           Difference &difference);
