@@ -2,6 +2,8 @@
 
 #include "runtime/engine/HostBuffers.h"
 
+#include <utility>
+
 namespace pcc::runtime {
 
 Status HostBuffers::open() {
@@ -26,13 +28,11 @@ Status HostBuffers::open() {
 Status HostBuffers::beginStep() {
   if (device.sharesHostMemory())
     return Status::success();
+  std::swap(copies, spare);
   for (const auto &input : program.inputs) {
     const int32_t buffer = input->buffer;
     if (buffer < 0)
       continue;
-    void *const before = copies.at(buffer, 0);
-    copies.setBase(buffer, spare.at(buffer, 0));
-    spare.setBase(buffer, before);
     for (int32_t slot = 0; slot < program.buffers[size_t(buffer)]->slots;
          ++slot)
       if (Status status =

@@ -24,8 +24,7 @@ static std::string ownFolder() {
 }
 
 static Status findRank(const Environment &environment,
-                       const std::string &bundle, int &rank) {
-  const int worldSize = countRanks(bundle);
+                       const std::string &bundle, int worldSize, int &rank) {
   if (worldSize == 0)
     return Status::error(DamagedBundle, bundle + " has no rank-000");
   std::optional<Identity> identity;
@@ -43,18 +42,17 @@ static Status findRank(const Environment &environment,
 
 /// How many ranks this process is to start, as pcc run asks or as those on GPUs
 /// need no launcher; 0 if it is one itself.
-static int ranksToLaunch(const std::string &bundle) {
+static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const int numRanks = std::atoi(count);
     unsetenv(kLaunchVariable);
     return numRanks;
   }
+  if (worldSize <= 1)
+    return 0;
   std::optional<Identity> identity;
-  const int worldSize = countRanks(bundle);
   const Status status = findIdentity(currentEnvironment(), identity);
-  return status.ok() && !identity && worldSize > 1 && isForGpus(bundle)
-             ? worldSize
-             : 0;
+  return status.ok() && !identity && isForGpus(bundle) ? worldSize : 0;
 }
 
 static Status becomeRank(const std::string &bundle, int rank, char **argv) {
@@ -78,12 +76,13 @@ static void announce(const Environment &environment, int rank) {
 
 int main(int, char **argv) {
   const std::string bundle = ownFolder();
-  if (const int numRanks = ranksToLaunch(bundle))
+  const int worldSize = countRanks(bundle);
+  if (const int numRanks = ranksToLaunch(bundle, worldSize))
     if (const int code = launchRanks(numRanks); code >= 0)
       return code;
   const Environment environment = currentEnvironment();
   int rank = 0;
-  Status status = findRank(environment, bundle, rank);
+  Status status = findRank(environment, bundle, worldSize, rank);
   announce(environment, rank);
   if (status.failed())
     return reportFailure(status, environment, rank, /*onAllRanks=*/true);

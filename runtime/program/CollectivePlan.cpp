@@ -273,28 +273,28 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
 /// The members of one group, `at` the first.
 static std::string findUnmatchedPiece(const CollectiveSpec &spec,
                                       const Mesh &mesh, const Coordinates &at) {
-  // Sizes of pieces by sender and receiver, in the order of either. What a
-  // member keeps does not travel.
-  std::map<std::pair<int, int>, std::vector<int64_t>> sent, received;
+  struct Sizes {
+    std::vector<int64_t> sent, received;
+  };
+  // By sender and receiver, in the order of either. What a member keeps does
+  // not travel.
+  std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
     const CollectivePlan plan = planCollective(spec, mesh, member);
     for (const PeerPiece &piece : plan.sends)
       if (piece.member != self)
-        sent[{self, piece.member}].push_back(piece.elements);
+        sizes[{self, piece.member}].sent.push_back(piece.elements);
     for (const PeerPiece &piece : plan.receives)
       if (piece.member != self)
-        received[{piece.member, self}].push_back(piece.elements);
+        sizes[{piece.member, self}].received.push_back(piece.elements);
     ++self;
   }
-  if (sent == received)
-    return {};
-  for (const auto *side : {&sent, &received})
-    for (const auto &[ends, sizes] : *side)
-      if (sent[ends] != received[ends])
-        return "member " + std::to_string(ends.second) +
-               " does not receive what member " + std::to_string(ends.first) +
-               " of its group sends to it";
+  for (const auto &[ends, between] : sizes)
+    if (between.sent != between.received)
+      return "member " + std::to_string(ends.second) +
+             " does not receive what member " + std::to_string(ends.first) +
+             " of its group sends to it";
   return {};
 }
 

@@ -14,9 +14,11 @@ namespace {
 struct Lengths {
   int64_t row, part;
 };
-/// Neighbouring reduced dims, `first` on, which become [parts, size / parts].
+/// `count` neighbouring reduced dims, `first` on, of `size` elements, which
+/// become [parts, size / parts].
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
+  int64_t end() const { return first + count; }
 };
 } // namespace
 
@@ -27,7 +29,7 @@ static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
-    if (now.count == 0 || dim != now.first + now.count)
+    if (now.count == 0 || dim != now.end())
       now = {dim, 0, 1};
     ++now.count;
     now.size *= shape[dim];
@@ -72,41 +74,40 @@ static bool isAddedUp(ReduceKind kind) {
 
 static void split(ReduceOp op, const Cut &cut) {
   Replacement b(op);
-  const Type element = tensorType(op.getInput()).getElementType();
-  Value value = op.getInput();
-  if (isAddedUp(op.getKind()))
-    value = b.cast(value, sumType(element));
-  SmallVector<int64_t> shape(shapeOf(value)), dims;
-  shape[cut.first] = cut.parts;
-  shape.erase(shape.begin() + cut.first + 1,
-              shape.begin() + cut.first + cut.count);
-  shape.insert(shape.begin() + cut.first + 1, cut.size / cut.parts);
+  auto type = tensorType(op.getInput());
+  const ReduceKind kind = op.getKind();
+  const bool isMean = kind == ReduceKind::Mean;
+  SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
+  shape.append({cut.parts, cut.size / cut.parts});
+  llvm::append_range(shape, type.getShape().drop_front(cut.end()));
+  // The parts are among the dims that stay; those behind the cut have moved.
+  SmallVector<int64_t> dims;
+  int64_t place = cut.first;
   for (int64_t dim : op.getDims())
-    if (dim < cut.first)
+    if (dim < cut.first) {
       dims.push_back(dim);
-  const int64_t place = cut.first - static_cast<int64_t>(dims.size());
-  dims.push_back(cut.first + 1);
-  for (int64_t dim : op.getDims())
-    if (dim >= cut.first + cut.count)
-      dims.push_back(dim + 2 - cut.count);
-  const bool isMean = op.getKind() == ReduceKind::Mean;
-  Value parts = b.reduce(isMean ? ReduceKind::Sum : op.getKind(),
-                         b.reshape(value, shape), dims);
-  const int64_t elements = rowSpaceOf(op)->innerSize();
-  const auto divisor = b.getI64IntegerAttr(
-      static_cast<int64_t>(op.getDivisor().value_or(elements)));
-  Value whole =
-      b.make<ReduceOp>(op.getKind(), parts, ArrayRef<int64_t>(place),
-                       /*keep=*/false, isMean ? divisor : IntegerAttr());
-  b.replaceWith(b.cast(whole, element));
+      --place;
+    } else if (dim == cut.first) {
+      dims.push_back(dim + 1);
+    } else if (dim >= cut.end()) {
+      dims.push_back(dim - cut.count + 2);
+    }
+  Value value = op.getInput();
+  if (isAddedUp(kind))
+    value = b.cast(value, sumType(type.getElementType()));
+  Value parts =
+      b.reduce(isMean ? ReduceKind::Sum : kind, b.reshape(value, shape), dims);
+  IntegerAttr divisor;
+  if (isMean)
+    divisor = b.getI64IntegerAttr(static_cast<int64_t>(
+        op.getDivisor().value_or(rowSpaceOf(op)->innerSize())));
+  Value whole = b.make<ReduceOp>(kind, parts, ArrayRef<int64_t>(place),
+                                 /*keep=*/false, divisor);
+  b.replaceWith(b.cast(whole, type.getElementType()));
 }
 
-int64_t pcc::emit::splitLongReductions(func::FuncOp function) {
-  int64_t numSplit = 0;
+void pcc::emit::splitLongReductions(func::FuncOp function) {
   for (ReduceOp op : SmallVector<ReduceOp>(function.getOps<ReduceOp>()))
-    if (const auto cut = cutOf(op)) {
+    if (const auto cut = cutOf(op))
       split(op, *cut);
-      ++numSplit;
-    }
-  return numSplit;
 }

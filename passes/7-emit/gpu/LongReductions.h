@@ -17,9 +17,8 @@ namespace pcc::emit {
 
 /// Replaces reductions over long rows by two each; sums of narrow floats are
 /// f32 between them. Where rows are cut depends on their length alone, not on
-/// how many there are: a row's bits are the same on every rank. Returns how
-/// many reductions there were.
-int64_t splitLongReductions(mlir::func::FuncOp function);
+/// how many there are: a row's bits are the same on every rank.
+void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit
 

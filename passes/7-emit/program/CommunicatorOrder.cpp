@@ -51,20 +51,25 @@ static bool areAlike(const std::vector<program::Message> &written,
                      });
 }
 
+static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
+  switch (kind) {
+  case program::ActionKind::Post:
+    return plan::ProgramStep::Post;
+  case program::ActionKind::Wait:
+    return plan::ProgramStep::Wait;
+  default:
+    return plan::ProgramStep::Compute;
+  }
+}
+
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
-  switch (written.kind) {
-  case program::ActionKind::Post:
-  case program::ActionKind::Wait:
-    return (replayed.kind == plan::ProgramStep::Post) ==
-               (written.kind == program::ActionKind::Post) &&
-           replayed.kind != plan::ProgramStep::Compute &&
-           areAlike(written.sends, replayed.sends) &&
-           areAlike(written.receives, replayed.receives);
-  default:
-    return replayed.kind == plan::ProgramStep::Compute &&
-           written.stage == replayed.action.stage;
-  }
+  if (kindOf(written.kind) != replayed.kind)
+    return false;
+  if (replayed.kind == plan::ProgramStep::Compute)
+    return written.stage == replayed.action.stage;
+  return areAlike(written.sends, replayed.sends) &&
+         areAlike(written.receives, replayed.receives);
 }
 
 static std::string findOtherActions(const program::ProgramT &program,
