@@ -7,6 +7,7 @@ import argparse
 import fnmatch
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
@@ -93,14 +94,14 @@ def kernels(bench):
     """Every kernel beside its twin."""
     worst, count = {}, 0
     for check in bench.plan["checks"]:
-        for seen in bench.probe("check", check["bundle"])["instructions"]:
+        for seen in bench.probe("check", check)["instructions"]:
             count += 1
-            # JSON has no infinity.
-            error = float("inf") if seen["error"] is None else seen["error"]
-            if not error <= TOLERANCES.get(seen["dtype"], 0):
-                raise Wrong(f"{check['bundle']}: kernel {seen['kernel']} ({seen['node']}) differs from its twin by {error:.1e}, "
-                            f"in {seen['dtype']}")
-            worst[seen["dtype"]] = max(worst.get(seen["dtype"], 0), error)
+            for dtype, error in seen["errors"].items():
+                # JSON has no infinity.
+                error = float("inf") if error is None else error
+                if not error <= TOLERANCES.get(dtype, 0):
+                    raise Wrong(f"{check}: kernel {seen['kernel']} ({seen['node']}) differs from its twin by {error:.1e}, in {dtype}")
+                worst[dtype] = max(worst.get(dtype, 0), error)
     bench.figures["kernels"] = dict(launches=count, worst=worst)
     return f"{count} launches of {len(bench.plan['checks'])} models; largest errors " + ", ".join(f"{t} {e:.1e}" for t, e in worst.items())
 
@@ -166,17 +167,16 @@ def memory(bench):
     tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
     if not tool:
         raise Skipped("compute-sanitizer is not there")
-    # Of the types of a model one, and in turns.
-    names = [check["bundle"] for check in bench.plan["checks"]]
-    names, clean, start = [names[i + i // 2 % 2] for i in range(0, len(names), 2)], 0, time.monotonic()
-    for clean, name in enumerate(names):
+    # Of the two dtypes of each model one, in turns.
+    programs = [check for i, check in enumerate(bench.plan["checks"]) if i % 2 == i // 2 % 2]
+    clean, start = 0, time.monotonic()
+    for program in programs:
         if time.monotonic() - start > MEMCHECK:
             break
-        call(tool, "--tool", "memcheck", "--error-exitcode", 99, bench.path(os.path.join(name, "rank-000")), "--random-inputs", 1, "-q",
+        call(tool, "--tool", "memcheck", "--error-exitcode", 99, bench.path(os.path.join(program, "rank-000")), "--random-inputs", 1, "-q",
              "--no-graph")
-    else:
-        clean = len(names)
-    return f"{clean} of {len(names)} programs were run, and are clean"
+        clean += 1
+    return f"{clean} of {len(programs)} programs were run, and are clean"
 
 
 # Fast or slow --------------------------------------------------------------------------------------------------------
@@ -202,16 +202,9 @@ def device_name():
 
 def flops_per_token(model):
     """Of PaLM, which counts all of attention, and with half of it, as a causal mask leaves it. N as weights are stored once."""
-    weights = sum(product_of(shape) for shape in model["weights"].values())
+    weights = sum(math.prod(shape) for shape in model["weights"].values())
     attention = 12 * model["layers"] * model["hidden"] * model["seq"]
     return 6 * weights + attention, 6 * weights + attention // 2
-
-
-def product_of(shape):
-    product = 1
-    for size in shape:
-        product *= size
-    return product
 
 
 def training(bench):
@@ -264,15 +257,13 @@ def instructions(bench):
 
 
 def products(bench, seen, rows):
-    shapes = sorted({(max(product_of(i["batch"]), 1), i["m"], i["n"], i["k"], i["dtype"]) for i in seen})
+    shape = lambda i: (math.prod(i["batch"]), i["m"], i["n"], i["k"], i["dtype"])
+    shapes = sorted(set(map(shape, seen)))
     try:
         peer = dict(zip(shapes, bench.torch("products", bench.path("plan.json"), text=json.dumps(shapes))))
     except Skipped as why:
         return [f"products are not compared: {why}"]
-    mine, theirs = 0, 0
-    for i in seen:
-        mine += i["seconds"] * i["runs"]
-        theirs += peer[(max(product_of(i["batch"]), 1), i["m"], i["n"], i["k"], i["dtype"])] * i["runs"]
+    mine, theirs = (sum(seconds(i) * i["runs"] for i in seen) for seconds in (lambda i: i["seconds"], lambda i: peer[shape(i)]))
     rows["products"] = dict(seconds=mine, torch=theirs)
     return [f"products with all that is fused into them take {mine / theirs:.2f} of torch.matmul's time ({1e3 * mine:.2f} ms)"]
 

@@ -27,7 +27,7 @@ from run_numeric import MODELS
 
 PCC = os.environ.get("PCC", os.path.join(BUILD, "bin", "pcc"))
 PROBE = os.path.join(BUILD, "bench", "gpu-probe")
-# Kernels of these are compared with their twins: training, and what no optimizer knows how to train.
+# Kernels of steps of training are compared with their twins.
 TRAINED = ["mlp", "gpt2", "gpt2-attention", "llama", "bert", "vit", "resnet", "mobilenet", "unet", "moe"]
 DTYPES = ["f32", "bf16"]
 GPT2 = dict(layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024)
@@ -54,15 +54,15 @@ def dims_in(path, dims):
 
 
 class Folder:
-    def __init__(self, path, *options):
-        self.path, self.options, self.jobs, self.plan = path, options, [], {"checks": [], "plans": []}
+    def __init__(self, path, arch):
+        self.path, self.arch, self.jobs, self.plan = path, arch, [], {"checks": [], "plans": []}
         shutil.rmtree(path, ignore_errors=True)
         os.makedirs(path)
         shutil.copy(PROBE, path)
 
     def compile(self, model, name, *options):
         bundle = os.path.join(self.path, name + ".pcc")
-        command = [PCC, model, "-o", bundle, "--target", "cuda", "--random-weights", "7", "-q", *self.options, *options]
+        command = [PCC, model, "-o", bundle, "--target", "cuda", "--gpu-arch", self.arch, "--random-weights", "7", "-q", *options]
         self.jobs.append(command)
         return name + ".pcc"
 
@@ -84,21 +84,20 @@ def add_checks(folder, models, names):
         builder.build(model, path, **options)
         output = builder.without_weights(path)
         for dtype in DTYPES:
-            bundle = folder.compile(path, f"check-{name}-{dtype}", *(TWINS if TWINS[0] not in folder.options else []), "--dtype", dtype, *sizes(dims_in(path, dims)),
-                                    *training(output))
-            folder.plan["checks"].append(dict(bundle=bundle, dtype=dtype))
+            folder.plan["checks"].append(folder.compile(path, f"check-{name}-{dtype}", *TWINS, "--dtype", dtype, *sizes(dims_in(path, dims)),
+                                                        *training(output)))
 
 
-def add_gpt2(folder, models, options, plans, batch, seq):
+def add_gpt2(folder, models, sizes_of_model, plans, batch, seq, *options):
     path = os.path.join(models, "large.onnx")  # not one of MODELS
-    graph = builder.build("gpt2", path, external=True, **options)
+    graph = builder.build("gpt2", path, external=True, **sizes_of_model)
     builder.without_weights(path)
     weights = {w.name: list(w.shape) for w in graph.weights}
-    dims = sizes(dict(batch=batch, seq=seq))
-    small = sizes(dict(batch=4, seq=min(seq, 256)))
+    dims = [*options, *sizes(dict(batch=batch, seq=seq))]
+    small = [*options, *sizes(dict(batch=4, seq=min(seq, 256)))]
     adamw = training("logits", "cross_entropy")
     folder.plan["gpt2"] = dict(
-        options, batch=batch, seq=seq, weights=weights,
+        sizes_of_model, batch=batch, seq=seq, weights=weights,
         train=folder.compile(path, "gpt2-train", "--dtype", "bf16", *dims, *adamw),
         infer=folder.compile(path, "gpt2-infer", "--dtype", "bf16", *dims))
     for name, plan in plans.items():
@@ -112,12 +111,12 @@ def main():
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--small", action="store_true")
     arguments = parser.parse_args()
-    # GPUs that are not there (test/runtime/fake) have nothing but twins.
-    folder = Folder(os.path.abspath(arguments.folder), "--gpu-arch", arguments.arch, *(TWINS if arguments.small else []))
+    folder = Folder(os.path.abspath(arguments.folder), arguments.arch)
     with tempfile.TemporaryDirectory(prefix="pcc-bench-") as models:
         if arguments.small:
             add_checks(folder, models, ["mlp"])
-            add_gpt2(folder, models, TOY, {name: PLANS[name] for name in ("1", "dp2", "tp2-pp2")}, 4, 64)
+            # GPUs that are not there (test/runtime/fake) have nothing but twins.
+            add_gpt2(folder, models, TOY, {name: PLANS[name] for name in ("1", "dp2", "tp2-pp2")}, 4, 64, *TWINS)
         else:
             add_checks(folder, models, TRAINED)
             add_gpt2(folder, models, GPT2, PLANS, arguments.batch, 1024)

@@ -8,7 +8,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using pcc::bench::Difference;
+using pcc::bench::Errors;
 using pcc::bench::KernelCheck;
 
 namespace {
@@ -77,7 +77,7 @@ protected:
     buffers.setBase(1, result);
     const LoadContext context{program, image, {{1, 1}},   at,
                               buffers, none,  parameters, device};
-    Difference difference;
+    Errors errors;
     const std::string action = "0F0";
     const Status status = KernelCheck(context, kernel, addOne)
                               .run(
@@ -86,9 +86,9 @@ protected:
                                     launch();
                                     return Status::success();
                                   },
-                                  difference);
+                                  errors);
     EXPECT_TRUE(status.ok()) << status.message();
-    return difference.error;
+    return errors.at("f32");
   }
 
   void addOnGpu(float *result) const {

@@ -40,7 +40,7 @@ static std::string typeOf(const program::ProgramT &program, int32_t buffer) {
 }
 
 static Json toJson(const program::ProgramT &program,
-                   const Observation &observation) {
+                   const Observation &observation, Probe what) {
   const program::InstructionT &instruction = *observation.instruction;
   Json json;
   json["kind"] = program::EnumNameInstructionBody(instruction.body.type);
@@ -56,12 +56,10 @@ static Json toJson(const program::ProgramT &program,
     json["k"] = product->k;
     json["dtype"] = typeOf(program, product->a);
   }
-  if (observation.difference) {
-    json["error"] = observation.difference->error;
-    json["dtype"] = observation.difference->type;
-  } else {
+  if (what == Probe::Check)
+    json["errors"] = observation.errors;
+  else
     json["seconds"] = observation.seconds;
-  }
   return json;
 }
 
@@ -112,7 +110,8 @@ static Status probe(Probe what, const std::string &bundle, Json &result) {
   result["instructions"] = Json::array();
   for (const auto &observation : device.all())
     if (observation->runs > 0)
-      result["instructions"].push_back(toJson(rank->program(), *observation));
+      result["instructions"].push_back(
+          toJson(rank->program(), *observation, what));
   return Status::success();
 }
 

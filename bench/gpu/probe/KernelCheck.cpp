@@ -45,11 +45,10 @@ static double largestOf(const std::vector<double> &values) {
 /// Downloads what the launch touches.
 Status KernelCheck::mirror(int64_t microbatch) {
   regions.clear();
-  for (int32_t buffer : kernel.buffers) {
-    const auto *begin =
-        static_cast<const char *>(context.buffers.at(buffer, microbatch));
-    regions.push_back(
-        {begin, begin + context.program.buffers[size_t(buffer)]->bytes, {}});
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    const auto *begin = static_cast<const char *>(
+        context.buffers.at(kernel.buffers[i], microbatch));
+    regions.push_back({begin, begin + bytesOf(i), {}});
   }
   std::sort(regions.begin(), regions.end(),
             [](const Region &left, const Region &right) {
@@ -98,8 +97,7 @@ std::vector<int64_t> KernelCheck::scalarsAt(const Coordinates &at) const {
   return scalars;
 }
 
-Status KernelCheck::compare(size_t buffer, int64_t microbatch,
-                            Difference &difference) {
+Status KernelCheck::compare(size_t buffer, int64_t microbatch, Errors &errors) {
   void *const address = context.buffers.at(kernel.buffers[buffer], microbatch);
   const int64_t bytes = bytesOf(buffer);
   std::vector<char> made(static_cast<size_t>(bytes));
@@ -122,14 +120,13 @@ Status KernelCheck::compare(size_t buffer, int64_t microbatch,
   const double error = largest == 0 ? 0
                        : scale == 0 ? largest
                                     : largest / scale;
-  if (error >= difference.error)
-    difference = {error, std::string(nameOf(type))};
+  double &most = errors[std::string(nameOf(type))];
+  most = std::max(most, error);
   return Status::success();
 }
 
 Status KernelCheck::run(const RunContext &run,
-                        const std::function<Status()> &launch,
-                        Difference &difference) {
+                        const std::function<Status()> &launch, Errors &errors) {
   if (Status status = mirror(run.microbatch); status.failed())
     return status;
   std::vector<void *> pointers;
@@ -148,8 +145,7 @@ Status KernelCheck::run(const RunContext &run,
     return status;
   for (size_t i = 0; i < kernel.buffers.size(); ++i)
     if (isResult(i))
-      if (Status status = compare(i, run.microbatch, difference);
-          status.failed())
+      if (Status status = compare(i, run.microbatch, errors); status.failed())
         return status;
   return Status::success();
 }

@@ -6,18 +6,15 @@
 #include "runtime/device/Device.h"
 
 #include <functional>
+#include <map>
 
 namespace pcc::bench {
 
-/// Where the results of a kernel and of the processor's kernel of the same
-/// number differ most.
-struct Difference {
-  /// The largest difference over the largest magnitude that the twin has
-  /// computed; where sums cancel, and what is left is below 1e-4 of what was
-  /// read, over the largest magnitude of that.
-  double error = 0;
-  std::string type; ///< of the result: "bf16"
-};
+/// How far the results of a kernel are from those of the processor's kernel of
+/// the same number, by their type ("bf16"): the largest difference over the
+/// largest magnitude that the twin has computed; where sums cancel, and what is
+/// left is below 1e-4 of what was read, over the largest magnitude of that.
+using Errors = std::map<std::string, double, std::less<>>;
 
 /// Calls the processor's kernel with the buffers of a GPU's, before the GPU
 /// writes them, and compares. One thread computes all of it.
@@ -30,7 +27,7 @@ public:
   /// `launch` has the GPU do its part, and returns when that is done.
   runtime::Status run(const runtime::RunContext &run,
                       const std::function<runtime::Status()> &launch,
-                      Difference &difference);
+                      Errors &errors);
 
 private:
   /// Host memory for all that one launch touches: buffers that share bytes on
@@ -43,8 +40,7 @@ private:
   runtime::Status mirror(int64_t microbatch);
   char *find(const void *address);
   std::vector<int64_t> scalarsAt(const runtime::Coordinates &at) const;
-  runtime::Status compare(size_t buffer, int64_t microbatch,
-                          Difference &difference);
+  runtime::Status compare(size_t buffer, int64_t microbatch, Errors &errors);
   int64_t bytesOf(size_t buffer) const;
   runtime::ElementType typeOf(size_t buffer) const;
   bool isResult(size_t buffer) const;

@@ -57,9 +57,7 @@ public:
   CheckedOperation(Device &gpu, std::unique_ptr<Operation> checked,
                    KernelCheck check, Observation &seen)
       : gpu(gpu), checked(std::move(checked)), check(std::move(check)),
-        seen(seen) {
-    seen.difference.emplace();
-  }
+        seen(seen) {}
 
   Status run(const RunContext &run) override {
     ++seen.runs;
@@ -71,7 +69,7 @@ public:
           Status status = checked->run(run);
           return status.failed() ? status : finish(gpu);
         },
-        *seen.difference);
+        seen.errors);
   }
 
 private:

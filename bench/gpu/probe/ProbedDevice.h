@@ -5,16 +5,14 @@
 
 #include "bench/gpu/probe/KernelCheck.h"
 
-#include <optional>
-
 namespace pcc::bench {
 
 /// What was seen of an instruction in all of its runs.
 struct Observation {
   const program::InstructionT *instruction = nullptr;
   int64_t runs = 0;
-  double seconds = 0;                        ///< the quickest
-  std::optional<Difference> difference = {}; ///< the largest
+  double seconds = 0; ///< the quickest
+  Errors errors = {}; ///< the largest
 };
 
 enum class Probe { Check, Time };
