@@ -8,7 +8,13 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
-static List listOf(const program::KernelT &kernel) { return kernel.buffers; }
+static List listOf(const program::KernelT &kernel) {
+  List list = kernel.buffers;
+  if (kernel.attention &&
+      kernel.attention->part == program::AttentionPart::KeyGradients)
+    list.push_back(kernel.attention->query_gradient->buffer());
+  return list;
+}
 static List listOf(const program::MatmulT &matmul) {
   return {matmul.a,        matmul.b,      matmul.c,     matmul.bias,
           matmul.residual, matmul.a_sums, matmul.b_sums};

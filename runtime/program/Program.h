@@ -26,7 +26,7 @@
 namespace pcc::runtime {
 
 /// Changes whenever Program.fbs or the meaning of a field does.
-inline constexpr uint32_t kFormatVersion = 7;
+inline constexpr uint32_t kFormatVersion = 8;
 /// Of arena buffers, constants and of the sealed bytes themselves.
 inline constexpr int64_t kAlignment = 64;
 

@@ -86,7 +86,57 @@ public:
     for (const auto &scalar : kernel.scalars)
       if (std::string fault = findScalarFault(*scalar, mesh); !fault.empty())
         return fault;
+    if (kernel.attention)
+      if (std::string fault = check(*kernel.attention); !fault.empty())
+        return fault;
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
+  }
+
+  std::string check(const program::AttentionT &attention) const {
+    using Dims = std::array<int64_t, 4>;
+    using Operand = std::unique_ptr<program::AttentionOperand>;
+    const Dims query = {attention.batch, attention.heads, attention.queries,
+                        attention.depth},
+               key = {attention.batch, attention.key_heads, attention.keys,
+                      attention.depth},
+               value = {attention.batch, attention.key_heads, attention.keys,
+                        attention.width},
+               result = {attention.batch, attention.heads, attention.queries,
+                         attention.width};
+    std::vector<std::pair<const Operand *, Dims>> operands = {
+        {&attention.query, query},
+        {&attention.key, key},
+        {&attention.value, value}};
+    if (attention.part == program::AttentionPart::Result)
+      operands.push_back({&attention.result, result});
+    else
+      operands.insert(operands.end(), {{&attention.gradient, result},
+                                       {&attention.query_gradient, query},
+                                       {&attention.key_gradient, key},
+                                       {&attention.value_gradient, value}});
+    if (!isForGpus() || attention.part > program::AttentionPart::KeyGradients ||
+        attention.key_heads < 1 || attention.heads % attention.key_heads != 0 ||
+        (attention.causal && attention.queries != attention.keys))
+      return "has an impossible attention";
+    for (const auto &[operand, dims] : operands)
+      if (!*operand || !isWithin(**operand, dims))
+        return "has an attention of what is in no buffer";
+    return {};
+  }
+
+  bool isWithin(const program::AttentionOperand &operand,
+                const std::array<int64_t, 4> &dims) const {
+    const auto *buffer = find(operand.buffer());
+    if (!buffer || operand.offset() < 0)
+      return false;
+    __int128 last = operand.offset();
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t stride = operand.strides()->Get(uint32_t(i));
+      if (dims[i] < 1 || stride < 0)
+        return false;
+      last += __int128(dims[i] - 1) * stride;
+    }
+    return last < buffer->bytes / int64_t(sizeOf(typeOf(buffer->type)));
   }
 
   std::string checkParts(const program::KernelT &kernel) const {

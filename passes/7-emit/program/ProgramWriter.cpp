@@ -6,6 +6,7 @@
 #include "passes/7-emit/program/FlopCounter.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
+#include "passes/7-emit/program/instructions/Attention.h"
 #include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -166,6 +167,7 @@ private:
     }
     while (!travelling.empty())
       finishReduction();
+    pairAttentionGradients(function->instructions);
   }
 
   void beginPrefetches(func::FuncOp body) {

@@ -104,7 +104,7 @@ public:
 
   Status finishLoading() override {
     resources.algorithms().keep();
-    return Status::success();
+    return resources.allocateScratch();
   }
 
   Status poll(bool &isDone) override { return gpu.poll(gpu.stream(), isDone); }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -72,6 +73,17 @@ Status CudaResources::useBlas() {
       bundle, "cublaslt " + std::to_string(library.cublasLtGetVersion()) + " " +
                   gpu.name());
   return gpu.allocate(workspaceBytes(), workspaceData);
+}
+
+DnnAttention &CudaResources::useDnn() {
+  if (!std::exchange(isDnnAsked, true))
+    dnn.open(gpu.stream());
+  return dnn;
+}
+
+Status CudaResources::allocateScratch() {
+  return scratchBytes > 0 ? gpu.allocate(size_t(scratchBytes), scratchData)
+                          : Status::success();
 }
 
 } // namespace pcc::runtime

@@ -7,11 +7,14 @@
 #include "runtime/device/KnownAlgorithms.h"
 #include "runtime/device/cuda/BlasLibrary.h"
 #include "runtime/device/cuda/CudaContext.h"
+#include "runtime/device/cuda/DnnAttention.h"
+
+#include <algorithm>
 
 namespace pcc::runtime {
 
-/// A GPU with a program's kernels and with cuBLASLt, each loaded when the first
-/// instruction asks for it.
+/// A GPU with a program's kernels, with cuBLASLt and cuDNN, each loaded when
+/// the first instruction asks for it.
 class CudaResources {
 public:
   /// `bundle` is the folder where algorithms are kept.
@@ -35,6 +38,15 @@ public:
   }
   KnownAlgorithms &algorithms() { return knownAlgorithms; }
 
+  /// cuDNN, opened if it is there.
+  DnnAttention &useDnn();
+  DnnAttention &attention() { return dnn; }
+  /// Asks for bytes that an operation may use while it runs; allocateScratch()
+  /// makes them, once all have asked.
+  void reserve(int64_t bytes) { scratchBytes = std::max(scratchBytes, bytes); }
+  Status allocateScratch();
+  char *scratch() const { return static_cast<char *>(scratchData); }
+
 private:
   Status loadCode(const ProgramImage &image);
 
@@ -45,6 +57,10 @@ private:
   cublasLtHandle_t handle = nullptr;
   void *workspaceData = nullptr;
   KnownAlgorithms knownAlgorithms;
+  DnnAttention dnn;
+  bool isDnnAsked = false;
+  int64_t scratchBytes = 0;
+  void *scratchData = nullptr;
 };
 
 /// Makes one kind of instruction ready; one function per kind, in the file
@@ -56,6 +72,10 @@ using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
 Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
+/// Null where cuDNN does not compute that.
+std::unique_ptr<Operation> prepareAttention(CudaResources &,
+                                            const LoadContext &,
+                                            const program::AttentionT &);
 Status prepareMatmul(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);

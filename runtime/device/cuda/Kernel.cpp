@@ -103,6 +103,10 @@ Status prepareKernel(CudaResources &resources, const LoadContext &context,
                      const program::InstructionT &instruction,
                      std::unique_ptr<Operation> &operation) {
   const program::KernelT &kernel = *instruction.body.AsKernel();
+  if (kernel.attention)
+    operation = prepareAttention(resources, context, *kernel.attention);
+  if (operation)
+    return Status::success();
   CUfunction function = nullptr;
   if (Status status =
           resources.findKernel(context.image, kernel.kernel, function);

@@ -2,7 +2,7 @@
 
 #include "dialects/dist/Target.h"
 #include "passes/7-emit/gpu/GpuPlan.h"
-#include "passes/7-emit/program/InstructionTable.h"
+#include "passes/7-emit/program/instructions/Attention.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -46,6 +46,7 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
     const GpuPlan plan = gpuPlanOf(kernel);
     made.blocks = static_cast<int32_t>(plan.blocks);
     made.threads = static_cast<int32_t>(plan.threads);
+    made.attention = describeAttention(launch, kernel, writer);
   }
   writer.emit(op, std::move(made));
   return true;

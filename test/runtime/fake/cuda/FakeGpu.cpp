@@ -13,12 +13,20 @@ namespace pcc::fake {
 static Settings readSettings() {
   Settings made;
   const std::map<std::string, int64_t *> numbers = {
-      {"count", &made.count},        {"capability", &made.capability},
-      {"driver", &made.driver},      {"memory", &made.memory},
-      {"fail-at", &made.failAt},     {"hang-at", &made.hangAt},
-      {"drop-wait", &made.dropWait}, {"late-copy", &made.lateCopy},
-      {"swap-at", &made.swapAt},     {"ungroup", &made.ungroup},
-      {"blas", &made.blas},          {"sumless", &made.sumless},
+      {"count", &made.count},
+      {"capability", &made.capability},
+      {"driver", &made.driver},
+      {"memory", &made.memory},
+      {"fail-at", &made.failAt},
+      {"hang-at", &made.hangAt},
+      {"drop-wait", &made.dropWait},
+      {"late-copy", &made.lateCopy},
+      {"swap-at", &made.swapAt},
+      {"ungroup", &made.ungroup},
+      {"blas", &made.blas},
+      {"sumless", &made.sumless},
+      {"dnn", &made.dnn},
+      {"gradless", &made.gradless},
       {"forgetful", &made.forgetful}};
   const char *given = std::getenv("PCC_FAKE_CUDA");
   std::istringstream list(given ? given : "");

@@ -36,6 +36,8 @@ struct Settings {
   int64_t ungroup = 0;       ///< not 0: groups of transfers are none
   int64_t blas = 130000;     ///< version of cuBLASLt
   int64_t sumless = 0;       ///< not 0: its products sum no factors
+  int64_t dnn = 0;           ///< version of cuDNN; 0: there is none
+  int64_t gradless = 0;      ///< not 0: it has no engine for gradients
   int64_t forgetful = 0;     ///< not 0: cuBLASLt cannot choose algorithms
 };
 const Settings &settings();

@@ -1,0 +1,189 @@
+//===- Attention.cpp - attention by cuDNN ---------------------------------===//
+
+#include "runtime/device/cuda/CudaResources.h"
+#include "runtime/program/Program.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+/// Of F16 and BF16.
+static constexpr int64_t bytesOfElement = 2;
+
+static int64_t aligned(int64_t bytes) {
+  constexpr int64_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+static int64_t elementsOf(const DnnDims &dims) {
+  return dims[0] * dims[1] * dims[2] * dims[3];
+}
+
+static DnnDims stridesOf(const program::AttentionOperand &operand) {
+  DnnDims strides;
+  for (size_t i = 0; i < strides.size(); ++i)
+    strides[i] = operand.strides()->Get(uint32_t(i));
+  return strides;
+}
+
+static DnnPlace placeOf(AttentionTensor tensor, void *data) {
+  return {int64_t(tensor), data};
+}
+
+using OperandList =
+    std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
+
+static OperandList operandsOf(const program::AttentionT &attention) {
+  OperandList operands = {{AttentionTensor::Query, attention.query.get()},
+                          {AttentionTensor::Key, attention.key.get()},
+                          {AttentionTensor::Value, attention.value.get()}};
+  if (attention.part == program::AttentionPart::Result)
+    operands.emplace_back(AttentionTensor::Result, attention.result.get());
+  else
+    operands.insert(
+        operands.end(),
+        {{AttentionTensor::Gradient, attention.gradient.get()},
+         {AttentionTensor::QueryGradient, attention.query_gradient.get()},
+         {AttentionTensor::KeyGradient, attention.key_gradient.get()},
+         {AttentionTensor::ValueGradient, attention.value_gradient.get()}});
+  return operands;
+}
+
+static AttentionShape shapeOf(const program::ProgramT &program,
+                              const program::AttentionT &attention) {
+  const auto &query = *program.buffers[size_t(attention.query->buffer())];
+  AttentionShape shape = {typeOf(query.type) == ElementType::BF16
+                              ? CUDNN_DATA_BFLOAT16
+                              : CUDNN_DATA_HALF,
+                          attention.batch,
+                          attention.heads,
+                          attention.key_heads,
+                          attention.queries,
+                          attention.keys,
+                          attention.depth,
+                          attention.width,
+                          attention.causal};
+  // Of gradients, this is scratch.
+  shape.setStrides(AttentionTensor::Result,
+                   denseDnnStrides(shape.resultDims()));
+  for (const auto &[tensor, operand] : operandsOf(attention))
+    shape.setStrides(tensor, stridesOf(*operand));
+  return shape;
+}
+
+namespace {
+/// What the operations have in common.
+class AttentionOperation : public Operation {
+protected:
+  AttentionOperation(CudaResources &resources, const LoadContext &context,
+                     const program::AttentionT &attention)
+      : resources(resources), context(context), operands(operandsOf(attention)),
+        scale(float(attention.scale)), lowest(resources.attention().lowest()) {}
+
+  /// The tensors of the program, and the numbers.
+  std::vector<DnnPlace> placesAt(int64_t microbatch) {
+    std::vector<DnnPlace> places = {placeOf(AttentionTensor::Scale, &scale),
+                                    placeOf(AttentionTensor::Lowest, &lowest),
+                                    placeOf(AttentionTensor::One, &one)};
+    for (const auto &[tensor, operand] : operands) {
+      auto *data = static_cast<char *>(
+          context.buffers.at(operand->buffer(), microbatch));
+      places.push_back(
+          placeOf(tensor, data + operand->offset() * bytesOfElement));
+    }
+    return places;
+  }
+
+  Status execute(const DnnPlan &plan, std::span<const DnnPlace> places,
+                 int64_t workspace) {
+    return resources.attention().run(plan, places,
+                                     resources.scratch() + workspace);
+  }
+
+  CudaResources &resources;
+
+private:
+  LoadContext context;
+  OperandList operands;
+  float scale, lowest, one = 1;
+};
+
+class ResultOperation : public AttentionOperation {
+public:
+  ResultOperation(CudaResources &resources, const LoadContext &context,
+                  const program::AttentionT &attention, const DnnPlan &plan)
+      : AttentionOperation(resources, context, attention), plan(plan) {
+    resources.reserve(plan.workspaceBytes);
+  }
+
+  Status run(const RunContext &run) override {
+    return execute(plan, placesAt(run.microbatch), 0);
+  }
+
+private:
+  const DnnPlan &plan;
+};
+
+/// Makes the result again, for its statistics, and then the gradients.
+class GradientsOperation : public AttentionOperation {
+public:
+  GradientsOperation(CudaResources &resources, const LoadContext &context,
+                     const program::AttentionT &attention,
+                     const AttentionShape &shape, const DnnPlan &result,
+                     const DnnPlan &gradients)
+      : AttentionOperation(resources, context, attention), result(result),
+        gradients(gradients),
+        statistics(aligned(elementsOf(shape.resultDims()) * bytesOfElement)),
+        sums(statistics +
+             aligned(elementsOf(shape.rowDims()) * int64_t(sizeof(float)))),
+        workspace(2 * sums - statistics) {
+    resources.reserve(
+        workspace + std::max(result.workspaceBytes, gradients.workspaceBytes));
+  }
+
+  Status run(const RunContext &run) override {
+    std::vector<DnnPlace> places = placesAt(run.microbatch);
+    char *scratch = resources.scratch();
+    places.insert(places.end(),
+                  {placeOf(AttentionTensor::Result, scratch),
+                   placeOf(AttentionTensor::Statistics, scratch + statistics),
+                   placeOf(AttentionTensor::Sums, scratch + sums)});
+    Status status = execute(result, places, workspace);
+    return status.failed() ? status : execute(gradients, places, workspace);
+  }
+
+private:
+  const DnnPlan &result, &gradients;
+  /// Where they are in the scratch, behind the result.
+  const int64_t statistics, sums, workspace;
+};
+
+/// What another operation does, too.
+class NoOperation : public Operation {
+public:
+  Status run(const RunContext &) override { return Status::success(); }
+};
+} // namespace
+
+std::unique_ptr<Operation>
+prepareAttention(CudaResources &resources, const LoadContext &context,
+                 const program::AttentionT &attention) {
+  DnnAttention &dnn = resources.useDnn();
+  const AttentionShape shape = shapeOf(context.program, attention);
+  if (attention.part == program::AttentionPart::Result) {
+    const DnnPlan *plan = dnn.findResult(shape, /*withStatistics=*/false);
+    return plan ? std::make_unique<ResultOperation>(resources, context,
+                                                    attention, *plan)
+                : nullptr;
+  }
+  const DnnPlan *result = dnn.findResult(shape, /*withStatistics=*/true);
+  const DnnPlan *gradients = result ? dnn.findGradients(shape) : nullptr;
+  if (!gradients)
+    return nullptr;
+  if (attention.part == program::AttentionPart::QueryGradient)
+    return std::make_unique<NoOperation>();
+  return std::make_unique<GradientsOperation>(resources, context, attention,
+                                              shape, *result, *gradients);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,153 @@
+//===- DnnGraph.h - operations that cuDNN computes as one -----------------===//
+//
+// cuDNN is given a graph of operations on tensors, and has an engine for some
+// graphs: that of attention never stores what lies between its two products.
+// Tensors have four dims: batch, heads, rows and columns.
+//
+//   tensor ── operation ── … ── graph ── engine ── plan ── run
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_RUNTIME_DEVICE_CUDA_DNNGRAPH_H
+#define PCC_RUNTIME_DEVICE_CUDA_DNNGRAPH_H
+
+#include "runtime/device/cuda/DnnLibrary.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace pcc::runtime {
+
+using DnnDims = std::array<int64_t, 4>;
+/// Strides of dims whose elements lie one after another.
+DnnDims denseDnnStrides(const DnnDims &dims);
+
+/// Whose a descriptor is; it ends with this.
+class DnnDescriptor {
+public:
+  DnnDescriptor() = default;
+  DnnDescriptor(const DnnLibrary &library, cudnnBackendDescriptor_t handle)
+      : handle(handle, library.cudnnBackendDestroyDescriptor) {}
+
+  cudnnBackendDescriptor_t get() const { return handle.get(); }
+
+private:
+  using Destroy = cudnnStatus_t (*)(cudnnBackendDescriptor_t);
+  std::unique_ptr<void, Destroy> handle{nullptr, nullptr};
+};
+
+/// Where a run finds the tensor of a number, or a number.
+struct DnnPlace {
+  int64_t id;
+  void *data;
+};
+
+/// What computes a graph.
+struct DnnPlan {
+  std::vector<DnnDescriptor> kept; ///< of which the plan is made
+  cudnnBackendDescriptor_t plan = nullptr;
+  int64_t workspaceBytes = 0;
+
+  Status run(const DnnLibrary &library, cudnnHandle_t handle,
+             std::span<const DnnPlace> places, void *workspace) const;
+};
+
+/// Makes descriptors. What goes wrong is kept for finish().
+class DnnGraph {
+public:
+  using Tensor = cudnnBackendDescriptor_t;
+
+  explicit DnnGraph(const DnnLibrary &library) : library(library) {}
+
+  /// A tensor in the GPU's memory, at a multiple of 16 bytes.
+  Tensor stored(int64_t id, cudnnDataType_t type, const DnnDims &dims,
+                const DnnDims &strides);
+  /// One f32 of the host.
+  Tensor number(int64_t id);
+  /// What one operation makes for others.
+  Tensor between(cudnnDataType_t type, const DnnDims &dims) {
+    return between(type, dims, denseDnnStrides(dims));
+  }
+  Tensor between(cudnnDataType_t type, const DnnDims &dims,
+                 const DnnDims &strides);
+
+  /// result = a b, a product for each batch and head.
+  void multiply(Tensor a, Tensor b, Tensor result);
+  /// Element by element; `b` is broadcast where its dims are 1.
+  void compute(cudnnPointwiseMode_t mode, Tensor a, Tensor b, Tensor result) {
+    add({mode, a, b, nullptr, result});
+  }
+  void compute(cudnnPointwiseMode_t mode, Tensor a, Tensor result) {
+    add({mode, a, nullptr, nullptr, result});
+  }
+  /// Whether a ≥ b.
+  void compare(Tensor a, Tensor b, Tensor result) {
+    add({CUDNN_POINTWISE_CMP_GE, a, b, nullptr, result, CUDNN_DATA_BOOLEAN});
+  }
+  /// How far each element of `like` is along `dim`.
+  void count(int64_t dim, Tensor like, Tensor result) {
+    add({CUDNN_POINTWISE_GEN_INDEX, like, nullptr, nullptr, result,
+         CUDNN_DATA_FLOAT, dim});
+  }
+  /// `a` where `condition` is true, else `b`.
+  void select(Tensor condition, Tensor a, Tensor b, Tensor result) {
+    add({CUDNN_POINTWISE_BINARY_SELECT, a, b, condition, result});
+  }
+  /// Over the dims that are 1 in `result`.
+  void reduce(cudnnReduceTensorOp_t kind, Tensor tensor, Tensor result);
+  /// The same elements under other strides.
+  void reorder(Tensor tensor, Tensor result);
+
+  /// Asks for the engines that fit, best first, and takes the first that can
+  /// run; `plan` stays empty where there is none. `properties` is the
+  /// descriptor of a GPU that is not there, in place of `handle`. The graph is
+  /// of no use afterwards.
+  Status finish(cudnnHandle_t handle, DnnPlan &plan,
+                cudnnBackendDescriptor_t properties = nullptr);
+  /// How many engines fit, whose code could be made.
+  int64_t engines() const { return numEngines; }
+
+private:
+  cudnnBackendDescriptor_t make(cudnnBackendDescriptorType_t type);
+  template <typename T>
+  void set(cudnnBackendDescriptor_t descriptor,
+           cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+           std::span<const T> values);
+  template <typename T>
+  void set(cudnnBackendDescriptor_t descriptor,
+           cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+           const T &value) {
+    set(descriptor, name, type, std::span<const T>(&value, 1));
+  }
+  void setTensor(cudnnBackendDescriptor_t descriptor,
+                 cudnnBackendAttributeName_t name, Tensor tensor) {
+    set(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, tensor);
+  }
+  void finalize(cudnnBackendDescriptor_t descriptor);
+  cudnnBackendDescriptor_t makeTensor(int64_t id, cudnnDataType_t type,
+                                      const DnnDims &dims,
+                                      const DnnDims &strides);
+  struct Pointwise {
+    cudnnPointwiseMode_t mode;
+    Tensor a, b, condition, result; ///< null where there is none
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    int64_t dim = -1;
+  };
+  void add(const Pointwise &pointwise);
+  void add(cudnnBackendDescriptor_t operation);
+  Status choose(cudnnBackendDescriptor_t heuristics, cudnnHandle_t handle,
+                cudnnBackendDescriptor_t properties, DnnPlan &plan);
+
+  const DnnLibrary &library;
+  Status status = Status::success();
+  std::vector<DnnDescriptor> descriptors; ///< all of them
+  std::vector<cudnnBackendDescriptor_t> operations;
+  int64_t numBetween = 0, numEngines = 0;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_DEVICE_CUDA_DNNGRAPH_H

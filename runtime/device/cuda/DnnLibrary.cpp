@@ -1,0 +1,41 @@
+//===- DnnLibrary.cpp - the functions of cuDNN ----------------------------===//
+
+#include "runtime/device/cuda/DnnLibrary.h"
+#include "runtime/program/SharedLibrary.h"
+#include "runtime/program/WatchedCalls.h"
+
+namespace pcc::runtime {
+
+static const std::string soname = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
+
+bool openDnnLibrary(DnnLibrary &library, std::string &reason) {
+  SharedLibrary symbols(soname, cudaFolders());
+  if (!symbols.isOpen()) {
+    reason = symbols.error();
+    return false;
+  }
+#define PCC_FIND(function) symbols.find(#function, library.function);
+  PCC_DNN_FUNCTIONS(PCC_FIND)
+#undef PCC_FIND
+  if (const char *absent = symbols.firstAbsent()) {
+    reason = soname + " has no symbol " + absent;
+    return false;
+  }
+#define PCC_WATCH(function) watchCalls<&DnnLibrary::function>(library);
+  PCC_DNN_FUNCTIONS(PCC_WATCH)
+#undef PCC_WATCH
+  const size_t version = library.cudnnGetVersion();
+  if (version / 10000 == CUDNN_MAJOR)
+    return true;
+  reason = soname + " is of version " + std::to_string(version / 10000);
+  return false;
+}
+
+Status DnnLibrary::check(cudnnStatus_t result, const char *call) const {
+  if (result == CUDNN_STATUS_SUCCESS)
+    return Status::success();
+  return Status::error(Defect, std::string(call) +
+                                   " failed: " + cudnnGetErrorString(result));
+}
+
+} // namespace pcc::runtime
