@@ -26,6 +26,7 @@ PEAKS = {"H100": 989.4e12, "H200": 989.4e12, "A100": 312e12}         # dense bf1
 STEPS, WARMUP = 30, 10
 MEMCHECK = 120       # seconds after which no other program is checked
 SHARED = ["--share-gpu", "--timeout", "60"]
+OWN_ATTENTION = {"PCC_CUDNN": "off"}
 
 
 class Wrong(Exception):
@@ -48,8 +49,9 @@ def environment():
     return {"PCC_CUDA_LIBRARIES": ":".join(libraries()), **os.environ}
 
 
-def call(*command, text=None, seconds=300):
-    done = subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, env=environment(), timeout=seconds)
+def call(*command, text=None, seconds=300, variables=()):
+    done = subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, env=environment() | dict(variables),
+                          timeout=seconds)
     if done.returncode:
         raise Wrong(f"exit code {done.returncode}: {' '.join(map(str, command))}: {done.stderr.strip()[-600:]}")
     return done.stdout
@@ -66,13 +68,14 @@ class Bench:
         return os.path.join(self.folder, name)
 
     def probe(self, verb, bundle):
-        return json.loads(call(self.path("gpu-probe"), verb, self.path(bundle)))
+        # Twins are of pcc's own kernels.
+        return json.loads(call(self.path("gpu-probe"), verb, self.path(bundle), variables=OWN_ATTENTION if verb == "check" else {}))
 
-    def run(self, bundle, *options):
+    def run(self, bundle, *options, variables=()):
         """-> the report"""
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.json")
-            call(os.path.join(self.path(bundle), "run"), "--random-inputs", 1, "-q", "--report", report, *options)
+            call(os.path.join(self.path(bundle), "run"), "--random-inputs", 1, "-q", "--report", report, *options, variables=variables)
             with open(report) as f:
                 return json.load(f)
 
@@ -120,6 +123,22 @@ def plans(bench):
         raise Wrong(f"losses do not fall: {losses['1']}")
     bench.figures["plans"] = worst
     return ", ".join(f"{name} {error:.1e}" for name, error in worst.items()) + " from the losses of one rank"
+
+
+def attention(bench):
+    """GPT-2 in bf16 with cuDNN's attention, against pcc's."""
+    def seen(variables):
+        steps = bench.run(bench.plan["gpt2"]["train"], "--steps", 5, variables=variables)["steps"]
+        return [(step["loss"], step["grad_norm"]) for step in steps]
+
+    mine, theirs = seen(OWN_ATTENTION), seen({})
+    if mine == theirs:
+        raise Skipped("cuDNN is not there")
+    worst = max(abs(a - b) / abs(b) for pair in zip(theirs, mine) for a, b in zip(*pair))
+    if not worst <= TOLERANCES["bf16"]:
+        raise Wrong(f"losses and norms {theirs}, with pcc's attention {mine}")
+    bench.figures["attention"] = worst
+    return f"losses and norms within {worst:.1e}"
 
 
 def ranks_of(bundle, process):
@@ -208,10 +227,11 @@ def flops_per_token(model):
 
 
 def training(bench):
-    """GPT-2 in bf16: tokens per second and MFU, in both conventions, with and without a graph of the step, and PyTorch's."""
+    """GPT-2 in bf16: tokens per second and MFU, in both conventions, with and without a graph of the step, without cuDNN, and PyTorch's."""
     model = bench.plan["gpt2"]
     seconds = {"graph": steady(bench.run(model["train"], "--steps", STEPS + WARMUP)),
-               "no graph": steady(bench.run(model["train"], "--steps", STEPS + WARMUP, "--no-graph"))}
+               "no graph": steady(bench.run(model["train"], "--steps", STEPS + WARMUP, "--no-graph")),
+               "own attention": steady(bench.run(model["train"], "--steps", STEPS + WARMUP, variables=OWN_ATTENTION))}
     try:
         seconds["torch.compile"] = statistics.median(bench.torch("train", bench.path("plan.json"), STEPS + WARMUP)["seconds"][WARMUP:])
     except Skipped as why:
@@ -249,7 +269,7 @@ def instructions(bench):
     lines += products(bench, [i for i in seen if i["kind"] == "Matmul"], rows)
     rows["busy"] = busy
     for name, row in bench.figures.get("training", {}).items():
-        if name != "torch.compile":
+        if "graph" in name:
             row["idle"] = 1 - busy / row["seconds"]
             lines.append(f"{name}: instructions by themselves take {1e3 * busy:.2f} ms of {1e3 * row['seconds']:.2f}, idle "
                          f"{100 * row['idle']:.1f} %")
@@ -268,7 +288,7 @@ def products(bench, seen, rows):
     return [f"products with all that is fused into them take {mine / theirs:.2f} of torch.matmul's time ({1e3 * mine:.2f} ms)"]
 
 
-SECTIONS = [kernels, plans, killed, memory, inference, training, instructions]
+SECTIONS = [kernels, plans, attention, killed, memory, inference, training, instructions]
 
 
 def main():
