@@ -91,6 +91,13 @@ public:
   virtual bool isOfHost() const { return false; }
 };
 
+/// Bytes of the device's memory that lie elsewhere in it.
+struct Taken {
+  void *to;
+  const void *from;
+  size_t bytes;
+};
+
 /// What one rank computes on. Its memory and its operations are used by one
 /// thread.
 class Device {
@@ -108,10 +115,17 @@ public:
   /// before is done; complete on return.
   virtual Status upload(void *to, const void *from, size_t bytes) = 0;
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to copy from what allocateOfHost() gave to the device's memory; the
-  /// host leaves it alone until that is done.
-  virtual Status beginUpload(void *to, const void *from, size_t bytes) {
-    return upload(to, from, bytes);
+  /// Begins to copy from what allocateOfHost() gave to the device's memory,
+  /// beside what was begun before, but behind the last take(). The host leaves
+  /// that alone until the next one is done.
+  virtual Status beginUpload(void * /*to*/, const void * /*from*/,
+                             size_t /*bytes*/) {
+    return Status::error(Defect, "the device shares the host's memory");
+  }
+  /// Begins to copy within the device's memory, in order with all that is begun
+  /// but behind the uploads, too.
+  virtual Status take(std::span<const Taken> /*copies*/) {
+    return Status::error(Defect, "the device shares the host's memory");
   }
   /// Begins to set the device's memory to 0.
   virtual Status clear(void *data, size_t bytes) = 0;

@@ -6,42 +6,63 @@
 
 namespace pcc::runtime {
 
+Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
+                             Status (Device::*allocate)(int64_t, char *&)) {
+  const program::BufferT &own = *program.buffers[size_t(buffer)];
+  char *data = nullptr;
+  Status status =
+      (device.*allocate)((own.slots - 1) * own.slot_stride + own.bytes, data);
+  table.setBase(buffer, data);
+  return status;
+}
+
 Status HostBuffers::open() {
   if (device.sharesHostMemory())
     return Status::success();
   for (const auto &input : program.inputs) {
     if (input->buffer < 0)
       continue;
-    const program::BufferT &buffer = *program.buffers[size_t(input->buffer)];
-    for (BufferTable *table : {&copies, &spare}) {
-      char *data = nullptr;
-      if (Status status = device.allocateOfHost(
-              (buffer.slots - 1) * buffer.slot_stride + buffer.bytes, data);
+    for (BufferTable *table : {&copies, &spare})
+      if (Status status =
+              allocate(input->buffer, *table, &Device::allocateOfHost);
           status.failed())
         return status;
-      table->setBase(input->buffer, data);
-    }
+    if (Status status = allocate(input->buffer, arrived, &Device::allocate);
+        status.failed())
+      return status;
   }
+  return Status::success();
+}
+
+std::vector<Taken> HostBuffers::inputsFrom(const BufferTable &from,
+                                           const BufferTable &to) const {
+  std::vector<Taken> copies;
+  for (const auto &input : program.inputs)
+    if (const int32_t buffer = input->buffer; buffer >= 0)
+      for (int32_t slot = 0; slot < program.buffers[size_t(buffer)]->slots;
+           ++slot)
+        copies.push_back(
+            {to.at(buffer, slot), from.at(buffer, slot), bytesOf(buffer)});
+  return copies;
+}
+
+Status HostBuffers::send() {
+  isSent = true;
+  for (const auto &[to, from, bytes] : inputsFrom(spare, arrived))
+    if (Status status = device.beginUpload(to, from, bytes); status.failed())
+      return status;
   return Status::success();
 }
 
 Status HostBuffers::beginStep() {
   if (device.sharesHostMemory())
     return Status::success();
+  if (!isSent)
+    if (Status status = send(); status.failed())
+      return status;
+  isSent = false;
   std::swap(copies, spare);
-  for (const auto &input : program.inputs) {
-    const int32_t buffer = input->buffer;
-    if (buffer < 0)
-      continue;
-    for (int32_t slot = 0; slot < program.buffers[size_t(buffer)]->slots;
-         ++slot)
-      if (Status status =
-              device.beginUpload(buffers.at(buffer, slot),
-                                 copies.at(buffer, slot), bytesOf(buffer));
-          status.failed())
-        return status;
-  }
-  return Status::success();
+  return device.take(inputsFrom(arrived, buffers));
 }
 
 Status HostBuffers::read(int32_t buffer, int64_t microbatch,

@@ -17,10 +17,11 @@ public:
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
       : program(program), device(device), buffers(buffers), copies(program),
-        spare(program), copied(program.buffers.size()) {}
+        spare(program), arrived(program), copied(program.buffers.size()) {}
 
   /// Makes room for the inputs: twice, so that those of the next step can be
-  /// written while the device has the step's.
+  /// written while the device has the step's, and on the device, where they
+  /// arrive meanwhile.
   Status open();
 
   /// Where the host has the inputs of the step.
@@ -33,7 +34,9 @@ public:
   }
   /// Whether that may be done during the step.
   bool canWriteAhead() const { return !device.sharesHostMemory(); }
-  /// What was written is the step's, and begins to go to the device.
+  /// What was written begins to go to the device.
+  Status send();
+  /// What was sent is the step's; what was not, is sent before.
   Status beginStep();
 
   /// What an output is in a microbatch, when all that was begun is done. Valid
@@ -41,6 +44,11 @@ public:
   Status read(int32_t buffer, int64_t microbatch, const void *&data);
 
 private:
+  Status allocate(int32_t buffer, BufferTable &table,
+                  Status (Device::*allocate)(int64_t, char *&));
+  /// All slots of all inputs.
+  std::vector<Taken> inputsFrom(const BufferTable &from,
+                                const BufferTable &to) const;
   size_t bytesOf(int32_t buffer) const {
     return size_t(program.buffers[size_t(buffer)]->bytes);
   }
@@ -48,8 +56,9 @@ private:
   const program::ProgramT &program;
   Device &device;
   const BufferTable &buffers;
-  /// Of inputs: the step's, and the next one's.
-  BufferTable copies, spare;
+  /// Of inputs: the step's, the next one's, and these on the device.
+  BufferTable copies, spare, arrived;
+  bool isSent = false;
   /// Of outputs, when they are read first.
   std::vector<std::vector<std::byte>> copied;
 };

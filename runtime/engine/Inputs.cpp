@@ -231,14 +231,19 @@ void Inputs::fill(int64_t sample) const {
       fill(*program.inputs[i], sources[i], sample);
 }
 
-void Inputs::readAhead(int64_t sample) {
+Status Inputs::readAhead(int64_t sample) {
   if (!buffers.canWriteAhead())
-    return;
+    return Status::success();
   fill(sample);
   ahead = sample;
+  return buffers.send();
 }
 
 Status Inputs::read(int64_t sample) {
+  // Others than were expected: those end their way before.
+  if (ahead && ahead != sample)
+    if (Status status = buffers.beginStep(); status.failed())
+      return status;
   if (ahead != sample)
     fill(sample);
   ahead.reset();

@@ -53,7 +53,7 @@ public:
   Status read(int64_t sample);
   /// Does most of that during the step before, where the device has memory of
   /// its own.
-  void readAhead(int64_t sample);
+  Status readAhead(int64_t sample);
 
 private:
   struct Source {

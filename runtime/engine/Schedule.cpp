@@ -268,11 +268,13 @@ Status Schedule::begin(const Mesh &mesh, const Coordinates &at,
 }
 
 Status Schedule::runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
-                         StepLog &log, const std::function<void()> &meanwhile) {
+                         StepLog &log,
+                         const std::function<Status()> &meanwhile) {
   if (Status status = begin(mesh, at, spent, log); status.failed())
     return status;
   if (meanwhile)
-    meanwhile();
+    if (Status status = meanwhile(); status.failed())
+      return status;
   const StopWatch computing;
   Status status = waitForQueue(*device, *world);
   spent.compute += computing.seconds();

@@ -50,7 +50,7 @@ public:
   /// Runs one step, adds the time spent, and tells `log` what it does, unless
   /// the device replays the step. Calls `meanwhile` when all of it was begun.
   Status runStep(const Mesh &mesh, Coordinates at, TimeSpent &spent,
-                 StepLog &log, const std::function<void()> &meanwhile = {});
+                 StepLog &log, const std::function<Status()> &meanwhile = {});
 
 private:
   struct Step {

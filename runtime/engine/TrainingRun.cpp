@@ -202,8 +202,8 @@ Status TrainingRun::step(RankReport &report, bool isLast) {
     return status;
   const StopWatch watch;
   const auto readAhead = [&] {
-    if (!isLast)
-      inputs.readAhead(position.samples + program.samples);
+    return isLast ? Status::success()
+                  : inputs.readAhead(position.samples + program.samples);
   };
   if (Status status = schedule.runStep(mesh, at, report.spent, log, readAhead);
       status.failed())

@@ -51,6 +51,9 @@ public:
                               size_t bytes) override {
     return gpu.beginUpload(to, from, bytes);
   }
+  runtime::Status take(std::span<const runtime::Taken> copies) override {
+    return gpu.take(copies);
+  }
   runtime::Status clear(void *data, size_t bytes) override {
     return gpu.clear(data, bytes);
   }

@@ -50,15 +50,31 @@ public:
   }
 
   Status upload(void *to, const void *from, size_t bytes) override {
-    Status status = beginUpload(to, from, bytes);
+    Status status = upload(to, from, bytes, gpu.stream());
     return status.failed() ? status : gpu.waitFor(gpu.stream());
   }
 
   Status beginUpload(void *to, const void *from, size_t bytes) override {
-    return bytes == 0 ? Status::success()
-                      : gpu.check(gpu.driver().cuMemcpyHtoDAsync(
-                                      addressOf(to), from, bytes, gpu.stream()),
-                                  "cuMemcpyHtoDAsync");
+    if (!uploads)
+      if (Status status = openUploads(); status.failed())
+        return status;
+    return upload(to, from, bytes, uploads);
+  }
+
+  Status take(std::span<const Taken> copies) override {
+    if (uploads)
+      if (Status status = order(uploads, gpu.stream(), uploaded);
+          status.failed())
+        return status;
+    for (const auto &[to, from, bytes] : copies)
+      if (bytes > 0)
+        if (Status status = gpu.check(
+                gpu.driver().cuMemcpyDtoDAsync(addressOf(to), addressOf(from),
+                                               bytes, gpu.stream()),
+                "cuMemcpyDtoDAsync");
+            status.failed())
+          return status;
+    return uploads ? order(gpu.stream(), uploads, taken) : Status::success();
   }
 
   Status download(void *to, const void *from, size_t bytes) override {
@@ -144,7 +160,37 @@ public:
   CudaContext &context() { return gpu; }
 
 private:
+  Status upload(void *to, const void *from, size_t bytes, CUstream stream) {
+    return bytes == 0 ? Status::success()
+                      : gpu.check(gpu.driver().cuMemcpyHtoDAsync(
+                                      addressOf(to), from, bytes, stream),
+                                  "cuMemcpyHtoDAsync");
+  }
+
+  /// A stream of their own, behind what has been begun.
+  Status openUploads() {
+    Status status = gpu.createEvent(uploaded);
+    if (status.ok())
+      status = gpu.createEvent(taken);
+    if (status.ok())
+      status = gpu.createStream(uploads);
+    return status.failed() ? status : order(gpu.stream(), uploads, taken);
+  }
+
+  /// What `later` is given from now on waits for what `earlier` was given.
+  Status order(CUstream earlier, CUstream later, CUevent event) {
+    Status status =
+        gpu.check(gpu.driver().cuEventRecord(event, earlier), "cuEventRecord");
+    return status.failed()
+               ? status
+               : gpu.check(gpu.driver().cuStreamWaitEvent(later, event, 0),
+                           "cuStreamWaitEvent");
+  }
+
   CUgraphExec step = nullptr;
+  CUstream uploads = nullptr;
+  /// The end of the last uploads, and of the last take().
+  CUevent uploaded = nullptr, taken = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();
 };
