@@ -38,5 +38,6 @@ with tempfile.TemporaryDirectory() as folder:
     expect(code == 0 and 0 < figures["attention"] < 2e-2, said)
     code, said, figures = measure(folder, "i*")
     expect(code == 0 and figures["inference"]["seconds"] > 0 and figures["instructions"]["busy"] > 0, said)
+    expect(figures["instructions"]["products"]["bare"] > 0, said)
     code, said, _ = measure(folder, "plans", "fail-at=100")
     expect(code == 1 and "plans" in said and "WRONG" in said, said)

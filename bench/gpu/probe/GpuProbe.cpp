@@ -47,8 +47,10 @@ static Json toJson(const program::ProgramT &program,
   json["node"] = instruction.node;
   json["runs"] = observation.runs;
   json["bytes"] = bytesOf(program, instruction);
-  if (const program::KernelT *kernel = instruction.body.AsKernel())
+  if (const program::KernelT *kernel = instruction.body.AsKernel()) {
     json["kernel"] = kernel->kernel;
+    json["attention"] = kernel->attention != nullptr;
+  }
   if (const program::MatmulT *product = instruction.body.AsMatmul()) {
     json["batch"] = product->batch;
     json["m"] = product->m;
@@ -60,6 +62,8 @@ static Json toJson(const program::ProgramT &program,
     json["errors"] = observation.errors;
   else
     json["seconds"] = observation.seconds;
+  if (observation.bare.body.AsMatmul())
+    json["bare_seconds"] = observation.bareSeconds;
   return json;
 }
 

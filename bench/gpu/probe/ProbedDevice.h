@@ -13,6 +13,9 @@ struct Observation {
   int64_t runs = 0;
   double seconds = 0; ///< the quickest
   Errors errors = {}; ///< the largest
+  /// A product without all that is fused into it, and its quickest run.
+  program::InstructionT bare = {};
+  double bareSeconds = 0;
 };
 
 enum class Probe { Check, Time };
