@@ -47,7 +47,8 @@ std::vector<Taken> HostBuffers::inputsFrom(const BufferTable &from,
 }
 
 Status HostBuffers::send() {
-  isSent = true;
+  if (device.sharesHostMemory())
+    return Status::success();
   for (const auto &[to, from, bytes] : inputsFrom(spare, arrived))
     if (Status status = device.beginUpload(to, from, bytes); status.failed())
       return status;
@@ -57,10 +58,6 @@ Status HostBuffers::send() {
 Status HostBuffers::beginStep() {
   if (device.sharesHostMemory())
     return Status::success();
-  if (!isSent)
-    if (Status status = send(); status.failed())
-      return status;
-  isSent = false;
   std::swap(copies, spare);
   return device.take(inputsFrom(arrived, buffers));
 }

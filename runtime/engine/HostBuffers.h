@@ -36,7 +36,7 @@ public:
   bool canWriteAhead() const { return !device.sharesHostMemory(); }
   /// What was written begins to go to the device.
   Status send();
-  /// What was sent is the step's; what was not, is sent before.
+  /// What was sent is the step's.
   Status beginStep();
 
   /// What an output is in a microbatch, when all that was begun is done. Valid
@@ -58,7 +58,6 @@ private:
   const BufferTable &buffers;
   /// Of inputs: the step's, the next one's, and these on the device.
   BufferTable copies, spare, arrived;
-  bool isSent = false;
   /// Of outputs, when they are read first.
   std::vector<std::vector<std::byte>> copied;
 };

@@ -231,12 +231,14 @@ void Inputs::fill(int64_t sample) const {
       fill(*program.inputs[i], sources[i], sample);
 }
 
-Status Inputs::readAhead(int64_t sample) {
-  if (!buffers.canWriteAhead())
-    return Status::success();
+Status Inputs::write(int64_t sample) {
   fill(sample);
   ahead = sample;
   return buffers.send();
+}
+
+Status Inputs::readAhead(int64_t sample) {
+  return buffers.canWriteAhead() ? write(sample) : Status::success();
 }
 
 Status Inputs::read(int64_t sample) {
@@ -245,7 +247,8 @@ Status Inputs::read(int64_t sample) {
     if (Status status = buffers.beginStep(); status.failed())
       return status;
   if (ahead != sample)
-    fill(sample);
+    if (Status status = write(sample); status.failed())
+      return status;
   ahead.reset();
   return buffers.beginStep();
 }

@@ -56,6 +56,9 @@ public:
   Status readAhead(int64_t sample);
 
 private:
+  /// Fills the next step's buffers, and sends them on their way.
+  Status write(int64_t sample);
+
   struct Source {
     std::optional<NpyFile> file;
     /// Steps that the file holds; 0: it has no such dim, and is all steps'.
