@@ -76,7 +76,7 @@ Status NcclGroup::give(const NcclLane &to, const char *name,
   if (!computed)
     if (Status status = job->gpu.createEvent(computed); status.failed())
       return status;
-  if (Status status = job->order(job->gpu.stream(), to.stream, computed);
+  if (Status status = job->gpu.order(job->gpu.stream(), to.stream, computed);
       status.failed())
     return status;
   job->note(to, name, action, members, peer < 0 ? -1 : members[size_t(peer)]);

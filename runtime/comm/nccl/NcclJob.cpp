@@ -322,14 +322,4 @@ void NcclJob::abort(const Status &why) {
   end(/*isSound=*/false);
 }
 
-Status NcclJob::order(CUstream earlier, CUstream later, CUevent event) const {
-  if (Status status = gpu.check(gpu.driver().cuEventRecord(event, earlier),
-                                "cuEventRecord");
-      status.failed())
-    return status;
-  return gpu.check(
-      gpu.driver().cuStreamWaitEvent(later, event, CU_EVENT_WAIT_DEFAULT),
-      "cuStreamWaitEvent");
-}
-
 } // namespace pcc::runtime

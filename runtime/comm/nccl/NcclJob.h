@@ -80,9 +80,6 @@ public:
   uint64_t progress() const;
   void abort(const Status &why);
 
-  /// `later` waits for what `earlier` has now.
-  Status order(CUstream earlier, CUstream later, CUevent event) const;
-
   CudaContext &gpu;
   const int rank, size;
   const std::shared_ptr<Rendezvous> rendezvous;

@@ -26,10 +26,6 @@ static DnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
-static DnnPlace placeOf(AttentionTensor tensor, void *data) {
-  return {int64_t(tensor), data};
-}
-
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
@@ -78,34 +74,51 @@ protected:
   AttentionOperation(CudaResources &resources, const LoadContext &context,
                      const program::AttentionT &attention)
       : resources(resources), context(context), operands(operandsOf(attention)),
-        scale(float(attention.scale)), lowest(resources.attention().lowest()) {}
-
-  /// The tensors of the program, and the numbers.
-  std::vector<DnnPlace> placesAt(int64_t microbatch) {
-    std::vector<DnnPlace> places = {placeOf(AttentionTensor::Scale, &scale),
-                                    placeOf(AttentionTensor::Lowest, &lowest),
-                                    placeOf(AttentionTensor::One, &one)};
-    for (const auto &[tensor, operand] : operands) {
-      auto *data = static_cast<char *>(
-          context.buffers.at(operand->buffer(), microbatch));
-      places.push_back(
-          placeOf(tensor, data + operand->offset() * bytesOfElement));
-    }
-    return places;
+        scale(float(attention.scale)), lowest(resources.attention().lowest()) {
+    for (const auto &[tensor, operand] : operands)
+      add(tensor, nullptr);
+    add(AttentionTensor::Scale, &scale);
+    add(AttentionTensor::Lowest, &lowest);
+    add(AttentionTensor::One, &one);
   }
 
-  Status execute(const DnnPlan &plan, std::span<const DnnPlace> places,
-                 int64_t workspace) {
-    return resources.attention().run(plan, places,
-                                     resources.scratch() + workspace);
+  /// A tensor that only this operation has.
+  void addScratch(AttentionTensor tensor, int64_t bytes) {
+    inScratch.emplace_back(places.ids.size(), scratchBytes);
+    scratchBytes += aligned(bytes);
+    add(tensor, nullptr);
+  }
+  void reserve(int64_t workspaceBytes) {
+    resources.reserve(scratchBytes + workspaceBytes);
+  }
+
+  Status execute(const DnnPlan &plan, int64_t microbatch) {
+    char *scratch = resources.scratch();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const program::AttentionOperand &operand = *operands[i].second;
+      places.data[i] = static_cast<char *>(
+                           context.buffers.at(operand.buffer(), microbatch)) +
+                       operand.offset() * bytesOfElement;
+    }
+    for (const auto &[place, offset] : inScratch)
+      places.data[place] = scratch + offset;
+    return resources.attention().run(plan, places, scratch + scratchBytes);
+  }
+
+private:
+  void add(AttentionTensor tensor, void *data) {
+    places.ids.push_back(int64_t(tensor));
+    places.data.push_back(data);
   }
 
   CudaResources &resources;
-
-private:
   LoadContext context;
   OperandList operands;
   float scale, lowest, one = 1;
+  DnnPlaces places; ///< of the operands first
+  /// Which of them are in scratch, and where.
+  std::vector<std::pair<size_t, int64_t>> inScratch;
+  int64_t scratchBytes = 0; ///< in front of the workspace
 };
 
 class ResultOperation : public AttentionOperation {
@@ -113,11 +126,11 @@ public:
   ResultOperation(CudaResources &resources, const LoadContext &context,
                   const program::AttentionT &attention, const DnnPlan &plan)
       : AttentionOperation(resources, context, attention), plan(plan) {
-    resources.reserve(plan.workspaceBytes);
+    reserve(plan.workspaceBytes);
   }
 
   Status run(const RunContext &run) override {
-    return execute(plan, placesAt(run.microbatch), 0);
+    return execute(plan, run.microbatch);
   }
 
 private:
@@ -132,30 +145,23 @@ public:
                      const AttentionShape &shape, const DnnPlan &result,
                      const DnnPlan &gradients)
       : AttentionOperation(resources, context, attention), result(result),
-        gradients(gradients),
-        statistics(aligned(elementsOf(shape.resultDims()) * bytesOfElement)),
-        sums(statistics +
-             aligned(elementsOf(shape.rowDims()) * int64_t(sizeof(float)))),
-        workspace(2 * sums - statistics) {
-    resources.reserve(
-        workspace + std::max(result.workspaceBytes, gradients.workspaceBytes));
+        gradients(gradients) {
+    const int64_t bytesOfRows =
+        elementsOf(shape.rowDims()) * int64_t(sizeof(float));
+    addScratch(AttentionTensor::Result,
+               elementsOf(shape.resultDims()) * bytesOfElement);
+    addScratch(AttentionTensor::Statistics, bytesOfRows);
+    addScratch(AttentionTensor::Sums, bytesOfRows);
+    reserve(std::max(result.workspaceBytes, gradients.workspaceBytes));
   }
 
   Status run(const RunContext &run) override {
-    std::vector<DnnPlace> places = placesAt(run.microbatch);
-    char *scratch = resources.scratch();
-    places.insert(places.end(),
-                  {placeOf(AttentionTensor::Result, scratch),
-                   placeOf(AttentionTensor::Statistics, scratch + statistics),
-                   placeOf(AttentionTensor::Sums, scratch + sums)});
-    Status status = execute(result, places, workspace);
-    return status.failed() ? status : execute(gradients, places, workspace);
+    Status status = execute(result, run.microbatch);
+    return status.failed() ? status : execute(gradients, run.microbatch);
   }
 
 private:
   const DnnPlan &result, &gradients;
-  /// Where they are in the scratch, behind the result.
-  const int64_t statistics, sums, workspace;
 };
 
 /// What another operation does, too.

@@ -119,6 +119,16 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
+Status CudaContext::order(CUstream earlier, CUstream later,
+                          CUevent event) const {
+  if (Status status =
+          check(functions.cuEventRecord(event, earlier), "cuEventRecord");
+      status.failed())
+    return status;
+  return check(functions.cuStreamWaitEvent(later, event, CU_EVENT_WAIT_DEFAULT),
+               "cuStreamWaitEvent");
+}
+
 Status CudaContext::allocate(size_t bytes, void *&data) {
   data = nullptr;
   if (bytes == 0)

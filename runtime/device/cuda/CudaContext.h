@@ -34,6 +34,8 @@ public:
   /// A stream or an event that ends with this.
   Status createStream(CUstream &stream);
   Status createEvent(CUevent &event);
+  /// What `later` is given from now on waits for what `earlier` has been given.
+  Status order(CUstream earlier, CUstream later, CUevent event) const;
   /// Makes the thread that calls it one of this GPU, which need not be there
   /// any more.
   std::function<void()> adopter() const {

@@ -63,7 +63,7 @@ public:
 
   Status take(std::span<const Taken> copies) override {
     if (uploads)
-      if (Status status = order(uploads, gpu.stream(), uploaded);
+      if (Status status = gpu.order(uploads, gpu.stream(), order);
           status.failed())
         return status;
     for (const auto &[to, from, bytes] : copies)
@@ -74,7 +74,8 @@ public:
                 "cuMemcpyDtoDAsync");
             status.failed())
           return status;
-    return uploads ? order(gpu.stream(), uploads, taken) : Status::success();
+    return uploads ? gpu.order(gpu.stream(), uploads, order)
+                   : Status::success();
   }
 
   Status download(void *to, const void *from, size_t bytes) override {
@@ -169,28 +170,15 @@ private:
 
   /// A stream of their own, behind what has been begun.
   Status openUploads() {
-    Status status = gpu.createEvent(uploaded);
-    if (status.ok())
-      status = gpu.createEvent(taken);
+    Status status = gpu.createEvent(order);
     if (status.ok())
       status = gpu.createStream(uploads);
-    return status.failed() ? status : order(gpu.stream(), uploads, taken);
-  }
-
-  /// What `later` is given from now on waits for what `earlier` was given.
-  Status order(CUstream earlier, CUstream later, CUevent event) {
-    Status status =
-        gpu.check(gpu.driver().cuEventRecord(event, earlier), "cuEventRecord");
-    return status.failed()
-               ? status
-               : gpu.check(gpu.driver().cuStreamWaitEvent(later, event, 0),
-                           "cuStreamWaitEvent");
+    return status.failed() ? status : gpu.order(gpu.stream(), uploads, order);
   }
 
   CUgraphExec step = nullptr;
   CUstream uploads = nullptr;
-  /// The end of the last uploads, and of the last take().
-  CUevent uploaded = nullptr, taken = nullptr;
+  CUevent order = nullptr; ///< between it and all else
   CudaResources resources;
   CudaContext &gpu = resources.context();
 };

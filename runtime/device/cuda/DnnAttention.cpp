@@ -22,9 +22,8 @@ static void noteUnused(const std::string &why) {
 
 void DnnAttention::open(cudaStream_t stream) {
   const char *wish = std::getenv("PCC_CUDNN");
-  std::string reason;
   if ((wish && std::string_view(wish) == "off") ||
-      !openDnnLibrary(library, reason))
+      openDnnLibrary(library).failed())
     return;
   cudnnHandle_t made = nullptr;
   Status status = library.check(library.cudnnCreate(&made), "cudnnCreate");

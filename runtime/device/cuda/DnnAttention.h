@@ -26,7 +26,7 @@ public:
   const DnnPlan *findResult(const AttentionShape &shape, bool withStatistics);
   const DnnPlan *findGradients(const AttentionShape &shape);
 
-  Status run(const DnnPlan &plan, std::span<const DnnPlace> places,
+  Status run(const DnnPlan &plan, const DnnPlaces &places,
              void *workspace) const {
     return plan.run(library, handle, places, workspace);
   }

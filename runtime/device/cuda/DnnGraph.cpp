@@ -211,7 +211,7 @@ Status DnnGraph::choose(cudnnBackendDescriptor_t heuristics,
 }
 
 Status DnnPlan::run(const DnnLibrary &library, cudnnHandle_t handle,
-                    std::span<const DnnPlace> places, void *workspace) const {
+                    const DnnPlaces &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;
   if (Status status =
           library.check(library.cudnnBackendCreateDescriptor(
@@ -220,19 +220,14 @@ Status DnnPlan::run(const DnnLibrary &library, cudnnHandle_t handle,
       status.failed())
     return status;
   const DnnDescriptor pack(library, made);
-  std::vector<int64_t> ids;
-  std::vector<void *> data;
-  for (const DnnPlace &place : places) {
-    ids.push_back(place.id);
-    data.push_back(place.data);
-  }
-  const auto count = int64_t(places.size());
+  const auto count = int64_t(places.ids.size());
   const cudnnStatus_t results[] = {
       library.cudnnBackendSetAttribute(made, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-                                       CUDNN_TYPE_INT64, count, ids.data()),
+                                       CUDNN_TYPE_INT64, count,
+                                       places.ids.data()),
       library.cudnnBackendSetAttribute(
           made, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-          count, static_cast<void *>(data.data())),
+          count, static_cast<const void *>(places.data.data())),
       library.cudnnBackendSetAttribute(made, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
                                        CUDNN_TYPE_VOID_PTR, 1,
                                        static_cast<void *>(&workspace)),

@@ -39,10 +39,11 @@ private:
   std::unique_ptr<void, Destroy> handle{nullptr, nullptr};
 };
 
-/// Where a run finds the tensor of a number, or a number.
-struct DnnPlace {
-  int64_t id;
-  void *data;
+/// Where a run finds the tensors: of each id the address, of numbers the
+/// host's.
+struct DnnPlaces {
+  std::vector<int64_t> ids;
+  std::vector<void *> data;
 };
 
 /// What computes a graph.
@@ -52,7 +53,7 @@ struct DnnPlan {
   int64_t workspaceBytes = 0;
 
   Status run(const DnnLibrary &library, cudnnHandle_t handle,
-             std::span<const DnnPlace> places, void *workspace) const;
+             const DnnPlaces &places, void *workspace) const;
 };
 
 /// Makes descriptors. What goes wrong is kept for finish().

@@ -8,27 +8,32 @@ namespace pcc::runtime {
 
 static const std::string soname = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
 
-bool openDnnLibrary(DnnLibrary &library, std::string &reason) {
-  SharedLibrary symbols(soname, cudaFolders());
-  if (!symbols.isOpen()) {
-    reason = symbols.error();
-    return false;
-  }
+static void fillTable(SharedLibrary &symbols, DnnLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_DNN_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
-  if (const char *absent = symbols.firstAbsent()) {
-    reason = soname + " has no symbol " + absent;
-    return false;
-  }
+}
+
+static void watchTable(DnnLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&DnnLibrary::function>(library);
   PCC_DNN_FUNCTIONS(PCC_WATCH)
 #undef PCC_WATCH
+}
+
+Status openDnnLibrary(DnnLibrary &library) {
+  SharedLibrary symbols(soname, cudaFolders());
+  if (!symbols.isOpen())
+    return Status::error(NoDevice, symbols.error());
+  fillTable(symbols, library);
+  if (const char *absent = symbols.firstAbsent())
+    return Status::error(NoDevice, soname + " has no symbol " + absent);
+  watchTable(library);
   const size_t version = library.cudnnGetVersion();
-  if (version / 10000 == CUDNN_MAJOR)
-    return true;
-  reason = soname + " is of version " + std::to_string(version / 10000);
-  return false;
+  if (version / 10000 != CUDNN_MAJOR)
+    return Status::error(NoDevice, soname + " is of version " +
+                                       std::to_string(version / 10000) +
+                                       ", not " + std::to_string(CUDNN_MAJOR));
+  return Status::success();
 }
 
 Status DnnLibrary::check(cudnnStatus_t result, const char *call) const {

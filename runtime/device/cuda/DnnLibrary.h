@@ -33,9 +33,9 @@ struct DnnLibrary {
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens cuDNN, whose calls are watched (WatchedCalls.h). `reason` says why it
-/// is not open: a program does without.
-bool openDnnLibrary(DnnLibrary &library, std::string &reason);
+/// Opens cuDNN, whose calls are watched (WatchedCalls.h); exit code 13 if it is
+/// not there or of another major version.
+Status openDnnLibrary(DnnLibrary &library);
 
 } // namespace pcc::runtime
 

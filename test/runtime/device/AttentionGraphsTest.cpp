@@ -54,9 +54,8 @@ AttentionShape shapeOf(cudnnDataType_t type, int64_t heads, int64_t keyHeads,
 class AttentionGraphsTest : public testing::Test {
 protected:
   void SetUp() override {
-    std::string reason;
-    if (!openDnnLibrary(library, reason))
-      GTEST_SKIP() << reason;
+    if (Status status = openDnnLibrary(library); status.failed())
+      GTEST_SKIP() << status.message();
     // Descriptions of GPUs came with 9.8.
     if (library.cudnnGetVersion() < 90800)
       GTEST_SKIP() << "cuDNN " << library.cudnnGetVersion() << " is too old";

@@ -13,8 +13,7 @@ using namespace pcc::emit;
 /// Rows begin at multiples of 16 bytes.
 static constexpr int64_t rowElements = 8;
 
-static bool isKnown(graph::AttentionOpInterface op) {
-  const AttentionPlan plan(op);
+static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
          (!op.getCausal() || plan.queries == plan.keys) &&
@@ -31,10 +30,12 @@ public:
         writer(writer) {}
 
   std::unique_ptr<program::AttentionT> describe() {
-    if (!op || !isKnown(op))
+    if (!op)
+      return nullptr;
+    const AttentionPlan plan(op);
+    if (!isKnown(op, plan))
       return nullptr;
     auto made = std::make_unique<program::AttentionT>();
-    const AttentionPlan plan(op);
     made->batch = plan.batch;
     made->heads = plan.keyHeads * plan.group;
     made->key_heads = plan.keyHeads;
