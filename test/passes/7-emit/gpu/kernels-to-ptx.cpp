@@ -3,8 +3,9 @@
 //   kernels-to-ptx DUMP.mlir ARCH LIBDEVICE OUT.ptx
 //
 // DUMP is what `pcc --dump-ir` writes behind 7-emit. A line of stdout is an
-// object per kernel, in their order: `name`, `reduces`, `blocks` and `threads`.
-// Those that make random weights come last, with `conversions` instead.
+// object per kernel, in their order: `name`, `reduces` (whether it is not
+// element-wise; attention reduces too), `blocks` and `threads`. Those that make
+// random weights come last, with `conversions` instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/7-emit/RandomWeights.h"
+#include "passes/7-emit/gpu/AttentionPlan.h"
 #include "passes/7-emit/gpu/GpuPlan.h"
 #include "passes/7-emit/gpu/Ptx.h"
 #include "llvm/Support/JSON.h"
@@ -36,11 +38,13 @@ int main(int argc, char **argv) {
     return 1;
   for (auto kernel : module->getOps<rank::KernelOp>()) {
     const emit::GpuPlan plan = emit::gpuPlanOf(kernel);
-    llvm::outs() << llvm::json::Value(llvm::json::Object{
-                        {"name", kernel.getSymName()},
-                        {"reduces", plan.loops.rows.has_value()},
-                        {"blocks", plan.blocks},
-                        {"threads", plan.threads}})
+    const bool reduces =
+        plan.loops.rows.has_value() || emit::attentionOf(kernel);
+    llvm::outs() << llvm::json::Value(
+                        llvm::json::Object{{"name", kernel.getSymName()},
+                                           {"reduces", reduces},
+                                           {"blocks", plan.blocks},
+                                           {"threads", plan.threads}})
                  << "\n";
   }
   for (const auto &types : emit::randomKernelsOf(*module))
