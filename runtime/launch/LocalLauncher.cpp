@@ -1,12 +1,16 @@
 //===- LocalLauncher.cpp - starts ranks on this host ----------------------===//
 
 #include "runtime/launch/LocalLauncher.h"
+#include "runtime/launch/CrashCleanup.h"
+#include "runtime/launch/PrivateFolder.h"
+#include "runtime/launch/Report.h"
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/program/Status.h"
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/prctl.h>
@@ -19,6 +23,22 @@ namespace pcc::runtime {
 
 namespace {
 using Clock = std::chrono::steady_clock;
+
+/// The folder that the ranks share where nobody else has given them one.
+class SessionFolder {
+public:
+  /// Empty if none can be made: better said twice than never.
+  const std::string &path() const { return folder.path(); }
+
+  SessionFolder() {
+    if (folder.create().ok())
+      cleanup.emplace(std::vector{folder.path()});
+  }
+
+private:
+  std::optional<CrashCleanup> cleanup; ///< goes after the folder
+  PrivateFolder folder;
+};
 
 /// The ranks of this host, as children. Signals are taken one after another by
 /// the thread that also takes note of their ends: none is sent to a process
@@ -36,6 +56,8 @@ public:
       sigaddset(&handled, signal);
     sigprocmask(SIG_BLOCK, &handled, &before);
     pids.reserve(size_t(count));
+    if (sharedFolder(currentEnvironment()).empty())
+      session = std::make_unique<SessionFolder>();
   }
 
   /// False in the child.
@@ -89,6 +111,9 @@ private:
     for (const auto &[name, value] : variables)
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
+    // It is the parent's to remove.
+    if (const SessionFolder *shared = session.release())
+      setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
 
   /// One of them, or 0 when it is time to look.
@@ -101,8 +126,8 @@ private:
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
-      std::erase(pids, ended);
-      if (!isKilling)
+      const bool isRank = std::erase(pids, ended) > 0;
+      if (isRank && !isKilling)
         fail(codeOf(status));
     }
   }
@@ -145,6 +170,7 @@ private:
   /// Where nobody has said one: a name that no other job of this host has.
   const std::string meetingPlace;
   sigset_t handled, before;
+  std::unique_ptr<SessionFolder> session;
   std::vector<pid_t> pids; ///< of those that have not ended
   int failure = Done;
   bool wasAsked = false, isKilling = false;

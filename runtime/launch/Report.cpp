@@ -11,8 +11,6 @@
 
 namespace pcc::runtime {
 
-static constexpr const char *kSessionFolderVariable = "PMIX_SERVER_TMPDIR";
-
 static std::string valueOf(const Environment &environment, const char *name) {
   const auto found = environment.find(name);
   return found == environment.end() ? std::string() : found->second;
@@ -68,8 +66,11 @@ std::optional<Status> readReport(const std::string &folder) {
 }
 
 std::string sharedFolder(const Environment &environment) {
-  const std::string ours = valueOf(environment, kStatusFolderVariable);
-  return ours.empty() ? valueOf(environment, kSessionFolderVariable) : ours;
+  for (const char *name :
+       {kStatusFolderVariable, kSessionFolderVariable, "PMIX_SERVER_TMPDIR"})
+    if (std::string folder = valueOf(environment, name); !folder.empty())
+      return folder;
+  return "";
 }
 
 int reportFailure(const Status &status, const Environment &environment,

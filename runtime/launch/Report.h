@@ -1,9 +1,10 @@
 //===- Report.h - one message for a job of many ranks ---------------------===//
 //
 // When a run fails, all ranks fail, and the user wants one message. The ranks
-// of a host share a folder: `pcc run` gives them one (PCC_STATUS_DIR),
-// otherwise it is the launcher's session folder. Whoever first links its report
-// there speaks for the job:
+// of a host share a folder: `pcc run` gives them one (PCC_STATUS_DIR), and so
+// does BUNDLE/run to those that it starts (PCC_SESSION_DIR); otherwise it is
+// Open MPI's session folder. Whoever first links its report there speaks for
+// the job:
 //
 //   rank 2: report.2 ── link ──> report        prints, or `pcc run` does
 //   rank 0: report.0 ── link ──> exists        stays silent
@@ -22,6 +23,7 @@
 namespace pcc::runtime {
 
 inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
+inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// Set by `pcc run` if someone watches: rank 0 writes progressLine()s.
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 

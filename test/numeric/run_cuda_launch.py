@@ -236,6 +236,51 @@ def stuck(folder, watcher):
         raise pcc.Failure(f"what rank 1 did last is {str(flight)[:200]}")
 
 
+def children(process):
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def command_of(pid):
+    with open(f"/proc/{pid}/cmdline") as file:
+        return file.read()
+
+
+def shared_in(folder):
+    """What a launcher has its ranks share: not what the NCCL that is not there does."""
+    return [name for name in os.listdir(folder) if re.fullmatch("pcc-[^-]{6}", name)]
+
+
+@in_folder
+def one_message(folder, plan, settings, code, pattern):
+    """However many ranks of BUNDLE/run fail, it says why once, and nothing is left of it."""
+    bundle = compile_mlp(folder, PLANS[plan])
+    got, _, err = pcc.call(*RUN, command=[os.path.join(bundle, "run")], env=fake(folder, settings), timeout=60)
+    if got != code or err.count("pcc: error") != 1 or not re.search(pattern, err):
+        raise pcc.Failure(f"exit code {got}, not {code} and once /{pattern}/: {err[:400]}")
+    if left := shared_in(folder):
+        raise pcc.Failure(f"{left} is left")
+
+
+@in_folder
+def killed_launcher(folder):
+    """With BUNDLE/run its ranks end, and what they shared goes."""
+    bundle = compile_mlp(folder, PLANS["pp"])
+    process = subprocess.Popen([os.path.join(bundle, "run"), *RUN, *ENDLESS], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+                               env={**os.environ, **fake(folder)})
+    for _ in range(3):
+        process.stdout.readline()
+    shared = shared_in(folder)
+    process.kill()
+    process.communicate(timeout=GONE)
+    until = time.monotonic() + GONE
+    while (left := shared_in(folder)) and time.monotonic() < until:
+        time.sleep(0.05)
+    if len(shared) != 1 or left:
+        raise pcc.Failure(f"ranks shared {shared}, {left} is left")
+
+
 @in_folder
 def stopped_by_launcher(folder):
     """SIGTERM twice: ranks that do not listen are killed, and nothing is left of them."""
@@ -245,8 +290,7 @@ def stopped_by_launcher(folder):
                                env={**os.environ, **fake(folder), "PCC_LAUNCH": "2", "PCC_RENDEZVOUS": f"unix:{folder}/meet"})
     for _ in range(3):
         process.stdout.readline()
-    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
-        ranks = [int(word) for word in file.read().split()]
+    ranks = [child for child in children(process) if "rank-0" in command_of(child)]
     for rank in ranks:
         os.kill(rank, signal.SIGSTOP)
     for _ in range(2):
@@ -277,6 +321,10 @@ CASES["a rank that does not come"] = absent
 CASES["stuck in the driver"] = lambda: stuck(1)
 CASES["stuck while others wait"] = lambda: stuck(0)
 CASES["a launcher that is stopped"] = stopped_by_launcher
+CASES["a launcher that is killed"] = killed_launcher
+CASES["one message of two"] = lambda: one_message("pp", "count=0", 13, "the driver sees no GPU")
+CASES["one message of four"] = lambda: one_message("dp,tp", "driver=12040", 13, "the driver is one of CUDA 12.4")
+CASES["one message of two that run"] = lambda: one_message("pp", "fail-at=5", 1, "cuLaunchKernel failed")
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)
