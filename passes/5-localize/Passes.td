@@ -41,7 +41,8 @@ def ExchangeRows : Pass<"exchange-rows", "::mlir::func::FuncOp"> {
   let description = [{
     Where tokens are gathered only for the rows of `graph.group_rows`, and where the sums that experts add up to are scattered over the
     ranks that the tokens came from, most rows do not count. The ranks tell one another which ones do, and the collectives move those
-    alone. [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
+    alone. GPUs move all tokens, as no host looks at what they computed in the middle of a step.
+    [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
   }];
   let statistics = [Statistic<"numExchanges", "exchanges", "collectives that move only rows that count">];
   let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];

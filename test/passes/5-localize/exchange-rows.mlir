@@ -84,3 +84,27 @@ module attributes {dist.mesh = #dist.mesh<dp = 6>} {
     return %4 : tensor<3x3xf32>
   }
 }
+
+// -----
+
+#rows = #dist.sharding<"[8@dp:4, -]">
+#all = #dist.sharding<"[-, -]">
+#partial = #dist.sharding<"[-, -] partial sum(dp:4)">
+
+module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.target = "cuda"} {
+  // No host looks at what GPUs have computed in the middle of a step: all tokens travel.
+  // CHECK-LABEL: @all_tokens_between_gpus
+  func.func @all_tokens_between_gpus(%x: tensor<2x3xf32>, %gate: tensor<8x2xf32>) -> tensor<2x3xf32> {
+    // CHECK:     all_gather %arg0 from
+    // CHECK-NOT: all_to_all
+    // CHECK:     reduce_scatter %{{[^ ]+}} from
+    %all = dist.collective all_gather %x from #rows to #all shape [8, 3] received 72 value "x" : tensor<2x3xf32> to tensor<8x3xf32>
+    %token, %expert, %weight, %counts = graph.group_rows %gate chosen 1 : tensor<8x2xf32>
+    %0 = graph.gather %all, %token along 0 : tensor<8x3xf32>, tensor<8xi64>
+    %1 = graph.constant dense<0.0> : tensor<8x3xf32>
+    %2 = graph.reshape %token : tensor<8xi64> to tensor<8x1xi64>
+    %3 = graph.scatter_nd add %1, %2, %0 : tensor<8x3xf32>, tensor<8x1xi64>, tensor<8x3xf32>
+    %4 = dist.collective reduce_scatter %3 from #partial to #rows shape [8, 3] received 72 value "y" : tensor<8x3xf32> to tensor<2x3xf32>
+    return %4 : tensor<2x3xf32>
+  }
+}
