@@ -22,8 +22,8 @@ struct PartsTable {
   int64_t tensors = 1; ///< of a part
   int64_t parts = 1;   ///< that there is room for
 
-  /// What every GPU takes as parameters.
-  static constexpr int64_t mostWords = 4096 / 8;
+  /// What every GPU takes as parameters: 32764 bytes.
+  static constexpr int64_t mostWords = 32764 / 8;
 
   /// How many parts of so many tensors fit beside `shared` other parameters.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {

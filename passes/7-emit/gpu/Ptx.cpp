@@ -22,6 +22,14 @@
 using namespace mlir;
 using namespace pcc::emit;
 
+/// Parameters of more than 4352 bytes (PartsTable.h) are of PTX 8.1; GPUs from
+/// sm_100 on have a later one anyway.
+static StringRef featuresOf(StringRef arch) {
+  int number = 0;
+  arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);
+  return number < 100 ? "+ptx81" : "";
+}
+
 static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
                                                        std::string &error) {
   LLVMInitializeNVPTXTargetInfo();
@@ -34,7 +42,7 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
   if (!target)
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, arch, /*Features=*/"", llvm::TargetOptions(), std::nullopt,
+      triple, arch, featuresOf(arch), llvm::TargetOptions(), std::nullopt,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 

@@ -76,6 +76,12 @@ TEST(GpuParts, EachTileFindsItsTensor) {
 
 TEST(GpuParts, OneIsEnough) { expectScaled({1500}); }
 
+/// Of AdamW's update: gradient, weight and two moments, three of them written,
+/// and six numbers.
+TEST(GpuParts, AllTensorsOfGpt2) {
+  EXPECT_GE(PartsTable::mostParts(/*tensors=*/7, /*shared=*/6), 148);
+}
+
 TEST(GpuParts, AFullTable) {
   expectScaled(std::vector<int64_t>(
       size_t(PartsTable::mostParts(/*tensors=*/2, /*shared=*/1)), 6));
