@@ -122,6 +122,10 @@ private:
                                  runtime::cudaFolders(), cubin);
         status.failed())
       return status;
+    if (!cubin)
+      emitRemark(UnknownLoc::get(module.getContext()))
+          << "libnvJitLink.so.13 is not there: kernels stay PTX, which a "
+             "driver assembles when it loads them";
     gpuCode->cubin = cubin.value_or(std::vector<char>());
     for (const auto &code :
          {StringRef(gpuCode->ptx),

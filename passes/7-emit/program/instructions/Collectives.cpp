@@ -168,11 +168,22 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
+/// Which rows travel, only the host could look at; NCCL adds no numbers of 16
+/// bits.
+static bool isOnlyForHosts(dist::CollectiveOp collective) {
+  const bool reduces =
+      collective.getKind() == dist::CollectiveKind::AllReduce ||
+      collective.getKind() == dist::CollectiveKind::ReduceScatter;
+  return !collective.getRows().empty() ||
+         (reduces && graph::tensorType(collective.getResult())
+                         .getElementType()
+                         .isInteger(16));
+}
+
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
-  // Which rows travel, only the host could look at.
-  if (!collective.getRows().empty() &&
-      dist::targetOf(writer.facts.module) != "cpu")
+  if (dist::targetOf(writer.facts.module) == "cuda" &&
+      isOnlyForHosts(collective))
     return false;
   if (collective.getKind() == dist::CollectiveKind::Mask)
     return buildMask(collective, writer);
