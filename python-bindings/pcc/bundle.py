@@ -41,12 +41,14 @@ class Bundle:
         facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
         return facts
 
-    def run(self, inputs: Arrays | None = None, comm: str = "thread", **options: object) -> dict[str, NDArray[Any]]:
-        """Runs all ranks, on threads of this process or, with comm="mpi", on processes, and returns the outputs by
-        name. `inputs` are arrays by name: NumPy's, or anything with DLPack; bf16 inputs take f32, bf16 outputs are f32.
-        `options` are those of `pcc run`."""
+    def run(self, inputs: Arrays | None = None, comm: str | None = None, **options: object) -> dict[str, NDArray[Any]]:
+        """Runs all ranks, on threads of this process or, with comm="mpi" and on GPUs, on processes, and returns the
+        outputs by name. `inputs` are arrays by name: NumPy's, or anything with DLPack; bf16 inputs take f32, bf16
+        outputs are f32. `options` are those of `pcc run`."""
+        facts = self.inspect()
+        comm = comm or ("nccl" if facts["target"] == "cuda" and facts["world"] > 1 else "thread")
         if comm != "thread":
-            return run_in_child(self.path, [o["name"] for o in self.inspect()["outputs"]], inputs or {}, comm, options)
+            return run_in_child(self.path, [o["name"] for o in facts["outputs"]], inputs or {}, comm, options)
         return _pcc.Ranks(self.path, words_of("run", options)).run(dict(inputs or {}))
 
     def verify(self, inputs: Arrays | None = None, **options: object) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 //===- VerifyCommand.cpp - pcc verify MODEL -------------------------------===//
 
+#include "runtime/launch/Bundle.h"
 #include "runtime/launch/PrivateFolder.h"
 #include "runtime/launch/RunBundle.h"
 #include "tools/pcc/CompileCommand.h"
@@ -9,15 +10,18 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// Runs a bundle on threads of this process.
+/// Runs a bundle: on threads of this process or, as GPUs have it, on processes.
 static Outcome runHere(const BundleRun &run) {
   runtime::RunOptions options;
   options.inputs = run.inputs;
   options.outputDirectory = run.outputs;
-  options.comm = "thread";
+  options.comm = runtime::isForGpus(run.bundle) ? "nccl" : "thread";
   options.quiet = true;
   options.isEmbedded = true;
-  return outcomeOf(runtime::runBundle(run.bundle, options, {}));
+  std::vector<std::string> words = {"--output", run.outputs, "-q"};
+  for (const auto &[name, file] : run.inputs)
+    words.insert(words.end(), {"--input", name + "=" + file});
+  return outcomeOf(runtime::runBundle(run.bundle, options, words));
 }
 
 void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
