@@ -7,9 +7,11 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/7-emit/gpu/LowerGpuKernels.h"
+#include "runtime/program/FloatConversion.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/TargetSelect.h"
 #include <array>
+#include <bit>
 #include <functional>
 #include <ucontext.h>
 
@@ -392,6 +394,12 @@ struct HostForm {
 };
 } // namespace
 
+/// What hosts without an instruction for it call, and libgcc has not before
+/// GCC 13.
+static __bf16 roundToBfloat(float value) {
+  return std::bit_cast<__bf16>(runtime::BFloat16(value).bits);
+}
+
 static llvm::orc::SymbolMap hostFunctions(llvm::orc::LLJIT &jit) {
   llvm::orc::SymbolMap symbols;
   auto add = [&](const char *name, auto *function) {
@@ -405,6 +413,7 @@ static llvm::orc::SymbolMap hostFunctions(llvm::orc::LLJIT &jit) {
   add("emulated_barrier", &barrier);
   add("emulated_product", &multiplyInWarp);
   add("emulated_load", &loadInWarp);
+  add("__truncsfbf2", &roundToBfloat);
   return symbols;
 }
 
