@@ -86,6 +86,13 @@ class Operation {
 public:
   virtual ~Operation() = default;
   virtual Status run(const RunContext &context) = 0;
+  /// Called once, before the first step, with buffers of any contents: makes
+  /// ready what a library only does when it is first used. Loading code to a
+  /// GPU may wait for all that it does, and in a step that may be a receive of
+  /// what another rank sends later.
+  virtual Status warmUp(const RunContext & /*context*/) {
+    return Status::success();
+  }
   /// Whether it is done when run() returns, whatever the device: it is no part
   /// of what the device records.
   virtual bool isOfHost() const { return false; }

@@ -214,6 +214,8 @@ private:
         status.failed())
       return status;
     schedule.bindMessages(context, groups, world);
+    if (Status status = schedule.warmUp(at); status.failed())
+      return status;
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
     if (isSeen() || !options.recordSteps)

@@ -102,6 +102,17 @@ void Schedule::bindMessages(const LoadContext &context, const Groups &groups,
       acts[i].id.action = acts[i + 1].id.action;
 }
 
+Status Schedule::warmUp(const Coordinates &at) {
+  const std::string load = "load";
+  for (std::vector<Step> &steps : functions)
+    for (Step &step : steps)
+      if (step.operation)
+        if (Status status = step.operation->warmUp({at, 0, load});
+            status.failed())
+          return status;
+  return waitForQueue(*device, *world);
+}
+
 /// The end of a message, which its post and its wait share.
 size_t Schedule::endOf(const LoadContext &context,
                        const program::Message &message, bool isSend) {
@@ -244,13 +255,17 @@ Status Schedule::runOnHost(const Mesh &mesh, Coordinates at) {
 
 Status Schedule::record(const Mesh &mesh, const Coordinates &at,
                         TimeSpent &spent, StepLog &log) {
-  if (Status status = device->beginRecording(); status.failed())
-    return status;
-  world->beginRecording();
-  if (Status status = runActs(mesh, at, spent, log); status.failed())
-    return status;
-  isRecorded = true;
-  return device->endRecording();
+  Status status = device->beginRecording();
+  if (status.ok()) {
+    world->beginRecording();
+    status = runActs(mesh, at, spent, log);
+  }
+  if (status.ok())
+    status = device->endRecording();
+  isRecorded = status.ok();
+  return status.code() == Defect
+             ? status.addNote("with --no-graph no step is recorded")
+             : status;
 }
 
 /// The first step makes everything ready that is only made when it is needed;

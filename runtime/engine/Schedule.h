@@ -44,6 +44,9 @@ public:
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
+  /// Then, before anything that a step needs is in the arena. Every rank.
+  Status warmUp(const Coordinates &at);
+
   /// Steps are never recorded: somebody wants to see when what happens.
   void keepApart() { mayRecord = false; }
 

@@ -72,9 +72,8 @@ static Status compareGpus(const RankStart &start, const CudaContext &gpu,
 
 static Status openWorld(const RankStart &start, RankPlace &place) {
   CudaContext *gpu = nullptr;
-  if (Status status =
-          createCudaDevice(start.identity.localRank, start.options.shareGpu,
-                           start.options.bundle, place.device, gpu);
+  if (Status status = createCudaDevice(start.identity.localRank,
+                                       start.options.bundle, place.device, gpu);
       status.failed())
     return status;
   if (start.identity.worldSize == 1) {

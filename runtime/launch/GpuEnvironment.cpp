@@ -13,15 +13,16 @@ struct Variable {
 };
 } // namespace
 
-/// Streams that share a queue of the hardware would wait for each other; calls
-/// of several communicators run in the order in which the host makes them; code
-/// that is loaded while kernels wait for a peer may wait for them.
+/// A receive that is posted early waits on the GPU for what is given to it
+/// later: neither streams that share a queue of the hardware, nor the host, nor
+/// other communicators may wait behind it.
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
-                                      {"NCCL_LAUNCH_ORDER_IMPLICIT", "1"},
-                                      {"CUDA_MODULE_LOADING", "EAGER"}};
+                                      {"CUDA_LAUNCH_BLOCKING", "0"},
+                                      {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},
+                                      {"NCCL_COMM_SPLIT_SHARE_RESOURCES", "0"}};
 
-/// A GPU takes turns between its processes: few blocks, and nothing that one
-/// would reach the other by.
+/// A GPU takes turns between its processes: few blocks, much in each turn, and
+/// nothing that one would reach the other by.
 static constexpr Variable shared[] = {
     {"NCCL_SOCKET_IFNAME", "lo"},  {"NCCL_SOCKET_FAMILY", "AF_INET"},
     {"NCCL_NET", "Socket"},        {"NCCL_NET_PLUGIN", "none"},
@@ -30,7 +31,7 @@ static constexpr Variable shared[] = {
     {"NCCL_NVLS_ENABLE", "0"},     {"NCCL_COLLNET_ENABLE", "0"},
     {"NCCL_NET_GDR_LEVEL", "LOC"}, {"NCCL_ALGO", "Ring"},
     {"NCCL_PROTO", "Simple"},      {"NCCL_MAX_CTAS", "1"},
-    {"NCCL_BUFFSIZE", "1048576"},  {"NCCL_RAS_ENABLE", "0"}};
+    {"NCCL_BUFFSIZE", "8388608"},  {"NCCL_RAS_ENABLE", "0"}};
 
 void setGpuEnvironment(int rank, bool isShared) {
   for (const Variable &variable : always)

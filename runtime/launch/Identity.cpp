@@ -33,6 +33,7 @@ struct Claim {
 
 } // namespace
 
+static constexpr const char *kHydra = "Hydra";
 static const Launcher kExplicit = {"PCC_*",
                                    {"PCC_RANK"},
                                    {"PCC_WORLD_SIZE"},
@@ -50,7 +51,7 @@ static const Launcher kLaunchers[] = {
      {"OMPI_COMM_WORLD_SIZE"},
      {"OMPI_COMM_WORLD_LOCAL_RANK"},
      {"OMPI_COMM_WORLD_LOCAL_SIZE"}},
-    {"Hydra",
+    {kHydra,
      {"PMI_RANK", "PMIX_RANK"},
      {"PMI_SIZE"},
      {"MPI_LOCALRANKID", "PALS_LOCAL_RANKID"},
@@ -159,6 +160,15 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
+/// srun sets variables of Hydra for programs of MPI, but says less by them.
+static bool isOfSlurm(const Environment &environment, const Claim &claim) {
+  std::optional<Claim> slurms;
+  return claim.identity.launcher == kHydra &&
+         readSlurm(environment, slurms).ok() && slurms &&
+         slurms->identity.rank == claim.identity.rank &&
+         slurms->identity.worldSize == claim.identity.worldSize;
+}
+
 static Status contradiction(const Claim &first, const Claim &second) {
   return wrong("the launcher's variables contradict each other: " + first.text +
                " (" + first.identity.launcher + ") and " + second.text + " (" +
@@ -176,7 +186,7 @@ Status findIdentity(const Environment &environment,
     if (Status status = readClaim(environment, launcher, claim);
         status.failed())
       return status;
-    if (!claim)
+    if (!claim || isOfSlurm(environment, *claim))
       continue;
     if (!winner)
       winner = std::move(claim);

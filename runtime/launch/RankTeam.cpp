@@ -77,8 +77,7 @@ Status RankTeam::openDevice(const ProgramImage &image, int rank,
     return Status::error(Unsupported, "ranks on GPUs are processes",
                          {"use --comm nccl"});
   if (image.gpu)
-    return createCudaDevice(rank, options.shareGpu, options.bundle, device,
-                            gpu);
+    return createCudaDevice(rank, options.bundle, device, gpu);
   device = createCpuDevice(threadsPerRank(options, size()));
   return Status::success();
 }

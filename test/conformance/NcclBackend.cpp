@@ -232,8 +232,7 @@ public:
         status.failed())
       return status;
     CudaContext *gpu = nullptr;
-    if (Status status =
-            createCudaDevice(rank, /*mayShare=*/true, "", device, gpu);
+    if (Status status = createCudaDevice(rank, "", device, gpu);
         status.failed())
       return status;
     std::unique_ptr<World> opened;

@@ -18,7 +18,8 @@ from run_cuda import TARGET, builder, fake
 
 CASES = {}
 # Ranks that reduce over one group, gather over another and send along a pipeline.
-PLANS = {"dp,tp": ["--dp", "2", "--tp", "2"], "pp": ["--pp", "2", "--microbatches", "2"], "one": []}
+PLANS = {"dp,tp": ["--dp", "2", "--tp", "2"], "pp": ["--pp", "2", "--microbatches", "2"], "one": [],
+         "interleaved": ["--pp", "2", "--microbatches", "4", "--schedule", "interleaved"]}
 
 
 def compile_mlp(folder, options, train=True):
@@ -30,10 +31,10 @@ def compile_mlp(folder, options, train=True):
     return bundle
 
 
-def run(bundle, folder, settings, *options):
+def run(bundle, folder, settings, *options, variables=()):
     """Exit code, stdout and stderr of three steps."""
     return pcc.call("run", bundle, "--random-inputs", "1", "--steps", "3", "--repeat", "3", "--timeout", "5", "--load-timeout", "5", "-q", *options,
-                    env=fake(folder, settings), timeout=60)
+                    env=fake(folder, settings) | dict(variables), timeout=60)
 
 
 def expect(code, pattern, got):
@@ -76,8 +77,18 @@ def swapped():
         # The first call of each, and what ranks say beside steps, is waited for: it cannot come after the next call.
         begin = max(map(comms.index, comms)) + 1
         places = [i + 1 for i in range(begin, len(comms) - 1) if comms[i] != comms[i + 1] and "world" not in comms[i:i + 2]]
+        if not places:
+            raise pcc.Failure(f"no two calls to swap among those of {sorted(set(comms))}")
         for place in places[:12:3]:
             expect(1, "in different orders|does not wait for it", run(bundle, folder, f"swap-at={place}", "--no-graph"))
+
+
+def waited_behind():
+    """NCCL does not begin calls in the host's order, whatever the user wants: a receive that is posted early would hold up what it waits
+    for."""
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = compile_mlp(folder, PLANS["interleaved"])
+        expect(0, "", run(bundle, folder, "", variables={"NCCL_LAUNCH_ORDER_IMPLICIT": "1"}))
 
 
 def misfit(settings, code, pattern, options=(), plan="one", run_options=(), train=True):
@@ -86,10 +97,10 @@ def misfit(settings, code, pattern, options=(), plan="one", run_options=(), trai
         expect(code, pattern, run(bundle, folder, settings, *run_options))
 
 
-def start(bundle, folder, *options):
+def start(bundle, folder, settings, *options):
     """A run in the background, and its ranks' process ids by rank."""
     process = subprocess.Popen([pcc.PCC, "run", bundle, "--random-inputs", "1", "--steps", "100000", "-q", *options],
-                               env={**os.environ, **fake(folder)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **fake(folder, settings)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True)
     for _ in range(3):
         process.stdout.readline()
@@ -104,10 +115,10 @@ def start(bundle, folder, *options):
     return process, ranks
 
 
-def lost(plan, what, pattern, seconds):
+def lost(plan, what, pattern, seconds, settings=""):
     """One rank gets a signal: the others are gone in time, and the error says who was waited for."""
     with tempfile.TemporaryDirectory() as folder:
-        process, ranks = start(compile_mlp(folder, PLANS[plan]), folder, "--timeout", "3")
+        process, ranks = start(compile_mlp(folder, PLANS[plan]), folder, settings, "--timeout", "3")
         begin = time.monotonic()
         os.kill(ranks[1], what)
         _, err = process.communicate(timeout=60)
@@ -119,16 +130,34 @@ def lost(plan, what, pattern, seconds):
             raise pcc.Failure(f"ranks {left} are still there")
 
 
-def unsupported():
-    """Rows that travel where their experts are: which, only a host could look at."""
+def damaged(library, plan):
+    """Of libraries that do not open, the first is named."""
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.onnx")
+        bundle, libraries = compile_mlp(folder, PLANS[plan]), os.path.join(folder, "libraries")
+        os.mkdir(libraries)
+        for name in ("libcuda.so.1", "libcublasLt.so.13", "libnccl.so.2"):
+            os.symlink(os.path.join(fake(folder)["PCC_CUDA_LIBRARIES"], name), os.path.join(libraries, name))
+        os.remove(os.path.join(libraries, library))
+        with open(os.path.join(libraries, library), "w") as file:
+            file.write("no library")
+        expect(13, f"cannot open {library}", run(bundle, folder, "", variables={"PCC_CUDA_LIBRARIES": libraries}))
+
+
+def unsupported():
+    """Rows that only a host could choose, in a dump that was made for processors."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, dump = os.path.join(folder, "model.onnx"), os.path.join(folder, "5-localize.mlir")
         builder.build("moe", path)
-        expect(4, "the cuda device cannot run dist.collective",
-               pcc.call(path, "-o", os.path.join(folder, "model.pcc"), "--dim", "batch=8", "--ep", "4", *TARGET))
+        pcc.succeed(path, "--dim", "batch=8", "--ep", "4", "--dump-ir=" + folder, "--stop-after", "5")
+        with open(dump) as file:
+            text = file.read()
+        with open(dump, "w") as file:
+            file.write(text.replace("dist.mesh =", 'dist.target = "cuda", dist.mesh =', 1))
+        expect(4, "the cuda device cannot run dist.collective", pcc.call(dump, "-o", os.path.join(folder, "model.pcc")))
 
 
 CASES["rows of experts"] = unsupported
+CASES["a receive that others wait behind"] = waited_behind
 for p in PLANS:
     CASES[f"seeds {p}"] = lambda p=p: seeds(p)
     CASES[f"a late copy {p}"] = lambda p=p: left_out(p, "late-copy", "does not wait for it|the host changed", 60)
@@ -142,12 +171,20 @@ EXCHANGE = dict(options=["--mesh", "a=2", "--shard", "x=[-,a]"], train=False)
 CASES["an exchange"] = lambda: misfit("", 0, "", **EXCHANGE)
 CASES["an exchange that is not grouped"] = lambda: misfit("ungroup=1", 14, r"exchange of x .* waited 5[.0-9]* s; rank . of \{0,1\} did not arrive", **EXCHANGE)
 CASES["no GPU"] = lambda: misfit("count=0", 13, "the driver sees no GPU")
-CASES["too few GPUs"] = lambda: misfit("count=1", 13, "needs a GPU of its own, but the driver sees 1", plan="pp")
+CASES["too few GPUs"] = lambda: misfit("count=1", 13, "ranks 0 and 1 both have GPU 0000:00:00.0 of .*--share-gpu", plan="pp")
 CASES["one GPU for all"] = lambda: misfit("count=1", 0, "", plan="pp", run_options=["--share-gpu"])
 CASES["an old driver"] = lambda: misfit("driver=12040", 13, "the driver is one of CUDA 12.4, pcc needs CUDA 13.0")
 CASES["an old GPU"] = lambda: misfit("capability=80", 13, "compiled for sm_90, but GPU 0 .* is older")
 CASES["code for older GPUs"] = lambda: misfit("capability=90", 0, "", ["--gpu-arch", "sm_80"])
 CASES["too little memory"] = lambda: misfit("memory=100", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
+CASES["memory that ends"] = lambda: misfit("no-memory-at=3", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
+CASES["a newer GPU"] = lambda: misfit("capability=120", 0, "")
+CASES["an old NCCL"] = lambda: misfit("nccl=22503", 13, "libnccl.so.2 is of version 2.25.3, pcc needs 2.27.0", plan="pp")
+CASES["another cuBLASLt"] = lambda: misfit("blas=120800", 13, "libcublasLt.so.13 is of version 12, not 13")
+for name, p in (("libcuda.so.1", "one"), ("libcublasLt.so.13", "one"), ("libnccl.so.2", "pp")):
+    CASES[f"damaged {name}"] = lambda name=name, p=p: damaged(name, p)
+CASES["a peer that NCCL misses"] = lambda: misfit("remote-at=10", 14, "send failed: a peer is gone", plan="pp")
+CASES["an abort that hangs"] = lambda: lost("dp,tp", signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5, "stuck-abort=1")
 CASES["a launch that fails"] = lambda: misfit("fail-at=5", 1, "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_FAILED")
 
 if __name__ == "__main__":

@@ -200,8 +200,18 @@ def one_gpu(folder):
 def no_gpu(folder):
     """Whose GPU is not there tells the others."""
     bundle = compile_mlp(folder, PLANS["pp"])
-    job = Job(folder, "torchrun", [bundle] * 2, [], settings={1: "count=1"})
-    job.expect(13, "local rank 1 needs a GPU of its own, but the driver sees 1", seconds=GONE)
+    job = Job(folder, "torchrun", [bundle] * 2, [], settings={1: "count=0"})
+    job.expect(13, "the driver sees no GPU", seconds=GONE)
+
+
+@in_folder
+def own_gpus(folder):
+    """A launcher may show each rank its own GPU and no other."""
+    bundle = compile_mlp(folder, PLANS["pp"])
+    job = Job(folder, "srun", [bundle] * 2, ["--steps", "2"], settings={rank: f"count=1,bus={rank}" for rank in (0, 1)})
+    codes, _ = job.wait()
+    if codes != [0, 0] or len(losses(job.said(0, "out") + job.said(1, "out"))) != 2:
+        raise pcc.Failure(f"exit codes {codes}: {[job.said(r)[:300] for r in (0, 1)]}")
 
 
 @in_folder
@@ -316,6 +326,7 @@ CASES["killed mpirun"] = killed_under_mpirun
 CASES["another bundle"] = other_bundle
 CASES["one GPU for two"] = one_gpu
 CASES["no GPU for one"] = no_gpu
+CASES["a GPU for each"] = own_gpus
 CASES["no token"] = no_token
 CASES["a rank that does not come"] = absent
 CASES["stuck in the driver"] = lambda: stuck(1)

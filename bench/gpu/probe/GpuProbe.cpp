@@ -91,7 +91,7 @@ static Status probe(Probe what, const std::string &bundle, Json &result) {
   setGpuEnvironment(0, /*isShared=*/false);
   std::unique_ptr<Device> gpu;
   CudaContext *context = nullptr;
-  if (Status status = createCudaDevice(0, false, bundle, gpu, context);
+  if (Status status = createCudaDevice(0, bundle, gpu, context);
       status.failed())
     return status;
   if (double bandwidth = 0; what == Probe::Time) {

@@ -214,14 +214,13 @@ Status NcclGroup::post(std::span<const Piece> sends,
       nameOf(sends, receives), action, onlyPeerOf(sends, receives),
       [&] {
         ncclResult_t result = job->library.ncclGroupStart();
-        for (const Piece &piece : sends)
-          if (result == ncclSuccess)
-            result = transfer(lane, piece, piece.peer, true);
-        for (const Piece &piece : receives)
-          if (result == ncclSuccess)
-            result = transfer(lane, piece, piece.peer, false);
+        for (const bool isSend : {true, false})
+          for (const Piece &piece : isSend ? sends : receives)
+            if (result == ncclSuccess || result == ncclInProgress)
+              result = transfer(lane, piece, piece.peer, isSend);
         const ncclResult_t ended = job->library.ncclGroupEnd();
-        return result == ncclSuccess ? ended : result;
+        const bool isGiven = result == ncclSuccess || result == ncclInProgress;
+        return isGiven ? ended : result;
       },
       ticket);
 }

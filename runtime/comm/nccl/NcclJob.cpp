@@ -11,30 +11,41 @@
 namespace pcc::runtime {
 
 /// How long communicators get to end, before they are left to the process'
-/// end: NCCL may wait for ever for a peer that is gone.
-static constexpr std::chrono::seconds kPatience(2);
+/// end: NCCL may wait for ever for a peer that is gone. One that is well may be
+/// late.
+static constexpr std::chrono::seconds kPatience(2), kPatienceWithPeers(10);
 
 static double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
       .count();
 }
 
-/// What was made last goes first: splits need their parents.
-static void endAll(const NcclLibrary &library,
-                   const std::vector<NcclLane> &lanes, bool isSound) {
-  for (const NcclLane &lane : lanes)
-    if (isSound)
-      library.ncclCommFinalize(lane.comm);
-  for (size_t i = lanes.size(); i-- > 0;) {
-    ncclResult_t state = ncclInProgress;
-    while (isSound && state == ncclInProgress)
-      library.ncclCommGetAsyncError(lanes[i].comm, &state);
-    (isSound ? library.ncclCommDestroy : library.ncclCommAbort)(lanes[i].comm);
+/// All ranks end them in the order in which they were made. What was made last
+/// is destroyed first: splits need their parents.
+static void endWithPeers(const NcclLibrary &library,
+                         const std::vector<NcclLane> &lanes) {
+  for (const NcclLane &lane : lanes) {
+    ncclResult_t state = library.ncclCommFinalize(lane.comm);
+    while (state == ncclInProgress &&
+           library.ncclCommGetAsyncError(lane.comm, &state) == ncclSuccess)
+      std::this_thread::yield();
   }
+  for (size_t i = lanes.size(); i-- > 0;)
+    library.ncclCommDestroy(lanes[i].comm);
 }
 
-/// On a thread of its own, which is left alone if it takes too long: NCCL may
-/// wait for ever for a peer that is gone.
+/// As a group: while one of them is taken down, calls of all others must know
+/// that they will not end.
+static void endAlone(const NcclLibrary &library,
+                     const std::vector<NcclLane> &lanes) {
+  library.ncclGroupStart();
+  for (size_t i = lanes.size(); i-- > 0;)
+    library.ncclCommAbort(lanes[i].comm);
+  library.ncclGroupEnd();
+}
+
+/// On a thread of its own, which is left alone, with the GPU, if it takes too
+/// long.
 void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
@@ -43,10 +54,12 @@ void NcclJob::end(bool isSound) {
   std::thread([ended, adopt = gpu.adopter(), all = std::exchange(lanes, {}),
                functions = library, isSound] {
     adopt();
-    endAll(functions, all, isSound);
+    (isSound ? endWithPeers : endAlone)(functions, all);
     ended->set_value();
   }).detach();
-  isEnded.wait_for(kPatience);
+  if (isEnded.wait_for(isSound ? kPatienceWithPeers : kPatience) ==
+      std::future_status::timeout)
+    gpu.leaveToProcess();
 }
 
 NcclJob::~NcclJob() { end(aborted.ok()); }
@@ -97,14 +110,17 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
-Status NcclJob::split(int color, int key, NcclLane &lane, int mostBlocks) {
+Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   config.maxCTAs = mostBlocks;
-  ncclComm_t comm = nullptr;
+  // Until everybody has split, this is no communicator, though the call tells
+  // of success.
+  ncclComm_t &comm = splits.emplace_back(nullptr);
   const ncclResult_t result =
       library.ncclCommSplit(everybody().comm, color, key, &comm, &config);
-  if (Status status = settle(result, everybody().comm, "ncclCommSplit");
+  if (Status status = settle(result == ncclSuccess ? ncclInProgress : result,
+                             everybody().comm, "ncclCommSplit");
       status.failed())
     return status;
   if (color == noColor)

@@ -10,6 +10,7 @@
 #include "runtime/device/cuda/CudaContext.h"
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -41,14 +42,13 @@ public:
 
   /// The members of `color` among all ranks, in order of `key`, get a lane of
   /// their own; a rank without a color gets none. A call of it takes
-  /// `mostBlocks` of a GPU at most, or as many as NCCL likes. All ranks call.
-  Status split(int color, int key, NcclLane &lane,
-               int mostBlocks = NCCL_CONFIG_UNDEF_INT);
+  /// `mostBlocks` of a GPU at most. All ranks call.
+  Status split(int color, int key, int mostBlocks, NcclLane &lane);
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
   /// NCCL connects two ranks when they first call each other, and the host
-  /// waits for that: done here, no rank waits in a step for a call that its
-  /// peer makes later. All members call; of a lane with two, `self` 0 sends
+  /// waits for that: done here, no rank waits in a step for a message that its
+  /// peer posts later. All members call; of a lane with two, `self` 0 sends
   /// to 1.
   Status connectWay(const NcclLane &lane, int self);
   Status connectAll(const NcclLane &lane);
@@ -117,6 +117,8 @@ private:
 
   void *word = nullptr;
   std::vector<NcclLane> lanes; ///< that of all ranks first
+  /// Where NCCL puts what splits make, when it likes: nothing here moves.
+  std::deque<ncclComm_t> splits;
   std::vector<uint32_t> given; ///< calls, by lane
   /// How many of them the GPU has done, by lane: it counts them itself.
   volatile uint32_t *done = nullptr;

@@ -5,13 +5,14 @@
 #include "runtime/program/SharedLibrary.h"
 #include "runtime/program/WatchedCalls.h"
 
+#include <sys/statvfs.h>
+
 namespace pcc::runtime {
 
 static const std::string soname = "libnccl.so.2";
 
-/// The first one that runs calls of several communicators in the order in which
-/// the host makes them.
-static constexpr int oldest = NCCL_VERSION(2, 26, 0);
+/// The first one for CUDA 13.
+static constexpr int oldest = NCCL_VERSION(2, 27, 0);
 
 static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
@@ -59,14 +60,27 @@ Status findNccl(std::string &version) {
   return status;
 }
 
+/// NCCL needs tens of megabytes of shared memory for each communicator, and
+/// containers may have no more than 64.
+static std::vector<std::string> notesOfSystem() {
+  std::vector<std::string> notes = {"with NCCL_DEBUG=WARN NCCL says more"};
+  struct statvfs memory = {};
+  if (statvfs("/dev/shm", &memory) == 0)
+    notes.push_back("/dev/shm has " +
+                    std::to_string(memory.f_bavail * memory.f_frsize >> 20) +
+                    " MiB left, of which communicators may need more");
+  return notes;
+}
+
 Status NcclLibrary::check(ncclResult_t result, const char *call) const {
   if (result == ncclSuccess || result == ncclInProgress)
     return Status::success();
-  const bool isPeers = result == ncclRemoteError || result == ncclSystemError ||
-                       result == ncclUnhandledCudaError;
-  return Status::error(isPeers ? PeerLost : Defect,
-                       std::string(call) +
-                           " failed: " + ncclGetErrorString(result));
+  const bool isSystems =
+      result == ncclSystemError || result == ncclUnhandledCudaError;
+  return Status::error(
+      isSystems || result == ncclRemoteError ? PeerLost : Defect,
+      std::string(call) + " failed: " + ncclGetErrorString(result),
+      isSystems ? notesOfSystem() : std::vector<std::string>());
 }
 
 } // namespace pcc::runtime

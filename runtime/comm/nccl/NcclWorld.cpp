@@ -5,23 +5,46 @@
 #include "runtime/comm/nccl/StagedGroup.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <set>
 
 namespace pcc::runtime {
 
-/// Blocks of a call that takes a message one way. Receives are posted early and
-/// wait on the GPU; those of all ways of a position leave most of the smallest
-/// GPU, which has about 100 multiprocessors, to what they wait for.
+// A call that waits on the GPU keeps its blocks there, and what it waits for
+// may be behind another call. So all communicators of a rank, each of which
+// runs one call at a time, fit on a GPU together, and leave a tenth of it to
+// what they wait for: kernels. NCCL rounds blocks up to powers of two.
+
+/// Blocks of the calls of all ways of a position.
+static constexpr int blocksOfAllWays = 32;
+
+/// How many each may have of `blocks`, if a rank has `count` of them.
+static int share(int blocks, int count, int most) {
+  const int each = std::clamp(blocks / std::max(count, 1), 1, most);
+  return int(std::bit_floor(unsigned(each)));
+}
+
+/// Blocks of a call that takes a message one way.
 static int blocksOfWay(std::span<const World::Way> ways) {
-  static constexpr int mostOfAll = 32, mostOfOne = 8;
   std::map<int, int> waysOfPosition;
   int most = 1;
   for (const World::Way &way : ways)
     for (const int position : {way.from, way.to})
       most = std::max(most, ++waysOfPosition[position]);
-  return std::clamp(mostOfAll / most, 1, mostOfOne);
+  return share(blocksOfAllWays, most, /*most=*/8);
+}
+
+/// Blocks of a call of a group, the same on all ranks.
+static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
+                         int multiprocessors) {
+  std::map<int, int> groupsOfRank;
+  int most = 1;
+  for (const std::vector<int> &group : groups)
+    for (const int rank : group)
+      most = std::max(most, ++groupsOfRank[rank]);
+  return share(multiprocessors * 9 / 10 - blocksOfAllWays, most, /*most=*/32);
 }
 
 namespace {
@@ -56,9 +79,11 @@ public:
   Status createGroups(const std::vector<std::vector<int>> &groups,
                       std::vector<std::unique_ptr<Group>> &created) override {
     created.clear();
+    const int blocks = blocksOfGroup(groups, job->gpu.multiprocessors());
     for (size_t first = 0; first < groups.size();) {
       const size_t end = endOfDisjoint(groups, first);
-      if (Status status = join(groups, first, end, created); status.failed())
+      if (Status status = join(groups, first, end, blocks, created);
+          status.failed())
         return status;
       first = end;
     }
@@ -99,7 +124,8 @@ private:
   }
 
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
-              size_t end, std::vector<std::unique_ptr<Group>> &created) {
+              size_t end, int blocks,
+              std::vector<std::unique_ptr<Group>> &created) {
     int color = NcclJob::noColor, key = 0;
     for (size_t i = first; i < end; ++i) {
       if (Status status = checkMembers(groups[i], size()); status.failed())
@@ -110,7 +136,7 @@ private:
       }
     }
     NcclLane lane;
-    if (Status status = job->split(color, key, lane); status.failed())
+    if (Status status = job->split(color, key, blocks, lane); status.failed())
       return status;
     if (color != NcclJob::noColor)
       if (Status status = job->connectAll(lane); status.failed())
@@ -133,7 +159,7 @@ private:
         key = index == way.from ? 0 : 1;
       }
     NcclLane lane;
-    if (Status status = job->split(color, key, lane, blocks); status.failed())
+    if (Status status = job->split(color, key, blocks, lane); status.failed())
       return status;
     if (color == NcclJob::noColor)
       return Status::success();

@@ -67,9 +67,25 @@ static AttentionShape shapeOf(const program::ProgramT &program,
   return shape;
 }
 
+static bool isWritten(AttentionTensor tensor) {
+  return tensor == AttentionTensor::Result ||
+         tensor == AttentionTensor::QueryGradient ||
+         tensor == AttentionTensor::KeyGradient ||
+         tensor == AttentionTensor::ValueGradient;
+}
+
 namespace {
 /// What the operations have in common.
 class AttentionOperation : public Operation {
+public:
+  /// So does cuDNN what cuBLASLt does.
+  Status warmUp(const RunContext &run) override {
+    for (const auto &[tensor, operand] : operands)
+      if (isWritten(tensor) && !isInArena(context, operand->buffer()))
+        return Status::success();
+    return this->run(run);
+  }
+
 protected:
   AttentionOperation(CudaResources &resources, const LoadContext &context,
                      const program::AttentionT &attention)

@@ -207,8 +207,10 @@ Status BlasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
   isChosen = asked == CUBLAS_STATUS_SUCCESS && count > 0 &&
              found.state == CUBLAS_STATUS_SUCCESS;
   algorithm = found.algo;
-  if (isChosen || (mayLack && (asked == CUBLAS_STATUS_SUCCESS ||
-                               asked == CUBLAS_STATUS_NOT_SUPPORTED)))
+  const bool isLacking = asked == CUBLAS_STATUS_SUCCESS ||
+                         asked == CUBLAS_STATUS_NOT_SUPPORTED ||
+                         asked == CUBLAS_STATUS_INVALID_VALUE;
+  if (isChosen || (mayLack && isLacking))
     return Status::success();
   if (Status status = blas.check(asked, "cublasLtMatmulAlgoGetHeuristic");
       status.failed())

@@ -8,7 +8,7 @@
 namespace pcc::runtime {
 
 CudaContext::~CudaContext() {
-  if (!context)
+  if (!context || isLeft)
     return;
   for (CUevent event : events)
     functions.cuEventDestroy(event);
@@ -41,6 +41,10 @@ Status CudaContext::describe() {
           attribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
       status.failed())
     return status;
+  if (Status status = attribute(multiprocessorCount,
+                                CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+      status.failed())
+    return status;
   capabilityNumber = major * 10 + minor;
   model = name;
   text = "GPU " + std::to_string(device) + " (" + name +
@@ -65,7 +69,7 @@ std::string CudaContext::driverVersion() const {
          std::to_string(version % 1000 / 10);
 }
 
-Status CudaContext::open(int number, bool mayShare) {
+Status CudaContext::open(int number) {
   if (Status status = openCudaDriver(functions); status.failed())
     return status;
   int count = 0;
@@ -73,17 +77,10 @@ Status CudaContext::open(int number, bool mayShare) {
           check(functions.cuDeviceGetCount(&count), "cuDeviceGetCount");
       status.failed())
     return status;
-  if (mayShare && count > 0)
-    number %= count;
-  if (number >= count)
-    return Status::error(NoDevice,
-                         "local rank " + std::to_string(number) +
-                             " needs a GPU of its own, but the driver sees " +
-                             std::to_string(count),
-                         {"with --share-gpu ranks share one, to test with "
-                          "fewer"});
+  if (count == 0)
+    return Status::error(NoDevice, "the driver sees no GPU");
   if (Status status =
-          check(functions.cuDeviceGet(&device, number), "cuDeviceGet");
+          check(functions.cuDeviceGet(&device, number % count), "cuDeviceGet");
       status.failed())
     return status;
   if (Status status = describe(); status.failed())

@@ -18,13 +18,16 @@ namespace pcc::runtime {
 class CudaContext {
 public:
   CudaContext() = default;
+  /// Frees everything, unless that is left to the process' end.
   ~CudaContext();
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
 
-  /// Opens the driver and takes the GPU with that number; if ranks `mayShare`
-  /// GPUs, numbers begin again behind the last one.
-  Status open(int number, bool mayShare);
+  /// Opens the driver and takes the GPU with that number; numbers begin again
+  /// behind the last one that this process sees.
+  Status open(int number);
+  /// Somebody may still be in a call that needs what the destructor would free.
+  void leaveToProcess() { isLeft = true; }
 
   /// Memory that is freed with this. Of the GPU: zeroed, aligned to 256 bytes.
   Status allocate(size_t bytes, void *&data);
@@ -66,6 +69,7 @@ public:
   std::string driverVersion() const;
   /// 90 for compute capability 9.0.
   int capability() const { return capabilityNumber; }
+  int multiprocessors() const { return multiprocessorCount; }
 
 private:
   Status describe();
@@ -79,7 +83,8 @@ private:
   std::vector<CUdeviceptr> memory;
   std::vector<void *> pinned;
   std::string model, text;
-  int capabilityNumber = 0;
+  int capabilityNumber = 0, multiprocessorCount = 0;
+  bool isLeft = false;
 };
 
 /// An address of the GPU as its driver has it.

@@ -29,9 +29,7 @@ class CudaDevice : public Device {
 public:
   explicit CudaDevice(const std::string &bundle) : resources(bundle) {}
 
-  Status open(int localRank, bool mayShare) {
-    return gpu.open(localRank, mayShare);
-  }
+  Status open(int localRank) { return gpu.open(localRank); }
 
   bool sharesHostMemory() const override { return false; }
 
@@ -184,10 +182,10 @@ private:
 };
 } // namespace
 
-Status createCudaDevice(int localRank, bool mayShare, const std::string &bundle,
+Status createCudaDevice(int localRank, const std::string &bundle,
                         std::unique_ptr<Device> &device, CudaContext *&gpu) {
   auto made = std::make_unique<CudaDevice>(bundle);
-  Status status = made->open(localRank, mayShare);
+  Status status = made->open(localRank);
   gpu = &made->context();
   device = std::move(made);
   return status;

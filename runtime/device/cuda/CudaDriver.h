@@ -57,6 +57,7 @@ namespace pcc::runtime {
   X(cuGraphLaunch)                                                             \
   X(cuModuleLoadDataEx)                                                        \
   X(cuModuleGetFunction)                                                       \
+  X(cuFuncLoad)                                                                \
   X(cuLaunchKernel)
 
 /// Their addresses, under their names.

@@ -55,9 +55,13 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
       return status;
   const std::string name =
       "pcc_k_" + std::to_string(image.gpu->numbers[kernel]);
-  return gpu.check(
-      gpu.driver().cuModuleGetFunction(&function, code, name.c_str()),
-      "cuModuleGetFunction");
+  if (Status status = gpu.check(
+          gpu.driver().cuModuleGetFunction(&function, code, name.c_str()),
+          "cuModuleGetFunction");
+      status.failed())
+    return status;
+  // Now, not at its first launch: see Operation::warmUp().
+  return gpu.check(gpu.driver().cuFuncLoad(function), "cuFuncLoad");
 }
 
 Status CudaResources::useBlas() {

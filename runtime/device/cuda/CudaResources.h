@@ -63,6 +63,12 @@ private:
   void *scratchData = nullptr;
 };
 
+/// Whether a buffer may be written before the first step: nothing is in it yet.
+inline bool isInArena(const LoadContext &context, int32_t buffer) {
+  return context.program.buffers[size_t(buffer)]->memory ==
+         program::Memory::Arena;
+}
+
 /// Makes one kind of instruction ready; one function per kind, in the file
 /// named after it.
 using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,

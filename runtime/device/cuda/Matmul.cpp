@@ -56,6 +56,14 @@ public:
     return runFrom(0, places);
   }
 
+  /// cuBLASLt loads code when a product is first begun.
+  Status warmUp(const RunContext &context) override {
+    for (const int32_t written : {matmul.c, matmul.a_sums, matmul.b_sums})
+      if (written >= 0 && !isInArena(this->context, written))
+        return Status::success();
+    return run(context);
+  }
+
 private:
   struct Places {
     char *a, *b, *c, *residual;

@@ -2,6 +2,8 @@
 
 #include "runtime/device/cuda/StridedCopies.h"
 
+#include <limits>
+
 namespace pcc::runtime {
 
 namespace {
@@ -59,9 +61,12 @@ Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
     rows.width *= loops.back().extent;
     loops = loops.first(loops.size() - 1);
   }
-  // The driver takes no rows that overlap.
+  // The driver takes no rows that overlap, or that lie very far apart.
+  constexpr int64_t mostPitch = std::numeric_limits<int32_t>::max();
   if (!loops.empty() && loops.back().sourceStride * size >= rows.width &&
-      loops.back().targetStride * size >= rows.width) {
+      loops.back().targetStride * size >= rows.width &&
+      loops.back().sourceStride * size <= mostPitch &&
+      loops.back().targetStride * size <= mostPitch) {
     rows.height = loops.back().extent;
     rows.sourcePitch = loops.back().sourceStride * size;
     rows.targetPitch = loops.back().targetStride * size;

@@ -122,9 +122,8 @@ Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
       return Status::error(NoDevice,
                            "ranks " + std::to_string(entry->second) + " and " +
                                std::to_string(rank) + " both have GPU " +
-                               mine.gpu + " of " + mine.host,
-                           {"with --share-gpu ranks share one, to test with "
-                            "fewer"});
+                               mine.gpu + " of " + mine.host +
+                               "; to test with fewer, --share-gpu lets them");
   }
   return Status::success();
 }

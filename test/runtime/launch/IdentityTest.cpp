@@ -68,7 +68,15 @@ INSTANTIATE_TEST_SUITE_P(
                      {{"SLURM_STEP_ID", "0"},
                       {"SLURM_PROCID", "5"},
                       {"SLURM_NTASKS", "8"},
-                      {"SLURM_LOCALID", "1"}}}));
+                      {"SLURM_LOCALID", "1"}}},
+        // With --mpi=pmi2.
+        LauncherCase{"srun",
+                     {{"SLURM_STEP_ID", "0"},
+                      {"SLURM_PROCID", "5"},
+                      {"SLURM_NTASKS", "8"},
+                      {"SLURM_LOCALID", "1"},
+                      {"PMI_RANK", "5"},
+                      {"PMI_SIZE", "8"}}}));
 
 TEST(Identity, NobodyLaunchedThisProcess) {
   for (const Environment &environment :
@@ -89,6 +97,17 @@ TEST(Identity, MpirunInsideASlurmJobCounts) {
                                         {"OMPI_COMM_WORLD_SIZE", "4"}});
   EXPECT_EQ(identity.rank, 3);
   EXPECT_EQ(identity.worldSize, 4);
+}
+
+/// Hydra has srun start a process on each host, which starts the ranks.
+TEST(Identity, HydraInsideASlurmJobCounts) {
+  const Identity identity = identityIn({{"SLURM_STEP_ID", "0"},
+                                        {"SLURM_PROCID", "1"},
+                                        {"SLURM_NTASKS", "2"},
+                                        {"PMI_RANK", "5"},
+                                        {"PMI_SIZE", "8"}});
+  EXPECT_EQ(identity.launcher, "Hydra");
+  EXPECT_EQ(identity.rank, 5);
 }
 
 TEST(Identity, EqualSetsAgree) {

@@ -100,7 +100,8 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice device) {
-  std::snprintf(text, size_t(size), "0000:%02x:00.0", unsigned(device));
+  std::snprintf(text, size_t(size), "0000:%02x:00.0",
+                unsigned(settings().bus + device));
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
@@ -112,6 +113,9 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
     return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     *value = capability % 10;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+    *value = pcc::fake::numMultiprocessors;
     return CUDA_SUCCESS;
   default:
     return CUDA_ERROR_INVALID_VALUE;
@@ -126,9 +130,18 @@ CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
 
 // Memory.
 
+static CUresult refuseFrozen(Call &call) {
+  return call.fail(CUDA_ERROR_ILLEGAL_STATE, "a step allocates");
+}
+
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
   Call call;
-  void *data = call.gpu.allocate(bytes);
+  static int64_t allocations = 0;
+  if (call.gpu.isFrozen())
+    return refuseFrozen(call);
+  void *data = ++allocations == settings().noMemoryAt
+                   ? nullptr
+                   : call.gpu.allocate(bytes);
   *address = reinterpret_cast<CUdeviceptr>(data);
   return data ? CUDA_SUCCESS
               : call.fail(CUDA_ERROR_OUT_OF_MEMORY, "out of memory");
@@ -140,10 +153,16 @@ CUresult cuMemFree(CUdeviceptr address) {
              : call.fail(CUDA_ERROR_INVALID_VALUE, "no such memory");
 }
 CUresult cuMemHostAlloc(void **data, size_t bytes, unsigned) {
+  Call call;
+  if (call.gpu.isFrozen())
+    return refuseFrozen(call);
   *data = std::malloc(bytes);
+  call.gpu.pin(*data, bytes);
   return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 CUresult cuMemFreeHost(void *data) {
+  Call call;
+  call.gpu.unpin(data);
   std::free(data);
   return CUDA_SUCCESS;
 }
@@ -152,6 +171,9 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
                            CUstream stream) {
   Call call;
   static int64_t copies = 0;
+  if (call.gpu.hasReplayed() && !call.gpu.isPinned(from, bytes))
+    return call.fail(CUDA_ERROR_ILLEGAL_STATE,
+                     "a step copies from memory that is not pinned");
   const Access access{to, bytes, true};
   const std::string given(static_cast<const char *>(from), bytes);
   const auto copy = [=, &gpu = call.gpu] {
@@ -236,6 +258,8 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
 
 CUresult cuStreamCreate(CUstream *stream, unsigned) {
   Call call;
+  if (call.gpu.isFrozen())
+    return refuseFrozen(call);
   *stream = reinterpret_cast<CUstream>(call.gpu.createStream());
   return CUDA_SUCCESS;
 }
@@ -250,6 +274,9 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventCreate(CUevent *event, unsigned) {
+  Call call;
+  if (call.gpu.isFrozen())
+    return refuseFrozen(call);
   *event = reinterpret_cast<CUevent>(new Event);
   return CUDA_SUCCESS;
 }
@@ -321,7 +348,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *code, unsigned,
                             CUjit_option *, void **) {
   Call call;
   std::string error;
-  auto loaded = TwinModule::load(code, error);
+  auto loaded = TwinModule::load(code, int(settings().capability), error);
   if (!loaded)
     return call.fail(CUDA_ERROR_INVALID_IMAGE, error);
   *module = reinterpret_cast<CUmodule>(loaded.release());
@@ -334,6 +361,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
   *function = reinterpret_cast<CUfunction>(const_cast<Twin *>(twin));
   return twin ? CUDA_SUCCESS : call.fail(CUDA_ERROR_NOT_FOUND, name);
 }
+
+CUresult cuFuncLoad(CUfunction) { return CUDA_SUCCESS; }
 
 /// The twin's work, on those buffers.
 static CUresult giveKernel(Call &call, const Twin &twin, CUstream stream,

@@ -14,6 +14,7 @@ static Settings readSettings() {
   Settings made;
   const std::map<std::string, int64_t *> numbers = {
       {"count", &made.count},
+      {"bus", &made.bus},
       {"capability", &made.capability},
       {"driver", &made.driver},
       {"memory", &made.memory},
@@ -27,7 +28,12 @@ static Settings readSettings() {
       {"sumless", &made.sumless},
       {"dnn", &made.dnn},
       {"gradless", &made.gradless},
-      {"forgetful", &made.forgetful}};
+      {"forgetful", &made.forgetful},
+      {"no-memory-at", &made.noMemoryAt},
+      {"frozen-at", &made.frozenAt},
+      {"nccl", &made.nccl},
+      {"remote-at", &made.remoteAt},
+      {"stuck-abort", &made.stuckAbort}};
   const char *given = std::getenv("PCC_FAKE_CUDA");
   std::istringstream list(given ? given : "");
   for (std::string entry; std::getline(list, entry, ',');) {
@@ -160,6 +166,7 @@ std::unique_ptr<Recording> FakeGpu::endCapture() {
 }
 
 bool FakeGpu::replay(const Recording &entries, Stream &stream) {
+  ++replays;
   Event start;
   record(start, stream);
   std::vector<Event> events(entries.size());
@@ -280,6 +287,17 @@ bool FakeGpu::holds(const void *data, size_t bytes) const {
     return false;
   const auto &[begin, size] = *std::prev(next);
   return address + bytes <= begin + size;
+}
+
+bool FakeGpu::isPinned(const void *data, size_t bytes) const {
+  const auto found = pinned.lower_bound(data);
+  return found != pinned.end() &&
+         static_cast<const char *>(data) + bytes <=
+             static_cast<const char *>(found->first) + found->second;
+}
+
+bool FakeGpu::isFrozen() const {
+  return settings().frozenAt > 0 && replays >= settings().frozenAt;
 }
 
 } // namespace pcc::fake

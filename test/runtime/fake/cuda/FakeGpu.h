@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -25,6 +26,7 @@ namespace pcc::fake {
 struct Settings {
   uint64_t seed = 1;
   int64_t count = 8;         ///< GPUs
+  int64_t bus = 0;           ///< of the first one
   int64_t capability = 90;   ///< compute capability, times 10
   int64_t driver = 13000;    ///< version of the driver
   int64_t memory = 64 << 20; ///< KiB of a GPU
@@ -39,8 +41,16 @@ struct Settings {
   int64_t dnn = 0;           ///< version of cuDNN; 0: there is none
   int64_t gradless = 0;      ///< not 0: it has no engine for gradients
   int64_t forgetful = 0;     ///< not 0: cuBLASLt cannot choose algorithms
+  int64_t noMemoryAt = 0;    ///< this allocation of the GPU's memory fails
+  int64_t frozenAt = 0;      ///< nothing is allocated from this replay on
+  int64_t nccl = 22809;      ///< version of NCCL
+  int64_t remoteAt = 0;      ///< a peer is gone when it is given this call
+  int64_t stuckAbort = 0;    ///< not 0: it never comes back from an abort
 };
 const Settings &settings();
+
+/// As an A100 has them.
+inline constexpr int numMultiprocessors = 108;
 
 /// The moment up to which a stream had got when the event was recorded.
 struct Event {
@@ -116,6 +126,13 @@ public:
   bool free(void *data);
   /// Whether that is within one piece of the GPU's memory.
   bool holds(const void *data, size_t bytes) const;
+  /// The host's memory that copies reach without waiting.
+  void pin(void *data, size_t bytes) { pinned[data] = bytes; }
+  void unpin(void *data) { pinned.erase(data); }
+  bool isPinned(const void *data, size_t bytes) const;
+  /// Whether nothing may be allocated any more.
+  bool isFrozen() const;
+  bool hasReplayed() const { return replays > 0; }
 
   /// Why the last call failed.
   std::string error;
@@ -133,7 +150,9 @@ private:
   std::mt19937_64 random{settings().seed};
   std::vector<std::unique_ptr<Stream>> streams;
   std::map<uintptr_t, size_t> memory; ///< bytes, by address
-  int memoryRights = 0;               ///< none
+  std::map<const void *, size_t, std::greater<>> pinned;
+  int64_t replays = 0;
+  int memoryRights = 0; ///< none
   size_t allocated = 0;
   AccessLog accesses;
   std::unique_ptr<Recording> recording; ///< while streams are captured

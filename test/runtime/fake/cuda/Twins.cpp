@@ -2,7 +2,9 @@
 
 #include "test/runtime/fake/cuda/Twins.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
+#include <string_view>
 
 using namespace pcc::runtime;
 
@@ -34,11 +36,24 @@ static std::vector<Twin::Tensor> tensorsOf(const program::ProgramT &program,
   return tensors;
 }
 
-std::unique_ptr<TwinModule> TwinModule::load(const void *code,
+/// A cubin runs on GPUs of its major version that are not older, PTX on all
+/// that are not.
+static bool runsOn(const PccGpuCode &gpu, const void *code, int capability) {
+  const int arch = std::atoi(gpu.arch + std::string_view("sm_").size());
+  const bool isCubin = gpu.cubinBytes > 0 && code == gpu.cubin;
+  return (isCubin || code == gpu.ptx) && arch <= capability &&
+         (!isCubin || arch / 10 == capability / 10);
+}
+
+std::unique_ptr<TwinModule> TwinModule::load(const void *code, int capability,
                                              std::string &error) {
   const ProgramImage *image = imageOf(code);
   if (!image || !image->gpu) {
     error = "the code is not a bundle's";
+    return nullptr;
+  }
+  if (!runsOn(*image->gpu, code, capability)) {
+    error = "the code is not for this GPU";
     return nullptr;
   }
   if (image->numVariants == 0) {

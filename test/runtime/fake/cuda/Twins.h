@@ -31,7 +31,9 @@ struct Twin {
 class TwinModule {
 public:
   /// Null, with the reason in `error`, if there are none.
-  static std::unique_ptr<TwinModule> load(const void *code, std::string &error);
+  /// `capability` is the GPU's, 90 for 9.0.
+  static std::unique_ptr<TwinModule> load(const void *code, int capability,
+                                          std::string &error);
 
   const Twin *find(const std::string &name) const;
 

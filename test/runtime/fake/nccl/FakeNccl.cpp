@@ -4,7 +4,8 @@
 // as well: a send ends when its receive has come, calls of a communicator
 // follow one another, and a call that the GPU has no room for waits for others
 // to end. Members must make the same calls, and calls of communicators that two
-// ranks share in the same order.
+// ranks share in the same order. No call has ended when it returns, and until
+// somebody has seen that it has, its communicator takes no other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +17,24 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <unistd.h>
 
 using namespace pcc::fake;
 using pcc::runtime::ElementType;
 
 namespace {
+/// A split that not all members have come to.
+struct Split {
+  std::string name;
+  int color;
+  ncclComm_t *made; ///< null until it has ended
+  int blocks;
+};
+
 /// A communicator as one rank has it.
 struct Comm {
   std::shared_ptr<Mailbox> mailbox; ///< of the job
@@ -33,6 +45,8 @@ struct Comm {
   int64_t calls = 0, splits = 0;
   std::map<int, int64_t> sent, received; ///< by peer
   ncclResult_t state = ncclSuccess;
+  int busy = 0; ///< how often it says so before it has taken a call
+  std::optional<Split> split;
   bool hasEnded = false; ///< what it was given and has not done is left out
 };
 
@@ -78,6 +92,27 @@ static ncclResult_t refuse(Comm *comm, ncclResult_t result, std::string why) {
   return result;
 }
 
+static bool isBusy(const Comm &comm) { return comm.busy > 0 || comm.split; }
+
+static ncclResult_t refuseBusy(Comm &comm) {
+  return refuse(&comm, ncclInvalidArgument,
+                comm.name + " is called before its last call has ended");
+}
+
+/// As calls of communicators that do not block return.
+static ncclResult_t begun(Comm &comm) {
+  comm.busy = 2;
+  return ncclInProgress;
+}
+
+/// The same of a call that needs peers, one of which may be gone.
+static ncclResult_t begunWithPeers(Comm &comm) {
+  static int64_t calls = 0;
+  if (++calls == settings().remoteAt)
+    refuse(&comm, ncclRemoteError, "a peer is gone");
+  return begun(comm);
+}
+
 static ElementType elementOf(ncclDataType_t type) {
   switch (type) {
   case ncclInt8:
@@ -103,17 +138,26 @@ static ElementType elementOf(ncclDataType_t type) {
   }
 }
 
-/// A call holds a multiprocessor per block from when it begins to its end, as
-/// an A100 has them.
+/// Whether a call begins only when all that the host gave before have begun.
+static bool isInHostsOrder() {
+  const char *said = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
+  return said && std::string_view(said) == "1";
+}
+
+/// A call holds a multiprocessor per block from when it begins to its end.
 static std::function<bool()> inRoom(const Comm &comm,
                                     std::function<bool()> advance) {
-  static int free = 108;
+  static int free = numMultiprocessors;
+  static int64_t given = 0, numBegun = 0;
   return [blocks = comm.blocks, advance = std::move(advance),
-          hasRoom = std::make_shared<bool>(false)] {
-    if (!*hasRoom && free < blocks)
+          hasRoom = std::make_shared<bool>(false), number = given++] {
+    if (!*hasRoom &&
+        (free < blocks || (isInHostsOrder() && number != numBegun)))
       return false;
-    if (!std::exchange(*hasRoom, true))
+    if (!std::exchange(*hasRoom, true)) {
       free -= blocks;
+      ++numBegun;
+    }
     if (!advance())
       return false;
     free += blocks;
@@ -256,7 +300,9 @@ giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
                std::function<void(const std::vector<std::string> &)> finish) {
   static int64_t calls = 0;
   static std::function<ncclResult_t()> held;
-  const Comm &comm = commOf(handle);
+  Comm &comm = commOf(handle);
+  if (isBusy(comm))
+    return refuseBusy(comm);
   const auto give = [=] {
     return giveNow(handle, stream, what, in, inBytes, out, outBytes, finish);
   };
@@ -267,9 +313,10 @@ giveCollective(ncclComm_t handle, cudaStream_t stream, Collective what,
       return ncclSuccess;
     }
   }
-  if (const ncclResult_t result = give(); result != ncclSuccess || !held)
-    return result;
-  return std::exchange(held, {})();
+  ncclResult_t result = give();
+  if (result == ncclSuccess && held)
+    result = std::exchange(held, {})();
+  return result == ncclSuccess ? begunWithPeers(comm) : result;
 }
 
 static Collective describe(const char *kind, size_t count, ncclDataType_t type,
@@ -370,9 +417,23 @@ static ncclResult_t giveTransfers(std::vector<Transfer> transfers) {
   return isOrdered ? ncclSuccess : refuse(first, ncclInvalidUsage, gpu.error);
 }
 
+static ncclResult_t giveGroup(std::vector<Transfer> transfers) {
+  std::set<Comm *> comms;
+  for (const Transfer &transfer : transfers)
+    comms.insert(transfer.comm);
+  const ncclResult_t result = giveTransfers(std::move(transfers));
+  if (result != ncclSuccess || comms.empty() || settings().ungroup != 0)
+    return result;
+  for (Comm *comm : comms)
+    begunWithPeers(*comm);
+  return ncclInProgress;
+}
+
 static ncclResult_t addTransfer(Transfer transfer) {
+  if (isBusy(*transfer.comm))
+    return refuseBusy(*transfer.comm);
   if (depth == 0)
-    return giveTransfers({std::move(transfer)});
+    return giveGroup({std::move(transfer)});
   grouped.push_back(std::move(transfer));
   return ncclSuccess;
 }
@@ -384,7 +445,7 @@ static ncclResult_t addTransfer(Transfer transfer) {
 extern "C" {
 
 ncclResult_t ncclGetVersion(int *version) {
-  *version = NCCL_VERSION_CODE;
+  *version = int(settings().nccl);
   return ncclSuccess;
 }
 const char *ncclGetErrorString(ncclResult_t) { return lastError.c_str(); }
@@ -410,47 +471,63 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int size, ncclUniqueId id,
   comm->self = rank;
   for (int member = 0; member < size; ++member)
     comm->members.push_back(member);
-  *made = reinterpret_cast<ncclComm_t>(comm.release());
-  return ncclSuccess;
+  *made = reinterpret_cast<ncclComm_t>(comm.get());
+  return begun(*comm.release());
 }
 
-/// Every rank leaves its color and key, and waits for those of all.
+/// Every rank leaves its color and key. NCCL tells of success at once, with no
+/// communicator, and writes that when it has made it.
 ncclResult_t ncclCommSplit(ncclComm_t handle, int color, int key,
                            ncclComm_t *made, ncclConfig_t *config) {
+  const std::lock_guard lock(FakeGpu::get().mutex);
   Comm &parent = commOf(handle);
+  if (isBusy(parent))
+    return refuseBusy(parent);
   const std::string name =
       parent.name + ".split" + std::to_string(parent.splits++);
   parent.mailbox->put(name + "." + std::to_string(parent.self),
                       std::to_string(color) + " " + std::to_string(key));
+  *made = nullptr;
+  parent.split = {name, color, made, config->maxCTAs};
+  return ncclSuccess;
+}
+
+/// Makes the communicator of a split that all members have come to.
+static void endSplit(Comm &parent) {
   std::vector<std::pair<int, int>> chosen; ///< key, member of the parent
+  const Split split = *parent.split;
   for (size_t member = 0; member < parent.members.size(); ++member) {
-    const std::string theirs = name + "." + std::to_string(member);
-    while (!parent.mailbox->has(theirs))
-      usleep(200);
+    const std::string theirs = split.name + "." + std::to_string(member);
+    if (!parent.mailbox->has(theirs))
+      return;
     int theirColor = 0, theirKey = 0;
     std::istringstream(parent.mailbox->read(theirs)) >> theirColor >> theirKey;
-    if (theirColor == color)
+    if (theirColor == split.color)
       chosen.emplace_back(theirKey, int(member));
   }
-  *made = nullptr;
-  if (color == NCCL_SPLIT_NOCOLOR)
-    return ncclSuccess;
+  parent.split.reset();
+  if (split.color == NCCL_SPLIT_NOCOLOR)
+    return;
   std::sort(chosen.begin(), chosen.end());
   auto comm = std::make_unique<Comm>();
   comm->mailbox = parent.mailbox;
-  comm->name = name + "." + std::to_string(color);
-  if (config->maxCTAs != NCCL_CONFIG_UNDEF_INT)
-    comm->blocks = config->maxCTAs;
+  comm->name = split.name + "." + std::to_string(split.color);
+  if (split.blocks != NCCL_CONFIG_UNDEF_INT)
+    comm->blocks = split.blocks;
   for (const auto &[theirKey, member] : chosen) {
     if (member == parent.self)
       comm->self = int(comm->members.size());
     comm->members.push_back(parent.members[size_t(member)]);
   }
-  *made = reinterpret_cast<ncclComm_t>(comm.release());
-  return ncclSuccess;
+  *split.made = reinterpret_cast<ncclComm_t>(comm.get());
+  begun(*comm.release());
 }
 
-ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
+ncclResult_t ncclCommFinalize(ncclComm_t handle) {
+  const std::lock_guard lock(FakeGpu::get().mutex);
+  Comm &comm = commOf(handle);
+  return isBusy(comm) ? refuseBusy(comm) : begun(comm);
+}
 ncclResult_t ncclCommDestroy(ncclComm_t handle) {
   const std::lock_guard lock(FakeGpu::get().mutex);
   // Its calls still know it.
@@ -458,10 +535,20 @@ ncclResult_t ncclCommDestroy(ncclComm_t handle) {
   return ncclSuccess;
 }
 ncclResult_t ncclCommAbort(ncclComm_t handle) {
+  while (settings().stuckAbort != 0)
+    pause();
   return ncclCommDestroy(handle);
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *state) {
-  *state = commOf(handle).state;
+  if (!handle)
+    return ncclInvalidArgument;
+  const std::lock_guard lock(FakeGpu::get().mutex);
+  Comm &comm = commOf(handle);
+  if (comm.split)
+    endSplit(comm);
+  const bool wasBusy = isBusy(comm);
+  comm.busy = std::max(comm.busy - 1, 0);
+  *state = comm.state == ncclSuccess && wasBusy ? ncclInProgress : comm.state;
   return ncclSuccess;
 }
 
@@ -472,7 +559,7 @@ ncclResult_t ncclGroupStart() {
 ncclResult_t ncclGroupEnd() {
   if (settings().ungroup != 0 || --depth > 0)
     return ncclSuccess;
-  return giveTransfers(std::exchange(grouped, {}));
+  return giveGroup(std::exchange(grouped, {}));
 }
 
 ncclResult_t ncclSend(const void *data, size_t count, ncclDataType_t type,
