@@ -229,8 +229,10 @@ private:
         highest = std::max(highest, of(operand.get()));
     const bool isAsIs = highest == Precision::Known ||
                         (highest == Precision::Stored && !isContraction(op));
-    if (isAsIs)
+    if (isAsIs) {
+      widen(op, inputs);
       return setResults(op, highest);
+    }
     const bool isWide =
         !isContraction(op) &&
         (highest == Precision::Wide || needsWide(op) || !leading.contains(op) ||
@@ -243,6 +245,25 @@ private:
     setResults(op, isWide ? Precision::Wide : Precision::Narrow);
     if (staysNarrow)
       round(op);
+  }
+
+  /// What stays as it is follows a weight that the model has in a narrow type
+  /// and that is kept in f32.
+  void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
+    auto isWidened = [&](OpOperand &operand) {
+      return widened.contains(operand.get());
+    };
+    if (llvm::none_of(inputs, isWidened))
+      return;
+    for (OpOperand &operand : inputs)
+      if (floatTypeOf(operand.get()))
+        operand.set(casts.of(operand.get(), wide));
+    for (Value result : op->getResults())
+      if (floatTypeOf(result)) {
+        result.setType(
+            RankedTensorType::get(tensorType(result).getShape(), wide));
+        widened.insert(result);
+      }
   }
 
   /// Whether an op in f32 of something narrow and of statistics gives something
@@ -320,8 +341,10 @@ private:
     if (parameter.getBuffer()) {
       precision = Precision::Known;
     } else if (request && request->trains(parameter)) {
-      if (type.getWidth() < wide.getWidth())
+      if (type.getWidth() < wide.getWidth()) {
         convert(parameter, wide);
+        widened.insert(get.getResult());
+      }
     } else if (tensorType(get).getRank() > 1) {
       convert(parameter, asked);
       precision = Precision::Narrow;
@@ -385,6 +408,9 @@ private:
   Casts casts;
   DenseMap<Value, Precision> precisions;
   DenseSet<Operation *> leading;
+  /// Weights in f32 that the model has in a narrow type, and what is made of
+  /// them before any contraction.
+  DenseSet<Value> widened;
   /// Weights of one dim that do not train, and what reads them.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };

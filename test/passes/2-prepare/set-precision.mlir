@@ -154,3 +154,23 @@ module attributes {graph.precision = f32} {
     return %y : tensor<2x4xbf16>
   }
 }
+
+// -----
+
+// What is looked up in a narrow table that trains, and so is kept in f32, is of f32 until a contraction.
+// CHECK-LABEL: @main
+module attributes {graph.precision = bf16, graph.training = {freeze = []}} {
+  graph.parameter @table : tensor<8x4xbf16>
+  func.func @main(%ids: tensor<2xi64>, %scale: tensor<4xbf16>) -> tensor<2x2xbf16> {
+    // CHECK: %[[TABLE:.*]] = graph.get_parameter @table : tensor<8x4xf32>
+    // CHECK: %[[ROWS:.*]] = graph.gather %[[TABLE]], %arg0 along 0 : tensor<8x4xf32>, tensor<2xi64>
+    // CHECK: %[[SCALED:.*]] = graph.mul %[[ROWS]], %{{.*}} : tensor<2x4xf32>, tensor<4xf32>
+    // CHECK: %[[X:.*]] = graph.cast %[[SCALED]] : tensor<2x4xf32> to tensor<2x4xbf16>
+    // CHECK: graph.matmul %[[X]], %[[X]] {{.*}}tensor<2x4xbf16>
+    %table = graph.get_parameter @table : tensor<8x4xbf16>
+    %rows = graph.gather %table, %ids along 0 : tensor<8x4xbf16>, tensor<2xi64>
+    %x = graph.mul %rows, %scale : tensor<2x4xbf16>, tensor<4xbf16>
+    %y = graph.matmul %x, %x {transpose_rhs} : tensor<2x4xbf16>, tensor<2x4xbf16>
+    return %y : tensor<2x2xbf16>
+  }
+}
