@@ -180,7 +180,9 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// The smallest products first.
+/// The smallest products first. A tensor core cuts off what it adds to a sum
+/// (Ootomo and Yokota, arXiv:2203.03341), and of many terms that would add up:
+/// sums of f32 grow outside of it, where numbers are rounded.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
   // Which eight elements are paired is free: those of a thread are its first
@@ -196,8 +198,14 @@ WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
     bUpper.push_back(upperPart(w, value));
     bLower.push_back(lowerPart(w, value, bUpper.back()));
   }
-  return multiply(multiply(multiply(sums, aLower, bUpper), aUpper, bLower),
-                  aUpper, bUpper);
+  const Values zeros(4, w.scalar().number(w.builder.getF32Type(), 0));
+  const Sums product =
+      multiply(multiply(multiply(zeros, aLower, bUpper), aUpper, bLower),
+               aUpper, bUpper);
+  Sums so;
+  for (auto [sum, own] : llvm::zip_equal(sums, product))
+    so.push_back(w.scalar().add(sum, own));
+  return so;
 }
 
 WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,

@@ -13,7 +13,8 @@
 //
 // bf16 and f16 are multiplied as they are and added up in f32. f32 is cut into
 // two numbers of 11 bits (tf32), of whose four products the three larger are
-// added up: what is lost is about 2^-21 of a product.
+// added up: what is lost is about 2^-21 of a product. An infinite f32 leaves no
+// number behind, so that its sums are NaN.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,7 +12,9 @@
 #include "llvm/Support/TargetSelect.h"
 #include <array>
 #include <bit>
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <ucontext.h>
 
 using namespace mlir;
@@ -157,6 +159,23 @@ private:
 };
 } // namespace
 
+/// What a tensor core makes of terms: they are cut off two bits below the
+/// number of the largest, as Hopper's are, and so is their sum.
+static float addCutOff(ArrayRef<double> terms) {
+  double largest = 0;
+  for (double term : terms)
+    largest = std::max(largest, std::abs(term));
+  if (largest == 0 || !std::isfinite(largest))
+    return float(std::accumulate(terms.begin(), terms.end(), 0.0));
+  const double unit = std::ldexp(1.0, std::ilogb(largest) - 25);
+  double sum = 0;
+  for (double term : terms)
+    sum += std::trunc(term / unit) * unit;
+  const auto rounded = float(sum);
+  return std::abs(rounded) > std::abs(sum) ? std::nextafter(rounded, 0.0f)
+                                           : rounded;
+}
+
 /// Adds this lane's four sums of a product to `sums`.
 static void multiplyInWarp(int32_t type, int32_t depth, const uint32_t *words,
                            float *sums) {
@@ -171,10 +190,11 @@ static void multiplyInWarp(int32_t type, int32_t depth, const uint32_t *words,
   for (int64_t place = 0; place < 4; ++place) {
     const int64_t row = int64_t(lane) / 4 + place / 2 * 8,
                   column = int64_t(lane) % 4 * 2 + place % 2;
-    double sum = sums[place];
+    SmallVector<double> terms = {sums[place]};
     for (int64_t k = 0; k < depth; ++k)
-      sum += double(operands.left(row, k)) * operands.right(k, column);
-    sums[place] = float(sum);
+      terms.push_back(double(operands.left(row, k)) *
+                      operands.right(k, column));
+    sums[place] = addCutOff(terms);
   }
 }
 

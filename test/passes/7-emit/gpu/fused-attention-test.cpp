@@ -115,6 +115,19 @@ TEST(FusedAttention, Sizes) {
             "");
 }
 
+/// Of many positive values sums must not be cut off, over and over, in f32.
+TEST(FusedAttention, LongSums) {
+  EXPECT_EQ(difference({.batch = 1,
+                        .heads = 1,
+                        .keyHeads = 1,
+                        .queries = 2,
+                        .keys = 700,
+                        .depth = 8,
+                        .width = 8},
+                       "f32", "", "", {.low = 0, .high = 1}),
+            "");
+}
+
 TEST(FusedAttention, HeadsShareKeys) {
   for (std::string options : {"", ", causal"})
     EXPECT_EQ(
