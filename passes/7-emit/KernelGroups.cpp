@@ -12,6 +12,9 @@ using namespace pcc::emit;
 
 /// More ops than this make one kernel slow to compile.
 static constexpr size_t maxOps = 64;
+/// Reductions in one kernel: the threads of a GPU's block share memory for each
+/// of them, and there is room for so many of the largest kind.
+static constexpr int64_t maxReductions = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
@@ -203,15 +206,21 @@ private:
 
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
-    if (group.ops.size() >= maxOps)
-      return false;
     auto rows = rowSpaceOf(op);
+    if (group.ops.size() >= maxOps || (rows && isFullOfReductions(group)))
+      return false;
     if (rows ? !fitsRows(op, *rows, group) : !isWorthRepeating(op, group))
       return false;
     bool escapes = llvm::any_of(op->getUsers(), [&](Operation *user) {
       return groupOf(user) != number;
     });
     return !escapes || (canStore(op, rows, group) && !leadsBack(op, number));
+  }
+
+  static bool isFullOfReductions(const KernelGroup &group) {
+    return llvm::count_if(group.ops, [](Operation *op) {
+             return rowSpaceOf(op).has_value();
+           }) >= maxReductions;
   }
 
   /// Whether the rows of the reduction `op` can be those of `group`.

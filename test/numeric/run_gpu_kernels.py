@@ -4,7 +4,8 @@ architecture, and those without reductions keep everything in registers.
 
     run_gpu_kernels.py [--only GLOB] [--every N] [--jobs N]
 
-Models are those of run_numeric.py.
+Models are those of run_numeric.py and, where real exports lie beside the repository, those of full size, whose weights are not
+there.
 """
 import json
 import os
@@ -14,6 +15,7 @@ import tempfile
 import onnx
 import pcc
 from run_numeric import MODELS, builder, dims_of, place, real_models
+from sharded_graph import Graph
 
 ARCHITECTURES = ["sm_80", "sm_90"]
 KERNELS_TO_PTX = os.environ["KERNELS_TO_PTX"]
@@ -51,9 +53,40 @@ def check_model(name, options, is_random=False):
         model, inputs = place(name, folder)
         if is_random:
             builder.without_weights(model)
-        dims = pcc.dim_options(dims_of(model, inputs))
-        output = onnx.load(model, load_external_data=False).graph.output[0].name
-        check(model, dims + [o.format(output=output) for o in options])
+        check(model, [*pcc.dim_options(dims_of(model, inputs)), *for_output(model, options)])
+
+
+def for_output(model, options):
+    output = onnx.load(model, load_external_data=False).graph.output[0].name
+    return [o.format(output=output) for o in options]
+
+
+def full_models():
+    """Names of the real exports that say how their weights are made."""
+    if not os.path.isdir(pcc.REAL_MODELS):
+        return []
+    return [n for n in sorted(os.listdir(pcc.REAL_MODELS)) if os.path.exists(os.path.join(pcc.REAL_MODELS, n, "weights.json"))]
+
+
+def check_full(name, options):
+    model = os.path.join(pcc.REAL_MODELS, name, "model.onnx")
+    graph = onnx.load(model, load_external_data=False).graph
+    open_dims = {d.dim_param for i in graph.input for d in i.type.tensor_type.shape.dim}
+    dims = {k: v for k, v in {"batch": 8, "seq": 512}.items() if k in open_dims}
+    check(model, [*pcc.dim_options(dims), "--random-weights", "7", *for_output(model, options)])
+
+
+def check_joined(count, kind, **attributes):
+    """So many ops of one kind, which are added up, do not take more memory than a block's threads can share."""
+    graph = Graph()
+    for i in range(count):
+        x = graph.normal(f"x{i}", 64, 96)
+        graph.op(kind, [x], [f"r{i}"], **attributes)
+        if i:
+            graph.op("Add", [f"s{i - 1}" if i > 1 else "r0", f"r{i}"], [f"s{i}"])
+    graph.outputs = [f"s{count - 1}"]
+    with tempfile.TemporaryDirectory() as folder:
+        check(graph.save(folder)[0], ["--target", "cuda"])
 
 
 TRAIN = ["--train", "--loss", "mse({output}, labels)", "--optimizer", "adamw", "--clip-norm", "1"]
@@ -61,7 +94,13 @@ FORMS = {"infer": [], "infer bf16": ["--dtype", "bf16"], "train": TRAIN, "train 
 for name in list(MODELS) + ["real:" + n for n in real_models()]:
     for form, options in FORMS.items():
         CASES[f"{name} {form}"] = lambda n=name, o=options: check_model(n, o + ["--tp", "2", "--target", "cuda"])
+for name in full_models():
+    for form, options in FORMS.items():
+        dtype = [] if "--dtype" in options else ["--dtype", "f32"]
+        CASES[f"full:{name} {form}"] = lambda n=name, o=options + dtype: check_full(n, o + ["--tp", "8", "--target", "cuda"])
 
+CASES["many transposes"] = lambda: check_joined(13, "Transpose", perm=[1, 0])
+CASES["many reductions"] = lambda: check_joined(20, "ArgMax", axis=0)
 for form in ("train", "train bf16"):
     CASES[f"gpt2 {form} random weights"] = lambda o=FORMS[form]: check_model(
         "gpt2", [*o, "--random-weights", "7", "--target", "cuda"], is_random=True)

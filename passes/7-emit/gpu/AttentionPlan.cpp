@@ -3,6 +3,7 @@
 #include "passes/7-emit/gpu/AttentionPlan.h"
 #include "dialects/dist/Target.h"
 #include "dialects/graph/FusedAttention.h"
+#include "passes/7-emit/gpu/GpuPlan.h"
 #include "passes/7-emit/gpu/WarpProduct.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -12,8 +13,6 @@ using namespace pcc::emit;
 
 static constexpr int64_t mostWarps = 4;
 static constexpr int64_t mostOthers = 64;
-/// That a block has without asking for more.
-static constexpr int64_t sharedBytes = 48 << 10;
 
 static int64_t padded(int64_t size) {
   return int64_t(llvm::alignTo(uint64_t(size), WarpProduct::depth));

@@ -64,13 +64,27 @@ int64_t pcc::emit::turnedDimOf(graph::TransposeOp op, ArrayRef<int64_t> shape) {
   return dim == last || isSmall ? -1 : dim;
 }
 
+/// Bytes of shared memory that tiles of what is turned by `dim` take.
+static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
+                            ArrayRef<int64_t> shape) {
+  int64_t bits = 0;
+  for (auto op : kernel.getBody().front().getOps<graph::TransposeOp>())
+    if (turnedDimOf(op, shape) == dim)
+      bits += tileSize * (tileSize + 1) *
+              std::max<int64_t>(
+                  8, graph::tensorType(op.getInput()).getElementTypeBitWidth());
+  return bits / 8;
+}
+
 static bool planTurned(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
+  int64_t turned = -1;
   for (auto op : kernel.getBody().front().getOps<graph::TransposeOp>())
-    if (plan.turnedDim < 0)
-      plan.turnedDim = turnedDimOf(op, shape);
-  if (plan.turnedDim < 0)
+    if (turned < 0)
+      turned = turnedDimOf(op, shape);
+  if (turned < 0 || bytesOfTiles(kernel, turned, shape) > sharedBytes)
     return false;
+  plan.turnedDim = turned;
   plan.threads = threadsOfMap;
   plan.blocks = 1;
   for (auto [dim, size] : llvm::enumerate(shape)) {

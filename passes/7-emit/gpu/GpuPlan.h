@@ -49,6 +49,9 @@ constexpr int64_t widestAccess = 16;
 /// the widest access has.
 int64_t tileOf(rank::KernelOp kernel);
 
+/// Of shared memory that a block has without asking for more.
+constexpr int64_t sharedBytes = 48 << 10;
+
 /// Elements along a side of a square that is turned.
 constexpr int64_t tileSize = 32;
 

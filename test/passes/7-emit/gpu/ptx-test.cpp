@@ -99,6 +99,28 @@ TEST(Ptx, TransposesGoThroughSharedMemory) {
   EXPECT_THAT(ptxOf(transpose("64x96")), Not(HasSubstr("shared")));
 }
 
+/// A block has room for twelve tiles of f32.
+TEST(Ptx, TooManyTransposesAreReadAcross) {
+  const auto sum = [](int count) {
+    std::string arguments, sums = "%0 = graph.transpose %x0 [1, 0] : "
+                                  "tensor<64x96xf32>\n";
+    for (int i = 0; i < count; ++i) {
+      const std::string number = std::to_string(i);
+      arguments += (i ? ", %x" : "%x") + number + ": tensor<64x96xf32>";
+      if (i > 0)
+        sums += "%t" + number + " = graph.transpose %x" + number +
+                " [1, 0] : tensor<64x96xf32>\n%" + number + " = graph.add %" +
+                std::to_string(i - 1) + ", %t" + number +
+                " : tensor<96x64xf32>, tensor<96x64xf32>\n";
+    }
+    return ptxOf("rank.kernel @k(" + arguments + ") -> tensor<96x64xf32> {\n" +
+                 sums + "rank.yield %" + std::to_string(count - 1) +
+                 " : tensor<96x64xf32>\n}");
+  };
+  EXPECT_THAT(sum(11), HasSubstr(".shared"));
+  EXPECT_THAT(sum(13), AllOf(HasSubstr(".entry"), Not(HasSubstr(".shared"))));
+}
+
 TEST(Ptx, ARowIsAWarpsOrABlocks) {
   EXPECT_THAT(ptxOf(softmax("768")),
               AllOf(HasSubstr("shfl.sync.bfly"), Not(HasSubstr("bar.sync"))));
