@@ -97,7 +97,7 @@ for name in list(MODELS) + ["real:" + n for n in real_models()]:
 for name in full_models():
     for form, options in FORMS.items():
         dtype = [] if "--dtype" in options else ["--dtype", "f32"]
-        CASES[f"full:{name} {form}"] = lambda n=name, o=options + dtype: check_full(n, o + ["--tp", "8", "--target", "cuda"])
+        CASES[f"full:{name} {form}"] = lambda n=name, o=options + dtype: check_full(n, o + ["--tp", "2", "--target", "cuda"])
 
 CASES["many transposes"] = lambda: check_joined(13, "Transpose", perm=[1, 0])
 CASES["many reductions"] = lambda: check_joined(20, "ArgMax", axis=0)
