@@ -3,11 +3,13 @@
 
     build/venv/bin/python bench/gpu/prepare.py [--folder build/bench-gpu] [--arch sm_90] [--small]
 
-Writes a folder of bundles with random weights, gpu-probe and plan.json, which says what they are, and FOLDER.tar.xz of all that, to
-be carried to a machine with a GPU. --small: models of toys' size, to try the script itself."""
+Writes a folder of bundles with random weights, gpu-probe and plan.json, which says what they are, and what some of them compute on this
+machine's processors, and FOLDER.tar.xz of all that, to be carried to a machine with a GPU. --small: models of toys' size, to try the
+script itself."""
 import argparse
 import concurrent.futures
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -24,6 +26,7 @@ sys.dont_write_bytecode = True
 import builder
 import onnx
 from run_numeric import MODELS
+from samples import samples
 
 PCC = os.environ.get("PCC", os.path.join(BUILD, "bin", "pcc"))
 PROBE = os.path.join(BUILD, "bench", "gpu-probe")
@@ -33,13 +36,20 @@ DTYPES = ["f32", "bf16"]
 GPT2 = dict(layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024)
 TOY = dict(layers=2, hidden=64, heads=2, vocabulary=509, positions=64)
 TWINS = ["--cpu", "x86-64-v3"]
-# Of GPT-2 on several ranks; losses are those of one rank.
-PLANS = {"1": [], "tp2": ["--tp", "2"], "pp2": ["--pp", "2", "--microbatches", "2"], "dp2": ["--dp", "2"],
+# Of GPT-2 on several ranks, beside one.
+PLANS = {"tp2": ["--tp", "2"], "pp2": ["--pp", "2", "--microbatches", "2"], "dp2": ["--dp", "2"],
          "tp2-pp2": ["--tp", "2", "--pp", "2", "--microbatches", "2"], "dp2-tp2": ["--dp", "2", "--tp", "2"]}
+# Batch and tokens of what processors compute, too. Of the layers, which are all alike, twins compute two.
+CHECKED, INFERRED, TRAINED_BY_ALL = (1, 256), (1, 1024), (4, 64)
+CHECKED_LAYERS = 2
+STEPS = 3
+# Bundles have much in common, some megabytes apart.
+PACKED = [dict(id=lzma.FILTER_LZMA2, preset=1, dict_size=64 << 20)]
+ADAMW = ["--optimizer", "adamw", "--clip-norm", "1"]
 
 
 def training(output, loss="mse"):
-    return ["--train", "--loss", f"{loss}({output}, labels)", "--optimizer", "adamw", "--clip-norm", "1"]
+    return ["--train", "--loss", f"{loss}({output}, labels)", *ADAMW]
 
 
 def sizes(dims):
@@ -54,54 +64,97 @@ def dims_in(path, dims):
 
 
 class Folder:
-    def __init__(self, path, arch):
-        self.path, self.arch, self.jobs, self.plan = path, arch, [], {"checks": [], "plans": []}
+    """What is carried to a GPU. Models, and programs for this machine, are in another folder."""
+
+    def __init__(self, path, models, arch):
+        self.path, self.models, self.arch, self.jobs, self.references = path, models, arch, [], []
+        self.plan = dict(checks=[], inference={}, training={}, plans={})
         shutil.rmtree(path, ignore_errors=True)
         os.makedirs(path)
         shutil.copy(PROBE, path)
 
+    def add_job(self, model, bundle, *options):
+        self.jobs.append([PCC, model, "-o", bundle, "--random-weights", "7", "-q", *options])
+
     def compile(self, model, name, *options):
-        bundle = os.path.join(self.path, name + ".pcc")
-        command = [PCC, model, "-o", bundle, "--target", "cuda", "--gpu-arch", self.arch, "--random-weights", "7", "-q", *options]
-        self.jobs.append(command)
+        self.add_job(model, os.path.join(self.path, name + ".pcc"), "--target", "cuda", "--gpu-arch", self.arch, *options)
         return name + ".pcc"
+
+    def refer(self, model, name, options, *run_options, take):
+        """Case of the plan that has what take(folder of outputs) finds when the same is computed here."""
+        case, here = dict(bundle=self.compile(model, name, *options)), os.path.join(self.models, name + ".pcc")
+        self.add_job(model, here, *options)
+        self.references.append((case, [os.path.join(here, "run"), "--random-inputs", "1", "-q", *run_options], take))
+        return case
 
     def finish(self):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for command, done in zip(self.jobs, pool.map(lambda c: subprocess.run(c, stderr=subprocess.PIPE, text=True), self.jobs)):
-                if done.returncode:
-                    raise SystemExit(f"{' '.join(command)}: {done.stderr}")
+            list(pool.map(succeed, self.jobs))
+        for case, command, take in self.references:
+            with tempfile.TemporaryDirectory(dir=self.models) as out:
+                succeed([*command, "--output", out, "--report", os.path.join(out, "report.json")])
+                case.update(take(out))
         with open(os.path.join(self.path, "plan.json"), "w") as f:
             json.dump(self.plan, f, indent=1)
-        with tarfile.open(self.path + ".tar.xz", "w:xz") as archive:
+        with lzma.open(self.path + ".tar.xz", "wb", filters=PACKED) as file, tarfile.open(fileobj=file, mode="w") as archive:
             archive.add(self.path, os.path.basename(self.path))
 
 
-def add_checks(folder, models, names):
+def succeed(command):
+    done = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr}")
+
+
+def logits_in(out):
+    found = samples(os.path.join(out, "logits.npy"))
+    return dict(logits=found | dict(numbers=[float(f"{number:.8g}") for number in found["numbers"]]))
+
+
+def steps_in(out):
+    with open(os.path.join(out, "report.json")) as f:
+        return dict(steps=[[step["loss"], step["grad_norm"]] for step in json.load(f)["steps"]])
+
+
+def add_check(folder, path, name, options):
+    for dtype in DTYPES:
+        folder.plan["checks"].append(folder.compile(path, f"check-{name}-{dtype}", *TWINS, "--dtype", dtype, *options))
+
+
+def add_checks(folder, names):
     for name in names:
         model, options, dims = MODELS[name]
-        path = os.path.join(models, name + ".onnx")
+        path = os.path.join(folder.models, name + ".onnx")
         builder.build(model, path, **options)
-        output = builder.without_weights(path)
-        for dtype in DTYPES:
-            folder.plan["checks"].append(folder.compile(path, f"check-{name}-{dtype}", *TWINS, "--dtype", dtype, *sizes(dims_in(path, dims)),
-                                                        *training(output)))
+        add_check(folder, path, name, [*sizes(dims_in(path, dims)), *training(builder.without_weights(path))])
 
 
-def add_gpt2(folder, models, sizes_of_model, plans, batch, seq, *options):
-    path = os.path.join(models, "large.onnx")  # not one of MODELS
-    graph = builder.build("gpt2", path, external=True, **sizes_of_model)
+def build_gpt2(folder, name, model):
+    """Path of one, and shapes of its weights."""
+    path = os.path.join(folder.models, name + ".onnx")
+    graph = builder.build("gpt2", path, external=True, **model)
     builder.without_weights(path)
-    weights = {w.name: list(w.shape) for w in graph.weights}
-    dims = [*options, *sizes(dict(batch=batch, seq=seq))]
-    small = [*options, *sizes(dict(batch=4, seq=min(seq, 256)))]
-    adamw = training("logits", "cross_entropy")
-    folder.plan["gpt2"] = dict(
-        sizes_of_model, batch=batch, seq=seq, weights=weights,
-        train=folder.compile(path, "gpt2-train", "--dtype", "bf16", *dims, *adamw),
-        infer=folder.compile(path, "gpt2-infer", "--dtype", "bf16", *dims))
-    for name, plan in plans.items():
-        folder.plan["plans"].append(dict(name=name, bundle=folder.compile(path, f"gpt2-{name}", *small, *adamw, *plan)))
+    return path, {w.name: list(w.shape) for w in graph.weights}
+
+
+def add_gpt2(folder, model, plans, batch, steps, options=()):
+    """What is compared with twins and with processors, what is timed, and plans for several ranks."""
+    def dims(batch, seq):
+        return [*sizes(dict(batch=batch, seq=min(seq, model["positions"]))), *options]
+
+    adamw, plan = training("logits", "cross_entropy"), folder.plan
+    path, _ = build_gpt2(folder, "gpt2-two-layers", model | dict(layers=CHECKED_LAYERS))
+    add_check(folder, path, "gpt2-124m", [*dims(*CHECKED), *adamw])
+    path, weights = build_gpt2(folder, "gpt2-124m", model)
+    for dtype in DTYPES:
+        plan["inference"][dtype] = folder.refer(path, f"gpt2-infer-{dtype}", ["--dtype", dtype, *dims(*INFERRED)], take=logits_in)
+        plan["training"][dtype] = folder.refer(path, f"gpt2-train-{dtype}", ["--dtype", dtype, *dims(*TRAINED_BY_ALL), *adamw], "--steps",
+                                               str(STEPS), take=steps_in)
+    timed = ["--dtype", "bf16", *dims(batch, model["positions"])]
+    plan["gpt2"] = dict(model, batch=batch, seq=model["positions"], weights=weights, steps=steps, warmup=steps // 3,
+                        infer=folder.compile(path, "gpt2-infer", *timed), train=folder.compile(path, "gpt2-train", *timed, *adamw))
+    for name in plans:
+        plan["plans"][name] = folder.compile(path, f"gpt2-{name}", *dims(*TRAINED_BY_ALL), *adamw, *PLANS[name])
 
 
 def main():
@@ -111,15 +164,15 @@ def main():
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--small", action="store_true")
     arguments = parser.parse_args()
-    folder = Folder(os.path.abspath(arguments.folder), arguments.arch)
     with tempfile.TemporaryDirectory(prefix="pcc-bench-") as models:
+        folder = Folder(os.path.abspath(arguments.folder), models, arguments.arch)
         if arguments.small:
-            add_checks(folder, models, ["mlp"])
             # GPUs that are not there (test/runtime/fake) have nothing but twins.
-            add_gpt2(folder, models, TOY, {name: PLANS[name] for name in ("1", "dp2", "tp2-pp2")}, 4, 64, *TWINS)
+            add_gpt2(folder, TOY, ["dp2", "tp2-pp2"], 4, 3, TWINS)
+            add_checks(folder, ["mlp"])
         else:
-            add_checks(folder, models, TRAINED)
-            add_gpt2(folder, models, GPT2, PLANS, arguments.batch, 1024)
+            add_gpt2(folder, GPT2, PLANS, arguments.batch, 30)
+            add_checks(folder, TRAINED)
         folder.finish()
     print(f"{folder.path}.tar.xz: {os.path.getsize(folder.path + '.tar.xz') / 1e6:.1f} MB")
 
