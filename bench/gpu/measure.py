@@ -53,7 +53,7 @@ def main():
     print(bench.device or "no nvidia-smi", flush=True)
     chosen = [(section, seconds) for section, seconds in SECTIONS if fnmatch.fnmatch(section.__name__, arguments.only)]
     wrong = [section.__name__ for section, seconds in chosen if not is_right(section, seconds, bench)]
-    print(f"{len(chosen) - len(wrong)} of {len(chosen)} sections are right" + (f"; not {', '.join(wrong)}" if wrong else ""))
+    print(f"{len(wrong)} of {len(chosen)} sections are wrong" + (f": {', '.join(wrong)}" if wrong else ""))
     sys.exit(1 if wrong else 0)
 
 
