@@ -155,7 +155,11 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
   for (Variable v = 0; v < count; ++v)
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
-    Table table{{pair.a, pair.b}, {}};
+    Table table;
+    // Variables that are decided already would only lengthen scopes.
+    for (Variable v : {pair.a, pair.b})
+      if (size(v) > 1)
+        table.scope.push_back(v);
     table.costs.reserve(size(pair.a) * size(pair.b));
     for (uint32_t i : values[pair.a])
       for (uint32_t j : values[pair.b])
@@ -164,8 +168,11 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
   }
 }
 
-/// Tables over one variable become part of its unary costs.
+/// Tables over one variable become part of its unary costs, and those over
+/// none cost the same whatever is chosen.
 void Eliminator::addTable(Table table) {
+  if (table.scope.empty())
+    return;
   if (table.scope.size() == 1) {
     for (size_t i = 0; i < table.costs.size(); ++i)
       unary[table.scope[0]][i] += table.costs[i];
@@ -280,8 +287,7 @@ void Eliminator::eliminate(Variable v) {
     removeTable(tablesOf[v].back());
   disconnect(v);
   decisions.push_back(std::move(decision));
-  if (!reduced.scope.empty())
-    addTable(std::move(reduced));
+  addTable(std::move(reduced));
 }
 
 Variable Eliminator::busiest() const {
