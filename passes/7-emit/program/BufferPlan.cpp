@@ -45,6 +45,17 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
+/// `value` is what is read of it, or written: all functions use one place.
+int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
+  auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
+  if (!isNew)
+    return entry->second;
+  entry->second = newStorage(value);
+  storages[entry->second].memory = program::Memory::Parameter;
+  storages[entry->second].parameter = parameter;
+  return entry->second;
+}
+
 /// Equal constants share bytes.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
@@ -80,9 +91,7 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
   if (auto sum = accumulators.find(value); sum != accumulators.end())
     return sum->second;
   if (auto get = dyn_cast<graph::GetParameterOp>(op)) {
-    const int storage = newStorage(value);
-    storages[storage].memory = program::Memory::Parameter;
-    storages[storage].parameter = parameterList.add(get);
+    const int storage = storageOfParameter(parameterList.add(get), value);
     holdings[stageOf(function)].parameters.insert(storages[storage].parameter);
     return storage;
   }
@@ -391,18 +400,9 @@ int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
   const int32_t parameter = parameterList.add(set);
   if (parameter < 0)
     return -1;
-  for (auto [index, storage] : llvm::enumerate(storages))
-    if (storage.memory == program::Memory::Parameter &&
-        storage.parameter == parameter)
-      return bufferIn(static_cast<int>(index), tensorOf(set.getValue()));
-  storages.emplace_back();
-  storages.back().memory = program::Memory::Parameter;
-  storages.back().parameter = parameter;
-  storages.back().bytes = bytesOf(tensorOf(set.getValue()));
-  storages.back().name = set.getParameter().str();
   holdings[stageOf(set->getParentOfType<func::FuncOp>())].parameters.insert(
       parameter);
-  return bufferIn(static_cast<int>(storages.size()) - 1,
+  return bufferIn(storageOfParameter(parameter, set.getValue()),
                   tensorOf(set.getValue()));
 }
 

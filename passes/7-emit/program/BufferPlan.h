@@ -119,6 +119,7 @@ private:
                       mlir::func::FuncOp function);
   int storageForReceived(pipe::ReceiveOp receive, mlir::func::FuncOp function);
   int storageOfUpdated(mlir::Value value);
+  int storageOfParameter(int32_t parameter, mlir::Value value);
   int constantStorage(graph::ConstantOp constant);
   int accumulatorFor(mlir::BlockArgument argument);
   void addFunction(mlir::func::FuncOp function);
@@ -150,6 +151,7 @@ private:
   llvm::DenseMap<mlir::Value, int> accumulators;
   std::map<int, Holdings> holdings; ///< by stage
   llvm::DenseMap<mlir::Value, int> storageOf;
+  llvm::DenseMap<int32_t, int> parameterStorages;
   /// Buffers of a storage with their types.
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
   std::vector<int> storageOfBuffer;
