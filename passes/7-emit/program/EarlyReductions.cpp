@@ -53,25 +53,22 @@ private:
     if (isBackward(function))
       collectOfBackward(collective, gradient);
     else if (isOfUpdate(collective, gradient, function))
-      add(collective, gradient, nullptr, /*isOfAll=*/false);
+      add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
   /// Of one microbatch a reduction for the update stands there as well.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
-    Value value = lastReshape(collective.getResult());
-    if (!collective.getInput().getDefiningOp() || !value.hasOneUse())
-      return;
-    Operation *reader = *value.user_begin();
-    const bool isReturned = isa<func::ReturnOp>(reader);
-    if (isReturned ? facts.microbatches == 1 : isLastSum(reader))
-      add(collective, gradient, isReturned ? nullptr : reader,
-          /*isOfAll=*/facts.microbatches > 1);
+    std::vector<Operation *> readers;
+    if (collective.getInput().getDefiningOp() &&
+        (facts.microbatches == 1 ? isForUpdate(collective.getResult(), readers)
+                                 : isForSum(collective.getResult(), readers)))
+      add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
-  void add(dist::CollectiveOp collective, Value gradient, Operation *reader,
-           bool isOfAll) {
+  void add(dist::CollectiveOp collective, Value gradient,
+           const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
-    found.push_back({collective, gradient, maker, reader,
+    found.push_back({collective, gradient, maker, readers,
                      isOfAll ? -1 : lastMicrobatch(maker),
                      groups.of(facts.groupOf(collective))});
   }
@@ -103,6 +100,39 @@ private:
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
     return value;
+  }
+
+  /// Whether the function returns `value`, or what ops make of it, as where
+  /// several gradients came by one call, and does nothing else with it: adds
+  /// these `readers`.
+  static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isa<graph::ReshapeOp>(user))
+        return isForUpdate(user->getResult(0), readers);
+      if (isa<func::ReturnOp>(user))
+        return true;
+      if (isa<dist::CollectiveOp, pipe::SendOp>(user) ||
+          !llvm::all_of(user->getResults(), isReturned))
+        return false;
+      if (!llvm::is_contained(readers, user))
+        readers.push_back(user);
+      return true;
+    });
+  }
+
+  static bool isReturned(Value value) {
+    return llvm::all_of(value.getUsers(), [](Operation *user) {
+      return isa<func::ReturnOp>(user) ||
+             (isa<graph::ReshapeOp>(user) && isReturned(user->getResult(0)));
+    });
+  }
+
+  static bool isForSum(Value value, std::vector<Operation *> &readers) {
+    value = lastReshape(value);
+    if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
+      return false;
+    readers.push_back(*value.user_begin());
+    return true;
   }
 
   /// Whether an op adds to a sum over microbatches, and nothing of the function

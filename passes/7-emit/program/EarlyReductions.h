@@ -26,8 +26,9 @@ struct EarlyReduction {
   mutable dist::CollectiveOp collective; ///< whose accessors are not const
   mlir::Value gradient; ///< what `maker` makes and the collective reads
   mlir::func::FuncOp maker;
-  /// Reads what is reduced, and may do so later; null if `maker` returns that.
-  mlir::Operation *reader;
+  /// They read what is reduced, and may do so later; none if `maker` returns
+  /// that.
+  std::vector<mlir::Operation *> readers;
   /// The last of `maker` in the order of its position; -1 for every one.
   int microbatch;
   int group; ///< has the ranks of the collective's, and early ones alone

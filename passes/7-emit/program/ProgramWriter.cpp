@@ -223,7 +223,7 @@ private:
   /// The last reduction under way that an op reads and can wait for.
   Travelling *travelsTo(Operation &op) {
     for (Travelling &reduction : llvm::reverse(travelling))
-      if (reduction.early->reader == &op)
+      if (llvm::is_contained(reduction.early->readers, &op))
         return &reduction;
     return nullptr;
   }

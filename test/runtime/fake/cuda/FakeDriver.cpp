@@ -121,7 +121,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
     return CUDA_ERROR_INVALID_VALUE;
   }
 }
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  FakeGpu::get().bus = settings().bus + device;
   *context = reinterpret_cast<CUcontext>(&FakeGpu::get());
   return CUDA_SUCCESS;
 }

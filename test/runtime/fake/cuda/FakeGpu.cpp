@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace pcc::fake {
@@ -33,7 +35,8 @@ static Settings readSettings() {
       {"frozen-at", &made.frozenAt},
       {"nccl", &made.nccl},
       {"remote-at", &made.remoteAt},
-      {"stuck-abort", &made.stuckAbort}};
+      {"stuck-abort", &made.stuckAbort},
+      {"list", &made.list}};
   const char *given = std::getenv("PCC_FAKE_CUDA");
   std::istringstream list(given ? given : "");
   for (std::string entry; std::getline(list, entry, ',');) {
@@ -79,6 +82,18 @@ void FakeGpu::destroyStream(Stream *stream) {
   stream->done = stream->given;
 }
 
+/// A line per task: the replay, its stream and number, its name, and of every
+/// stream how many tasks have ended before.
+void FakeGpu::list(const TaskId &task, const Clock &clock) const {
+  static std::ofstream file(std::string(std::getenv("TMPDIR")) + "/tasks." +
+                            std::to_string(getpid()));
+  file << replays << '\t' << task.stream << '\t' << task.number << '\t'
+       << task.name;
+  for (const auto &stream : streams)
+    file << '\t' << clock.of(stream->index);
+  file << std::endl;
+}
+
 bool FakeGpu::give(Stream &stream, std::string name,
                    std::span<const Access> touched, const MakeWork &make) {
   if (isCaptured(stream)) {
@@ -89,6 +104,8 @@ bool FakeGpu::give(Stream &stream, std::string name,
   stream.clock.join(host);
   const TaskId id{stream.index, ++stream.given, std::move(name)};
   stream.clock.set(stream.index, id.number);
+  if (settings().list != 0)
+    list(id, stream.clock);
   bool isOrdered = true;
   for (const Access &access : touched)
     if (const auto missed = accesses.note(id, stream.clock, access)) {

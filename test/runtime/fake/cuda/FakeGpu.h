@@ -46,6 +46,7 @@ struct Settings {
   int64_t nccl = 22809;      ///< version of NCCL
   int64_t remoteAt = 0;      ///< a peer is gone when it is given this call
   int64_t stuckAbort = 0;    ///< not 0: it never comes back from an abort
+  int64_t list = 0;          ///< not 0: all tasks are listed
 };
 const Settings &settings();
 
@@ -133,6 +134,8 @@ public:
   /// Whether nothing may be allocated any more.
   bool isFrozen() const;
   bool hasReplayed() const { return replays > 0; }
+  /// Where the GPU that this process uses is.
+  int64_t bus = 0;
 
   /// Why the last call failed.
   std::string error;
@@ -140,6 +143,7 @@ public:
   std::string fault;
 
 private:
+  void list(const TaskId &task, const Clock &clock) const;
   bool runOne();
   bool tryFirst(Stream &stream);
   void runSome(uint64_t most);

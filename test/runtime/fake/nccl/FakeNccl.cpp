@@ -47,7 +47,8 @@ struct Comm {
   ncclResult_t state = ncclSuccess;
   int busy = 0; ///< how often it says so before it has taken a call
   std::optional<Split> split;
-  bool hasEnded = false; ///< what it was given and has not done is left out
+  bool isMeeting = false; ///< not all ranks of the world have come
+  bool hasEnded = false;  ///< what it was given and has not done is left out
 };
 
 /// One piece of a point-to-point call.
@@ -92,7 +93,9 @@ static ncclResult_t refuse(Comm *comm, ncclResult_t result, std::string why) {
   return result;
 }
 
-static bool isBusy(const Comm &comm) { return comm.busy > 0 || comm.split; }
+static bool isBusy(const Comm &comm) {
+  return comm.busy > 0 || comm.split || comm.isMeeting;
+}
 
 static ncclResult_t refuseBusy(Comm &comm) {
   return refuse(&comm, ncclInvalidArgument,
@@ -442,6 +445,14 @@ static ncclResult_t addTransfer(Transfer transfer) {
 // NCCL
 //===----------------------------------------------------------------------===//
 
+/// The GPU of this rank, and what NCCL takes for the host that it is in.
+static std::string gpuOnHost() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const char *said = std::getenv("NCCL_HOSTID");
+  return std::to_string(FakeGpu::get().bus) + " of " + (said ? said : host);
+}
+
 extern "C" {
 
 ncclResult_t ncclGetVersion(int *version) {
@@ -471,8 +482,24 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int size, ncclUniqueId id,
   comm->self = rank;
   for (int member = 0; member < size; ++member)
     comm->members.push_back(member);
+  comm->mailbox->put("gpu." + std::to_string(rank), gpuOnHost());
+  comm->isMeeting = true;
   *made = reinterpret_cast<ncclComm_t>(comm.get());
   return begun(*comm.release());
+}
+
+/// A world has no GPU of a host twice.
+static void endMeeting(Comm &world) {
+  std::set<std::string> gpus;
+  for (const int member : world.members) {
+    const std::string name = "gpu." + std::to_string(member);
+    if (!world.mailbox->has(name))
+      return;
+    gpus.insert(world.mailbox->read(name));
+  }
+  world.isMeeting = false;
+  if (gpus.size() < world.members.size())
+    refuse(&world, ncclInvalidUsage, "two ranks have one GPU");
 }
 
 /// Every rank leaves its color and key. NCCL tells of success at once, with no
@@ -544,6 +571,8 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *state) {
     return ncclInvalidArgument;
   const std::lock_guard lock(FakeGpu::get().mutex);
   Comm &comm = commOf(handle);
+  if (comm.isMeeting)
+    endMeeting(comm);
   if (comm.split)
     endSplit(comm);
   const bool wasBusy = isBusy(comm);

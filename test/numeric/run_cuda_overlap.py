@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""What travels while GPUs compute: gradients, weights that are stored in parts, what pipelines send, the next step's inputs. The GPUs that
+are not there (test/runtime/fake) tell of every task what it waits for; two of which neither waits for the other may run at once.
+
+    run_cuda_overlap.py [--only GLOB] [--every N] [--jobs N]
+"""
+import glob
+import os
+import tempfile
+from collections import Counter, namedtuple
+
+import pcc
+from run_cuda import ADAMW, TARGET, builder, fake
+
+CASES = {}
+# `ended`: of every stream how many tasks have ended before.
+Task = namedtuple("Task", "stream number name ended")
+REPLAY = 2
+
+
+def tasks_of(path):
+    """Those of one replay of a step."""
+    with open(path) as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    return [Task(int(w[1]), int(w[2]), w[3], list(map(int, w[4:]))) for w in lines if int(w[0]) == REPLAY]
+
+
+def is_before(task, other):
+    return task.stream < len(other.ended) and task.number <= other.ended[task.stream]
+
+
+def beside(tasks, name):
+    """Per task of that name, how much computes meanwhile."""
+    work = [t for t in tasks if t.name.startswith(("pcc_k_", "a product", "attention"))]
+    return [sum(not is_before(t, w) and not is_before(w, t) for w in work) for t in tasks if t.name == name]
+
+
+def replays(options):
+    """The tasks of each rank that trains a GPT-2 of four blocks."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
+        builder.build("gpt2", path, layers=4)
+        pcc.succeed(path, "-o", bundle, *TARGET, "--dim", "batch=8", "--dim", "seq=16", "--train", "--loss", "mse(logits, labels)", *ADAMW, *options)
+        pcc.succeed("run", bundle, "--random-inputs", "1", "--steps", "4", "-q", env=fake(folder, "list=1"))
+        return [tasks_of(path) for path in glob.glob(os.path.join(folder, "tasks.*"))]
+
+
+def travels(plan, least):
+    """Of each kind in `least`, that share of the tasks has something that computes beside it."""
+    for tasks in replays(pcc.plan_options(plan)):
+        for name, share in least.items():
+            counts = beside(tasks, name)
+            if not counts or sum(map(bool, counts)) < share * len(counts):
+                raise pcc.Failure(f"beside {len(counts)} times {name}: {dict(Counter(counts))} tasks compute")
+
+
+def waits():
+    """What the next op needs at once, nothing can hide."""
+    for tasks in replays(["--tp", "2"]):
+        if any(counts := beside(tasks, "all_reduce")) or not counts:
+            raise pcc.Failure(f"beside {len(counts)} times all_reduce: {counts} tasks compute")
+
+
+# One reduction is of the loss, and the last gradient is whole when the backward pass ends.
+CASES["gradients"] = lambda: travels("dp=2", {"all_reduce": 0.9, "a copy from the host": 0.6})
+CASES["gradients of microbatches"] = lambda: travels("dp=2,microbatches=2", {"all_reduce": 0.9})
+CASES["weights in parts"] = lambda: travels("dp=2,preset=zero3", {"all_gather": 0.9, "reduce_scatter": 0.9})
+CASES["a pipeline"] = lambda: travels("pp=2,microbatches=4", {"a transfer": 0.6})
+CASES["an interleaved pipeline"] = lambda: travels("pp=2,virtual-stages=2,microbatches=4,schedule=interleaved", {"a transfer": 0.6})
+CASES["columns and rows"] = waits
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
