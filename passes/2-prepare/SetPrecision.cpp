@@ -118,9 +118,8 @@ private:
     // nothing of a row that they hide.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
-    return CastOp::create(
-        builder, value.getLoc(),
-        RankedTensorType::get(tensorType(value).getShape(), type), value);
+    return CastOp::create(builder, value.getLoc(),
+                          tensorType(value).clone(type), value);
   }
 
   static Value clamped(OpBuilder &builder, Value value, FloatType type) {
@@ -260,8 +259,7 @@ private:
         operand.set(casts.of(operand.get(), wide));
     for (Value result : op->getResults())
       if (floatTypeOf(result)) {
-        result.setType(
-            RankedTensorType::get(tensorType(result).getShape(), wide));
+        result.setType(tensorType(result).clone(wide));
         widened.insert(result);
       }
   }
@@ -302,8 +300,7 @@ private:
         continue;
       const bool isWide = precision == Precision::Wide;
       ++(isWide ? numWide : numNarrow);
-      result.setType(RankedTensorType::get(tensorType(result).getShape(),
-                                           isWide ? wide : asked));
+      result.setType(tensorType(result).clone(isWide ? wide : asked));
     }
   }
 
@@ -366,7 +363,7 @@ private:
                                /*offset=*/0, /*length=*/0, old, {});
     parameter.setWeightAttr(
         weight.withTransform(ConvertAttr::get(context, type)));
-    parameter.setType(RankedTensorType::get(old.getShape(), type));
+    parameter.setType(old.clone(type));
   }
 
   bool isCast(GetParameterOp get) const {

@@ -119,12 +119,11 @@ def feed(plan):
 
 def dropless(options, routing):
     """Tokens travel to the experts that they chose, and none is dropped."""
-    batch, seq = 8, run_dropless.SEQ
+    batch = 8
     with tempfile.TemporaryDirectory() as folder:
         path, bundle, out = (os.path.join(folder, name) for name in ("model.onnx", "model.pcc", "out"))
         run_dropless.Model(2, "einsum", run_dropless.EXPERTS).save(path)
-        inputs = {"x": np.random.RandomState(7).standard_normal((batch, seq, run_dropless.HIDDEN)).astype("f4"),
-                  "scores": run_dropless.scores(routing, batch, run_dropless.EXPERTS, seq)}
+        inputs = run_dropless.draw(routing, batch)
         pcc.succeed(path, "-o", bundle, *TARGET, "--dim", f"batch={batch}", *options)
         pcc.succeed("run", bundle, *executed.feed(folder, inputs), "--output", out, env=fake(folder))
         executed.compare(oracle.load(out), oracle.run(path, inputs), RUN_TOLERANCE)

@@ -12,7 +12,6 @@ import shutil
 import tempfile
 
 import executed
-import onnx
 import oracle
 import pcc
 from run_cuda import TARGET, builder, fake
@@ -26,6 +25,8 @@ FULL = dict(layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024)
 MOST_BYTES = 60 << 20
 # What NCCL needs, too.
 ALLOWED = re.compile(r"linux-vdso|ld-linux|lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s)\.so")
+# An ELF file for NVIDIA's machines.
+CUBIN = re.compile(rb"\x7fELF.{14}\xbe\x00", re.DOTALL)
 
 
 def compile_gpt2(folder, form, *options):
@@ -53,7 +54,7 @@ def alone(form):
         run = ["--random-inputs", "1", "-q"] + (["--steps", "2"] if "train" in form else [])
         want = outputs(folder, ["run", plain, *run])
         shutil.rmtree(os.path.dirname(path))
-        got = outputs(folder, [*run], command=[os.path.join(bundle, "run")], env=fake(folder))
+        got = outputs(folder, run, command=[os.path.join(bundle, "run")], env=fake(folder))
         executed.compare(got, want, 1e-4)
 
 
@@ -74,13 +75,24 @@ def small(options):
         else:
             builder.build("gpt2", path, external=True, **FULL)
             builder.without_weights(path)
-        output = onnx.load(path, load_external_data=False).graph.output[0].name
         pcc.succeed(path, "-o", bundle, "--target", "cuda", "--random-weights", "7", "--dim", "batch=16", "--dim", "seq=1024",
-                    *(o.format(output=output) for o in options))
-        bytes = sum({(s := os.stat(f)).st_ino: s.st_size for f in glob.glob(os.path.join(bundle, "**"), recursive=True)
+                    *options)
+        size = sum({(s := os.stat(f)).st_ino: s.st_size for f in glob.glob(os.path.join(bundle, "**"), recursive=True)
                      if os.path.isfile(f)}.values())
-        if bytes > MOST_BYTES:
-            raise pcc.Failure(f"{bytes} bytes")
+        if size > MOST_BYTES:
+            raise pcc.Failure(f"{size} bytes")
+
+
+def assembled(arch):
+    """A rank's executable has code for the GPUs that it is for, and PTX for later ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, bundle = os.path.join(folder, "model.onnx"), os.path.join(folder, "model.pcc")
+        builder.build("gpt2", path, layers=1)
+        pcc.succeed(path, "-o", bundle, "--target", "cuda", "--gpu-arch", arch, *DIMS, env={"PCC_CUDA_LIBRARIES": os.environ["NVJITLINK"]})
+        with open(executables(bundle)[1], "rb") as file:
+            code = file.read()
+        if not CUBIN.search(code) or f".target {arch}".encode() not in code:
+            raise pcc.Failure(f"cubins at {[m.start() for m in CUBIN.finditer(code)]}, PTX of {re.findall(rb'[.]target sm_[0-9]+', code)}")
 
 
 def has_driver():
@@ -110,11 +122,12 @@ def no_driver(form):
 for form in FORMS:
     CASES[f"alone {form}"] = lambda f=form: alone(f)
     CASES[f"no driver {form}"] = lambda f=form: no_driver(f)
+for arch in ("sm_80", "sm_90"):
+    CASES[f"assembled {arch}"] = lambda a=arch: assembled(a)
 CASES["small"] = lambda: small([])
 CASES["small bf16"] = lambda: small(["--dtype", "bf16"])
-CASES["small train"] = lambda: small(["--train", "--loss", "mse({output}, labels)", "--optimizer", "adamw"])
-CASES["small train tp,pp"] = lambda: small(["--train", "--loss", "mse({output}, labels)", "--optimizer", "adamw", "--dtype", "bf16",
-                                            "--tp", "2", "--pp", "2"])
+CASES["small train"] = lambda: small(TRAIN)
+CASES["small train tp,pp"] = lambda: small([*TRAIN, "--dtype", "bf16", "--tp", "2", "--pp", "2"])
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)

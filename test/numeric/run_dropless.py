@@ -91,6 +91,12 @@ def scores(routing, batch, experts, seq):
     return values
 
 
+def draw(routing, batch, experts=EXPERTS, seq=SEQ):
+    """Inputs of a model."""
+    return {"x": np.random.RandomState(7).standard_normal((batch, seq, HIDDEN)).astype("f4"),
+            "scores": scores(routing, batch, experts, seq)}
+
+
 def check_work(bundle, tokens, chosen, copies):
     """Operations of all ranks: not much more than the experts' products, for `copies` as many rows as there are at most."""
     most = LAYERS * 4 * tokens * chosen * HIDDEN * INNER * copies * 1.25
@@ -119,8 +125,7 @@ def check(options, routing, chosen, comm, form, batch, experts, copies, travels,
     with tempfile.TemporaryDirectory() as folder:
         path, bundle = os.path.join(folder, "m.onnx"), os.path.join(folder, "b.pcc")
         Model(chosen, form, experts, residual, seq).save(path)
-        inputs = {"x": np.random.RandomState(7).standard_normal((batch, seq, HIDDEN)).astype("f4"),
-                  "scores": scores(routing, batch, experts, seq)}
+        inputs = draw(routing, batch, experts, seq)
         feeds, options = executed.feed(folder, inputs), ["--dim", f"batch={batch}", *options]
         executed.verify(path, *options, *feeds)
         pcc.succeed(path, "-o", bundle, *options)

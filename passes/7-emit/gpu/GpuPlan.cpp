@@ -1,6 +1,7 @@
 //===- GpuPlan.cpp - how a kernel is divided over threads -----------------===//
 
 #include "passes/7-emit/gpu/GpuPlan.h"
+#include "dialects/graph/TensorBytes.h"
 #include "passes/7-emit/gpu/AttentionPlan.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -67,13 +68,12 @@ int64_t pcc::emit::turnedDimOf(graph::TransposeOp op, ArrayRef<int64_t> shape) {
 /// Bytes of shared memory that tiles of what is turned by `dim` take.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
-  int64_t bits = 0;
+  int64_t bytes = 0;
   for (auto op : kernel.getBody().front().getOps<graph::TransposeOp>())
     if (turnedDimOf(op, shape) == dim)
-      bits += tileSize * (tileSize + 1) *
-              std::max<int64_t>(
-                  8, graph::tensorType(op.getInput()).getElementTypeBitWidth());
-  return bits / 8;
+      bytes += tileSize * tilePitch *
+               graph::elementBytes(graph::tensorType(op.getInput()));
+  return bytes;
 }
 
 static bool planTurned(rank::KernelOp kernel, GpuPlan &plan) {

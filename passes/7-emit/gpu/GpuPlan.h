@@ -55,6 +55,10 @@ constexpr int64_t sharedBytes = 48 << 10;
 /// Elements along a side of a square that is turned.
 constexpr int64_t tileSize = 32;
 
+/// Elements from one of its rows to the next in shared memory: columns then lie
+/// in different banks.
+constexpr int64_t tilePitch = tileSize + 1;
+
 /// The dim of `op`'s result, of `shape`, along which its operand lies in
 /// memory; -1 if they lie alike or are too small to care.
 int64_t turnedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);

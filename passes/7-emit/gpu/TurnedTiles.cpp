@@ -34,7 +34,7 @@ public:
       if (turnedDimOf(op, shape) == plan.turnedDim) {
         Type element = graph::tensorType(op.getInput()).getElementType();
         turned.push_back({op.getInput(), op.getPerm(), element,
-                          allocateShared(w, element, tileSize * pitch)});
+                          allocateShared(w, element, tileSize * tilePitch)});
       }
     x = w.indices.remainder(thread, tileSize);
     y = w.indices.quotient(thread, tileSize);
@@ -63,10 +63,6 @@ public:
   }
 
 private:
-  /// Elements from one row of a tile in shared memory to the next: columns then
-  /// lie in different banks.
-  static constexpr int64_t pitch = tileSize + 1;
-
   /// The tile of `block`: where it begins, and the other dims' indices.
   void enter(const Index &block) {
     SmallVector<int64_t> counts(shape);
@@ -88,7 +84,7 @@ private:
   }
 
   Index cell(const Index &row, const Index &column) {
-    return w.indices.add(w.indices.scale(row, pitch), column);
+    return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
   /// For each of this thread's rows of the tile: `body` where its element is

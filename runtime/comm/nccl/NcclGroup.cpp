@@ -216,11 +216,10 @@ Status NcclGroup::post(std::span<const Piece> sends,
         ncclResult_t result = job->library.ncclGroupStart();
         for (const bool isSend : {true, false})
           for (const Piece &piece : isSend ? sends : receives)
-            if (result == ncclSuccess || result == ncclInProgress)
+            if (isBegun(result))
               result = transfer(lane, piece, piece.peer, isSend);
         const ncclResult_t ended = job->library.ncclGroupEnd();
-        const bool isGiven = result == ncclSuccess || result == ncclInProgress;
-        return isGiven ? ended : result;
+        return isBegun(result) ? ended : result;
       },
       ticket);
 }

@@ -73,7 +73,7 @@ static std::vector<std::string> notesOfSystem() {
 }
 
 Status NcclLibrary::check(ncclResult_t result, const char *call) const {
-  if (result == ncclSuccess || result == ncclInProgress)
+  if (isBegun(result))
     return Status::success();
   const bool isSystems =
       result == ncclSystemError || result == ncclUnhandledCudaError;

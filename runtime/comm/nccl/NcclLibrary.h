@@ -29,6 +29,11 @@ namespace pcc::runtime {
   X(ncclSend)                                                                  \
   X(ncclRecv)
 
+/// Whether a call is under way, if not done.
+constexpr bool isBegun(ncclResult_t result) {
+  return result == ncclSuccess || result == ncclInProgress;
+}
+
 /// Their addresses, under their names.
 struct NcclLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
@@ -36,7 +41,7 @@ struct NcclLibrary {
 #undef PCC_DECLARE
 
   /// Success, or an error that says which call failed and why: exit code 14
-  /// where a peer or the network is to blame, else 1. ncclInProgress is
+  /// where a peer or the network is to blame, else 1. What isBegun() is
   /// success.
   Status check(ncclResult_t result, const char *call) const;
 };
