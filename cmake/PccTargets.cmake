@@ -33,6 +33,17 @@ function(pcc_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
+# What nearly all compiler code includes is parsed once: 6 of the 12 seconds that a file takes. Headers of our own are not
+# among them, so that a change to one builds only what includes it.
+add_library(PccMlirHeaders STATIC ${CMAKE_SOURCE_DIR}/cmake/MlirHeaders.cpp)
+target_include_directories(PccMlirHeaders SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+# Without the time, so that ccache knows it again.
+target_compile_options(PccMlirHeaders PRIVATE -fno-exceptions -fno-rtti "SHELL:-Xclang -fno-pch-timestamp")
+target_compile_definitions(PccMlirHeaders PRIVATE ${LLVM_DEFINITIONS_LIST})
+target_precompile_headers(PccMlirHeaders PRIVATE
+  <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h>
+  <llvm/ADT/MapVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <algorithm> <functional> <map> <set> <string> <vector>)
+
 # pcc_mlir_library(NAME source... [DEPENDS lib...] [TABLEGEN target...]): compiler code; no exceptions, no RTTI, as LLVM.
 function(pcc_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;TABLEGEN" ${ARGN})
@@ -40,6 +51,7 @@ function(pcc_mlir_library name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
   target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  target_precompile_headers(${name} REUSE_FROM PccMlirHeaders)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} MLIR LLVM)
   if(ARG_TABLEGEN)
     add_dependencies(${name} ${ARG_TABLEGEN})
