@@ -42,7 +42,10 @@ def replays(options):
         builder.build("gpt2", path, layers=4)
         pcc.succeed(path, "-o", bundle, *TARGET, "--dim", "batch=8", "--dim", "seq=16", "--train", "--loss", "mse(logits, labels)", *ADAMW, *options)
         pcc.succeed("run", bundle, "--random-inputs", "1", "--steps", "4", "-q", env=fake(folder, "list=1"))
-        return [tasks_of(path) for path in glob.glob(os.path.join(folder, "tasks.*"))]
+        files = glob.glob(os.path.join(folder, "tasks.*"))
+        if len(files) != pcc.inspect(bundle)["world"]:
+            raise pcc.Failure(f"tasks are listed in {files}")
+        return [tasks_of(path) for path in files]
 
 
 def travels(plan, least):

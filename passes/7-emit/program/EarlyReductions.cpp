@@ -92,8 +92,15 @@ private:
     func::FuncOp maker = functionAround(gradient);
     return pipe::actionOf(function).starts_with("U") && maker && argument &&
            argument.hasOneUse() && gradient.getDefiningOp() &&
-           isBackward(maker) && gradient.hasOneUse() &&
+           isBackward(maker) && isReadOnce(gradient) &&
            isWhole(gradient, argument, maker);
+  }
+
+  /// Its bytes, which other shapes of it share, become those of the sum.
+  static bool isReadOnce(Value value) {
+    auto reshape = value.getDefiningOp<graph::ReshapeOp>();
+    return value.hasOneUse() &&
+           (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
   static Value lastReshape(Value value) {

@@ -16,6 +16,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Behind which the bytes of `value` are there: a reshape writes none.
+static Operation *writerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa<graph::ReshapeOp>(op) && op->getOperand(0).getDefiningOp())
+    op = op->getOperand(0).getDefiningOp();
+  return op;
+}
+
 /// A new element at the end of a list of tables.
 template <typename Table>
 static Table &append(std::vector<std::unique_ptr<Table>> &list) {
@@ -37,7 +45,7 @@ public:
         program(written.tables), buffers(facts, position, program),
         instructions(facts, buffers, program) {
     for (const EarlyReduction &early : facts.earlyReductions)
-      startsBehind[early.gradient.getDefiningOp()].push_back(&early);
+      startsBehind[writerOf(early.gradient)].push_back(&early);
     for (const Prefetch &prefetch : facts.prefetches)
       prefetchesOf[prefetch.collective->getParentOp()].push_back(&prefetch);
   }
