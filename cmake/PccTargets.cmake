@@ -33,13 +33,19 @@ function(pcc_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
+# A precompiled header is read by what is compiled as it was: no exceptions, no RTTI, as LLVM.
+function(pcc_compile_as_mlir name)
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+endfunction()
+
 # pcc_precompiled(NAME header...): what is parsed once for many libraries; see pcc_mlir_library.
 function(pcc_precompiled name)
   add_library(${name} STATIC ${CMAKE_SOURCE_DIR}/cmake/Precompiled.cpp)
-  target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  pcc_compile_as_mlir(${name})
   # Without the time, so that ccache knows it again.
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti "SHELL:-Xclang -fno-pch-timestamp")
-  target_compile_definitions(${name} PRIVATE ${LLVM_DEFINITIONS_LIST})
+  target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 
@@ -53,13 +59,11 @@ pcc_precompiled(PccMlirHeaders ${mlir_headers})
 pcc_precompiled(PccGraphHeaders ${mlir_headers} ${CMAKE_SOURCE_DIR}/dialects/graph/GraphDialect.h)
 add_dependencies(PccGraphHeaders PccGraphTableGen)
 
-# pcc_mlir_library(NAME source... [DEPENDS lib...] [TABLEGEN target...]): compiler code; no exceptions, no RTTI, as LLVM.
+# pcc_mlir_library(NAME source... [DEPENDS lib...] [TABLEGEN target...]): compiler code.
 function(pcc_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;TABLEGEN" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
-  target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  pcc_compile_as_mlir(${name})
   if(PccGraphDialect IN_LIST ARG_DEPENDS OR name STREQUAL PccGraphDialect)
     target_precompile_headers(${name} REUSE_FROM PccGraphHeaders)
   else()
@@ -75,8 +79,7 @@ endfunction()
 function(pcc_tool name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  pcc_compile_as_mlir(${name})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
 endfunction()
 
@@ -92,8 +95,9 @@ endfunction()
 # pcc_mlir_gtest: the same of compiler code, compiled as its libraries are.
 function(pcc_mlir_gtest name)
   pcc_gtest(${name} ${ARGN})
+  pcc_compile_as_mlir(${name})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC -fno-exceptions -fno-rtti)
+  target_compile_options(${name} PRIVATE -fPIC)
   target_precompile_headers(${name} REUSE_FROM PccGraphHeaders)
 endfunction()
 
