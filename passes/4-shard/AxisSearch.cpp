@@ -31,6 +31,12 @@ static constexpr double mostWork = 1e5;
 /// Beyond this keeping several forms of values would take longer than the rest.
 static constexpr double mostWorkOnForms = 2e4;
 
+/// Beyond both of these mixing dims would be searched for minutes, and less
+/// exactly: what steps of training of convolutions divide by 4 may be divided
+/// in 75 ways and more, and a table over three such ops is full.
+static constexpr double mostWorkOnMixing = 1e5;
+static constexpr double mostPairsPerUse = 128;
+
 namespace {
 class AxisSearch {
 public:
@@ -52,6 +58,18 @@ public:
       work += static_cast<double>(value.forms.size()) * value.forms.size() *
               value.shared.users.size();
     return work;
+  }
+
+  /// How many pairs of choices meet at a use, on average.
+  double pairsPerUse() const {
+    double pairs = 0, uses = 0;
+    for (const Value &value : values)
+      for (const plan::SharedValue::User &user : value.shared.users) {
+        pairs += static_cast<double>(value.shared.producedForm.size()) *
+                 user.wantedForm.size();
+        ++uses;
+      }
+    return pairs / std::max(uses, 1.0);
   }
 
   /// Finds the cheapest choice; `choose` makes it. One that costs `known` or
@@ -300,20 +318,34 @@ static FailureOr<plan::Cost> assignApart(ShardedGraph &graph, const Hand &hand,
   return cost;
 }
 
+/// The hand, which mixes no dims where there would be too much to search.
+static Hand searchable(ShardedGraph &graph, Hand hand,
+                       const dist::SubAxes &before, const Seeds &seeds,
+                       plan::ReshardPlanner &planner) {
+  if (hand.parts.size() == 1)
+    return hand;
+  AxisSearch all(graph, {{hand}}, before, seeds, planner);
+  hand.mixesDims =
+      all.work() <= mostWorkOnMixing || all.pairsPerUse() <= mostPairsPerUse;
+  return hand;
+}
+
 FailureOr<plan::Cost>
-pcc::shard::assignAxis(ShardedGraph &graph, const Hand &hand,
+pcc::shard::assignAxis(ShardedGraph &graph, const Hand &wanted,
                        const dist::SubAxes &before, const Seeds &seeds,
                        plan::ReshardPlanner &planner, bool reports) {
+  const Hand hand = searchable(graph, wanted, before, seeds, planner);
   AxisSearch together(graph, {{hand}}, before, seeds, planner);
   plan::Cost cost = together.solve();
   if (knowsExperts(hand.role)) {
     // Fewer choices, of which the cheapest is found where more are too many.
-    AxisSearch named(graph, {{Hand{hand.parts, hand.role, false}}}, before,
-                     seeds, planner);
-    if (plan::Cost other = named.solve();
-        other.penalty < brokenRule && !(cost < other)) {
+    Hand other = hand;
+    other.movesTokens = false;
+    AxisSearch named(graph, {{other}}, before, seeds, planner);
+    if (plan::Cost least = named.solve();
+        least.penalty < brokenRule && !(cost < least)) {
       named.choose();
-      return other;
+      return least;
     }
   }
   if (hand.parts.size() > 1 && hand.role == AxisRole::Free) {

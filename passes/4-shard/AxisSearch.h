@@ -10,10 +10,11 @@ namespace pcc::shard {
 /// Hands out an axis after those in `before`: chooses what it does to each op
 /// of `graph` such that the bytes received per rank are least, then the calls,
 /// then the memory; exactly, by variable elimination, among the plans that give
-/// the parts out together and, if the axis is free, one by one. Choices that
-/// were made for earlier axes stay. Returns what all that has been handed out
-/// costs, penalties of this axis alone. Fails where a seed, or the nature of
-/// the axis, cannot be met, after an error at the op if it `reports`.
+/// the parts out together and, if the axis is free, one by one. Where a large
+/// graph leaves too many ways to do that, no op gets parts in dims apart.
+/// Choices that were made for earlier axes stay. Returns what all that has been
+/// handed out costs, penalties of this axis alone. Fails where a seed, or the
+/// nature of the axis, cannot be met, after an error at the op if it `reports`.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const Hand &hand, const dist::SubAxes &before,
            const Seeds &seeds, plan::ReshardPlanner &planner, bool reports);

@@ -60,6 +60,8 @@ struct Hand {
   /// Between tokens and experts it splits anything, not only what the role
   /// names.
   bool movesTokens = true;
+  /// Parts that a dim has no room for may split any other one.
+  bool mixesDims = true;
 };
 
 /// What one op may be made to do, what that costs by itself, and how its

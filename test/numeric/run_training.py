@@ -29,6 +29,8 @@ MODELS = {
     "llama": ("llama", dict(layers=4, hidden=16, heads=4, kv_heads=2, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})}
 # All query heads share a key and a value, whose weights tensor parallelism does not divide.
 MODELS["mqa"] = ("llama", dict(layers=2, hidden=16, heads=4, kv_heads=1, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})
+# Divided by 4 and more, its convolutions may be divided in so many ways that the search has to leave some out.
+MODELS["resnet"] = ("resnet", {}, {"batch": BATCH})
 ADAM = ["--optimizer", "adamw", "--lr", "0.01", "--clip-norm", "1", "--weight-decay", "0.1", "--eps", "1e-3"]
 MOMENTUM = ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--lr-schedule", "linear(steps=10, warmup=2)"]
 PLANS = ["microbatches=4", "tp=2", "dp=2", "dp=2,preset=zero1", "dp=2,microbatches=2,preset=zero2", "dp=2,preset=zero3", "pp=2",
@@ -152,6 +154,9 @@ for kind in ("mlp", "gpt2", "llama"):
     for plan in PLANS[::3] if kind == "llama" else PLANS:
         optimizer = MOMENTUM if kind == "mlp" else ADAM
         CASES[f"simulate {kind} {plan}"] = lambda k=kind, p=plan, o=optimizer: simulate(k, p, o)
+CASES["simulate resnet tp=4"] = lambda: simulate("resnet", "tp=4", MOMENTUM)
+for plan in ("tp=4", "tp=8"):
+    CASES[f"execute resnet {plan}"] = lambda p=plan: execute("resnet", p, MOMENTUM, "thread")
 for plan in PLANS:
     CASES[f"execute gpt2 {plan}"] = lambda p=plan: execute("gpt2", p, ADAM, "thread")
 for plan in ("", "dp=2,tp=2", "pp=2,microbatches=2,schedule=zb-h1", "dp=2,preset=zero3"):

@@ -203,4 +203,34 @@ TEST_F(Decision, NoPlanOfASmallGraphIsCheaper) {
   EXPECT_LT(numFree, 250);
 }
 
+TEST_F(Decision, PartsOfAnAxisAreInDimsApartOnlyIfTheyMayBe) {
+  auto module = parse(R"mlir(module attributes {dist.mesh = #dist.mesh<a = 4>} {
+    func.func @main(%0: tensor<2x2xf32> {graph.name = "x"}) {
+      %1 = graph.relu %0 : tensor<2x2xf32>
+      %2 = graph.reshape %1 : tensor<2x2xf32> to tensor<4xf32>
+      return
+    }
+  })mlir");
+  auto function = *module->getOps<func::FuncOp>().begin();
+  const dist::Mesh mesh = dist::meshOf(*module);
+  auto seeds = Seeds::resolve(function, mesh);
+  ASSERT_TRUE(succeeded(seeds));
+  ShardedGraph graph(function, *seeds);
+  graph.refine();
+  plan::ReshardPlanner planner(mesh);
+  auto numIn4 = [&](unsigned op, bool mixesDims) {
+    Hand hand{seeds->partsOf(mesh.axes[0]), AxisRole::Free};
+    hand.mixesDims = mixesDims;
+    StrategySpace space(graph, {{hand}}, {}, *seeds, planner);
+    return llvm::count_if(space.choicesOf(op), [](const Choice &choice) {
+      return dist::numParts(dist::splitAxes(choice.results[0])) == 4;
+    });
+  };
+  ASSERT_TRUE(isa<graph::ReshapeOp>(graph.ops[2].op));
+  EXPECT_EQ(numIn4(1, true), 2);
+  EXPECT_EQ(numIn4(1, false), 0);
+  EXPECT_EQ(numIn4(2, true), 2);
+  EXPECT_EQ(numIn4(2, false), 1) << "what is one dim behind the reshape";
+}
+
 } // namespace
