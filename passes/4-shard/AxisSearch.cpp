@@ -31,9 +31,10 @@ static constexpr double mostWork = 1e5;
 /// Beyond this keeping several forms of values would take longer than the rest.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Beyond both of these mixing dims would be searched for minutes, and less
-/// exactly: what steps of training of convolutions divide by 4 may be divided
-/// in 75 ways and more, and a table over three such ops is full.
+/// Beyond both of these, parts of an axis stay in one dim: to mix dims would
+/// take minutes to search, and more would have to be frozen. An op of a
+/// training step of convolutions has 75 choices and more for 4 ranks if it
+/// mixes them, and a table over three such ops is full.
 static constexpr double mostWorkOnMixing = 1e5;
 static constexpr double mostPairsPerUse = 128;
 
