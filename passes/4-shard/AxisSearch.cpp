@@ -35,7 +35,7 @@ static constexpr double mostWorkOnForms = 2e4;
 /// take minutes to search, and more would have to be frozen. An op of a
 /// training step of convolutions has 75 choices and more for 4 ranks if it
 /// mixes them, and a table over three such ops is full.
-static constexpr double mostWorkOnMixing = 1e5;
+static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
 namespace {
