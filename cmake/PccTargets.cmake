@@ -92,7 +92,7 @@ function(pcc_gtest name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
-# pcc_mlir_gtest: the same of compiler code, compiled as its libraries are.
+# pcc_mlir_gtest: the same of compiler code, compiled as its libraries are: with the -fPIC of what is precompiled, not -fPIE.
 function(pcc_mlir_gtest name)
   pcc_gtest(${name} ${ARGN})
   pcc_compile_as_mlir(${name})

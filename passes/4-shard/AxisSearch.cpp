@@ -73,6 +73,10 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
+  bool isTooLargeToMix() const {
+    return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
+  }
+
   /// Finds the cheapest choice; `choose` makes it. One that costs `known` or
   /// more need not be found.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
@@ -319,25 +323,18 @@ static FailureOr<plan::Cost> assignApart(ShardedGraph &graph, const Hand &hand,
   return cost;
 }
 
-/// The hand, which mixes no dims where there would be too much to search.
-static Hand searchable(ShardedGraph &graph, Hand hand,
-                       const dist::SubAxes &before, const Seeds &seeds,
-                       plan::ReshardPlanner &planner) {
-  if (hand.parts.size() == 1)
-    return hand;
-  AxisSearch all(graph, {{hand}}, before, seeds, planner);
-  hand.mixesDims =
-      all.work() <= mostWorkOnMixing || all.pairsPerUse() <= mostPairsPerUse;
-  return hand;
-}
-
 FailureOr<plan::Cost>
 pcc::shard::assignAxis(ShardedGraph &graph, const Hand &wanted,
                        const dist::SubAxes &before, const Seeds &seeds,
                        plan::ReshardPlanner &planner, bool reports) {
-  const Hand hand = searchable(graph, wanted, before, seeds, planner);
-  AxisSearch together(graph, {{hand}}, before, seeds, planner);
-  plan::Cost cost = together.solve();
+  Hand hand = wanted;
+  std::optional<AxisSearch> together(std::in_place, graph, std::vector{hand},
+                                     before, seeds, planner);
+  if (hand.parts.size() > 1 && together->isTooLargeToMix()) {
+    hand.mixesDims = false;
+    together.emplace(graph, std::vector{hand}, before, seeds, planner);
+  }
+  plan::Cost cost = together->solve();
   if (knowsExperts(hand.role)) {
     // Fewer choices, of which the cheapest is found where more are too many.
     Hand other = hand;
@@ -361,9 +358,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const Hand &wanted,
     graph.ops = std::move(start);
   }
   if (cost.penalty >= brokenRule &&
-      (!reports || failed(together.reportBrokenRule(hand))))
+      (!reports || failed(together->reportBrokenRule(hand))))
     return failure();
-  together.choose();
+  together->choose();
   return cost;
 }
 

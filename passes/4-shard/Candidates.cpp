@@ -108,23 +108,50 @@ static SmallVector<Filling, 4> fillingsOf(const ShardedOp &op,
   return fillings;
 }
 
-/// All parts that `strategy`, a split, has no room for on another factor.
+/// Whether some tensor of an op has both factors in one dim, side by side.
+static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
+  return llvm::any_of(
+      llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
+                                                             rule.results),
+      [&](const graph::ShardingRule::TensorFactors &tensor) {
+        return llvm::any_of(tensor, [&](ArrayRef<int> dim) {
+          return std::adjacent_find(dim.begin(), dim.end(), [&](int a, int b) {
+                   return a == major && b == minor;
+                 }) != dim.end();
+        });
+      });
+}
+
+/// The factors among `strategies` that may take what `first` has no room for.
+static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
+                                      ArrayRef<Strategy> strategies,
+                                      bool mixesDims) {
+  SmallVector<int> factors;
+  for (const Strategy &other : strategies)
+    if (other.kind == Strategy::Split && other.index != first &&
+        (mixesDims || areNeighbours(rule, first, other.index)))
+      factors.push_back(other.index);
+  return factors;
+}
+
+/// As many of `parts` as `factor` has room for, and then all the others on one
+/// of `others`, or on none.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
-                      const Strategy &strategy, Filling how,
-                      ArrayRef<Strategy> others, const Seeds &seeds,
+                      int factor, Filling how, ArrayRef<int> others,
+                      const Seeds &seeds,
                       SmallVectorImpl<ShardedOp> &candidates) {
   ShardedOp candidate(op);
   ArrayRef<dist::SubAxis> own = parts.take_front(how.end).drop_front(how.first);
-  size_t used = fill(candidate, own, strategy.index, seeds, how);
+  size_t used = fill(candidate, own, factor, seeds, how);
   if (used == 0)
     return;
   candidates.push_back(candidate);
   ArrayRef<dist::SubAxis> rest = parts.drop_front(how.first + used);
-  for (const Strategy &other : others) {
+  if (rest.empty())
+    return;
+  for (int other : others) {
     ShardedOp both(candidate);
-    if (!rest.empty() && other.kind == Strategy::Split &&
-        other.index != strategy.index &&
-        fill(both, rest, other.index, seeds, {}) == rest.size())
+    if (fill(both, rest, other, seeds, {}) == rest.size())
       candidates.push_back(std::move(both));
   }
 }
@@ -141,17 +168,18 @@ static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   candidates.push_back(std::move(candidate));
 }
 
-SmallVector<ShardedOp, 0>
-pcc::shard::candidatesOf(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
-                         const Seeds &seeds,
-                         llvm::function_ref<bool(const Strategy &)> may) {
+SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
+    const ShardedOp &op, ArrayRef<dist::SubAxis> parts, const Seeds &seeds,
+    llvm::function_ref<bool(const Strategy &)> may, bool mixesDims) {
   SmallVector<ShardedOp, 0> candidates;
   SmallVector<Strategy> strategies = strategiesOf(op, parts.front());
   llvm::erase_if(strategies, [&](const Strategy &s) { return !may(s); });
   for (const Strategy &strategy : strategies) {
     if (strategy.kind == Strategy::Split) {
+      const SmallVector<int> others =
+          factorsBehind(*op.rule, strategy.index, strategies, mixesDims);
       for (Filling how : fillingsOf(op, parts, strategy.index, seeds))
-        addSplits(op, parts, strategy, how, strategies, seeds, candidates);
+        addSplits(op, parts, strategy.index, how, others, seeds, candidates);
       continue;
     }
     if (strategy.kind == Strategy::Ring) {

@@ -116,13 +116,14 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 /// choice that is made passes `may`. One factor takes as many parts, major
 /// first, as it has room for; what is left goes to one other factor or to none:
 /// 2 key/value heads take half of an axis of 4, and the 4 queries of each head
-/// may take the rest. Ops with windows that narrow may use them. Where `seeds`
-/// split a factor of this size over more ranks than it has elements, or order
-/// axes another way, that is offered too.
+/// may take the rest. Unless `mixesDims`, that is a factor that follows
+/// the first one in some dim. Ops with windows that narrow may use them. Where
+/// `seeds` split a factor of this size over more ranks than it has elements, or
+/// order axes another way, that is offered too.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
-             const Seeds &seeds,
-             llvm::function_ref<bool(const Strategy &)> may);
+             const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
+             bool mixesDims = true);
 
 /// The same for a pin to `seed`, of whose axes those in `decided` have been
 /// handed out, `parts` being the last: they split what the seed says. Only the

@@ -111,37 +111,6 @@ void StrategySpace::add(State state, States &states) {
     same->penalty = std::min(same->penalty, state.penalty);
 }
 
-/// Whether some tensor of an op has both factors in one dim, side by side.
-static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
-  return llvm::any_of(
-      llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
-                                                             rule.results),
-      [&](const graph::ShardingRule::TensorFactors &tensor) {
-        return llvm::any_of(tensor, [&](ArrayRef<int> dim) {
-          return std::adjacent_find(dim.begin(), dim.end(), [&](int a, int b) {
-                   return a == major && b == minor;
-                 }) != dim.end();
-        });
-      });
-}
-
-/// Whether `parts` split factors of an op that no dim has side by side.
-static bool mixesDims(const ShardedOp &op, ArrayRef<dist::SubAxis> parts) {
-  int last = -1;
-  for (const dist::SubAxis &part : parts) {
-    const auto *taker = llvm::find_if(op.axes, [&](const dist::SubAxes &axes) {
-      return llvm::is_contained(axes, part);
-    });
-    if (taker == op.axes.end())
-      continue;
-    const int factor = static_cast<int>(taker - op.axes.begin());
-    if (last >= 0 && factor != last && !areNeighbours(*op.rule, last, factor))
-      return true;
-    last = factor;
-  }
-  return false;
-}
-
 void StrategySpace::handOut(unsigned index, const Hand &hand,
                             dist::SubAxes &decided, States &states) const {
   if (hand.role == AxisRole::Storage)
@@ -160,10 +129,7 @@ void StrategySpace::handOut(unsigned index, const Hand &hand,
     };
     auto taken =
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
-             : candidatesOf(state.op, parts, seeds, may);
-    if (!hand.mixesDims && !seed)
-      llvm::erase_if(taken,
-                     [&](const ShardedOp &op) { return mixesDims(op, parts); });
+             : candidatesOf(state.op, parts, seeds, may, hand.mixesDims);
     addBeforeVisitors(index, hand, taken);
     const bool mustSplit =
         hasHome(index, hand) && llvm::any_of(taken, [&](const ShardedOp &op) {

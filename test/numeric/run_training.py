@@ -29,7 +29,7 @@ MODELS = {
     "llama": ("llama", dict(layers=4, hidden=16, heads=4, kv_heads=2, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})}
 # All query heads share a key and a value, whose weights tensor parallelism does not divide.
 MODELS["mqa"] = ("llama", dict(layers=2, hidden=16, heads=4, kv_heads=1, inner=24, vocabulary=32), {"batch": BATCH, "seq": SEQ})
-# Divided by 4 and more, its convolutions may be divided in so many ways that the search has to leave some out.
+# Divided by 4, its convolutions may be divided in so many ways that the search has to leave some out.
 MODELS["resnet"] = ("resnet", {}, {"batch": BATCH})
 ADAM = ["--optimizer", "adamw", "--lr", "0.01", "--clip-norm", "1", "--weight-decay", "0.1", "--eps", "1e-3"]
 MOMENTUM = ["--optimizer", "sgd", "--lr", "0.05", "--momentum", "0.9", "--lr-schedule", "linear(steps=10, warmup=2)"]
