@@ -116,9 +116,9 @@ private:
     return small;
   }
 
-  /// False if the positions hold too much even if nothing has to be whole for a
-  /// moment, and every rank holds another part.
-  /// What the optimizer keeps of a weight, and gradients, may lie as it does.
+  /// Returns false if the positions hold too much even if the weights `small`,
+  /// their gradients and all optimizer state were divided by the number of
+  /// ranks and never gathered.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /

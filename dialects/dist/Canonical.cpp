@@ -8,11 +8,13 @@ namespace pcc::dist {
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// The one factor that places elements as `major` followed by `minor` does, if
-/// there is one.
-///   4@tp | 3       -> 12@tp     if no part grows: ceil(12/parts) =
-///   ceil(4/parts) * 3 2@x | 6@y      -> 12@x+y    if x splits its factor into
-///   single indices and y divides 6
+/// Returns the one factor that places elements as `major` followed by `minor`
+/// does, if there is one.
+///
+///   4@tp | 3    ->  12@tp    if no part grows: ceil(12/parts) =
+///                            ceil(4/parts) * 3
+///   2@x | 6@y   ->  12@x+y   if x splits its factor into single indices and
+///                            y divides 6
 static std::optional<Factor> fold(const Factor &major, const Factor &minor) {
   int64_t size;
   if (__builtin_mul_overflow(major.size, minor.size, &size))

@@ -1,10 +1,12 @@
 //===- Decision.cpp - why ops and reshards lie as they do -----------------===//
 //
-// As attributes: dictionaries and lists of builtin ones, a step as one string.
+// Decisions are written as dictionaries and lists of builtin attributes, a step
+// as one string:
 //
-//   {dist.decisions = [{op = "matmul", axis = "tp", chosen = {what = "split …",
-//   memory = 512,
-//    steps = ["all_reduce tp 4 1 98304"]}, others = […]}]}
+//   {dist.decisions = [{op = "matmul", axis = "tp",
+//                       chosen = {what = "split …", memory = 512,
+//                                 steps = ["all_reduce tp 4 1 98304"]},
+//                       others = […]}]}
 //
 //===----------------------------------------------------------------------===//
 

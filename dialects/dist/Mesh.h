@@ -1,7 +1,7 @@
 //===- Mesh.h - Named axes over ranks -------------------------------------===//
 //
-// A mesh arranges ranks along named axes, major to minor. Plain C++: the
-// planner, the runtime's tools and the dialect share it.
+// A mesh arranges ranks along named axes, major to minor. Plain C++, which the
+// planner and the dialect share.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_MESH_H

@@ -32,9 +32,10 @@ inline bool isReduction(FactorKind kind) {
 /// occur in operands only and leave the results partial. A dim of size 1 that
 /// broadcasts has no factor.
 ///
-///   matmul [m,k] x [k,n]:   factors m, n Parallel, k Sum;   operands
-///   {{m},{k}}, {{k},{n}};   results {{m},{n}} reshape [6,4] -> [24]:  factors
-///   a=6, b=4;               operands {{a},{b}};              results {{a,b}}
+///   op                     factors                operands        results
+///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
+///                                                 {{k},{n}}
+///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
 struct ShardingRule {
   struct Factor {
     int64_t size;

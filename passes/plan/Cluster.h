@@ -82,9 +82,15 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     host_ram_gb = 2048
 ///     overlap_slowdown = { compute = 1.12, comm = 1.2 }
 ///     gemm_eff = [[1e9, 0.25], [1e13, 0.78]]          # flops, fraction
-///     links = [ { level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 }
-///     ] [device] mem_gb = 80 mem_gbps = 3350 # gigabytes per second launch_us
-///     = 4.0 reserved_gb = 3.5 peak_tflops = { bf16 = 989, fp32 = 67 }
+///     links = [{ level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 }]
+///
+///     [device]
+///     mem_gb = 80
+///     mem_gbps = 3350                                 # gigabytes per second
+///     launch_us = 4.0
+///     reserved_gb = 3.5
+///     peak_tflops = { bf16 = 989, fp32 = 67 }
+///
 ///     [collectives.all_reduce]
 ///     8 = [[65536, 28], [1048576, 41]]                 # bytes, microseconds
 ClusterOrError parseCluster(std::string_view text, const Cluster &defaults);

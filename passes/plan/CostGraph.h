@@ -74,8 +74,7 @@ using Variable = uint32_t;
 ///
 /// In 4-shard a variable is an op (value = which factor takes the axis) or a
 /// tensor (value = its sharding), a pair is an edge of the graph priced as a
-/// reshard. Repeated blocks are tied by using one variable for all instances
-/// and adding its costs once per instance (or multiplied).
+/// reshard (Alpa).
 class CostGraph {
 public:
   /// The costs of a pair, row-major: entry [i * domain(b) + j] for a = i, b =

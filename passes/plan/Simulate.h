@@ -38,8 +38,8 @@ std::vector<int> peakLive(const ActionTable &table);
 /// The same by stage: the microbatches for which a stage keeps activations.
 std::vector<int> peakLiveOfStages(const ActionTable &table);
 
-/// The chart of `--dump-ir`: a row per position, `width` columns, an F, B, I,
-/// W or U wherever the position works and a dot where it is idle.
+/// Draws a chart with a row per position and `width` columns: an F, B, I, W or
+/// U wherever the position works and a dot where it is idle.
 std::string drawTimeline(const Timeline &timeline, int width = 100);
 
 } // namespace pcc::plan

@@ -1,7 +1,8 @@
 //===- Communicator.h - what every communicator offers to the engine ------===//
 //
-// One interface for ranks as threads (comm/thread), MPI processes (comm/mpi)
-// and, later, NCCL. All three pass one conformance suite (test/conformance).
+// One interface for ranks as threads (comm/thread), as MPI processes (comm/mpi)
+// and as GPUs that NCCL connects (comm/nccl). All three pass one conformance
+// suite (test/conformance).
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,11 +12,10 @@
 
 namespace pcc::runtime {
 
-/// One rank of a run. All ranks of
-/// the world make the same calls in the same order, each with the image of its
-/// position and, from one thread, a device of its own. After a call that has
-/// failed on any rank, whom World::abort then tells the others, no other call
-/// is made.
+/// One rank of a run. All ranks of the world make the same calls in the same
+/// order, each with the image of its position and a device of its own, from one
+/// thread. A call that fails on any rank is the last: World::abort tells the
+/// other ranks.
 class Rank {
 public:
   virtual ~Rank() = default;

@@ -1,7 +1,7 @@
 //===- Safetensors.h - reading and writing safetensors files --------------===//
 //
-//   | header's length | header: JSON           | tensors, one behind the other
-//   | | 8 bytes         | padded with blanks     | |
+//   | length of the header | header: JSON       | tensors, contiguous |
+//   | 8 bytes              | padded with blanks |                     |
 //
 //===----------------------------------------------------------------------===//
 

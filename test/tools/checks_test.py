@@ -8,6 +8,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 sys.path.insert(0, os.path.join(SOURCE, "tools", "dev"))
 
 import check_examples
+import check_format
 import check_layers
 import check_names
 import check_readme
@@ -109,6 +110,20 @@ class Sizes(unittest.TestCase):
             name = f"runtime/a.{ending}"
             self.assertEqual(problems(check_sizes.check, {name: tree_of(calls)[name]}), [])
             self.assertEqual(len(problems(check_sizes.check, {name: tree_of(calls + 1)[name]})), 1)
+
+
+class Format(unittest.TestCase):
+    def test_drawings_stay_with_our_configuration_and_not_with_llvms(self):
+        self.assertTrue(check_format.keeps_drawings())
+        with tempfile.TemporaryDirectory() as root:
+            with open(os.path.join(root, ".clang-format"), "w") as f:
+                f.write("BasedOnStyle: LLVM\n")
+            self.assertFalse(check_format.keeps_drawings(root))
+
+    def test_wide_prose_is_found_and_wide_drawings_are_not(self):
+        prose, drawn = "// " + "word " * 15 + "at", "//   " + "word " * 16
+        self.assertEqual(problems(check_format.wide_comments, {"runtime/a.cpp": f"{prose}\n{drawn}\n"}), [])
+        self.assertEqual(len(problems(check_format.wide_comments, {"runtime/a.cpp": prose + " more\n"})), 1)
 
 
 class Readme(unittest.TestCase):

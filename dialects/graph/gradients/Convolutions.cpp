@@ -91,12 +91,13 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   return b.reshape(turned, shape);
 }
 
-/// The gradient of a filter that slid over `input` and gave what `dy` is the
-/// gradient of:
-///   Σ over n, o of dy[n, out, o] · input[n, in, o · stride + k · dilation −
-///   low]
-/// is a convolution itself, where batch and channels change places, and strides
-/// and dilations.
+/// Builds the gradient of the filter of a convolution over `input`, given the
+/// gradient `dy` of its result:
+///
+///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
+///
+/// This is a convolution, too, in which batch and channels change places, and
+/// so do strides and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const Sliding &sliding, Value filter) {
   Sliding turned{sliding.dilations, sliding.low, sliding.strides,

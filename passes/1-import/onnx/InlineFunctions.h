@@ -14,8 +14,7 @@ namespace pcc::onnx {
 /// empties `model.functions`. A function is found by domain, name and overload,
 /// and takes precedence over an op of that name.
 ///
-///   call 'blk' (my.Scale) x -> y {by=2}     function Scale(a) => (b) <by,
-///   of=1>
+///   call 'blk' (my.Scale) x -> y {by=2}     function Scale(a) => (b) <by, of=1>
 ///                                             c = Mul <k: int = @by> (a, a)
 ///                                             b = Add <k: int = @of> (c, a)
 ///   becomes                                 blk/c = Mul <k=2> (x, x)
