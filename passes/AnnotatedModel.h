@@ -4,7 +4,7 @@
 #define PCC_PASSES_ANNOTATEDMODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Compile.h"
+#include "passes/Outcome.h"
 
 namespace pcc {
 

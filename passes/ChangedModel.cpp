@@ -1,9 +1,9 @@
 //===- ChangedModel.cpp - a model with other weights ----------------------===//
 
+#include "passes/ChangedModel.h"
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/Read.h"
 #include "passes/1-import/onnx/ReplaceWeights.h"
-#include "passes/Compile.h"
 #include "passes/Outputs.h"
 #include "runtime/program/MappedFile.h"
 #include "runtime/program/UnfinishedFolder.h"

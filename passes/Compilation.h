@@ -7,6 +7,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/CompileReport.h"
 #include "passes/Diagnostics.h"
+#include "passes/Options.h"
+#include "passes/Outcome.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace pcc {

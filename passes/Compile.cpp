@@ -8,10 +8,6 @@
 
 using namespace pcc;
 
-Outcome pcc::outcomeOf(const runtime::Status &status) {
-  return {status.code(), status.message(), status.notes()};
-}
-
 /// The report is written on failure as well: it lists what is unsupported.
 static Outcome finish(const CompileOptions &options, CompileReport &report,
                       Outcome outcome) {

@@ -7,46 +7,11 @@
 #ifndef PCC_PASSES_COMPILE_H
 #define PCC_PASSES_COMPILE_H
 
+#include "passes/ChangedModel.h"
 #include "passes/Options.h"
-#include "runtime/program/ElementType.h"
-#include "runtime/program/Status.h"
-
-#include <cstddef>
-#include <functional>
-#include <span>
+#include "passes/Outcome.h"
 
 namespace pcc {
-
-/// How a command ended: an exit code of the interface, and what to tell the
-/// user.
-struct Outcome {
-  int exitCode = 0;
-  /// One line that begins in lower case; empty if all went well.
-  std::string error;
-  std::vector<std::string> notes;
-
-  bool ok() const { return exitCode == 0; }
-};
-
-Outcome outcomeOf(const runtime::Status &status);
-
-struct PhaseFacts {
-  std::string name;
-  double seconds = 0;
-  int64_t peakMemoryBytes = 0;
-};
-
-/// The exit code of a command that was given up; no command of the tool ends
-/// with it.
-inline constexpr int givenUpCode = 130;
-
-/// Told, and asked, while a command runs.
-struct Listener {
-  std::function<void(Phase)> onPhase = [](Phase) {};
-  std::function<void(const std::string &)> onNote = [](const std::string &) {};
-  /// Whether to end instead of beginning the next phase.
-  std::function<bool()> isGivenUp = [] { return false; };
-};
 
 /// Compiles `options.model` and writes the bundle, or the annotated model if
 /// that was asked for, unless `stopAfter` ends it
@@ -92,28 +57,6 @@ struct ExplainOptions {
 Outcome explainModel(const CompileOptions &options,
                      const ExplainOptions &explainOptions, std::string &text,
                      const Listener &listener = {});
-
-/// An initializer of a model that gets other elements.
-struct ChangedWeight {
-  std::string name;
-  runtime::ElementType type = runtime::ElementType::F32;
-  std::vector<int64_t> shape;
-  /// Changes the elements, which are those of the model: dense, little-endian.
-  std::function<runtime::Status(std::span<std::byte>)> change;
-};
-
-/// What `pcc checkpoint export` needs for a model.
-struct ChangedModelOptions {
-  std::string model;            ///< an .onnx file
-  std::string externalDataRoot; ///< a further directory for its external data
-  std::string output;           ///< another .onnx file
-};
-
-/// Writes the model with changed weights; nothing else of it changes. If it has
-/// external data, or would exceed 2 GiB, all large weights go to one file
-/// beside the output, OUTPUT.data. Nothing is left behind on failure.
-Outcome writeChangedModel(const ChangedModelOptions &options,
-                          const std::vector<ChangedWeight> &weights);
 
 } // namespace pcc
 

@@ -3,12 +3,18 @@
 #ifndef PCC_PASSES_COMPILEREPORT_H
 #define PCC_PASSES_COMPILEREPORT_H
 
-#include "passes/1-import/Import.h"
-#include "passes/Compile.h"
+#include "passes/1-import/ImportError.h"
+#include "passes/Outcome.h"
 
 #include <chrono>
 
 namespace pcc {
+
+struct PhaseFacts {
+  std::string name;
+  double seconds = 0;
+  int64_t peakMemoryBytes = 0;
+};
 
 /// Times and peaks of the phases, and what could not be imported.
 class CompileReport {

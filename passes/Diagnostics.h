@@ -4,7 +4,7 @@
 #define PCC_PASSES_DIAGNOSTICS_H
 
 #include "mlir/IR/Diagnostics.h"
-#include "passes/Compile.h"
+#include "passes/Outcome.h"
 
 namespace pcc {
 

@@ -4,7 +4,7 @@
 #define PCC_PASSES_FITRECOMPUTE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Compile.h"
+#include "passes/Outcome.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace pcc {

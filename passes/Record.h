@@ -4,7 +4,8 @@
 #define PCC_PASSES_RECORD_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Compile.h"
+#include "passes/Options.h"
+#include "passes/Outcome.h"
 
 namespace pcc {
 

@@ -4,7 +4,8 @@
 #define PCC_PASSES_RECORDTRAINING_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Compile.h"
+#include "passes/Options.h"
+#include "passes/Outcome.h"
 
 #include <map>
 

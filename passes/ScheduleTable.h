@@ -3,7 +3,8 @@
 #ifndef PCC_PASSES_SCHEDULETABLE_H
 #define PCC_PASSES_SCHEDULETABLE_H
 
-#include "passes/Compile.h"
+#include "passes/Options.h"
+#include "passes/Outcome.h"
 
 namespace pcc {
 

@@ -3,7 +3,8 @@
 #ifndef PCC_PASSES_1_IMPORT_BIND_H
 #define PCC_PASSES_1_IMPORT_BIND_H
 
-#include "passes/1-import/Import.h"
+#include "passes/1-import/ImportError.h"
+#include "passes/1-import/ImportOptions.h"
 #include "passes/1-import/onnx/Model.h"
 #include <optional>
 

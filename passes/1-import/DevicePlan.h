@@ -4,7 +4,8 @@
 #define PCC_PASSES_1_IMPORT_DEVICEPLAN_H
 
 #include "passes/1-import/DeviceMesh.h"
-#include "passes/1-import/Import.h"
+#include "passes/1-import/ImportError.h"
+#include "passes/1-import/ImportOptions.h"
 #include "passes/1-import/onnx/Model.h"
 
 #include <map>

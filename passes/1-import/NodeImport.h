@@ -5,7 +5,8 @@
 
 #include "passes/1-import/Elements.h"
 #include "passes/1-import/Emitter.h"
-#include "passes/1-import/Import.h"
+#include "passes/1-import/ImportError.h"
+#include "passes/1-import/ImportOptions.h"
 #include "passes/1-import/Values.h"
 #include "passes/1-import/onnx/Model.h"
 

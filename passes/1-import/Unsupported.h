@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_1_IMPORT_UNSUPPORTED_H
 #define PCC_PASSES_1_IMPORT_UNSUPPORTED_H
 
-#include "passes/1-import/Import.h"
+#include "passes/1-import/ImportError.h"
 #include "passes/1-import/onnx/Model.h"
 
 namespace pcc::ingest {

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/SymbolTable.h"
 #include "passes/1-import/Emitter.h"
-#include "passes/1-import/Import.h"
+#include "passes/1-import/ImportOptions.h"
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/Model.h"
 #include "llvm/ADT/StringSet.h"

@@ -17,18 +17,6 @@ using namespace pcc::shard;
 using graph::FactorKind;
 using DimFactors = graph::ShardingRule::DimFactors;
 
-dist::SubAxes pcc::shard::expertAxes(const dist::Mesh &mesh, int64_t numParts) {
-  dist::SubAxes axes;
-  for (const char *name : {"dp", "cp"})
-    for (const dist::Axis &axis : mesh.axes)
-      if (int64_t own = std::gcd(numParts, axis.size);
-          axis.name == name && own > 1) {
-        axes.push_back({axis.name, axis.size / own, own});
-        numParts /= own;
-      }
-  return axes;
-}
-
 //===----------------------------------------------------------------------===//
 // Which dims are experts
 //===----------------------------------------------------------------------===//

@@ -2,8 +2,8 @@
 
 #include "passes/4-shard/OrderedSums.h"
 #include "dialects/graph/TensorBuilder.h"
+#include "passes/4-shard/AxisRole.h"
 #include "passes/4-shard/ShardedGraph.h"
-#include "passes/4-shard/StrategySpace.h"
 #include "llvm/ADT/bit.h"
 
 #include <functional>

@@ -4,7 +4,7 @@
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/GraphDialect.h"
-#include "passes/4-shard/ExpertDims.h"
+#include "passes/4-shard/ExpertAxes.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;

@@ -4,40 +4,12 @@
 #include "passes/4-shard/InnerValues.h"
 #include "passes/4-shard/OrderedSums.h"
 #include "passes/4-shard/StepInputs.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
 
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
-
-AxisRole pcc::shard::roleOf(StringRef axis) {
-  return llvm::StringSwitch<AxisRole>(axis)
-      .Cases({"mb", "dp"}, AxisRole::Batch)
-      .Case("cp", AxisRole::Sequence)
-      .Case("tp", AxisRole::Tensor)
-      .Default(AxisRole::Free);
-}
-
-AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  if (role == AxisRole::Batch)
-    return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
-  if (role == AxisRole::Sequence)
-    return divides ? AxisRole::SequenceAndExperts
-                   : AxisRole::SequenceOutsideExperts;
-  return role;
-}
-
-static bool dividesExperts(AxisRole role) {
-  return role == AxisRole::BatchAndExperts ||
-         role == AxisRole::SequenceAndExperts;
-}
-
-bool pcc::shard::knowsExperts(AxisRole role) {
-  return dividesExperts(role) || role == AxisRole::BatchOutsideExperts ||
-         role == AxisRole::SequenceOutsideExperts;
-}
 
 /// What an axis has to split, but for experts; none where it has a choice.
 static Tag homeOf(AxisRole role) {

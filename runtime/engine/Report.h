@@ -4,7 +4,7 @@
 #define PCC_RUNTIME_ENGINE_REPORT_H
 
 #include "runtime/comm/Communicator.h"
-#include "runtime/engine/Schedule.h"
+#include "runtime/engine/TimeSpent.h"
 
 #include <optional>
 #include <string>

@@ -8,6 +8,7 @@
 #include "runtime/engine/Collective.h"
 #include "runtime/engine/Groups.h"
 #include "runtime/engine/StepLog.h"
+#include "runtime/engine/TimeSpent.h"
 
 #include <deque>
 #include <functional>
@@ -17,13 +18,6 @@
 #include <vector>
 
 namespace pcc::runtime {
-
-/// Seconds that a rank spent, by kind.
-struct TimeSpent {
-  double compute = 0; ///< in instructions
-  double wait = 0;    ///< in collectives
-  double idle = 0;    ///< in waits for other stages
-};
 
 /// The actions of one step, ready to run. Knows no schedule by name: it does
 /// what the table says, in its order.

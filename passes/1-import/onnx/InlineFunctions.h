@@ -5,7 +5,7 @@
 
 #include "passes/1-import/onnx/Error.h"
 #include "passes/1-import/onnx/Model.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadLimits.h"
 
 namespace pcc::onnx {
 

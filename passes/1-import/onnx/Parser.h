@@ -4,7 +4,7 @@
 #define PCC_PASSES_1_IMPORT_ONNX_PARSER_H
 
 #include "passes/1-import/onnx/Model.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadLimits.h"
 #include "passes/1-import/onnx/Storage.h"
 #include "passes/1-import/onnx/Wire.h"
 

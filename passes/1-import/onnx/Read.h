@@ -5,22 +5,12 @@
 
 #include "passes/1-import/onnx/Error.h"
 #include "passes/1-import/onnx/Model.h"
+#include "passes/1-import/onnx/ReadLimits.h"
 
 #include <string>
 #include <string_view>
 
 namespace pcc::onnx {
-
-/// Bounds on what a file may ask for; beyond them it is refused.
-struct ReadLimits {
-  /// Nested messages (a subgraph is three levels below its graph), and calls of
-  /// functions within functions.
-  int depth = 100;
-  /// Messages in the file, and nodes and attribute elements after inlining.
-  uint64_t messages = 1 << 24;
-  size_t functions = 10000;
-  size_t rank = 1024;
-};
 
 /// Maps and reads the ONNX file at `path`. No byte of a tensor is touched.
 ///

@@ -3,10 +3,10 @@
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/AttentionPairs.h"
 #include "passes/7-emit/program/FlopCounter.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
-#include "passes/7-emit/program/instructions/Attention.h"
 #include "passes/plan/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 

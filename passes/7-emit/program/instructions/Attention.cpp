@@ -141,33 +141,3 @@ pcc::emit::describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                              InstructionWriter &writer) {
   return DescribedLaunch(launch, kernel, writer).describe();
 }
-
-static bool touches(const program::InstructionT &instruction, int32_t buffer) {
-  return llvm::is_contained(runtime::buffersOf(instruction), buffer);
-}
-
-void pcc::emit::pairAttentionGradients(
-    std::vector<std::unique_ptr<program::InstructionT>> &instructions) {
-  for (size_t i = 0; i < instructions.size(); ++i) {
-    program::KernelT *second = instructions[i]->body.AsKernel();
-    if (!second || !second->attention ||
-        second->attention->part != program::AttentionPart::KeyGradients)
-      continue;
-    const int32_t buffer = second->attention->query_gradient->buffer();
-    size_t last = i;
-    while (last > 0 && !touches(*instructions[last - 1], buffer))
-      --last;
-    program::KernelT *first =
-        last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    if (!first || first->buffers.size() < size_t(first->num_results) ||
-        !llvm::is_contained(
-            llvm::ArrayRef(first->buffers).take_back(first->num_results),
-            buffer)) {
-      second->attention.reset();
-      continue;
-    }
-    first->attention =
-        std::make_unique<program::AttentionT>(*second->attention);
-    first->attention->part = program::AttentionPart::QueryGradient;
-  }
-}

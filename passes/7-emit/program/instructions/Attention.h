@@ -2,13 +2,7 @@
 //
 // A GPU has a kernel for attention; where it has cuDNN, that computes it sooner
 // (runtime/device/cuda/Attention.cpp). So the program says of such a kernel
-// what it computes. cuDNN makes the three gradients at once, of which a program
-// has the query's first:
-//
-//   attention_query_gradient   left out
-//   attention_key_gradient     dq, dk and dv
-//
-// which is right if nothing touches dq between the two.
+// what it computes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +19,6 @@ namespace pcc::emit {
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                   InstructionWriter &writer);
-
-/// Gives each gradient of queries the description that the one of its keys has.
-/// Where one cannot wait for the other, neither has one.
-void pairAttentionGradients(
-    std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 
 } // namespace pcc::emit
 
