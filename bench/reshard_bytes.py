@@ -4,7 +4,7 @@ units of the tensor, as means over all pairs of shardings of a mesh and a rank.
 
     python bench/reshard_bytes.py [--reductions] [--build build/release]
 
-The pairs are those of test/passes/plan/reshard/all-pairs-test.cpp, which executes them and checks the bounds. --reductions takes
+The pairs are those of test/passes/plan/reshard/AllPairsTest.cpp, which executes them and checks the bounds. --reductions takes
 pairs whose source is partial; their gather-then-slice begins with an all_reduce."""
 import argparse
 import json

@@ -4,7 +4,7 @@ differ. Units are those of the golden tables (F = I = W = 1, B = 2, divided amon
 
     python3 bench/schedules.py [--positions 2,4,8,16] [--proof] [--build build/release]
 
-Sizes are those of test/passes/plan/schedule-sweep-test.cpp: up to 16 positions, 64 microbatches and 4 stages per position.
+Sizes are those of test/passes/plan/schedule/ScheduleSweepTest.cpp: up to 16 positions, 64 microbatches and 4 stages per position.
 --proof also runs its proof that every table of every size is sound and ends under rendezvous."""
 import argparse
 import json

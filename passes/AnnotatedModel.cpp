@@ -2,12 +2,12 @@
 
 #include "passes/AnnotatedModel.h"
 #include "dialects/dist/ShardingText.h"
-#include "passes/1-import/DevicePlan.h"
 #include "passes/1-import/Import.h"
-#include "passes/1-import/Locations.h"
-#include "passes/1-import/onnx/Annotate.h"
+#include "passes/1-import/build/Locations.h"
+#include "passes/1-import/devices/DevicePlan.h"
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/write/Annotate.h"
 #include "passes/DecidedShardings.h"
 #include "runtime/program/UnfinishedFolder.h"
 

@@ -3,7 +3,7 @@
 #include "passes/ChangedModel.h"
 #include "passes/1-import/onnx/ExternalData.h"
 #include "passes/1-import/onnx/Read.h"
-#include "passes/1-import/onnx/ReplaceWeights.h"
+#include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/Outputs.h"
 #include "runtime/program/MappedFile.h"
 #include "runtime/program/UnfinishedFolder.h"

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_COMPILEREPORT_H
 #define PCC_PASSES_COMPILEREPORT_H
 
-#include "passes/1-import/ImportError.h"
+#include "passes/1-import/build/ImportError.h"
 #include "passes/Outcome.h"
 
 #include <chrono>

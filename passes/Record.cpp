@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
-#include "passes/2-prepare/Precision.h"
+#include "passes/2-prepare/training/Precision.h"
 #include "passes/4-shard/Presets.h"
 #include "passes/6-schedule/RecordedTable.h"
 #include "passes/RecordTraining.h"

@@ -2,8 +2,8 @@
 
 #include "passes/interpret/Verify.h"
 #include "dialects/rank/RankDialect.h"
-#include "passes/2-prepare/Precision.h"
-#include "passes/2-prepare/Training.h"
+#include "passes/2-prepare/training/Precision.h"
+#include "passes/2-prepare/training/Training.h"
 #include "passes/Compilation.h"
 #include "passes/Compile.h"
 #include "passes/Record.h"

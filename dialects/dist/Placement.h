@@ -1,4 +1,4 @@
-//===- Placement.h - where a step writes a weight ---------------*- C++ -*-===//
+//===- Placement.h - where a step writes a weight -------------------------===//
 
 #ifndef PCC_DIALECTS_DIST_PLACEMENT_H
 #define PCC_DIALECTS_DIST_PLACEMENT_H

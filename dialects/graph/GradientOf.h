@@ -1,4 +1,4 @@
-//===- GradientOf.h - what stands for a gradient ----------------*- C++ -*-===//
+//===- GradientOf.h - what stands for a gradient --------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_GRADIENTOF_H
 #define PCC_DIALECTS_GRAPH_GRADIENTOF_H

@@ -1,12 +1,12 @@
-//===- Import.h - from an ONNX file to a module of graph ops ----*- C++ -*-===//
+//===- Import.h - from an ONNX file to a module of graph ops --------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_IMPORT_H
 #define PCC_PASSES_1_IMPORT_IMPORT_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/1-import/ImportError.h"
-#include "passes/1-import/ImportOptions.h"
+#include "passes/1-import/build/ImportError.h"
+#include "passes/1-import/build/ImportOptions.h"
 
 namespace pcc {
 

@@ -1,4 +1,4 @@
-//===- Passes.h - passes of phase 1-import ----------------------*- C++ -*-===//
+//===- Passes.h - passes of phase 1-import --------------------------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_PASSES_H
 #define PCC_PASSES_1_IMPORT_PASSES_H

@@ -2,10 +2,10 @@
 
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/2-prepare/Losses.h"
-#include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/Training.h"
+#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/training/Losses.h"
+#include "passes/2-prepare/training/Training.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "add-loss"

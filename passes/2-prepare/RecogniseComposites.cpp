@@ -1,9 +1,9 @@
 //===- RecogniseComposites.cpp - finds norms, attention and their like ----===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/2-prepare/Composites.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/Pins.h"
+#include "passes/2-prepare/composites/Composites.h"
+#include "passes/2-prepare/match/Pins.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "recognise-composites"

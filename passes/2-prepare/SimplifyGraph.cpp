@@ -1,10 +1,10 @@
 //===- SimplifyGraph.cpp - the same graph with less in it -----------------===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/2-prepare/MergeEqual.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/Pins.h"
-#include "passes/2-prepare/Simplifications.h"
+#include "passes/2-prepare/match/Pins.h"
+#include "passes/2-prepare/simplify/MergeEqual.h"
+#include "passes/2-prepare/simplify/Simplifications.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "simplify-graph"

@@ -1,9 +1,9 @@
 //===- VerifyPrepared.cpp - the gate of phase 2-prepare -------------------===//
 
 #include "mlir/IR/Matchers.h"
-#include "passes/2-prepare/Match.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/Simplifications.h"
+#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/simplify/Simplifications.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-prepared"

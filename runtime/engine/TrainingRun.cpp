@@ -1,4 +1,4 @@
-//===- TrainingRun.cpp - step after step, with metrics and checkpoints ---===//
+//===- TrainingRun.cpp - step after step, with metrics and checkpoints ----===//
 
 #include "runtime/engine/TrainingRun.h"
 #include "runtime/checkpoint/LoadCheckpoint.h"

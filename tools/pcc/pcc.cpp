@@ -1,4 +1,4 @@
-//===- pcc.cpp - the command line ----------------------------------------===//
+//===- pcc.cpp - the command line -----------------------------------------===//
 
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Say.h"

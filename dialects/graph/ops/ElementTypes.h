@@ -1,4 +1,4 @@
-//===- ElementTypes.h - checks of what operands hold ------------*- C++ -*-===//
+//===- ElementTypes.h - checks of what operands hold ----------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_OPS_ELEMENTTYPES_H
 #define PCC_DIALECTS_GRAPH_OPS_ELEMENTTYPES_H

@@ -1,4 +1,4 @@
-//===- Reductions.cpp - sharding rules of reductions and pools ---------===//
+//===- Reductions.cpp - sharding rules of reductions and pools ------------===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 

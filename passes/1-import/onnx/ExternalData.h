@@ -1,10 +1,10 @@
-//===- ExternalData.h - which bytes of which file a tensor is ---*- C++ -*-===//
+//===- ExternalData.h - which bytes of which file a tensor is -------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_EXTERNALDATA_H
 #define PCC_PASSES_1_IMPORT_ONNX_EXTERNALDATA_H
 
-#include "passes/1-import/onnx/Error.h"
-#include "passes/1-import/onnx/Model.h"
+#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/Model.h"
 
 #include <filesystem>
 #include <map>

@@ -2,12 +2,12 @@
 
 #include "passes/1-import/onnx/Read.h"
 
-#include "passes/1-import/onnx/CheckDevices.h"
-#include "passes/1-import/onnx/InlineFunctions.h"
-#include "passes/1-import/onnx/JoinTraining.h"
-#include "passes/1-import/onnx/Parser.h"
-#include "passes/1-import/onnx/Storage.h"
-#include "passes/1-import/onnx/Validate.h"
+#include "passes/1-import/onnx/check/CheckDevices.h"
+#include "passes/1-import/onnx/check/Validate.h"
+#include "passes/1-import/onnx/model/Storage.h"
+#include "passes/1-import/onnx/normalize/InlineFunctions.h"
+#include "passes/1-import/onnx/normalize/JoinTraining.h"
+#include "passes/1-import/onnx/parse/Parser.h"
 
 #include <new>
 

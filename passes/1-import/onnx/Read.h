@@ -1,11 +1,11 @@
-//===- Read.h - from a path to a checked model ------------------*- C++ -*-===//
+//===- Read.h - from a path to a checked model ----------------------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_READ_H
 #define PCC_PASSES_1_IMPORT_ONNX_READ_H
 
-#include "passes/1-import/onnx/Error.h"
-#include "passes/1-import/onnx/Model.h"
-#include "passes/1-import/onnx/ReadLimits.h"
+#include "passes/1-import/onnx/model/Error.h"
+#include "passes/1-import/onnx/model/Model.h"
+#include "passes/1-import/onnx/model/ReadLimits.h"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 //===- Activations.cpp - functions of one value, and softmax --------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

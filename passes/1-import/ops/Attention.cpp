@@ -1,6 +1,6 @@
 //===- Attention.cpp - attention and rotary embedding ---------------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Contractions.cpp - matrix products and einsum ----------------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,7 +1,7 @@
 //===- Convolutions.cpp - convolutions and their transposes ---------------===//
 
-#include "passes/1-import/OpTable.h"
-#include "passes/1-import/Window.h"
+#include "passes/1-import/build/OpTable.h"
+#include "passes/1-import/build/Window.h"
 
 using namespace mlir;
 using namespace pcc::graph;

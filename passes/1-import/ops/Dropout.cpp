@@ -2,7 +2,7 @@
 
 #include "dialects/graph/StepCounter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;

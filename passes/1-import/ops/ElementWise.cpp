@@ -1,6 +1,6 @@
 //===- ElementWise.cpp - arithmetic, comparisons, casts -------------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 
 using namespace mlir;
 using namespace pcc::graph;

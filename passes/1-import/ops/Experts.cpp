@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

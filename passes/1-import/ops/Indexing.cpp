@@ -1,6 +1,6 @@
 //===- Indexing.cpp - gathers, scatters, one-hot --------------------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

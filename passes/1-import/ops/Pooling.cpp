@@ -1,7 +1,7 @@
 //===- Pooling.cpp - maxima and averages of windows -----------------------===//
 
-#include "passes/1-import/OpTable.h"
-#include "passes/1-import/Window.h"
+#include "passes/1-import/build/OpTable.h"
+#include "passes/1-import/build/Window.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

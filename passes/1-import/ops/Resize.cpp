@@ -1,7 +1,7 @@
 //===- Resize.cpp - sampling at another resolution ------------------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Shapes.cpp - constants, shapes and what is made of them ------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Slices.cpp - parts of tensors, and padding -------------------------===//
 
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -8,7 +8,7 @@
 #include "dialects/graph/GradientOf.h"
 #include "dialects/graph/gradients/Differentiate.h"
 #include "mlir/IR/Diagnostics.h"
-#include "passes/1-import/OpTable.h"
+#include "passes/1-import/build/OpTable.h"
 
 using namespace mlir;
 using namespace pcc::graph;

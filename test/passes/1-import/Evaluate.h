@@ -1,4 +1,4 @@
-//===- Evaluate.h - runs an imported module on the host ---------*- C++ -*-===//
+//===- Evaluate.h - runs an imported module on the host -------------------===//
 
 #ifndef PCC_TEST_PASSES_1_IMPORT_EVALUATE_H
 #define PCC_TEST_PASSES_1_IMPORT_EVALUATE_H

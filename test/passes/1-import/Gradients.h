@@ -1,4 +1,4 @@
-//===- Gradients.h - gradients of an imported module ------------*- C++ -*-===//
+//===- Gradients.h - gradients of an imported module ----------------------===//
 
 #ifndef PCC_TEST_PASSES_1_IMPORT_GRADIENTS_H
 #define PCC_TEST_PASSES_1_IMPORT_GRADIENTS_H

@@ -12,7 +12,7 @@ Made by `test/passes/1-import/node_cases.py` with `--table` and `--write`; the t
 ## Ops of the graph dialect
 
 What each op of the dialect says when it is differentiated, in the forms of `test/dialects/graph/*.mlir`. `gradient`: by the operands
-of floats that are named by their numbers, which `gradients-test` compares with central differences in f64 (1e-6). `flat`: its slope is
+of floats that are named by their numbers, which `GradientsTest` compares with central differences in f64 (1e-6). `flat`: its slope is
 0 almost everywhere. `none`: no floats lead from its operands to its results. `refused`: training through it is an error; such ops are
 made behind the backward pass.
 

@@ -1,4 +1,4 @@
-//===- SameMeaning.h - a graph before and after it is prepared --*- C++ -*-===//
+//===- SameMeaning.h - a graph before and after it is prepared ------------===//
 
 #ifndef PCC_TEST_PASSES_2_PREPARE_SAMEMEANING_H
 #define PCC_TEST_PASSES_2_PREPARE_SAMEMEANING_H

@@ -12,7 +12,7 @@
 #include "passes/7-emit/KernelPlan.h"
 #include "passes/7-emit/Passes.h"
 #include "test/dialects/graph/meaning/EvaluateOn.h"
-#include "test/passes/7-emit/gpu/EmulatedGpu.h"
+#include "test/passes/7-emit/gpu/kernel/EmulatedGpu.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cmath>

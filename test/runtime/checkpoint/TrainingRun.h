@@ -6,7 +6,7 @@
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/comm/thread/ThreadWorld.h"
-#include "test/runtime/program/Folder.h"
+#include "test/runtime/base/Folder.h"
 #include "test/runtime/program/RandomLayouts.h"
 
 #include <functional>

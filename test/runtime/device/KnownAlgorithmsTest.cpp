@@ -1,7 +1,7 @@
 //===- KnownAlgorithmsTest.cpp --------------------------------------------===//
 
 #include "runtime/device/KnownAlgorithms.h"
-#include "test/runtime/program/Folder.h"
+#include "test/runtime/base/Folder.h"
 
 using pcc::runtime::AlgorithmBytes;
 using pcc::runtime::KnownAlgorithms;

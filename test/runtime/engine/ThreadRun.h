@@ -6,7 +6,7 @@
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/engine/Engine.h"
-#include "test/runtime/program/Folder.h"
+#include "test/runtime/base/Folder.h"
 #include "test/runtime/program/TestProgram.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 //===- SafetensorsTest.cpp ------------------------------------------------===//
 
-#include "test/runtime/program/Folder.h"
+#include "test/runtime/base/Folder.h"
 
 #include "runtime/program/Safetensors.h"
 

@@ -1,4 +1,4 @@
-//===- Builder.h - writes small ONNX files for tests ------------*- C++ -*-===//
+//===- Builder.h - writes small ONNX files for tests ----------------------===//
 
 #ifndef PCC_TEST_PASSES_1_IMPORT_ONNX_BUILDER_H
 #define PCC_TEST_PASSES_1_IMPORT_ONNX_BUILDER_H

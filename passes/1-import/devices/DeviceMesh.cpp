@@ -1,0 +1,239 @@
+//===- DeviceMesh.cpp - device lists as axes of a mesh --------------------===//
+
+#include "passes/1-import/devices/DeviceMesh.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+using namespace pcc;
+using namespace pcc::ingest;
+
+/// "0, 1, 2, …"
+static std::string listOf(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(numbers.size(), 16); ++i)
+    text += (i ? ", " : "") + std::to_string(numbers[i]);
+  return numbers.size() > 16 ? text + ", …" : text;
+}
+
+std::string ingest::textOf(const dist::Mesh &mesh) {
+  std::string text;
+  for (const dist::Axis &axis : mesh.axes)
+    if (axis.size > 1)
+      text += (text.empty() ? "" : ",") + axis.name + "=" +
+              std::to_string(axis.size);
+  return text.empty() ? "one device" : text;
+}
+
+static int64_t product(const std::vector<int64_t> &sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+/// The devices behind one entry of a device list.
+static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
+                                      int64_t entry) {
+  for (const onnx::DeviceGroup &group : spec.groups)
+    if (group.key == entry)
+      return group.devices;
+  return {entry};
+}
+
+std::optional<ShardLayout> ingest::layoutOf(const onnx::ShardingSpec &spec,
+                                            int64_t devicesPerStage,
+                                            std::string &error) {
+  ShardLayout layout;
+  for (const onnx::ShardedDim &dim : spec.shardedDims)
+    for (const onnx::SimpleShardedDim &simple : dim.simpleShardings)
+      layout.counts.push_back(simple.numShards);
+  if (spec.devices.empty())
+    return layout;
+  std::vector<std::pair<int64_t, int64_t>> held; // device, shard
+  const bool isOneShard = product(layout.counts) == 1;
+  for (size_t i = 0; i < spec.devices.size(); ++i)
+    for (int64_t device : devicesOf(spec, spec.devices[i]))
+      held.push_back({device, isOneShard ? 0 : static_cast<int64_t>(i)});
+  std::sort(held.begin(), held.end());
+  std::vector<int64_t> devices;
+  for (const auto &[device, shard] : held) {
+    devices.push_back(device);
+    layout.shards.push_back(shard);
+  }
+  layout.firstDevice = devices.front();
+  const bool isWholeStage =
+      static_cast<int64_t>(held.size()) == devicesPerStage &&
+      devices.front() % devicesPerStage == 0 &&
+      devices.back() == devices.front() + devicesPerStage - 1;
+  if (isWholeStage)
+    return layout;
+  error = "lies on devices " + listOf(devices) + ", which are not all " +
+          std::to_string(devicesPerStage) +
+          " devices of a stage; groups of devices tell which ones hold the "
+          "same shard";
+  return std::nullopt;
+}
+
+/// The number of each device's shard along each factor, factors in order.
+static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
+  std::vector<std::vector<int64_t>> parts(
+      layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
+  for (size_t device = 0; device < layout.shards.size(); ++device) {
+    int64_t rest = layout.shards[device];
+    for (size_t factor = layout.counts.size(); factor-- > 0;) {
+      parts[factor][device] = rest % layout.counts[factor];
+      rest /= layout.counts[factor];
+    }
+  }
+  return parts;
+}
+
+/// Whether `part` grows by equal steps over the first `count` devices that are
+/// `stride` apart.
+static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
+                     int64_t count) {
+  for (int64_t i = 2; i < count; ++i)
+    if (part[i * stride] != i * part[stride])
+      return false;
+  return true;
+}
+
+std::vector<int64_t> ingest::commonAxes(const std::vector<ShardLayout> &layouts,
+                                        int64_t numDevices) {
+  std::vector<std::vector<int64_t>> parts;
+  for (const ShardLayout &layout : layouts)
+    if (!layout.shards.empty())
+      for (std::vector<int64_t> &part : partsOf(layout))
+        if (std::find(parts.begin(), parts.end(), part) == parts.end())
+          parts.push_back(std::move(part));
+  // From the minor end: the longest run of devices along which all parts grow
+  // evenly, or not at all, is an axis.
+  std::vector<int64_t> sizes;
+  for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
+    int64_t size = numDevices / stride;
+    auto fits = [&](const std::vector<int64_t> &part) {
+      return isLinear(part, stride, size);
+    };
+    while (numDevices / stride % size != 0 ||
+           !std::all_of(parts.begin(), parts.end(), fits))
+      --size;
+    sizes.push_back(size);
+    if (size == 1)
+      break;
+  }
+  if (sizes.empty() || product(sizes) != numDevices)
+    return {numDevices};
+  std::reverse(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+/// `axis` in prime parts, major first: what shardings are made of.
+static dist::SubAxes primeParts(const dist::Axis &axis) {
+  dist::SubAxes parts;
+  int64_t rest = axis.size, before = 1;
+  for (int64_t prime = 2; rest > 1; ++prime)
+    for (; rest % prime == 0; rest /= prime, before *= prime)
+      parts.push_back({axis.name, before, prime});
+  return parts;
+}
+
+/// How far apart two devices are that differ by one along each prime part of
+/// `mesh`.
+static std::vector<std::pair<dist::SubAxis, int64_t>>
+stridesOf(const dist::Mesh &mesh) {
+  std::vector<std::pair<dist::SubAxis, int64_t>> strides;
+  int64_t stride = 1;
+  for (auto axis = mesh.axes.rbegin(); axis != mesh.axes.rend(); ++axis) {
+    dist::SubAxes parts = primeParts(*axis);
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      strides.push_back({*part, stride});
+      stride *= part->size;
+    }
+  }
+  return strides;
+}
+
+/// The axes along which `part` grows, if they count it; empty otherwise.
+static dist::SubAxes countedBy(const std::vector<int64_t> &part,
+                               const dist::Mesh &mesh) {
+  std::vector<std::pair<int64_t, dist::SubAxis>> steps;
+  for (const auto &[axis, stride] : stridesOf(mesh))
+    if (part[stride] != 0)
+      steps.push_back({part[stride], axis});
+  std::sort(steps.begin(), steps.end(), std::greater<>());
+  dist::SubAxes axes;
+  for (const auto &[step, axis] : steps)
+    axes.push_back(axis);
+  axes = dist::mergeNeighbours(axes);
+  for (int64_t device = 0; device < static_cast<int64_t>(part.size()); ++device)
+    if (part[device] !=
+        dist::coordinateOf(axes, mesh, mesh.coordinates(device)))
+      return {};
+  return axes;
+}
+
+static std::optional<std::vector<dist::SubAxes>>
+axesBySize(const ShardLayout &layout, const dist::Mesh &mesh,
+           std::string &error) {
+  std::vector<dist::SubAxes> axes;
+  for (int64_t count : layout.counts) {
+    dist::SubAxes candidates;
+    for (const dist::Axis &axis : mesh.axes)
+      if (axis.size == count && count > 1)
+        candidates.push_back(dist::fullAxis(mesh, axis.name));
+    if (count > 1 && candidates.size() != 1) {
+      error =
+          "lists no devices, and " +
+          (candidates.empty() ? std::string("no axis")
+                              : std::to_string(candidates.size()) + " axes") +
+          " of the mesh " + textOf(mesh) + " could hold its " +
+          std::to_string(count) + " shards";
+      return std::nullopt;
+    }
+    axes.push_back(std::move(candidates));
+  }
+  return axes;
+}
+
+std::optional<std::vector<dist::SubAxes>>
+ingest::axesOf(const ShardLayout &layout, const dist::Mesh &mesh,
+               std::string &error) {
+  ShardLayout listed = layout;
+  if (listed.shards.empty()) {
+    if (product(listed.counts) != mesh.size())
+      return axesBySize(layout, mesh, error);
+    listed.shards.resize(mesh.size());
+    std::iota(listed.shards.begin(), listed.shards.end(), 0);
+  }
+  std::vector<dist::SubAxes> axes;
+  for (const std::vector<int64_t> &part : partsOf(listed)) {
+    const int64_t count = listed.counts[axes.size()];
+    axes.push_back(countedBy(part, mesh));
+    if (dist::numParts(axes.back()) == count)
+      continue;
+    error = "gives its devices, in order, the parts " + listOf(part) + " of " +
+            std::to_string(count) + ", which no axes of the mesh " +
+            textOf(mesh) + " count";
+    return std::nullopt;
+  }
+  return axes;
+}
+
+void ingest::setDevices(const std::vector<dist::SubAxes> &axes,
+                        const dist::Mesh &mesh, int64_t firstDevice,
+                        onnx::ShardingSpec &spec) {
+  dist::SubAxes all;
+  for (const dist::SubAxes &own : axes)
+    all.insert(all.end(), own.begin(), own.end());
+  std::vector<std::vector<int64_t>> holders(dist::numParts(all));
+  for (int64_t device = 0; device < mesh.size(); ++device)
+    holders[dist::coordinateOf(all, mesh, mesh.coordinates(device))].push_back(
+        firstDevice + device);
+  const bool areAlone = holders.front().size() == 1;
+  for (const std::vector<int64_t> &devices : holders) {
+    const int64_t key = -1 - static_cast<int64_t>(spec.devices.size());
+    spec.devices.push_back(areAlone ? devices.front() : key);
+    if (!areAlone)
+      spec.groups.push_back({key, devices});
+  }
+}

@@ -1,0 +1,286 @@
+//===- DevicePlan.cpp - where a model wants its nodes ---------------------===//
+
+#include "passes/1-import/devices/DevicePlan.h"
+#include "passes/1-import/build/Locations.h"
+#include "passes/1-import/onnx/model/Error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+using namespace pcc;
+using namespace pcc::ingest;
+
+bool ingest::refuse(std::string what, ImportError &error) {
+  error.exitCode = 6;
+  error.message = std::move(what);
+  return false;
+}
+
+bool ingest::refuse(const onnx::Node &node, const std::string &what,
+                    ImportError &error) {
+  if (auto line = pythonLine(node))
+    error.notes.push_back("the node was exported from " + line->file + ":" +
+                          std::to_string(line->line));
+  return refuse("node " + node.label() + what, error);
+}
+
+bool ingest::refuse(const onnx::Node &node, std::string_view tensor,
+                    const std::string &what, ImportError &error) {
+  return refuse(node, ": the sharding of " + onnx::quoted(tensor) + " " + what,
+                error);
+}
+
+std::string_view ingest::metadataOf(const onnx::Metadata &metadata,
+                                    std::string_view key) {
+  for (const onnx::MetadataEntry &entry : metadata)
+    if (entry.key == key)
+      return entry.value;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// The configuration
+//===----------------------------------------------------------------------===//
+
+static void addConfigurations(const std::vector<onnx::Node> &nodes,
+                              std::set<std::string_view> &names) {
+  for (const onnx::Node &node : nodes) {
+    for (const onnx::NodeDeviceConfiguration &own : node.deviceConfigurations)
+      names.insert(own.configurationId);
+    for (const onnx::Attribute &attribute : node.attributes)
+      for (const onnx::Graph &graph : attribute.graphs)
+        addConfigurations(graph.nodes, names);
+  }
+}
+
+static const onnx::DeviceConfiguration *find(const onnx::Model &model,
+                                             std::string_view name) {
+  for (const onnx::DeviceConfiguration &configuration : model.configurations)
+    if (configuration.name == name)
+      return &configuration;
+  return nullptr;
+}
+
+static int64_t worldOf(const ImportOptions &options) {
+  int64_t world = options.pipeline.value_or(1);
+  for (const auto &[name, size] : *options.mesh)
+    world *= size;
+  return world;
+}
+
+/// The configuration that was asked for, the only one that nodes speak of, or
+/// the only such one that has as many devices as the user's mesh. One that no
+/// node speaks of asks for nothing.
+bool DevicePlan::chooseConfiguration(const ImportOptions &options,
+                                     ImportError &error) {
+  std::set<std::string_view> used;
+  addConfigurations(model.graph.nodes, used);
+  std::string_view name = options.configuration;
+  if (name.empty())
+    name = metadataOf(model.metadata, configurationKey);
+  std::set<std::string_view> fitting = used;
+  if (used.size() > 1 && options.mesh)
+    std::erase_if(fitting, [&](std::string_view other) {
+      return find(model, other)->numDevices != worldOf(options);
+    });
+  if (name.empty() && fitting.size() == 1)
+    name = *fitting.begin();
+  configuration = find(model, name);
+  if (!name.empty() && !configuration)
+    return refuse("the model has no device configuration " + onnx::quoted(name),
+                  error);
+  if (!name.empty() || used.empty())
+    return true;
+  std::string names;
+  for (std::string_view other : used)
+    names += (names.empty() ? "" : " and ") + onnx::quoted(other);
+  return refuse("nodes speak of the device configurations " + names +
+                    "; --configuration NAME chooses one",
+                error);
+}
+
+void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
+  for (const onnx::Node &node : nodesOfGraph) {
+    for (const onnx::NodeDeviceConfiguration &own : node.deviceConfigurations)
+      if (own.configurationId == configuration->name)
+        nodes.push_back({&node, &own});
+    for (const onnx::Attribute &attribute : node.attributes)
+      for (const onnx::Graph &graph : attribute.graphs)
+        collect(graph.nodes);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+bool DevicePlan::findStages(const ImportOptions &options, ImportError &error) {
+  const int64_t perPosition = options.virtualStages;
+  for (const auto &[node, own] : nodes)
+    if (own->pipelineStage)
+      stages = std::max<int64_t>(stages, *own->pipelineStage + 1);
+  const std::string count = std::to_string(stages) + " pipeline stages";
+  if (stages % perPosition != 0)
+    return refuse("the model has " + count + ", which --virtual-stages " +
+                      std::to_string(perPosition) + " does not divide",
+                  error);
+  numPositions =
+      options.pipeline.value_or(std::max<int64_t>(1, stages / perPosition));
+  if (stages != 0 && stages != numPositions * perPosition)
+    return refuse("the model has " + count + ", but --pp asks for " +
+                      std::to_string(numPositions * perPosition),
+                  error);
+  const int64_t devices = configuration->numDevices;
+  if (devices % numPositions != 0)
+    return refuse("device configuration " + onnx::quoted(configuration->name) +
+                      " has " + std::to_string(devices) + " devices, which " +
+                      std::to_string(numPositions) +
+                      " positions of a pipeline do not divide",
+                  error);
+  devicesPerStage = devices / numPositions;
+  for (const auto &[node, own] : nodes)
+    if (own->pipelineStage && !setStage(*node, *own->pipelineStage, error))
+      return false;
+  return true;
+}
+
+bool DevicePlan::setStage(const onnx::Node &node, int64_t stage,
+                          ImportError &error) {
+  auto [known, isNew] = nodeStages.insert({nameInLocations(node), stage});
+  if (isNew || known->second == stage)
+    return true;
+  return refuse(node,
+                " is on pipeline stage " + std::to_string(stage) +
+                    ", and another node of that name on stage " +
+                    std::to_string(known->second),
+                error);
+}
+
+/// The devices of a layout are those of the stage that its node is on.
+bool DevicePlan::placeNode(const onnx::Node &node, const ShardLayout &layout,
+                           ImportError &error) {
+  if (layout.shards.empty() || numPositions == 1)
+    return true;
+  const int64_t position = layout.firstDevice / devicesPerStage;
+  const std::string devices =
+      " lies on devices " + std::to_string(layout.firstDevice) + " to " +
+      std::to_string(layout.firstDevice + devicesPerStage - 1);
+  auto stage = nodeStages.find(nameInLocations(node));
+  if (stage == nodeStages.end() && stages > numPositions)
+    return refuse(node, devices + " and does not say on which stage", error);
+  if (stage == nodeStages.end()) {
+    stages = numPositions;
+    return setStage(node, position, error);
+  }
+  if (stage->second % numPositions == position)
+    return true;
+  return refuse(node,
+                devices + ", which are not those of pipeline stage " +
+                    std::to_string(stage->second),
+                error);
+}
+
+//===----------------------------------------------------------------------===//
+// The mesh
+//===----------------------------------------------------------------------===//
+
+size_t DevicePlan::indexOf(ShardLayout layout) {
+  // What is the same on every stage is the same layout.
+  layout.firstDevice = 0;
+  auto same = std::find(layouts.begin(), layouts.end(), layout);
+  if (same == layouts.end())
+    same = layouts.insert(layouts.end(), std::move(layout));
+  return same - layouts.begin();
+}
+
+bool DevicePlan::findLayouts(ImportError &error) {
+  for (const auto &[node, own] : nodes)
+    for (const onnx::ShardingSpec &spec : own->shardingSpecs) {
+      std::string mistake;
+      auto layout = layoutOf(spec, devicesPerStage, mistake);
+      if (!layout)
+        return refuse(*node, spec.tensorName, mistake, error);
+      if (!placeNode(*node, *layout, error))
+        return false;
+      layoutOfSpec[&spec] = indexOf(std::move(*layout));
+    }
+  return true;
+}
+
+/// "dp=2,tp=4"; nothing if it is not of that form.
+static std::optional<dist::Mesh> parseMesh(std::string_view text) {
+  dist::Mesh mesh;
+  while (!text.empty()) {
+    const std::string_view axis = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), axis.size() + 1));
+    const size_t equals = axis.find('=');
+    int64_t size = 0;
+    if (equals == std::string_view::npos || equals == 0)
+      return std::nullopt;
+    const char *end = axis.data() + axis.size();
+    auto [last, code] = std::from_chars(axis.data() + equals + 1, end, size);
+    if (code != std::errc() || last != end || size < 1 || size > 65536 ||
+        mesh.sizeOf(axis.substr(0, equals)) != 0)
+      return std::nullopt;
+    mesh.axes.push_back({std::string(axis.substr(0, equals)), size});
+  }
+  return mesh;
+}
+
+/// The user's axes, those of the metadata, or the coarsest that express all
+/// annotations: a, b, … from major to minor.
+bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
+  const std::string_view text = metadataOf(model.metadata, meshKey);
+  const bool isOfText =
+      !configuration ||
+      configuration->name == metadataOf(model.metadata, configurationKey);
+  if (options.mesh) {
+    takeMesh(options);
+  } else if (!text.empty() && isOfText) {
+    auto parsed = parseMesh(text);
+    if (!parsed || parsed->size() > 65536)
+      return refuse("metadata " + std::string(meshKey) +
+                        " needs a form like 'dp=2,tp=4', got " +
+                        onnx::quoted(text),
+                    error);
+    axes = std::move(*parsed);
+  } else if (configuration) {
+    char name = 'a';
+    for (int64_t size : commonAxes(layouts, devicesPerStage))
+      axes.axes.push_back({std::string(1, name++), size});
+  }
+  if (!configuration || axes.size() == devicesPerStage)
+    return true;
+  return refuse("device configuration " + onnx::quoted(configuration->name) +
+                    " has " + std::to_string(devicesPerStage) + " devices" +
+                    (numPositions > 1 ? " per stage" : "") + ", but the mesh " +
+                    textOf(axes) + " has " + std::to_string(axes.size()),
+                error);
+}
+
+void DevicePlan::takeMesh(const ImportOptions &options) {
+  for (const auto &[name, size] : *options.mesh)
+    axes.axes.push_back({name, size});
+}
+
+bool DevicePlan::read(const ImportOptions &options, ImportError &error) {
+  if (options.configuration == "none") {
+    if (options.mesh)
+      takeMesh(options);
+    return true;
+  }
+  if (!chooseConfiguration(options, error))
+    return false;
+  if (configuration) {
+    collect(model.graph.nodes);
+    if (!findStages(options, error) || !findLayouts(error))
+      return false;
+  }
+  return findMesh(options, error);
+}
+
+std::optional<std::vector<dist::SubAxes>>
+DevicePlan::axesOf(const onnx::ShardingSpec &spec, std::string &error) const {
+  return ingest::axesOf(layouts[layoutOfSpec.at(&spec)], axes, error);
+}

@@ -1,0 +1,198 @@
+//===- CheckDevices.cpp - whether annotations speak of what is there ------===//
+
+#include "passes/1-import/onnx/check/CheckDevices.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+using namespace pcc::onnx;
+
+namespace {
+
+/// Checks one node after the other; the first mistake is kept.
+class DeviceCheck {
+public:
+  explicit DeviceCheck(const Model &model);
+
+  void visit(const std::vector<Node> &nodes);
+
+  MaybeError error;
+
+private:
+  void check(const Node &node);
+  void check(const ShardingSpec &spec, int64_t numDevices);
+  void checkDims(const ShardingSpec &spec);
+  void checkEntries(const ShardingSpec &spec, int64_t numDevices);
+  void checkDevice(int64_t device, int64_t numDevices);
+  /// Begins with the node and the tensor that are being checked.
+  void fail(const std::string &what);
+
+  std::unordered_map<std::string_view, int64_t> numDevices;
+  const Node *current = nullptr;
+  std::string_view tensor;
+  std::unordered_set<int64_t> listed;
+};
+
+} // namespace
+
+static const int64_t mostDevices = 65536;
+
+static bool contains(const std::vector<std::string_view> &names,
+                     std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void DeviceCheck::fail(const std::string &what) {
+  if (error)
+    return;
+  std::string where;
+  if (current)
+    where = "node " + current->label() + ": ";
+  if (!tensor.empty())
+    where += "the sharding of " + quoted(tensor) + " ";
+  error = Error{6, where + what, {}};
+}
+
+DeviceCheck::DeviceCheck(const Model &model) {
+  for (const DeviceConfiguration &configuration : model.configurations) {
+    const std::string name =
+        "device configuration " + quoted(configuration.name);
+    const auto count = static_cast<int64_t>(configuration.numDevices);
+    if (configuration.name.empty())
+      fail("a device configuration has no name");
+    if (!numDevices.emplace(configuration.name, count).second)
+      fail(name + " is listed twice");
+    if (count < 1 || count > mostDevices)
+      fail(name + " has " + std::to_string(count) +
+           " devices; from 1 to 65536 are possible");
+    if (!configuration.devices.empty() &&
+        configuration.devices.size() != static_cast<size_t>(count))
+      fail(name + " names " + std::to_string(configuration.devices.size()) +
+           " devices, but has " + std::to_string(count));
+  }
+}
+
+void DeviceCheck::visit(const std::vector<Node> &nodes) {
+  for (const Node &node : nodes) {
+    if (error)
+      return;
+    current = &node;
+    tensor = {};
+    check(node);
+    for (const Attribute &attribute : node.attributes)
+      for (const Graph &graph : attribute.graphs)
+        visit(graph.nodes);
+  }
+}
+
+void DeviceCheck::check(const Node &node) {
+  std::unordered_set<std::string_view> seen;
+  for (const NodeDeviceConfiguration &own : node.deviceConfigurations) {
+    const auto found = numDevices.find(own.configurationId);
+    if (found == numDevices.end())
+      return fail("the model has no device configuration " +
+                  quoted(own.configurationId));
+    if (!seen.insert(own.configurationId).second)
+      return fail("speaks of device configuration " +
+                  quoted(own.configurationId) + " twice");
+    if (own.pipelineStage.value_or(0) < 0)
+      return fail("is on pipeline stage " + std::to_string(*own.pipelineStage));
+    std::unordered_set<std::string_view> tensors;
+    for (const ShardingSpec &spec : own.shardingSpecs) {
+      tensor = {};
+      if (!contains(node.inputs, spec.tensorName) &&
+          !contains(node.outputs, spec.tensorName))
+        return fail("shards " + quoted(spec.tensorName) +
+                    ", which is none of its inputs and outputs");
+      if (!tensors.insert(spec.tensorName).second)
+        return fail("shards " + quoted(spec.tensorName) + " twice");
+      tensor = spec.tensorName;
+      check(spec, found->second);
+    }
+  }
+}
+
+void DeviceCheck::check(const ShardingSpec &spec, int64_t numDevices) {
+  checkDims(spec);
+  checkEntries(spec, numDevices);
+  const int64_t shards = numShards(spec);
+  const auto entries = static_cast<int64_t>(spec.devices.size());
+  if (entries != 0 && shards != 1 && entries != shards)
+    fail("has " + std::to_string(shards) + " shards, but lists " +
+         std::to_string(entries) + " devices or groups");
+  if (shards > numDevices)
+    fail("has " + std::to_string(shards) + " shards for " +
+         std::to_string(numDevices) + " devices");
+}
+
+void DeviceCheck::checkDims(const ShardingSpec &spec) {
+  std::unordered_set<int64_t> axes;
+  for (const ShardedDim &dim : spec.shardedDims) {
+    const std::string axis = "axis " + std::to_string(dim.axis);
+    if (!axes.insert(dim.axis).second)
+      return fail("splits " + axis + " twice");
+    if (dim.simpleShardings.empty())
+      return fail("does not say in how many shards it splits " + axis);
+    for (const SimpleShardedDim &simple : dim.simpleShardings)
+      if (simple.numShards < 1)
+        return fail("splits " + axis + " in " +
+                    std::to_string(simple.numShards) + " shards");
+  }
+}
+
+void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
+  if (device < 0 || device >= numDevices)
+    fail("lists device " + std::to_string(device) +
+         ", which is neither one of the " + std::to_string(numDevices) +
+         " devices nor the key of a group");
+  else if (!listed.insert(device).second)
+    fail("lists device " + std::to_string(device) + " twice");
+}
+
+void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
+  std::unordered_map<int64_t, const DeviceGroup *> groups;
+  for (const DeviceGroup &group : spec.groups) {
+    const std::string name = "device group " + std::to_string(group.key);
+    if (!groups.emplace(group.key, &group).second)
+      return fail("has " + name + " twice");
+    if (group.devices.empty())
+      return fail("has an empty " + name);
+    if (std::find(spec.devices.begin(), spec.devices.end(), group.key) ==
+        spec.devices.end())
+      return fail("has " + name + ", which its device list does not use");
+  }
+  listed.clear();
+  size_t size = 0;
+  for (int64_t entry : spec.devices) {
+    const auto group = groups.find(entry);
+    if (group == groups.end())
+      checkDevice(entry, numDevices);
+    else
+      for (int64_t device : group->second->devices)
+        checkDevice(device, numDevices);
+    const size_t own =
+        group == groups.end() ? 1 : group->second->devices.size();
+    if (size != 0 && own != size)
+      return fail("gives one shard to " + std::to_string(size) +
+                  " devices and another to " + std::to_string(own));
+    size = own;
+  }
+}
+
+int64_t pcc::onnx::numShards(const ShardingSpec &spec) {
+  int64_t shards = 1;
+  for (const ShardedDim &dim : spec.shardedDims)
+    for (const SimpleShardedDim &simple : dim.simpleShardings)
+      if (__builtin_mul_overflow(shards, simple.numShards, &shards))
+        return INT64_MAX;
+  return shards;
+}
+
+MaybeError pcc::onnx::checkDevices(const Model &model) {
+  DeviceCheck check(model);
+  check.visit(model.graph.nodes);
+  for (const Function &function : model.functions)
+    check.visit(function.nodes);
+  return std::move(check.error);
+}

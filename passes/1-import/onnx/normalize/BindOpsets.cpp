@@ -1,0 +1,69 @@
+//===- BindOpsets.cpp - which version of its op a node means --------------===//
+
+#include "passes/1-import/onnx/normalize/BindOpsets.h"
+
+using namespace pcc::onnx;
+
+namespace {
+
+class OpsetBinder {
+public:
+  OpsetBinder(const Model &model, const FunctionTable &table,
+              const Function *function)
+      : model(model), table(table), function(function) {}
+
+  MaybeError bind(std::vector<Node> &nodes) const;
+
+private:
+  MaybeError bindAttribute(Attribute &attribute, const Node &node) const;
+
+  const Model &model;
+  const FunctionTable &table;
+  /// Null in the main graph.
+  const Function *function;
+};
+
+} // namespace
+
+MaybeError OpsetBinder::bindAttribute(Attribute &attribute,
+                                      const Node &node) const {
+  if (!function && !attribute.refAttrName.empty())
+    return Error{3,
+                 "attribute " + quoted(attribute.name) + " of node " +
+                     node.label() + " takes the value of parameter " +
+                     quoted(attribute.refAttrName) + ", but is in no function",
+                 {}};
+  for (Graph &graph : attribute.graphs)
+    if (MaybeError error = bind(graph.nodes))
+      return error;
+  return std::nullopt;
+}
+
+MaybeError OpsetBinder::bind(std::vector<Node> &nodes) const {
+  for (Node &node : nodes) {
+    if (!table.calledBy(node)) {
+      if (function)
+        node.opset = opsetVersion(function->opsets, node.domain);
+      if (node.opset == 0)
+        node.opset = opsetVersion(model.opsets, node.domain);
+      if (node.opset == 0)
+        return Error{3,
+                     "node " + node.label() + " is of domain " +
+                         quoted(node.domain) +
+                         ", which the model does not import",
+                     {}};
+    }
+    for (Attribute &attribute : node.attributes)
+      if (MaybeError error = bindAttribute(attribute, node))
+        return error;
+  }
+  return std::nullopt;
+}
+
+MaybeError pcc::onnx::bindOpsets(Model &model, const FunctionTable &table) {
+  for (Function &function : model.functions)
+    if (MaybeError error =
+            OpsetBinder(model, table, &function).bind(function.nodes))
+      return error;
+  return OpsetBinder(model, table, nullptr).bind(model.graph.nodes);
+}

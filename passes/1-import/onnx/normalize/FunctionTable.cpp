@@ -1,0 +1,109 @@
+//===- FunctionTable.cpp - the functions of a model and their calls -------===//
+
+#include "passes/1-import/onnx/normalize/FunctionTable.h"
+
+#include <algorithm>
+
+using namespace pcc::onnx;
+
+MaybeError FunctionTable::fill(const std::vector<Function> &functions) {
+  for (const Function &function : functions) {
+    const Key key{function.domain, function.name, function.overload};
+    if (!byKey.emplace(key, &function).second)
+      return Error{3, "function " + function.label() + " is defined twice", {}};
+  }
+  return std::nullopt;
+}
+
+const Function *FunctionTable::calledBy(const Node &node) const {
+  if (byKey.empty())
+    return nullptr;
+  const auto found = byKey.find({node.domain, node.opType, node.overload});
+  return found == byKey.end() ? nullptr : found->second;
+}
+
+namespace {
+
+/// Walks the calls depth first. Invariant: `path` is a chain of calls, and
+/// `height` of a function that was left is the length of the longest chain
+/// below it.
+class CallWalk {
+public:
+  CallWalk(const FunctionTable &table, int depth)
+      : table(table), depth(depth) {}
+
+  MaybeError enter(const Function &function);
+
+private:
+  void collect(const std::vector<Node> &nodes,
+               std::vector<const Function *> &callees) const;
+  Error circle(const Function &function) const;
+  MaybeError checkDepth(int below) const;
+
+  const FunctionTable &table;
+  const int depth;
+  std::vector<const Function *> path;
+  std::unordered_map<const Function *, int> height;
+};
+
+} // namespace
+
+void CallWalk::collect(const std::vector<Node> &nodes,
+                       std::vector<const Function *> &callees) const {
+  for (const Node &node : nodes) {
+    if (const Function *callee = table.calledBy(node))
+      callees.push_back(callee);
+    for (const Attribute &attribute : node.attributes)
+      for (const Graph &graph : attribute.graphs)
+        collect(graph.nodes, callees);
+  }
+}
+
+Error CallWalk::circle(const Function &function) const {
+  std::string text = "function " + function.label() + " calls itself";
+  auto step = std::find(path.begin(), path.end(), &function) + 1;
+  for (; step != path.end(); ++step)
+    text += ", through " + (*step)->label();
+  return {3, std::move(text), {}};
+}
+
+MaybeError CallWalk::checkDepth(int below) const {
+  if (static_cast<int>(path.size()) + below <= depth)
+    return std::nullopt;
+  return Error{3,
+               "functions call each other more than " + std::to_string(depth) +
+                   " deep, beginning with " + path.front()->label(),
+               {}};
+}
+
+MaybeError CallWalk::enter(const Function &function) {
+  if (std::find(path.begin(), path.end(), &function) != path.end())
+    return circle(function);
+  if (const auto known = height.find(&function); known != height.end())
+    return path.empty() ? std::nullopt : checkDepth(known->second);
+  path.push_back(&function);
+  if (MaybeError error = checkDepth(0))
+    return error;
+  std::vector<const Function *> callees;
+  collect(function.nodes, callees);
+  std::sort(callees.begin(), callees.end());
+  callees.erase(std::unique(callees.begin(), callees.end()), callees.end());
+  int longest = 0;
+  for (const Function *callee : callees) {
+    if (MaybeError error = enter(*callee))
+      return error;
+    longest = std::max(longest, height[callee]);
+  }
+  path.pop_back();
+  height[&function] = longest + 1;
+  return std::nullopt;
+}
+
+MaybeError pcc::onnx::checkCalls(const std::vector<Function> &functions,
+                                 const FunctionTable &table, int depth) {
+  CallWalk walk(table, depth);
+  for (const Function &function : functions)
+    if (MaybeError error = walk.enter(function))
+      return error;
+  return std::nullopt;
+}

@@ -1,0 +1,140 @@
+//===- ParseAttribute.cpp - attributes of nodes ---------------------------===//
+
+#include "passes/1-import/onnx/parse/Parser.h"
+
+#include "passes/1-import/onnx/model/Error.h"
+
+using namespace pcc::onnx;
+
+/// The type of attribute that a field of AttributeProto holds, if it holds
+/// values.
+static AttributeType typeOfField(uint32_t field) {
+  switch (field) {
+  case 2:
+    return AttributeType::Float;
+  case 3:
+    return AttributeType::Int;
+  case 4:
+    return AttributeType::String;
+  case 5:
+    return AttributeType::Tensor;
+  case 6:
+    return AttributeType::Graph;
+  case 7:
+    return AttributeType::Floats;
+  case 8:
+    return AttributeType::Ints;
+  case 9:
+    return AttributeType::Strings;
+  case 10:
+    return AttributeType::Tensors;
+  case 11:
+    return AttributeType::Graphs;
+  case 14:
+    return AttributeType::TypeProto;
+  case 15:
+    return AttributeType::TypeProtos;
+  case 22:
+    return AttributeType::SparseTensor;
+  case 23:
+    return AttributeType::SparseTensors;
+  default:
+    return AttributeType::Undefined;
+  }
+}
+
+/// A number, a string or a list is empty where the file leaves it out; a
+/// message must be there, once.
+static bool hasItsValue(const Attribute &attribute) {
+  switch (attribute.type) {
+  case AttributeType::Tensor:
+    return attribute.tensors.size() == 1;
+  case AttributeType::Graph:
+    return attribute.graphs.size() == 1;
+  case AttributeType::SparseTensor:
+    return attribute.sparseTensors.size() == 1;
+  case AttributeType::TypeProto:
+    return attribute.types.size() == 1;
+  default:
+    return true;
+  }
+}
+
+/// `found` is the type that the values have, Undefined if there are none.
+static void finishAttribute(Attribute &attribute, AttributeType found) {
+  if (attribute.name.empty())
+    throw Refusal{"an attribute has no name"};
+  const auto refuse = [&](const std::string &claim) {
+    throw Refusal{"attribute " + quoted(attribute.name) + " " + claim};
+  };
+  // Before IR 2 the type was not written.
+  if (attribute.type == AttributeType::Undefined)
+    attribute.type = found;
+  const auto number = static_cast<int32_t>(attribute.type);
+  if (number < 1 || number > static_cast<int32_t>(AttributeType::TypeProtos))
+    refuse("has type " + std::to_string(number));
+  if (found != AttributeType::Undefined && found != attribute.type)
+    refuse("has type " + std::to_string(number) + ", got a value of type " +
+           std::to_string(static_cast<int32_t>(found)));
+  if (attribute.refAttrName.empty() && !hasItsValue(attribute))
+    refuse("does not have exactly one value");
+}
+
+void Parser::attribute(std::string_view message, Attribute &attribute) {
+  Level level(*this);
+  AttributeType found = AttributeType::Undefined;
+  for (Wire wire(message); wire.next();) {
+    const AttributeType here = typeOfField(wire.field());
+    if (here == AttributeType::Undefined) {
+      if (wire.field() == 1)
+        attribute.name = wire.bytes();
+      else if (wire.field() == 20)
+        attribute.type = static_cast<AttributeType>(wire.integer());
+      else if (wire.field() == 21)
+        attribute.refAttrName = wire.bytes();
+      continue;
+    }
+    if (found != AttributeType::Undefined && found != here)
+      throw Refusal{"attribute " + quoted(attribute.name) +
+                    " has values of two types"};
+    found = here;
+    attributeValue(wire, here, attribute);
+  }
+  finishAttribute(attribute, found);
+}
+
+void Parser::attributeValue(const Wire &wire, AttributeType type,
+                            Attribute &attribute) {
+  switch (type) {
+  case AttributeType::Float:
+    attribute.f = wire.real();
+    return;
+  case AttributeType::Int:
+    attribute.i = wire.integer();
+    return;
+  case AttributeType::String:
+    attribute.s = wire.bytes();
+    return;
+  case AttributeType::Floats:
+    return wire.appendReals(attribute.floats);
+  case AttributeType::Ints:
+    return wire.appendIntegers(attribute.ints);
+  case AttributeType::Strings:
+    attribute.strings.push_back(wire.bytes());
+    return;
+  case AttributeType::Tensor:
+  case AttributeType::Tensors:
+    return append(wire, attribute.tensors, &Parser::tensor);
+  case AttributeType::Graph:
+  case AttributeType::Graphs:
+    return append(wire, attribute.graphs, &Parser::graph);
+  case AttributeType::SparseTensor:
+  case AttributeType::SparseTensors:
+    return append(wire, attribute.sparseTensors, &Parser::sparseTensor);
+  case AttributeType::TypeProto:
+  case AttributeType::TypeProtos:
+    return append(wire, attribute.types, &Parser::type);
+  case AttributeType::Undefined:
+    return;
+  }
+}

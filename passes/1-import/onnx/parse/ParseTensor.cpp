@@ -1,0 +1,212 @@
+//===- ParseTensor.cpp - constants, in whichever field they are -----------===//
+
+#include "passes/1-import/onnx/parse/Parser.h"
+
+#include "passes/1-import/onnx/model/Error.h"
+
+using namespace pcc::onnx;
+
+namespace {
+
+/// How a typed data field of TensorProto holds elements.
+struct TypedField {
+  uint32_t field = 0;
+  /// Bytes of raw_data that one value of the field becomes; complex elements
+  /// are two values, 4-bit elements half a value.
+  unsigned valueBytes = 0;
+  /// The values are 4 or 8 bytes in the file too, so that packed they are
+  /// raw_data already.
+  bool fixed = false;
+};
+
+} // namespace
+
+static bool isTypedField(uint32_t field) {
+  return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
+}
+
+/// The field that holds elements of `type` if raw_data does not.
+static TypedField typedFieldOf(DataType type) {
+  switch (type) {
+  case DataType::Float:
+  case DataType::Complex64:
+    return {4, 4, /*fixed=*/true};
+  case DataType::Double:
+  case DataType::Complex128:
+    return {10, 8, /*fixed=*/true};
+  case DataType::Int64:
+    return {7, 8, false};
+  case DataType::UInt64:
+    return {11, 8, false};
+  case DataType::UInt32:
+    return {11, 4, false};
+  case DataType::String:
+  case DataType::Undefined:
+    return {};
+  default:
+    return {5, std::max(bitWidth(type) / 8, 1u), false};
+  }
+}
+
+/// Appends the low `size` bytes of `value`.
+static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
+  raw.append(reinterpret_cast<const char *>(&value), size);
+}
+
+/// Appends the elements of one occurrence of a typed field to `raw`.
+static void appendElements(const Wire &wire, const TypedField &typed,
+                           std::string &raw) {
+  if (!wire.hasBytes()) {
+    if (wire.fixedSize() != (typed.fixed ? typed.valueBytes : 0))
+      throw WireError{"field " + std::to_string(wire.field()) +
+                      " of a tensor has a wire type that is not that of ONNX"};
+    return appendBytes(raw, wire.scalar(), typed.valueBytes);
+  }
+  if (typed.fixed) {
+    raw += wire.bytes();
+    return;
+  }
+  std::vector<int64_t> values;
+  wire.appendIntegers(values);
+  raw.reserve(raw.size() + values.size() * typed.valueBytes);
+  for (int64_t value : values)
+    appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
+}
+
+/// Brings the typed data fields of `message` into raw form: a view where the
+/// one occurrence is that already, else decoded bytes.
+void Parser::typedElements(std::string_view message, Tensor &tensor) {
+  const TypedField typed = typedFieldOf(tensor.dataType);
+  std::string decoded;
+  std::string_view viewed;
+  bool first = true;
+  for (Wire wire(message); wire.next();) {
+    if (!isTypedField(wire.field()))
+      continue;
+    if (wire.hasBytes() && wire.bytes().empty())
+      continue;
+    if (wire.field() != typed.field)
+      throw Refusal{"tensor " + quoted(tensor.name) + " of type " +
+                    typeName(tensor.dataType) + " has elements in field " +
+                    std::to_string(wire.field())};
+    if (first && typed.fixed && wire.hasBytes()) {
+      viewed = wire.bytes();
+    } else {
+      decoded += viewed;
+      viewed = {};
+      appendElements(wire, typed, decoded);
+    }
+    first = false;
+  }
+  if (!decoded.empty())
+    viewed = storage.keep(std::move(decoded));
+  if (viewed.empty())
+    return;
+  if (!tensor.raw.empty())
+    throw Refusal{"tensor " + quoted(tensor.name) +
+                  " has both raw and typed elements"};
+  tensor.raw = viewed;
+}
+
+void Parser::tensor(std::string_view message, Tensor &tensor) {
+  Level level(*this);
+  bool hasTyped = false;
+  bool isExternal = false;
+  ExternalLocation location;
+  for (Wire wire(message); wire.next();) {
+    hasTyped |= isTypedField(wire.field());
+    switch (wire.field()) {
+    case 1:
+      wire.appendIntegers(tensor.dims);
+      break;
+    case 2:
+      tensor.dataType = static_cast<DataType>(wire.integer());
+      break;
+    case 3:
+      throw Refusal{"tensor " + quoted(tensor.name) + " is a segment"};
+    case 6:
+      tensor.strings.push_back(wire.bytes());
+      break;
+    case 8:
+      tensor.name = wire.bytes();
+      break;
+    case 9:
+      tensor.raw = wire.bytes();
+      break;
+    case 13:
+      externalEntry(wire.bytes(), location);
+      break;
+    case 14:
+      isExternal = wire.integer() == 1;
+      break;
+    case 16:
+      append(wire, tensor.metadata, &Parser::metadata);
+      break;
+    default:
+      break;
+    }
+  }
+  if (isExternal)
+    tensor.external = location;
+  if (hasTyped)
+    typedElements(message, tensor);
+  checkTensor(tensor);
+}
+
+void Parser::externalEntry(std::string_view message,
+                           ExternalLocation &location) {
+  MetadataEntry entry;
+  metadata(message, entry);
+  if (entry.key == "location")
+    location.location = entry.value;
+  else if (entry.key == "offset")
+    location.offset = entry.value;
+  else if (entry.key == "length")
+    location.length = entry.value;
+}
+
+void Parser::checkTensor(const Tensor &tensor) const {
+  const auto refuse = [&](const std::string &claim) {
+    throw Refusal{"tensor " + quoted(tensor.name) + " " + claim};
+  };
+  if (tensor.dims.size() > limits.rank)
+    refuse("has more than " + std::to_string(limits.rank) + " dims, got " +
+           std::to_string(tensor.dims.size()));
+  const std::optional<uint64_t> elements = numElements(tensor.dims);
+  if (!elements)
+    refuse("has a negative dim or too many elements");
+  if (tensor.dataType == DataType::String) {
+    if (tensor.strings.size() != *elements || !tensor.raw.empty() ||
+        tensor.external)
+      refuse("needs " + std::to_string(*elements) + " strings, got " +
+             std::to_string(tensor.strings.size()));
+    return;
+  }
+  if (!tensor.strings.empty())
+    refuse("of type " + typeName(tensor.dataType) + " has strings");
+  if (bitWidth(tensor.dataType) == 0)
+    return;
+  const std::optional<uint64_t> bytes = byteSize(tensor.dataType, tensor.dims);
+  if (!bytes)
+    refuse("has too many elements");
+  if (tensor.external && !tensor.raw.empty())
+    refuse("is external and has elements too");
+  if (!tensor.external && tensor.raw.size() != *bytes)
+    refuse("needs " + std::to_string(*bytes) + " bytes, got " +
+           std::to_string(tensor.raw.size()));
+}
+
+void Parser::sparseTensor(std::string_view message, SparseTensor &tensor) {
+  Level level(*this);
+  for (Wire wire(message); wire.next();) {
+    if (wire.field() == 1)
+      tensor.values = {}, this->tensor(wire.bytes(), tensor.values);
+    else if (wire.field() == 2)
+      tensor.indices = {}, this->tensor(wire.bytes(), tensor.indices);
+    else if (wire.field() == 3)
+      wire.appendIntegers(tensor.dims);
+  }
+  if (!numElements(tensor.dims))
+    throw Refusal{"sparse tensor " + quoted(tensor.values.name) +
+                  " has a negative dim or too many elements"};
+}

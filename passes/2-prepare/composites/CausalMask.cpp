@@ -1,0 +1,273 @@
+//===- CausalMask.cpp - does a mask hide what comes later? ----------------===//
+//
+// Exports make the mask of constants, or by comparing positions:
+//
+//   compare le [.., 1, S] of keys, [.., S, 1] of queries
+//   select of that, 0, lowest number
+//
+// The elements are looked at in two parts, t > s and t ≤ s. Constants are those
+// of the graph: nobody reads weights, which larger initializers are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/2-prepare/composites/CausalMask.h"
+#include "passes/2-prepare/match/Match.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+/// How many ops the search goes back.
+static constexpr int maxDepth = 12;
+
+/// Larger constants are not read.
+static constexpr int64_t mostElements = 1 << 24;
+
+static constexpr double lowestHalf = -65504;
+
+namespace {
+enum class Part : uint8_t { Later, Others };
+enum class Is : uint8_t { False, True, Infinite, Low, Zero };
+} // namespace
+
+static bool holds(double element, Is what) {
+  switch (what) {
+  case Is::False:
+  case Is::Zero:
+    return element == 0;
+  case Is::True:
+    return element != 0;
+  case Is::Infinite:
+    return element == -HUGE_VAL;
+  case Is::Low:
+    return element <= lowestHalf;
+  }
+  return false;
+}
+
+static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit(index, element)` until it returns false. Returns whether it
+/// never did, and the elements could be read.
+static bool allElements(DenseElementsAttr dense,
+                        llvm::function_ref<bool(int64_t, double)> visit) {
+  if (!dense || dense.getNumElements() > mostElements)
+    return false;
+  int64_t index = 0;
+  if (isa<FloatType>(dense.getElementType())) {
+    for (APFloat value : dense.getValues<APFloat>()) {
+      bool ignored;
+      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                    &ignored);
+      if (!visit(index++, value.convertToDouble()))
+        return false;
+    }
+    return true;
+  }
+  for (const APInt &value : dense.getValues<APInt>())
+    if (!visit(index++, dense.getElementType().isInteger(1)
+                            ? static_cast<double>(value.getZExtValue())
+                            : static_cast<double>(value.getSExtValue())))
+      return false;
+  return true;
+}
+
+/// Sizes of the dims of queries and keys; 1 where there are none.
+static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
+  return {shape.size() < 2 ? 1 : shape[shape.size() - 2],
+          shape.empty() ? 1 : shape.back()};
+}
+
+static bool isConstant(ConstantOp op, Is what, Part region) {
+  auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
+  // A dim of size 1 stands for all of its indices.
+  const bool isWhole = rows > 1 && columns > 1;
+  return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
+                     [&, rows = rows, columns = columns](int64_t i, double x) {
+                       const int64_t s = i / columns % rows, t = i % columns;
+                       return (isWhole && (t > s) != (region == Part::Later)) ||
+                              holds(x, what);
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// first + step · i along one of the last two dims.
+struct Positions {
+  double first = 0, step = 0;
+};
+} // namespace
+
+/// The positions that `value` counts along its last dim (`ofKeys`) or the one
+/// before it, if all others repeat.
+static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
+  if (dim < 0)
+    return {};
+  if (auto iota = definedBy<IotaOp>(value))
+    return static_cast<int64_t>(iota.getDim()) == dim
+               ? std::optional(Positions{0, 1})
+               : std::nullopt;
+  auto constant = definedBy<ConstantOp>(value);
+  if (!constant || tensorType(value).getNumElements() != shape[dim] ||
+      shape[dim] < 2)
+    return {};
+  SmallVector<double> elements;
+  if (!allElements(dyn_cast<DenseElementsAttr>(constant.getValue()),
+                   [&](int64_t, double x) {
+                     elements.push_back(x);
+                     return true;
+                   }))
+    return {};
+  Positions positions{elements[0], elements[1] - elements[0]};
+  for (size_t i = 1; i < elements.size(); ++i)
+    if (elements[i] - elements[i - 1] != positions.step)
+      return {};
+  return positions;
+}
+
+static bool compares(Predicate predicate, double a, double b) {
+  switch (predicate) {
+  case Predicate::Equal:
+    return a == b;
+  case Predicate::Less:
+    return a < b;
+  case Predicate::LessOrEqual:
+    return a <= b;
+  case Predicate::Greater:
+    return a > b;
+  case Predicate::GreaterOrEqual:
+    return a >= b;
+  }
+  return false;
+}
+
+/// Keys and queries count alike, so that only t - s matters, and an order does
+/// not change its mind between the ends of a part.
+static bool isCompare(CompareOp op, Is what, Part region, int64_t size) {
+  if (op.getPredicate() == Predicate::Equal)
+    return false;
+  for (bool keysFirst : {true, false}) {
+    auto keys = positionsOf(op->getOperand(keysFirst ? 0 : 1), true),
+         queries = positionsOf(op->getOperand(keysFirst ? 1 : 0), false);
+    if (!keys || !queries || keys->step != queries->step)
+      continue;
+    auto [from, to] = region == Part::Later
+                          ? std::pair<int64_t, int64_t>(1, size - 1)
+                          : std::pair<int64_t, int64_t>(1 - size, 0);
+    for (int64_t distance : {from, to}) {
+      const double key =
+                       keys->first + keys->step * static_cast<double>(distance),
+                   query = queries->first;
+      const bool result = keysFirst ? compares(op.getPredicate(), key, query)
+                                    : compares(op.getPredicate(), query, key);
+      if (!holds(result, what))
+        return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Whether all elements of masks of `size` keys in one part are something.
+struct Search {
+  Part region;
+  int64_t size;
+
+  bool all(Value value, Is what, int depth = maxDepth) const {
+    auto of = [&](Value operand, Is other) {
+      return all(operand, other, depth - 1);
+    };
+    Operation *op = value.getDefiningOp();
+    if (!op || depth == 0 || op->hasAttr(pinnedName))
+      return false;
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return isConstant(constant, what, region);
+    if (auto compare = dyn_cast<CompareOp>(op))
+      return isCompare(compare, what, region, size);
+    if (isa<BroadcastOp>(op) || keepsLastDims(op))
+      return of(op->getOperand(0), what);
+    if (isa<NotOp>(op))
+      return of(op->getOperand(0), opposite(what));
+    if (isa<AndOp, OrOp>(op))
+      return combined(op, (what == Is::False) == isa<AndOp>(op),
+                      [&](Value operand) { return of(operand, what); });
+    if (isa<AddOp>(op))
+      return isSum(op, what, of);
+    if (auto select = dyn_cast<SelectOp>(op)) {
+      const bool isTrue = of(select.getCondition(), Is::True),
+                 isFalse = !isTrue && of(select.getCondition(), Is::False);
+      return (isFalse || of(select.getOnTrue(), what)) &&
+             (isTrue || of(select.getOnFalse(), what));
+    }
+    return false;
+  }
+
+private:
+  /// −∞ and anything is −∞; a low number only if nothing is added to it.
+  static bool isSum(Operation *op, Is what,
+                    llvm::function_ref<bool(Value, Is)> of) {
+    Value a = op->getOperand(0), b = op->getOperand(1);
+    auto isLowAnd = [&](Value low, Value other) {
+      return of(low, Is::Low) && (of(other, Is::Zero) || of(other, Is::Low));
+    };
+    switch (what) {
+    case Is::Infinite:
+      return of(a, what) || of(b, what);
+    case Is::Low:
+      return isLowAnd(a, b) || isLowAnd(b, a);
+    case Is::Zero:
+      return of(a, what) && of(b, what);
+    default:
+      return false;
+    }
+  }
+
+  static bool combined(Operation *op, bool oneIsEnough,
+                       llvm::function_ref<bool(Value)> test) {
+    return oneIsEnough ? llvm::any_of(op->getOperands(), test)
+                       : llvm::all_of(op->getOperands(), test);
+  }
+
+  /// A reshape that adds or drops dims of size 1 in front.
+  static bool keepsLastDims(Operation *op) {
+    if (!isa<ReshapeOp>(op))
+      return false;
+    auto strip = [](ArrayRef<int64_t> shape) {
+      while (!shape.empty() && shape.front() == 1)
+        shape = shape.drop_front();
+      return shape;
+    };
+    return strip(shapeOf(op->getOperand(0))) ==
+           strip(shapeOf(op->getResult(0)));
+  }
+};
+} // namespace
+
+CausalMask pcc::prepare::readCausalMask(Value mask) {
+  auto [rows, columns] = lastSizes(shapeOf(mask));
+  if (rows != columns || rows < 2)
+    return {};
+  const bool isBool = elementTypeOf(mask).isInteger(1);
+  const Search later{Part::Later, rows}, others{Part::Others, rows};
+  CausalMask known;
+  known.keepsOthers = others.all(mask, isBool ? Is::True : Is::Zero);
+  known.hidesLater = later.all(mask, isBool              ? Is::False
+                                     : known.keepsOthers ? Is::Low
+                                                         : Is::Infinite);
+  return known;
+}

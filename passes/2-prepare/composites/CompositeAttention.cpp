@@ -1,0 +1,351 @@
+//===- CompositeAttention.cpp - attention from two matmuls ----------------===//
+//
+//   w = softmax(mask(scale · q kᵀ));  (w is NaN ? 0 : w) · v
+//
+// The scale may sit on q, on k, on both or behind the product. A mask is an
+// addition or a select of a very small number, or several of them. Key heads
+// that are repeated for groups of query heads are read once.
+//
+// A row without visible key is NaN after a softmax and zero in attention: the
+// composite is right if NaN becomes zero, or if no row can be hidden.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/2-prepare/composites/Composites.h"
+#include "passes/2-prepare/composites/MaskRows.h"
+#include "passes/2-prepare/match/Match.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+/// A replacement for hidden scores that absorbs whatever is added to it.
+static constexpr double absorbing = -1e30;
+/// One whose exponential is zero beside any visible score.
+static constexpr double vanishing = -1e9;
+
+namespace {
+/// `keep` of null: `addend` is added. Else scores stay where `keep` is `kept`,
+/// and are `fill` elsewhere.
+struct Mask {
+  Value addend, keep;
+  bool kept = true;
+  double fill = 0;
+};
+
+/// softmax's operand, read backwards to the product of query and key.
+struct Scores {
+  MatmulOp product;
+  double scale = 1;
+  SmallVector<Mask> masks; ///< The last one is applied first.
+  bool clipped = false;    ///< −∞ became a very small number.
+};
+
+struct Heads {
+  Value query, key, value;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reading scores
+//===----------------------------------------------------------------------===//
+
+/// Takes products and quotients with numbers off `value`.
+static Value takeScale(Value value, double &scale) {
+  while (true) {
+    if (auto mul = definedBy<MulOp>(value)) {
+      Value rest = otherOperand(
+          mul, [](Value v) { return uniformValue(v).has_value(); });
+      if (!rest || rest.getType() != value.getType())
+        return value;
+      scale *=
+          *uniformValue(rest == mul.getLhs() ? mul.getRhs() : mul.getLhs());
+      value = rest;
+      continue;
+    }
+    auto div = definedBy<DivOp>(value);
+    auto divisor = div ? uniformValue(div.getRhs()) : std::nullopt;
+    if (!divisor || div.getLhs().getType() != value.getType())
+      return value;
+    scale /= *divisor;
+    value = div.getLhs();
+  }
+}
+
+/// `value` before a cast from a narrower float type.
+static Value beforeWidening(Value value) {
+  auto cast = definedBy<CastOp>(value);
+  if (!cast || !isa<FloatType>(elementTypeOf(cast.getInput())) ||
+      elementTypeOf(cast.getInput()).getIntOrFloatBitWidth() >
+          elementTypeOf(value).getIntOrFloatBitWidth())
+    return value;
+  return cast.getInput();
+}
+
+static std::optional<Scores> readScores(Value value, int depth);
+
+/// Scores with one more mask.
+static std::optional<Scores> masked(Value value, Value result, Mask mask,
+                                    int depth) {
+  if (shapeOf(value) != shapeOf(result))
+    return {};
+  auto scores = readScores(value, depth);
+  if (scores)
+    scores->masks.insert(scores->masks.begin(), mask);
+  return scores;
+}
+
+static std::optional<Scores> readSelect(SelectOp op, int depth) {
+  for (bool kept : {true, false}) {
+    auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
+    if (!fill || *fill > vanishing)
+      continue;
+    Mask mask{Value(), op.getCondition(), kept, *fill};
+    return masked(kept ? op.getOnTrue() : op.getOnFalse(), op.getResult(), mask,
+                  depth);
+  }
+  return {};
+}
+
+/// Masked scores that may not fall below a very small number.
+static std::optional<Scores> readClip(MaxOp op, int depth) {
+  Value value = otherOperand(op, [](Value bound) {
+    return uniformValue(bound).value_or(0) <= absorbing;
+  });
+  auto scores = value && value.getType() == op.getType()
+                    ? readScores(value, depth)
+                    : std::nullopt;
+  if (scores)
+    scores->clipped = true;
+  return scores;
+}
+
+/// A scale behind selects scales what they fill in; one behind a sum is not
+/// read.
+static std::optional<Scores> scaled(std::optional<Scores> scores,
+                                    double scale) {
+  if (!scores || scale <= 0)
+    return {};
+  for (Mask &mask : scores->masks) {
+    mask.fill *= scale;
+    if (mask.addend || mask.fill > vanishing)
+      return {};
+  }
+  scores->scale *= scale;
+  return scores;
+}
+
+static std::optional<Scores> readScores(Value value, int depth) {
+  value = beforeWidening(value);
+  if (depth == 0)
+    return {};
+  if (auto add = definedBy<AddOp>(value)) {
+    for (int i : {0, 1})
+      if (auto scores =
+              masked(add->getOperand(i), add.getResult(),
+                     Mask{add->getOperand(1 - i), Value()}, depth - 1))
+        return scores;
+    return {};
+  }
+  if (auto select = definedBy<SelectOp>(value))
+    return readSelect(select, depth - 1);
+  if (auto clip = definedBy<MaxOp>(value))
+    return readClip(clip, depth - 1);
+  double scale = 1;
+  if (Value rest = takeScale(value, scale); rest != value)
+    return scaled(readScores(rest, depth - 1), scale);
+  Scores scores;
+  scores.product = definedBy<MatmulOp>(value);
+  if (!scores.product || !scores.product->hasOneUse())
+    return {};
+  return scores;
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+/// What the mask does to rows of `rowSize` scores.
+static MaskRows rowsOf(const Mask &mask, int64_t rowSize) {
+  if (mask.addend)
+    return pcc::prepare::rowsOf(mask.addend, rowSize);
+  if (mask.kept)
+    return pcc::prepare::rowsOf(mask.keep, rowSize);
+  auto negated = definedBy<NotOp>(mask.keep);
+  return negated ? pcc::prepare::rowsOf(negated.getInput(), rowSize)
+                 : MaskRows::Unknown;
+}
+
+/// Whether attention does the same as the masks and softmax do.
+static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
+  MaskRows rows = MaskRows::HideNothing;
+  for (const Mask &mask : masks) {
+    bool finite = !mask.addend && std::isfinite(mask.fill);
+    // A finite fill makes a row that is hidden as a whole uniform; only one
+    // that absorbs the scores does so when it is added.
+    if (finite && mask.fill > absorbing &&
+        rowsOf(mask, rowSize) == MaskRows::Unknown)
+      return false;
+    if (!finite)
+      rows = both(rows, rowsOf(mask, rowSize));
+  }
+  return nanIsZero || rows != MaskRows::Unknown;
+}
+
+/// The mask as one operand of attention; null if there is none.
+class MaskBuilder {
+public:
+  MaskBuilder(PatternRewriter &rewriter, Location loc, Type elementType)
+      : rewriter(rewriter), loc(loc), elementType(elementType) {}
+
+  Value build(ArrayRef<Mask> masks) {
+    if (masks.size() == 1 && masks[0].keep && std::isinf(masks[0].fill))
+      return masks[0].kept ? masks[0].keep
+                           : Value(NotOp::create(rewriter, loc, masks[0].keep));
+    Value sum;
+    for (const Mask &mask : llvm::reverse(masks)) {
+      Value addend = converted(asAddend(mask));
+      sum = sum ? Value(AddOp::create(rewriter, loc, sum, addend)) : addend;
+    }
+    return sum;
+  }
+
+private:
+  Value asAddend(const Mask &mask) {
+    if (mask.addend)
+      return mask.addend;
+    Value zero = makeScalar(rewriter, loc, elementType, 0),
+          fill = makeScalar(rewriter, loc, elementType, mask.fill);
+    return SelectOp::create(rewriter, loc, mask.keep, mask.kept ? zero : fill,
+                            mask.kept ? fill : zero);
+  }
+
+  Value converted(Value addend) {
+    if (elementTypeOf(addend) == elementType)
+      return addend;
+    return CastOp::create(rewriter, loc,
+                          RankedTensorType::get(shapeOf(addend), elementType),
+                          addend);
+  }
+
+  PatternRewriter &rewriter;
+  Location loc;
+  Type elementType;
+};
+
+//===----------------------------------------------------------------------===//
+// Heads
+//===----------------------------------------------------------------------===//
+
+/// `heads` with its last two dims swapped if `swapped`.
+static Value oriented(Value heads, bool swapped, PatternRewriter &rewriter) {
+  return swapped ? Value(TransposeOp::create(rewriter, heads.getLoc(), heads,
+                                             ArrayRef<int64_t>{0, 1, 3, 2}))
+                 : heads;
+}
+
+/// [B, K, …] of `heads` [B, K·R, …] that repeats each of K heads R times:
+///   [B, K, …] → [B, K, 1, …] → [B, K, R, …] → [B, K·R, …]
+/// `heads` itself if it is something else.
+static Value beforeRepeat(Value heads) {
+  auto merge = definedBy<ReshapeOp>(heads);
+  auto repeat =
+      merge ? definedBy<BroadcastOp>(merge.getInput()) : BroadcastOp();
+  auto split = repeat ? definedBy<ReshapeOp>(repeat.getInput()) : ReshapeOp();
+  if (!split || shapeOf(split.getInput()).size() != 4 ||
+      shapeOf(repeat).size() != 5)
+    return heads;
+  SmallVector<int64_t> single(shapeOf(split.getInput())), merged(single);
+  int64_t repeats = shapeOf(repeat)[2];
+  single.insert(single.begin() + 2, 1);
+  merged[1] *= repeats;
+  if (shapeOf(split) != ArrayRef(single) || shapeOf(heads) != ArrayRef(merged))
+    return heads;
+  single[2] = repeats;
+  return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
+}
+
+/// Query, key and value as attention wants them; nothing is made unless they
+/// fit each other.
+static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
+                                      double &scale) {
+  Heads heads{takeScale(scores.getLhs(), scale),
+              takeScale(scores.getRhs(), scale), output.getRhs()};
+  for (Value value : {heads.query, heads.key, heads.value})
+    if (shapeOf(value).size() != 4 ||
+        elementTypeOf(value) != elementTypeOf(output))
+      return {};
+  Value key = beforeRepeat(heads.key), value = beforeRepeat(heads.value);
+  if (shapeOf(key)[1] == shapeOf(value)[1])
+    heads.key = key, heads.value = value;
+  auto batch = shapeOf(heads.query)[0];
+  if (shapeOf(heads.key)[0] != batch || shapeOf(heads.value)[0] != batch ||
+      shapeOf(heads.key)[1] != shapeOf(heads.value)[1] ||
+      shapeOf(heads.query)[1] % shapeOf(heads.key)[1] ||
+      shapeOf(output)[0] != batch ||
+      shapeOf(output)[1] != shapeOf(heads.query)[1])
+    return {};
+  return heads;
+}
+
+/// Whether the mask broadcasts to `scores` without making it larger.
+static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
+  auto shape =
+      broadcastShapes(shapeOf(mask.addend ? mask.addend : mask.keep), scores);
+  return succeeded(shape) && ArrayRef<int64_t>(*shape) == scores;
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// The softmax that `weights` are; `nanIsZero` tells whether its NaNs become
+/// zeros. Null if somebody else needs one of the steps.
+static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
+  auto narrowed = definedBy<CastOp>(weights);
+  if (narrowed && narrowed->hasOneUse())
+    weights = narrowed.getInput();
+  auto select = definedBy<SelectOp>(weights);
+  if (select) {
+    auto test = definedBy<IsNanOp>(select.getCondition());
+    nanIsZero = test && isUniform(select.getOnTrue(), 0) &&
+                test.getInput() == select.getOnFalse();
+    if (!nanIsZero || !select->hasOneUse() || !test->hasOneUse())
+      return {};
+    weights = select.getOnFalse();
+  }
+  auto softmax = definedBy<SoftmaxOp>(weights);
+  unsigned uses = nanIsZero ? 2 : 1;
+  return softmax && softmax.getResult().hasNUses(uses) ? softmax : SoftmaxOp();
+}
+
+static Value attention(MatmulOp output, PatternRewriter &rewriter) {
+  bool nanIsZero = false;
+  SoftmaxOp softmax = output.getTransposeLhs()
+                          ? SoftmaxOp()
+                          : readWeights(output.getLhs(), nanIsZero);
+  if (!softmax || shapeOf(softmax).size() != 4 || softmax.getDim() != 3)
+    return {};
+  auto scores = readScores(softmax.getInput(), /*depth=*/6);
+  if (!scores || scores->product.getTransposeLhs())
+    return {};
+  auto heads = readHeads(scores->product, output, scores->scale);
+  auto shape = shapeOf(softmax);
+  if (!heads ||
+      !isSafe(scores->masks, nanIsZero && !scores->clipped, shape.back()) ||
+      !llvm::all_of(scores->masks,
+                    [&](const Mask &mask) { return fits(mask, shape); }))
+    return {};
+  Value mask = MaskBuilder(rewriter, output.getLoc(), elementTypeOf(output))
+                   .build(scores->masks);
+  return AttentionOp::create(
+      rewriter, output.getLoc(), heads->query,
+      oriented(heads->key, !scores->product.getTransposeRhs(), rewriter),
+      oriented(heads->value, output.getTransposeRhs(), rewriter), mask,
+      APFloat(scores->scale), /*causal=*/false, APFloat(0.0));
+}
+
+void pcc::prepare::addAttention(RewritePatternSet &patterns) {
+  addRewrites(patterns, attention);
+}

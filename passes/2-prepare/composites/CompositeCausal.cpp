@@ -1,0 +1,34 @@
+//===- CompositeCausal.cpp - attention that only sees what came before ----===//
+//
+//   attention query, key, value mask (t ≤ s)  →  attention query, key, value
+//                                                {causal}
+//
+// A mask that hides more is kept beside it: what `causal` says need not be
+// computed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/2-prepare/composites/CausalMask.h"
+#include "passes/2-prepare/composites/Composites.h"
+#include "passes/2-prepare/match/Match.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
+  if (op.getCausal() || !op.getMask() ||
+      shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])
+    return {};
+  const CausalMask mask = readCausalMask(op.getMask());
+  if (!mask.hidesLater)
+    return {};
+  return AttentionOp::create(rewriter, op.getLoc(), op.getQuery(), op.getKey(),
+                             op.getValue(),
+                             mask.keepsOthers ? Value() : op.getMask(),
+                             op.getScale(), /*causal=*/true, op.getSoftcap());
+}
+
+void pcc::prepare::addCausal(RewritePatternSet &patterns) {
+  addRewrites(patterns, causalAttention);
+}

@@ -1,0 +1,142 @@
+//===- CompositeRotary.cpp - rotary embedding from halves -----------------===//
+//
+//   x · cos + r · sin     with, for x = [a, b] along the last dim,
+//                         r = [−b, a],
+//   interleaved, for x = [a0, b0, a1, b1, …]:
+//                         r = [−b0, a0, −b1, a1, …]
+//
+// x may itself be a slice: a part of each head, or of what a fused projection
+// gives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/2-prepare/composites/Composites.h"
+#include "passes/2-prepare/match/Match.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+namespace {
+/// A value as a slice of another one; the whole of itself if it is none.
+struct View {
+  explicit View(Value value) : root(value), sizes(shapeOf(value)) {
+    starts.assign(sizes.size(), 0);
+    steps.assign(sizes.size(), 1);
+    auto slice = definedBy<SliceOp>(value);
+    if (!slice)
+      return;
+    root = slice.getInput();
+    starts.assign(slice.getStarts().begin(), slice.getStarts().end());
+    steps.assign(slice.getSteps().begin(), slice.getSteps().end());
+  }
+
+  /// Elements first, first + step, … of the last dim: half of them.
+  View half(int64_t first, int64_t step) const {
+    View result = *this;
+    result.starts.back() += first * steps.back();
+    result.sizes.back() /= 2;
+    result.steps.back() *= step;
+    return result;
+  }
+
+  bool operator==(const View &other) const {
+    return root == other.root && starts == other.starts &&
+           sizes == other.sizes && steps == other.steps;
+  }
+
+  Value root;
+  SmallVector<int64_t> starts, sizes, steps;
+};
+
+/// The two values that a concat along the last dim joins, the first negated.
+struct Turned {
+  Value negated, plain;
+};
+} // namespace
+
+static std::optional<Turned> turned(Value value) {
+  auto concat = definedBy<ConcatOp>(value);
+  if (!concat || concat.getInputs().size() != 2 ||
+      concat.getDim() + 1 != shapeOf(value).size())
+    return {};
+  auto neg = definedBy<NegOp>(concat.getInputs()[0]);
+  if (!neg)
+    return {};
+  return Turned{neg.getInput(), concat.getInputs()[1]};
+}
+
+/// `value` without a new last dim of size 1; null if that is not what it is.
+static Value withoutLastDim(Value value) {
+  auto reshape = definedBy<ReshapeOp>(value);
+  if (!reshape || shapeOf(value).empty() || shapeOf(value).back() != 1 ||
+      shapeOf(value).drop_back() != shapeOf(reshape.getInput()))
+    return {};
+  return reshape.getInput();
+}
+
+/// The same for pairs: reshape([…, n, 2] to […, 2n]) of a concat.
+static std::optional<Turned> turnedPairs(Value value) {
+  auto merge = definedBy<ReshapeOp>(value);
+  auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
+  if (!concat || concat.getInputs().size() != 2 ||
+      shapeOf(merge.getInput()).size() != shapeOf(value).size() + 1 ||
+      concat.getDim() != shapeOf(value).size())
+    return {};
+  Value first = withoutLastDim(concat.getInputs()[0]),
+        second = withoutLastDim(concat.getInputs()[1]);
+  if (!first || !second)
+    return {};
+  if (auto neg = definedBy<NegOp>(first))
+    return Turned{neg.getInput(), second};
+  return {};
+}
+
+/// The x and its turned copy where `interleaved` says which elements pair.
+static bool isTurned(Value x, const Turned &found, bool interleaved) {
+  int64_t size = shapeOf(x).back(), half = size / 2;
+  if (size % 2)
+    return false;
+  View view(x);
+  View low = interleaved ? view.half(0, 2) : view.half(0, 1),
+       high = interleaved ? view.half(1, 2) : view.half(half, 1);
+  return View(found.negated) == high && View(found.plain) == low;
+}
+
+static bool broadcastsTo(Value table, Value x) {
+  auto shape = broadcastShapes(shapeOf(table), shapeOf(x));
+  return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);
+}
+
+/// The rotary that `straight` = x · cos and `crossed` = r · sin add up to, with
+/// x and r at given places of the products.
+static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
+                        PatternRewriter &rewriter) {
+  if (x.getType() != op.getType() || shapeOf(x).empty() ||
+      !broadcastsTo(cos, x) || !broadcastsTo(sin, x))
+    return {};
+  for (bool interleaved : {false, true}) {
+    auto found = interleaved ? turnedPairs(r) : turned(r);
+    if (found && isTurned(x, *found, interleaved))
+      return RotaryOp::create(rewriter, op.getLoc(), x, cos, sin, interleaved);
+  }
+  return {};
+}
+
+static Value rotary(AddOp op, PatternRewriter &rewriter) {
+  auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
+  if (!lhs || !rhs)
+    return {};
+  for (auto [straight, crossed] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+    for (int i : {0, 1})
+      for (int j : {0, 1})
+        if (Value result = makeRotary(
+                op, straight->getOperand(i), straight->getOperand(1 - i),
+                crossed->getOperand(j), crossed->getOperand(1 - j), rewriter))
+          return result;
+  return {};
+}
+
+void pcc::prepare::addRotary(RewritePatternSet &patterns) {
+  addRewrites(patterns, rotary);
+}

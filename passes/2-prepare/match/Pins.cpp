@@ -1,0 +1,42 @@
+//===- Pins.cpp - values that the user has named --------------------------===//
+
+#include "passes/2-prepare/match/Pins.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/2-prepare/match/Match.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+using namespace pcc::prepare;
+
+/// Whether a seed "NAME=[…]" names `name`; NAME may be a glob. What is wrong
+/// with a seed is reported where it is used.
+static bool names(StringRef seed, StringRef name) {
+  StringRef pattern = seed.rsplit('=').first;
+  if (pattern == name)
+    return true;
+  auto glob = llvm::GlobPattern::create(pattern);
+  if (!glob) {
+    llvm::consumeError(glob.takeError());
+    return false;
+  }
+  return glob->match(name);
+}
+
+Pins::Pins(func::FuncOp function) : function(function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  auto seeds =
+      module ? module->getAttrOfType<ArrayAttr>("dist.seeds") : ArrayAttr();
+  if (!seeds)
+    return;
+  for (Operation &op : function.front())
+    if (auto name = op.getAttrOfType<StringAttr>(nameName))
+      if (llvm::any_of(seeds.getAsRange<StringAttr>(), [&](StringAttr seed) {
+            return names(seed.getValue(), name.getValue());
+          }))
+        op.setAttr(pinnedName, UnitAttr::get(op.getContext()));
+}
+
+Pins::~Pins() {
+  for (Operation &op : function.front())
+    op.removeAttr(pinnedName);
+}

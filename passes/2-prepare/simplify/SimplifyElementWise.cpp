@@ -1,0 +1,200 @@
+//===- SimplifyElementWise.cpp - element-wise ops that do little ----------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/simplify/Simplifications.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+//===----------------------------------------------------------------------===//
+// Neutral operands
+//===----------------------------------------------------------------------===//
+
+/// `value` if it already has the type of `op`, else null.
+static Value ifSameType(Operation *op, Value value) {
+  return value && value.getType() == op->getResult(0).getType() ? value
+                                                                : Value();
+}
+
+/// Ops that equal their other operand where one is `neutral`, on either side.
+template <typename Op, int neutral>
+static Value dropNeutral(Op op, PatternRewriter &) {
+  return ifSameType(op, otherOperand(op, [](Value value) {
+                      return isUniform(value, neutral);
+                    }));
+}
+
+/// Ops that equal their first operand where the second one is `neutral`.
+template <typename Op, int neutral>
+static Value dropNeutralRight(Op op, PatternRewriter &) {
+  return isUniform(op.getRhs(), neutral) ? ifSameType(op, op.getLhs())
+                                         : Value();
+}
+
+/// -(-x), not(not(x))
+template <typename Op> static Value dropDouble(Op op, PatternRewriter &) {
+  auto inner = definedBy<Op>(op.getInput());
+  return inner ? inner.getInput() : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Powers
+//===----------------------------------------------------------------------===//
+
+/// Powers that are products or roots.
+static Value expandPower(PowOp op, PatternRewriter &rewriter) {
+  Value x = op.getLhs();
+  auto exponent = uniformValue(op.getRhs());
+  if (!exponent || x.getType() != op.getType() ||
+      !isa<FloatType>(elementTypeOf(x)))
+    return {};
+  Location loc = op.getLoc();
+  if (*exponent == 1)
+    return x;
+  if (*exponent == 0.5)
+    return SqrtOp::create(rewriter, loc, x);
+  if (*exponent == -1)
+    return ReciprocalOp::create(rewriter, loc, x);
+  if (*exponent != 2 && *exponent != 3)
+    return {};
+  Value square = MulOp::create(rewriter, loc, x, x);
+  return *exponent == 2 ? square
+                        : Value(MulOp::create(rewriter, loc, square, x));
+}
+
+//===----------------------------------------------------------------------===//
+// Casts
+//===----------------------------------------------------------------------===//
+
+/// Whether each value of `from` is one of `to`.
+static bool holds(Type to, Type from) {
+  if (from.isInteger(1))
+    return true;
+  auto toFloat = dyn_cast<FloatType>(to), fromFloat = dyn_cast<FloatType>(from);
+  if (toFloat && fromFloat)
+    return to == from ||
+           (toFloat.getWidth() > fromFloat.getWidth() &&
+            toFloat.getWidth() >= 32 && fromFloat.getWidth() >= 16);
+  if (fromFloat || !from.isIntOrIndex())
+    return false;
+  if (toFloat)
+    return from.getIntOrFloatBitWidth() < toFloat.getFPMantissaWidth();
+  return to.isUnsignedInteger() == from.isUnsignedInteger() &&
+         to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth();
+}
+
+/// cast(cast(x)) where the inner one loses nothing.
+static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
+  auto inner = definedBy<CastOp>(op.getInput());
+  if (!inner || !holds(elementTypeOf(inner), elementTypeOf(inner.getInput())))
+    return {};
+  if (inner.getInput().getType() == op.getType())
+    return inner.getInput();
+  return CastOp::create(rewriter, op.getLoc(), op.getType(), inner.getInput());
+}
+
+//===----------------------------------------------------------------------===//
+// Selects
+//===----------------------------------------------------------------------===//
+
+static Value broadcastTo(Value value, Type type, Location loc,
+                         PatternRewriter &rewriter) {
+  return value.getType() == type
+             ? value
+             : Value(BroadcastOp::create(rewriter, loc, type, value));
+}
+
+static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
+  Value chosen;
+  if (auto condition = uniformValue(op.getCondition()))
+    chosen = *condition != 0 ? op.getOnTrue() : op.getOnFalse();
+  else if (op.getOnTrue() == op.getOnFalse())
+    chosen = op.getOnTrue();
+  return chosen ? broadcastTo(chosen, op.getType(), op.getLoc(), rewriter)
+                : Value();
+}
+
+static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
+  auto negated = definedBy<NotOp>(op.getCondition());
+  if (!negated)
+    return {};
+  return SelectOp::create(rewriter, op.getLoc(), negated.getInput(),
+                          op.getOnFalse(), op.getOnTrue());
+}
+
+//===----------------------------------------------------------------------===//
+// Broadcasts
+//===----------------------------------------------------------------------===//
+
+bool pcc::prepare::isElementWise(Operation *op) {
+  return isa<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp, ErfOp,
+             SigmoidOp, ReluOp, SoftplusOp, SinOp, CosOp, TanOp, AsinOp, AcosOp,
+             AtanOp, SinhOp, CoshOp, AsinhOp, AcoshOp, AtanhOp, FloorOp, CeilOp,
+             RoundOp, SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp,
+             DivOp, PowOp, MaxOp, MinOp, AndOp, OrOp, XorOp, BitAndOp, BitOrOp,
+             BitXorOp, ModOp, CompareOp, SelectOp, CastOp, GeluOp, RandomOp>(
+      op);
+}
+
+/// What `value` repeats: the input of a broadcast, or the scalar of a splat.
+static Value unrepeated(Value value, PatternRewriter &rewriter) {
+  if (auto broadcast = definedBy<BroadcastOp>(value))
+    return broadcast.getInput();
+  auto constant = definedBy<ConstantOp>(value);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                        : DenseElementsAttr();
+  if (!dense || !dense.isSplat() || shapeOf(value).empty() || dense.empty())
+    return value;
+  auto scalar = tensorType(value).clone(ArrayRef<int64_t>());
+  return ConstantOp::create(rewriter, value.getLoc(), scalar,
+                            dense.resizeSplat(scalar));
+}
+
+namespace {
+/// Element-wise ops broadcast by themselves: they take what their operands
+/// repeat. Where all operands repeat along a dim, the result is repeated
+/// instead.
+struct AbsorbBroadcasts : RewritePattern {
+  explicit AbsorbBroadcasts(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isElementWise(op))
+      return failure();
+    SmallVector<Value> operands;
+    SmallVector<int64_t> shape;
+    for (Value operand : op->getOperands()) {
+      operands.push_back(unrepeated(operand, rewriter));
+      shape = *broadcastShapes(shape, shapeOf(operands.back()));
+    }
+    if (llvm::equal(operands, op->getOperands()))
+      return failure();
+    auto type = tensorType(op->getResult(0));
+    if (type.getShape() == ArrayRef(shape)) {
+      rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
+      return success();
+    }
+    Operation *small = rewriter.clone(*op);
+    small->setOperands(operands);
+    small->getResult(0).setType(type.clone(shape));
+    small->removeAttr(nameName);
+    small->removeAttr(pinnedName);
+    return replaceNamed(
+        op,
+        BroadcastOp::create(rewriter, op->getLoc(), type, small->getResult(0)),
+        rewriter);
+  }
+};
+} // namespace
+
+void pcc::prepare::addElementWiseSimplifications(RewritePatternSet &patterns) {
+  addRewrites(patterns, dropNeutral<AddOp, 0>, dropNeutral<MulOp, 1>,
+              dropNeutral<AndOp, 1>, dropNeutral<OrOp, 0>,
+              dropNeutralRight<SubOp, 0>, dropNeutralRight<DivOp, 1>);
+  addRewrites(patterns, dropDouble<NegOp>, dropDouble<NotOp>, expandPower,
+              composeCasts, decideSelect, swapNegatedSelect);
+  patterns.add<AbsorbBroadcasts>(patterns.getContext());
+}

@@ -1,0 +1,61 @@
+//===- SimplifyFolds.cpp - computes what is known -------------------------===//
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/simplify/Simplifications.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+/// Whether a cast rounds floats.
+static bool isNarrowing(CastOp op) {
+  auto from = dyn_cast<FloatType>(elementTypeOf(op.getInput()));
+  auto to = dyn_cast<FloatType>(elementTypeOf(op));
+  return from && to && to.getWidth() < from.getWidth();
+}
+
+bool pcc::prepare::isFoldWanted(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return false;
+  if (auto cast = dyn_cast<CastOp>(op); cast && isNarrowing(cast))
+    return false;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return broadcast.getType().getRank() <= 1 ||
+           broadcast.getType().getNumElements() <=
+               tensorType(broadcast.getInput()).getNumElements();
+  return true;
+}
+
+namespace {
+struct Fold : RewritePattern {
+  explicit Fold(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> results;
+    if (!isFoldWanted(op) || failed(rewriter.tryFold(op, results)) ||
+        results.empty())
+      return failure();
+    if (results.size() == 1)
+      return replaceNamed(op, results.front(), rewriter);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+} // namespace
+
+void pcc::prepare::addFolds(RewritePatternSet &patterns) {
+  patterns.add<Fold>(patterns.getContext());
+}
+
+LogicalResult pcc::prepare::foldAll(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  addFolds(patterns);
+  return applyPatternsGreedily(
+      function, std::move(patterns),
+      GreedyRewriteConfig().enableFolding(false).setMaxIterations(
+          GreedyRewriteConfig::kNoLimit));
+}

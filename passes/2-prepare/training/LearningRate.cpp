@@ -1,0 +1,80 @@
+//===- LearningRate.cpp - how fast a step may go --------------------------===//
+
+#include "passes/2-prepare/training/LearningRate.h"
+#include "passes/2-prepare/training/LossExpression.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::prepare;
+
+using Schedule = LearningRateSchedule;
+
+/// Empty, or what is wrong.
+static std::string check(const Schedule &schedule) {
+  const bool falls = schedule.kind != Schedule::Constant;
+  if (schedule.warmup < 0 || schedule.final < 0)
+    return "warmup and final must not be negative";
+  if (falls && schedule.steps <= schedule.warmup)
+    return "steps=N, with N above warmup, must say when it has fallen";
+  return {};
+}
+
+std::optional<Schedule> pcc::prepare::parseSchedule(StringRef text,
+                                                    std::string &error) {
+  auto form = parseLoss(text, error);
+  if (!form)
+    return std::nullopt;
+  const int kind = llvm::StringSwitch<int>(form->name)
+                       .Case("constant", Schedule::Constant)
+                       .Case("linear", Schedule::Linear)
+                       .Case("cosine", Schedule::Cosine)
+                       .Default(-1);
+  if (kind < 0 || !form->values.empty()) {
+    error = "it is none of constant, linear and cosine";
+    return std::nullopt;
+  }
+  Schedule schedule{static_cast<Schedule::Kind>(kind)};
+  for (auto &[name, value] : form->settings) {
+    double *field = llvm::StringSwitch<double *>(name)
+                        .Case("warmup", &schedule.warmup)
+                        .Case("steps", &schedule.steps)
+                        .Case("final", &schedule.final)
+                        .Default(nullptr);
+    if (!field) {
+      error = "it has no setting '" + name + "'";
+      return std::nullopt;
+    }
+    *field = value;
+  }
+  error = check(schedule);
+  return error.empty() ? std::optional(schedule) : std::nullopt;
+}
+
+/// From 0, where the fall begins, to 1, where it ends.
+static Value fallen(StepBuilder &b, Value step, const Schedule &schedule) {
+  Value since = b.add(step, -schedule.warmup);
+  Value share = b.mul(since, 1 / (schedule.steps - schedule.warmup));
+  share = b.make<graph::MaxOp>(share, b.scalarLike(share, 0));
+  return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
+}
+
+Value pcc::prepare::buildShare(StepBuilder &b, Value step,
+                               const Schedule &schedule) {
+  Value share;
+  if (schedule.kind != Schedule::Constant) {
+    Value height = b.subFrom(1, fallen(b, step, schedule));
+    if (schedule.kind == Schedule::Cosine)
+      height =
+          b.mul(b.subFrom(1, b.make<graph::CosOp>(b.mul(height, M_PI))), 0.5);
+    share = b.add(b.mul(height, 1 - schedule.final), schedule.final);
+  }
+  if (schedule.warmup > 0) {
+    Value grown = b.mul(b.add(step, 1), 1 / schedule.warmup);
+    grown = b.make<graph::MinOp>(grown, b.scalarLike(grown, 1));
+    share = share ? b.mul(share, grown) : grown;
+  }
+  return share;
+}

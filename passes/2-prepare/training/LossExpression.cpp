@@ -1,0 +1,47 @@
+//===- LossExpression.cpp - what the user calls the loss ------------------===//
+
+#include "passes/2-prepare/training/LossExpression.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace llvm;
+using namespace pcc::prepare;
+
+/// Reads "name=number" into the settings, "name" into the values. Empty, or
+/// what is wrong.
+static std::string addArgument(StringRef text, LossExpression &loss) {
+  auto [name, number] = text.split('=');
+  name = name.trim();
+  if (name.empty())
+    return "an argument is empty";
+  if (!text.contains('=')) {
+    loss.values.push_back(name.str());
+    return {};
+  }
+  double value = 0;
+  if (number.trim().getAsDouble(value))
+    return "'" + number.trim().str() + "' is no number for '" + name.str() +
+           "'";
+  if (!loss.settings.insert({name.str(), value}).second)
+    return "'" + name.str() + "' is given twice";
+  return {};
+}
+
+std::optional<LossExpression> pcc::prepare::parseLoss(StringRef text,
+                                                      std::string &error) {
+  text = text.trim();
+  LossExpression loss;
+  const size_t open = text.find('(');
+  loss.name = text.take_front(open).trim().str();
+  if (loss.name.empty() || (open != StringRef::npos && !text.ends_with(")"))) {
+    error = "it is neither NAME nor FUNCTION(VALUE, ..., SETTING=NUMBER, ...)";
+    return std::nullopt;
+  }
+  if (open == StringRef::npos)
+    return loss;
+  SmallVector<StringRef> arguments;
+  text.drop_front(open + 1).drop_back().split(arguments, ',');
+  for (StringRef argument : arguments)
+    if (error = addArgument(argument, loss); !error.empty())
+      return std::nullopt;
+  return loss;
+}

@@ -1,0 +1,93 @@
+//===- LossScale.cpp - keep small gradients in the range of f16 -----------===//
+
+#include "passes/2-prepare/training/LossScale.h"
+#include "passes/2-prepare/training/LossExpression.h"
+#include "passes/2-prepare/training/Precision.h"
+#include "passes/2-prepare/training/State.h"
+#include "passes/2-prepare/training/Training.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::prepare;
+
+static bool isPositive(double number) {
+  return std::isfinite(number) && number > 0;
+}
+
+/// "dynamic" or "dynamic(SETTING=NUMBER, ...)"
+static std::optional<LossScale> parseDynamic(StringRef text,
+                                             std::string &error) {
+  auto form = parseLoss(text, error);
+  if (!form)
+    return std::nullopt;
+  if (form->name != "dynamic" || !form->values.empty()) {
+    error = "it is neither a number nor dynamic(initial=X, interval=N)";
+    return std::nullopt;
+  }
+  LossScale scale;
+  for (auto &[name, value] : form->settings) {
+    double *field = llvm::StringSwitch<double *>(name)
+                        .Case("initial", &scale.initial)
+                        .Case("interval", &scale.interval)
+                        .Default(nullptr);
+    if (!field) {
+      error = "it has no setting '" + name + "'";
+      return std::nullopt;
+    }
+    *field = value;
+  }
+  if (isPositive(scale.initial) && isPositive(scale.interval))
+    return scale;
+  error = "initial and interval must be positive";
+  return std::nullopt;
+}
+
+std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
+  auto request = TrainingRequest::of(module);
+  auto precision = module->getAttrOfType<TypeAttr>(precisionName);
+  StringRef text = request ? request->text("loss_scale") : "";
+  if (text.empty())
+    return precision && precision.getValue().isF16()
+               ? std::optional(LossScale())
+               : std::nullopt;
+  LossScale scale;
+  if (text.getAsDouble(scale.initial))
+    return parseDynamic(text, error);
+  scale.isDynamic = false;
+  if (isPositive(scale.initial))
+    return scale;
+  error = "it must be positive";
+  return std::nullopt;
+}
+
+static graph::ParameterOp scaleState(StepBuilder &b, ModuleOp module,
+                                     double initial) {
+  return stateParameter(module, lossScaleName,
+                        RankedTensorType::get({}, b.getF32Type()), initial);
+}
+
+Value LossScale::build(StepBuilder &b, ModuleOp module) const {
+  return isDynamic ? read(b, scaleState(b, module, initial))
+                   : b.scalar(b.getF32Type(), initial);
+}
+
+void LossScale::update(StepBuilder &b, ModuleOp module, Value isFinite) const {
+  if (!isDynamic)
+    return;
+  auto state = scaleState(b, module, initial);
+  auto counter = stateParameter(module, finiteStepsName,
+                                RankedTensorType::get({}, b.getI64Type()));
+  Value scale = read(b, state), count = b.add(read(b, counter), 1);
+  Value isDue = b.compare(graph::Predicate::GreaterOrEqual, count,
+                          b.scalarLike(count, interval));
+  Value grown = b.select(isDue, b.mul(scale, 2), scale);
+  Value none = b.scalarLike(count, 0);
+  b.makeOp<graph::SetParameterOp>(state.getSymName(),
+                                  b.select(isFinite, grown, b.mul(scale, 0.5)));
+  b.makeOp<graph::SetParameterOp>(
+      counter.getSymName(),
+      b.select(isFinite, b.select(isDue, none, count), none));
+}

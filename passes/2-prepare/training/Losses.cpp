@@ -1,0 +1,140 @@
+//===- Losses.cpp - the losses that a model can be trained on -------------===//
+
+#include "passes/2-prepare/training/Losses.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+static double settingOr(const LossExpression &expression,
+                        const std::string &name, double otherwise) {
+  auto it = expression.settings.find(name);
+  return it == expression.settings.end() ? otherwise : it->second;
+}
+
+/// Sums of many terms need f32 at least.
+static Value widened(StepBuilder &b, Value value) {
+  Type type = tensorType(value).getElementType();
+  return type.getIntOrFloatBitWidth() < 32 ? b.cast(value, b.getF32Type())
+                                           : value;
+}
+
+//===----------------------------------------------------------------------===//
+// Mean squared error
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType sameAsOutput(RankedTensorType output) {
+  return isa<FloatType>(output.getElementType()) ? output : RankedTensorType();
+}
+
+static Value meanSquaredError(StepBuilder &b, Value output, Value labels,
+                              const LossExpression &) {
+  Value difference = b.sub(widened(b, output), widened(b, labels));
+  auto count = static_cast<double>(tensorType(output).getNumElements());
+  return b.mul(b.sum(b.square(difference)), 1 / count);
+}
+
+//===----------------------------------------------------------------------===//
+// Cross entropy
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType classIndices(RankedTensorType output) {
+  if (output.getRank() == 0 || !isa<FloatType>(output.getElementType()))
+    return {};
+  return RankedTensorType::get(output.getShape().drop_back(),
+                               IntegerType::get(output.getContext(), 64));
+}
+
+namespace {
+/// The terms of one cross entropy. `scores` is [..., classes], labels and all
+/// terms are [...].
+class CrossEntropy {
+public:
+  CrossEntropy(StepBuilder &builder, Value scores, Value labels,
+               const LossExpression &expression)
+      : b(builder), scores(widened(builder, scores)),
+        lastDim(tensorType(scores).getRank() - 1), expression(expression) {
+    Value ignore =
+        b.scalar(b.getI64Type(), settingOr(expression, "ignore_index", -100));
+    ignored = b.compare(Predicate::Equal, labels, ignore);
+    // Class 0 stands in for labels that name none.
+    Value index = b.select(ignored, b.scalar(b.getI64Type(), 0), labels);
+    SmallVector<int64_t> shape(tensorType(labels).getShape());
+    shape.push_back(1);
+    indices = b.reshape(index, shape);
+    logProb = b.make<LogSoftmaxOp>(this->scores, lastDim);
+  }
+
+  /// Over the labels that count, of which there may be none.
+  Value mean() {
+    Value one = b.scalar(b.getF32Type(), 1), zero = b.scalar(b.getF32Type(), 0);
+    Value count = b.sum(b.select(ignored, zero, one));
+    Value term = perLabel();
+    Value masked = b.select(ignored, b.scalarLike(term, 0), term);
+    return b.div(b.sum(masked),
+                 b.cast(count, tensorType(term).getElementType()));
+  }
+
+private:
+  /// (1 - e) * -log p[label] + e * mean over classes of -log p
+  /// (Szegedy et al. 2016), plus z * log²(sum of exp) (Chowdhery et al. 2022).
+  Value perLabel() {
+    const double smoothing = settingOr(expression, "label_smoothing", 0),
+                 zLoss = settingOr(expression, "z_loss", 0);
+    Value chosen = ofLabel(logProb);
+    Value term = b.mul(chosen, smoothing - 1);
+    if (smoothing != 0)
+      term = b.sub(term, b.mul(b.reduce(ReduceKind::Mean, logProb,
+                                        static_cast<int64_t>(lastDim)),
+                               smoothing));
+    if (zLoss != 0)
+      term =
+          b.add(term, b.mul(b.square(b.sub(ofLabel(scores), chosen)), zLoss));
+    return term;
+  }
+
+  Value ofLabel(Value values) {
+    return b.reshape(b.make<GatherElementsOp>(values, indices, lastDim),
+                     tensorType(ignored).getShape());
+  }
+
+  StepBuilder &b;
+  Value scores;
+  uint64_t lastDim;
+  const LossExpression &expression;
+  Value ignored, indices, logProb;
+};
+} // namespace
+
+static Value crossEntropy(StepBuilder &b, Value output, Value labels,
+                          const LossExpression &expression) {
+  return CrossEntropy(b, output, labels, expression).mean();
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static ArrayRef<Loss> losses() {
+  static constexpr StringRef ofClasses[] = {"ignore_index", "label_smoothing",
+                                            "z_loss"};
+  static const Loss table[] = {
+      {"cross_entropy", ofClasses, classIndices, crossEntropy},
+      {"mse", {}, sameAsOutput, meanSquaredError},
+  };
+  return table;
+}
+
+const Loss *pcc::prepare::findLoss(StringRef name) {
+  const auto *found = llvm::find_if(
+      losses(), [&](const Loss &loss) { return loss.name == name; });
+  return found == losses().end() ? nullptr : found;
+}
+
+std::string pcc::prepare::lossNames() {
+  return llvm::join(
+      llvm::map_range(losses(), [](const Loss &l) { return l.name.str(); }),
+      ", ");
+}

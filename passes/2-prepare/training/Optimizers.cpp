@@ -1,0 +1,94 @@
+//===- Optimizers.cpp - how a weight follows from its gradient ------------===//
+
+#include "passes/2-prepare/training/Optimizers.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::prepare;
+
+/// The gradient of the loss with the squares of the weight added.
+static Value withDecay(StepBuilder &b, const UpdateInputs &in) {
+  return in.decay == 0 ? in.gradient
+                       : b.add(in.gradient, b.mul(in.weight, in.decay));
+}
+
+/// v = momentum v + g, w = w - rate v
+static Value sgd(StepBuilder &b, const TrainingRequest &request,
+                 const UpdateInputs &in) {
+  Value direction = withDecay(b, in);
+  if (const double momentum = request.number("momentum", 0); momentum != 0) {
+    direction = b.add(b.mul(in.state("momentum"), momentum), direction);
+    in.keep("momentum", direction);
+  }
+  return b.sub(in.weight, b.mul(direction, in.rate));
+}
+
+/// 1 - beta^step, in f64: beta near 1 leaves few digits.
+static Value bias(StepBuilder &b, double beta, Value step) {
+  return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
+}
+
+/// Kingma and Ba 2015; the bias corrections are scalars, as in PyTorch:
+///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
+///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+static Value adamStep(StepBuilder &b, const TrainingRequest &request,
+                      const UpdateInputs &in, Value gradient, Value weight) {
+  const double beta1 = request.number("beta1", 0.9),
+               beta2 = request.number("beta2", 0.999),
+               epsilon = request.number("eps", 1e-8);
+  Value first =
+      b.add(b.mul(in.state("exp_avg"), beta1), b.mul(gradient, 1 - beta1));
+  Value second = b.add(b.mul(in.state("exp_avg_sq"), beta2),
+                       b.mul(b.square(gradient), 1 - beta2));
+  in.keep("exp_avg", first);
+  in.keep("exp_avg_sq", second);
+  Type type = graph::tensorType(in.weight).getElementType();
+  Value rate = b.div(b.cast(in.rate, b.getF64Type()), bias(b, beta1, in.step));
+  Value root = b.cast(b.sqrt(bias(b, beta2, in.step)), type);
+  Value divisor = b.add(b.div(b.sqrt(second), root), epsilon);
+  return b.sub(weight, b.mul(b.div(first, divisor), b.cast(rate, type)));
+}
+
+static Value adam(StepBuilder &b, const TrainingRequest &request,
+                  const UpdateInputs &in) {
+  return adamStep(b, request, in, withDecay(b, in), in.weight);
+}
+
+/// The decay does not go through the averages (Loshchilov and Hutter 2019).
+static Value adamW(StepBuilder &b, const TrainingRequest &request,
+                   const UpdateInputs &in) {
+  Value weight = in.weight;
+  if (in.decay != 0)
+    weight = b.mul(weight, b.subFrom(1, b.mul(in.rate, in.decay)));
+  return adamStep(b, request, in, in.gradient, weight);
+}
+
+/// Duchi, Hazan and Singer 2011:
+///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
+static Value adagrad(StepBuilder &b, const TrainingRequest &request,
+                     const UpdateInputs &in) {
+  Value gradient = withDecay(b, in);
+  Value sum = b.add(in.state("sum"), b.square(gradient));
+  in.keep("sum", sum);
+  Value rate = in.rate;
+  if (const double decay = request.number("lr_decay", 0); decay != 0) {
+    Value slower = b.add(b.mul(b.add(in.step, -1), decay), 1);
+    rate = b.cast(b.div(b.cast(rate, b.getF64Type()), slower),
+                  graph::tensorType(in.weight).getElementType());
+  }
+  Value divisor = b.add(b.sqrt(sum), request.number("eps", 1e-10));
+  return b.sub(in.weight, b.mul(b.div(gradient, divisor), rate));
+}
+
+const Optimizer *pcc::prepare::findOptimizer(StringRef name) {
+  static constexpr Optimizer table[] = {
+      {"sgd", 1e-3, 0, sgd},
+      {"adam", 1e-3, 0, adam},
+      {"adamw", 1e-3, 1e-2, adamW},
+      {"adagrad", 1e-2, 0, adagrad},
+  };
+  const auto *found = llvm::find_if(table, [&](const Optimizer &optimizer) {
+    return optimizer.name == name;
+  });
+  return found == std::end(table) ? nullptr : found;
+}

@@ -1,0 +1,163 @@
+//===- BundleTest.cpp - bundles as their users see them -------------------===//
+
+#include "passes/7-emit/Emit.h"
+#include "runtime/program/Inspect.h"
+#include "runtime/program/ProgramImage.h"
+#include "runtime/program/Seal.h"
+#include "test/passes/7-emit/program/Modules.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::test;
+namespace fs = std::filesystem;
+
+namespace {
+class BundleTest : public testing::Test {
+protected:
+  BundleTest() {
+    loadDialects(context);
+    folder = testing::TempDir() + "pcc-bundle-test-" + std::to_string(getpid());
+    fs::create_directories(folder);
+  }
+  ~BundleTest() override { fs::remove_all(folder); }
+
+  runtime::Status write(const std::string &name,
+                        const std::string &text = twoStages) {
+    auto module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+    return emit::writeBundle(*module, {folder + "/" + name});
+  }
+
+  static std::string contents(const fs::path &path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::vector<std::string> listing() const {
+    std::vector<std::string> names;
+    for (const auto &entry : fs::directory_iterator(folder))
+      names.push_back(entry.path().filename());
+    return names;
+  }
+
+  MLIRContext context;
+  std::string folder;
+};
+} // namespace
+
+TEST_F(BundleTest, RanksOfAPositionAreOneFile) {
+  runtime::Status status = write("b");
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(fs::equivalent(folder + "/b/rank-000", folder + "/b/rank-001"));
+  EXPECT_FALSE(fs::equivalent(folder + "/b/rank-001", folder + "/b/rank-002"));
+  EXPECT_TRUE(fs::exists(folder + "/b/run"));
+  EXPECT_TRUE(runtime::checkSeal(folder + "/b/rank-003").ok());
+  EXPECT_EQ(listing(), std::vector<std::string>{"b"});
+}
+
+TEST_F(BundleTest, EqualModulesGiveEqualBytes) {
+  ASSERT_TRUE(write("a").ok());
+  ASSERT_TRUE(write("b").ok());
+  for (const auto &entry : fs::directory_iterator(folder + "/a"))
+    EXPECT_EQ(contents(entry.path()),
+              contents(folder + "/b/" + entry.path().filename().string()))
+        << entry.path();
+}
+
+/// The kernels of all positions are compiled together.
+TEST_F(BundleTest, AnExecutableHoldsOnlyKernelsThatItCalls) {
+  const std::string call = R"mlir(
+    %y = rank.launch @used(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>)mlir";
+  const std::string used = R"mlir(
+  rank.kernel @used(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {extent = 4 : i64} {
+    %y = graph.neg %x : tensor<4x8xf32>
+    rank.yield %y : tensor<4x8xf32>
+  })mlir";
+  const std::string unused = R"mlir(
+  rank.kernel @unused(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {extent = 4 : i64} {
+    %y = graph.exp %x : tensor<4x8xf32>
+    %z = graph.tanh %y : tensor<4x8xf32>
+    rank.yield %z : tensor<4x8xf32>
+  })mlir";
+  const auto withKernels = [&](const std::string &kernels) {
+    std::string text = oneRank(call);
+    return text.insert(text.find("  func.func"), kernels);
+  };
+  ASSERT_TRUE(write("one", withKernels(used)).ok());
+  ASSERT_TRUE(write("two", withKernels(used + unused)).ok());
+  EXPECT_EQ(fs::file_size(folder + "/one/rank-000"),
+            fs::file_size(folder + "/two/rank-000"));
+}
+
+TEST_F(BundleTest, AnExecutableStartsAndLoads) {
+  ASSERT_TRUE(write("b").ok());
+  const std::string rank = folder + "/b/rank-000";
+  const std::string asRank = "PCC_RANK=0 PCC_WORLD_SIZE=4 PCC_LOCAL_RANK=0 ";
+  const int status =
+      std::system((asRank + rank + " --help > /dev/null").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  void *handle = dlopen(rank.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(handle) << dlerror();
+  const auto *image = static_cast<const runtime::ProgramImage *>(
+      dlsym(handle, "pcc_program_image"));
+  ASSERT_TRUE(image);
+  EXPECT_GT(image->programBytes, 0u);
+  dlclose(handle);
+}
+
+TEST_F(BundleTest, ABundleIsReplaced) {
+  ASSERT_TRUE(write("b").ok());
+  std::ofstream(folder + "/b/stray") << "x";
+  ASSERT_TRUE(write("b").ok());
+  EXPECT_FALSE(fs::exists(folder + "/b/stray"));
+}
+
+TEST_F(BundleTest, WhatIsNoBundleStays) {
+  fs::create_directory(folder + "/data");
+  std::ofstream(folder + "/data/file") << "x";
+  EXPECT_EQ(write("data").code(), runtime::InputOutput);
+  EXPECT_TRUE(fs::exists(folder + "/data/file"));
+  EXPECT_EQ(listing(), std::vector<std::string>{"data"});
+}
+
+TEST_F(BundleTest, FailureLeavesNothing) {
+  EXPECT_EQ(write("no/such/folder").code(), runtime::InputOutput);
+  EXPECT_EQ(
+      write("b", oneRank("%y = graph.softmax %x over 1 : tensor<4x8xf32>"))
+          .code(),
+      runtime::Unsupported);
+  EXPECT_TRUE(listing().empty());
+}
+
+/// In what type and by what a value is reduced is what its op says.
+TEST_F(BundleTest, AReductionSaysItsTypeAndKind) {
+  std::string model = twoStages;
+  for (size_t at; (at = model.find("xf32>")) != std::string::npos;)
+    model.replace(at, 5, "xbf16>");
+  model.replace(model.find("partial sum"), 11, "partial max");
+  runtime::Status status = write("b", model);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_NE(contents(folder + "/b/bundle.json")
+                .find(R"("dtype":"bf16","reduction":"max","local_bytes":32,)"),
+            std::string::npos);
+}
+
+TEST_F(BundleTest, InspectSaysWhatEveryRankHolds) {
+  ASSERT_TRUE(write("b").ok());
+  std::string text;
+  runtime::Status status = runtime::inspectBundle(
+      {.bundle = folder + "/b", .rank = 3, .json = true}, text);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_NE(text.find(R"("coordinates":{"pp":1,"tp":1})"), std::string::npos);
+  EXPECT_NE(text.find(R"("runs":[[[8,16]],[[0,8]]])"), std::string::npos);
+  // The output of both microbatches.
+  EXPECT_NE(text.find(R"("runs":[[[0,4]],[[0,8]]])"), std::string::npos);
+  EXPECT_NE(text.find(R"("kind":"all_reduce","axes":["tp"])"),
+            std::string::npos);
+}
