@@ -22,7 +22,7 @@ if(PCC_BUILD_FUZZERS)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Everything includes by path from the root: "passes/plan/StageCut.h". Generated headers mirror the tree below the build.
+# Everything includes by path from the root: "passes/plan/stage/StageCut.h". Generated headers mirror the tree below the build.
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 set(LLVM_TABLEGEN_FLAGS -I${CMAKE_SOURCE_DIR} -I${MLIR_INCLUDE_DIRS})
 

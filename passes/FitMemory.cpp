@@ -7,9 +7,9 @@
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/4-shard/StoredWeights.h"
+#include "passes/4-shard/policy/StoredWeights.h"
 #include "passes/7-emit/MemoryUse.h"
-#include "passes/plan/DividedWeights.h"
+#include "passes/plan/search/DividedWeights.h"
 
 #include <set>
 

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/2-prepare/training/Training.h"
-#include "passes/plan/Schedules.h"
+#include "passes/plan/schedule/Schedules.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <charconv>

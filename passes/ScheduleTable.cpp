@@ -1,7 +1,7 @@
 //===- ScheduleTable.cpp - --schedule FILE.csv ----------------------------===//
 
 #include "passes/ScheduleTable.h"
-#include "passes/plan/ScheduleFile.h"
+#include "passes/plan/schedule/ScheduleFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace pcc;

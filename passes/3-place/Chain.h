@@ -5,7 +5,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/plan/StageCut.h"
+#include "passes/plan/stage/StageCut.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 

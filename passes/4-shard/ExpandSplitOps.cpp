@@ -1,9 +1,9 @@
 //===- ExpandSplitOps.cpp - make the exchange inside an op visible --------===//
 
 #include "dialects/dist/Decision.h"
-#include "passes/4-shard/Expansions.h"
 #include "passes/4-shard/Passes.h"
-#include "passes/4-shard/Stripes.h"
+#include "passes/4-shard/expand/Expansions.h"
+#include "passes/4-shard/graph/Stripes.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "expand-split-ops"

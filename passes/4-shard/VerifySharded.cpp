@@ -2,7 +2,7 @@
 
 #include "dialects/dist/ShardingText.h"
 #include "passes/4-shard/Passes.h"
-#include "passes/4-shard/Recorded.h"
+#include "passes/4-shard/graph/Recorded.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-sharded"

@@ -5,7 +5,7 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "mlir/IR/Builders.h"
-#include "passes/plan/Reshard.h"
+#include "passes/plan/reshard/Reshard.h"
 
 namespace pcc::localize {
 

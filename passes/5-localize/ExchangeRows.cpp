@@ -15,8 +15,8 @@
 #include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/5-localize/Position.h"
-#include "passes/plan/ClusterPrices.h"
-#include "passes/plan/ReshardMove.h"
+#include "passes/plan/reshard/ClusterPrices.h"
+#include "passes/plan/reshard/ReshardMove.h"
 
 namespace pcc::localize {
 #define GEN_PASS_DEF_EXCHANGEROWS

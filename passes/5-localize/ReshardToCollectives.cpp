@@ -6,7 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/5-localize/CollectiveSteps.h"
 #include "passes/5-localize/Passes.h"
-#include "passes/plan/ClusterPrices.h"
+#include "passes/plan/reshard/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "reshard-to-collectives"

@@ -4,7 +4,7 @@
 #define PCC_PASSES_6_SCHEDULE_ACTIONTABLE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/plan/Schedules.h"
+#include "passes/plan/schedule/Schedules.h"
 
 namespace pcc::schedule {
 

@@ -6,8 +6,8 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/plan/Cluster.h"
-#include "passes/plan/Recompute.h"
+#include "passes/plan/cluster/Cluster.h"
+#include "passes/plan/memory/Recompute.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 

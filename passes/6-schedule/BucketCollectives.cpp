@@ -5,9 +5,9 @@
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"
-#include "passes/plan/Buckets.h"
-#include "passes/plan/ClusterPrices.h"
-#include "passes/plan/ReshardMove.h"
+#include "passes/plan/memory/Buckets.h"
+#include "passes/plan/reshard/ClusterPrices.h"
+#include "passes/plan/reshard/ReshardMove.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DebugLog.h"
 

@@ -5,7 +5,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
 #include "passes/6-schedule/StageParts.h"
-#include "passes/plan/Hoist.h"
+#include "passes/plan/memory/Hoist.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "hoist-shared"

@@ -1,7 +1,7 @@
 //===- RecordedTable.cpp - a schedule that a user wrote -------------------===//
 
 #include "passes/6-schedule/RecordedTable.h"
-#include "passes/plan/ScheduleFile.h"
+#include "passes/plan/schedule/ScheduleFile.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -4,7 +4,7 @@
 #define PCC_PASSES_6_SCHEDULE_RECORDEDTABLE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/plan/Action.h"
+#include "passes/plan/schedule/Action.h"
 
 #include <optional>
 

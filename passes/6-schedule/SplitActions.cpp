@@ -5,8 +5,8 @@
 #include "passes/6-schedule/Passes.h"
 #include "passes/6-schedule/RecordedTable.h"
 #include "passes/6-schedule/StageParts.h"
-#include "passes/plan/ScheduleFile.h"
-#include "passes/plan/Schedules.h"
+#include "passes/plan/schedule/ScheduleFile.h"
+#include "passes/plan/schedule/Schedules.h"
 #include "llvm/Support/DebugLog.h"
 
 #include <map>

@@ -1,8 +1,8 @@
 //===- VerifyScheduled.cpp - the gate of phase 6-schedule -----------------===//
 
 #include "passes/6-schedule/Passes.h"
-#include "passes/plan/Rendezvous.h"
-#include "passes/plan/ScheduleCheck.h"
+#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/ScheduleCheck.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DebugLog.h"
 

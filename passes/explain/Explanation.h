@@ -7,7 +7,7 @@
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "passes/explain/FoundLint.h"
 #include "passes/explain/ValueStory.h"
-#include "passes/plan/Cluster.h"
+#include "passes/plan/cluster/Cluster.h"
 
 namespace pcc::explain {
 

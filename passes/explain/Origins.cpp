@@ -3,8 +3,8 @@
 #include "passes/explain/Origins.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/4-shard/Places.h"
-#include "passes/4-shard/StrategySpace.h"
+#include "passes/4-shard/search/Places.h"
+#include "passes/4-shard/search/StrategySpace.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -5,7 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/4-shard/Places.h"
+#include "passes/4-shard/search/Places.h"
 #include "passes/explain/Origins.h"
 #include "llvm/Support/GlobPattern.h"
 

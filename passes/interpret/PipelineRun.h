@@ -6,7 +6,7 @@
 #include "passes/interpret/FunctionRun.h"
 #include "passes/interpret/Inputs.h"
 #include "passes/interpret/StageValue.h"
-#include "passes/plan/Action.h"
+#include "passes/plan/schedule/Action.h"
 
 namespace pcc::interpret {
 

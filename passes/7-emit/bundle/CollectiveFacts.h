@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_BUNDLE_COLLECTIVEFACTS_H
 
 #include "passes/7-emit/program/ModelFacts.h"
-#include "passes/plan/Cluster.h"
+#include "passes/plan/cluster/Cluster.h"
 
 #include <nlohmann/json_fwd.hpp>
 

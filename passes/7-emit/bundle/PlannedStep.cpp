@@ -5,8 +5,8 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "passes/7-emit/program/FlopCounter.h"
-#include "passes/plan/Cluster.h"
-#include "passes/plan/SimulateMessages.h"
+#include "passes/plan/cluster/Cluster.h"
+#include "passes/plan/schedule/SimulateMessages.h"
 #include "runtime/timeline/TimelineMemory.h"
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/KernelPlan.h"
 #include "passes/7-emit/program/ConstantBytes.h"
-#include "passes/plan/Arena.h"
+#include "passes/plan/memory/Arena.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -3,8 +3,8 @@
 #include "passes/7-emit/program/ModelFacts.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/IndexChecks.h"
-#include "passes/plan/Reshard.h"
-#include "passes/plan/ReshardMove.h"
+#include "passes/plan/reshard/Reshard.h"
+#include "passes/plan/reshard/ReshardMove.h"
 
 using namespace mlir;
 using namespace pcc;

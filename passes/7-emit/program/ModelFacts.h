@@ -9,7 +9,7 @@
 #include "passes/7-emit/program/EarlyReductions.h"
 #include "passes/7-emit/program/Prefetches.h"
 #include "passes/7-emit/program/RankMesh.h"
-#include "passes/plan/Exchanges.h"
+#include "passes/plan/schedule/Exchanges.h"
 
 namespace pcc::emit {
 

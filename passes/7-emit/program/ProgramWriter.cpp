@@ -7,7 +7,7 @@
 #include "passes/7-emit/program/FlopCounter.h"
 #include "passes/7-emit/program/IndexChecks.h"
 #include "passes/7-emit/program/InstructionTable.h"
-#include "passes/plan/Cluster.h"
+#include "passes/plan/cluster/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <deque>

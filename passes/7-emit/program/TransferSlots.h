@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_TRANSFERSLOTS_H
 
 #include "passes/7-emit/program/ModelFacts.h"
-#include "passes/plan/Arena.h"
+#include "passes/plan/memory/Arena.h"
 
 namespace pcc::emit {
 

@@ -10,10 +10,10 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "passes/4-shard/InnerValues.h"
 #include "passes/4-shard/Passes.h"
-#include "passes/4-shard/Recorded.h"
-#include "passes/4-shard/StrategySpace.h"
+#include "passes/4-shard/graph/InnerValues.h"
+#include "passes/4-shard/graph/Recorded.h"
+#include "passes/4-shard/search/StrategySpace.h"
 #include "test/passes/4-shard/RandomFunction.h"
 #include "gtest/gtest.h"
 

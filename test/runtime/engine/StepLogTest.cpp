@@ -1,8 +1,8 @@
 //===- StepLogTest.cpp - what is counted and timed of a step --------------===//
 
 #include "runtime/engine/StepLog.h"
-#include "passes/plan/Schedules.h"
-#include "passes/plan/Simulate.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/Simulate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Timelines: memory over time, and that pictures and traces hold everything
 // once and can be read.
 
-#include "passes/plan/Schedules.h"
-#include "passes/plan/SimulateMessages.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/SimulateMessages.h"
 #include "runtime/timeline/TimelineMemory.h"
 #include "runtime/timeline/TimelineSvg.h"
 #include "runtime/timeline/TimelineTrace.h"

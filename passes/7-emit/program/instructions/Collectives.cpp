@@ -2,7 +2,7 @@
 
 #include "dialects/dist/Target.h"
 #include "passes/7-emit/program/InstructionTable.h"
-#include "passes/plan/ReshardMove.h"
+#include "passes/plan/reshard/ReshardMove.h"
 
 using namespace mlir;
 using namespace pcc;

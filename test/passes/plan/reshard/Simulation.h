@@ -2,7 +2,7 @@
 #ifndef PCC_TEST_PASSES_PLAN_RESHARD_SIMULATION_H
 #define PCC_TEST_PASSES_PLAN_RESHARD_SIMULATION_H
 
-#include "passes/plan/Reshard.h"
+#include "passes/plan/reshard/Reshard.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 //===- ViewTest.cpp - Movements to dims seen through windows --------------===//
-#include "passes/plan/Reshard.h"
+#include "passes/plan/reshard/Reshard.h"
 
 #include <gtest/gtest.h>
 

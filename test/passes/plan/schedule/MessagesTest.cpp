@@ -1,9 +1,9 @@
 // Messages that take part in a simulation: what blocking calls cost, against
 // the published figures, and that messages beside the actions cost nothing.
 
-#include "passes/plan/Rendezvous.h"
-#include "passes/plan/Schedules.h"
-#include "passes/plan/SimulateMessages.h"
+#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/SimulateMessages.h"
 
 #include "gtest/gtest.h"
 

@@ -1,9 +1,9 @@
 // Messages of a pipeline: where exchanges stand, that every schedule with any
 // transfers ends under rendezvous semantics, and that faults are found.
 
-#include "passes/plan/Rendezvous.h"
-#include "passes/plan/Schedules.h"
-#include "passes/plan/SimulateMessages.h"
+#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/SimulateMessages.h"
 
 #include "gtest/gtest.h"
 

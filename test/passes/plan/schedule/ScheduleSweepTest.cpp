@@ -2,10 +2,10 @@
 // stages per position: tables are sound, programs end under rendezvous, idle
 // time and live activations are what the closed forms say.
 
-#include "passes/plan/Rendezvous.h"
-#include "passes/plan/ScheduleCheck.h"
-#include "passes/plan/Schedules.h"
-#include "passes/plan/Simulate.h"
+#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/ScheduleCheck.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/Simulate.h"
 
 #include "gtest/gtest.h"
 

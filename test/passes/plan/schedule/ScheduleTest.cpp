@@ -1,10 +1,10 @@
 // Schedules: the golden tables for four positions and eight microbatches, the
 // makespans that follow from them, and the rules that hold for every size.
 
-#include "passes/plan/ScheduleCheck.h"
-#include "passes/plan/ScheduleFile.h"
-#include "passes/plan/Schedules.h"
-#include "passes/plan/Simulate.h"
+#include "passes/plan/schedule/ScheduleCheck.h"
+#include "passes/plan/schedule/ScheduleFile.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/Simulate.h"
 
 #include "gtest/gtest.h"
 

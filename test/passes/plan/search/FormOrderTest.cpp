@@ -1,6 +1,6 @@
 // In which order forms are made: against all trees of who is made of whom.
 
-#include "passes/plan/FormOrder.h"
+#include "passes/plan/search/FormOrder.h"
 
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 // Variable elimination: against exhaustive search on small graphs, by time on
 // long ones.
 
-#include "passes/plan/Eliminate.h"
+#include "passes/plan/search/Eliminate.h"
 
 #include "gtest/gtest.h"
 

@@ -1,0 +1,374 @@
+//===- ExpandAttention.cpp - attention whose keys go round ----------------===//
+//
+// The dim of queries and that of keys are cut into the c parts of the ring,
+// [c@axis, size]; part p of the queries and part p of the keys are on one rank.
+// In step i the keys have moved by i parts, so that a product batched over the
+// parts is all that is needed:
+//
+//   scores  [B, K, c, R·size, size] = query [B, K, c, R·size, D] · keyᵀ
+//   part p of the queries meets part (p + i) mod c of the keys
+//
+// In stripes (Stripes.h) each part has a piece of each of n stripes, and there
+// are n products: stripe k of the queries meets stripes 0 to k of the keys,
+// c · (k + 1) · size of them in all steps.
+//
+// Rows keep the largest score so far, the sum of their powers and the sum of
+// values weighted by these; both sums shrink when a larger score comes:
+//
+//   top' = max(top, max scores)    power = exp(scores - top')
+//   sum' = sum · exp(top - top') + Σ power
+//   out' = out · exp(top - top') + power · value        result = out / sum
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/4-shard/expand/Expansions.h"
+#include "passes/4-shard/expand/StripedAttention.h"
+#include "passes/4-shard/graph/Ring.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+using graph::Predicate;
+
+namespace {
+/// What rows know after some of the steps.
+struct Rows {
+  Value top, sum, out;
+};
+
+class RingExpansion : StripedAttention {
+public:
+  RingExpansion(const ShardedOp &op, ShardedBuilder &b)
+      : StripedAttention(op, b), ring(op), axes(ringAxes(op)) {
+    auto query = graph::tensorType(attention.getQuery()).getShape(),
+         key = graph::tensorType(attention.getKey()).getShape();
+    batch = query[0];
+    keyHeads = key[1];
+    group = query[1] / key[1];
+    count = dist::numParts(axes);
+    size = llvm::divideCeil(length, count);
+    hides =
+        attention.getMask() || attention.getCausal() || count * size != length;
+  }
+
+  Value expand() {
+    SmallVector<Value> queries, masks, results;
+    makeMask();
+    for (int64_t stripe = 0; stripe < stripes; ++stripe) {
+      queries.push_back(cutQueries(queriesOf(stripe)));
+      masks.push_back(maskOf(stripe));
+    }
+    SmallVector<Value, 2> guests = makeGuests();
+    SmallVector<Rows> rows(stripes);
+    for (int64_t step = 0; step < count; ++step) {
+      // What is next travels while these parts are looked at.
+      SmallVector<Value, 2> next;
+      if (step + 1 < count)
+        for (Value guest : guests)
+          next.push_back(moved(guest));
+      auto [keys, values] = separate(guests);
+      for (int64_t stripe = 0; stripe < stripes; ++stripe) {
+        Value scores = scoresOf(queries[stripe], seenBy(stripe, keys));
+        scores = masked(scores, masks[stripe], step, stripe);
+        rows[stripe] = attend(rows[stripe], scores, seenBy(stripe, values));
+      }
+      guests = next;
+    }
+    for (const Rows &own : rows)
+      results.push_back(finish(own));
+    return joined(results);
+  }
+
+private:
+  static int64_t dimOf(Value value, int64_t dim) {
+    return graph::tensorType(value).getDimSize(dim);
+  }
+
+  Value transpose(Value value, ArrayRef<int64_t> dims) {
+    return b.make<graph::TransposeOp>(value, dims);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Operands
+  //===--------------------------------------------------------------------===//
+
+  /// [B, K·R, length, D] to [B, K, c, R·size, D].
+  Value cutQueries(Value query) {
+    Value whole = b.padDim(query, 2, count * size, 0);
+    const int64_t depth = dimOf(whole, 3);
+    Value cut = b.reshape(whole, {batch, keyHeads, group, count, size, depth});
+    if (group > 1)
+      cut = transpose(cut, {0, 1, 3, 2, 4, 5});
+    return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
+  }
+
+  /// Keys and values as they travel, together where they can: [B, K, n,
+  /// c·size, …].
+  SmallVector<Value, 2> makeGuests() {
+    SmallVector<Value, 2> guests{attention.getKey(), attention.getValue()};
+    if (ringPacks(ring))
+      guests = {
+          b.make<graph::ConcatOp>(ValueRange(guests), b.getI64IntegerAttr(3))};
+    for (Value &guest : guests) {
+      guest =
+          b.reshape(guest, {batch, keyHeads, stripes, length, dimOf(guest, 3)});
+      guest = b.padDim(guest, 3, count * size, 0);
+    }
+    return guests;
+  }
+
+  /// Every rank gets the part of the next one.
+  Value moved(Value guest) {
+    SmallVector<int64_t> from;
+    for (int64_t i = 0; i < count * size; ++i)
+      from.push_back((i + size) % (count * size));
+    return b.takeAlong(guest, 3, from);
+  }
+
+  /// Those of keys and of values.
+  std::pair<Value, Value> separate(ArrayRef<Value> guests) {
+    if (guests.size() == 2)
+      return {guests[0], guests[1]};
+    const int64_t depth = dimOf(attention.getKey(), 3),
+                  width = dimOf(attention.getValue(), 3);
+    return {b.sliceDim(guests[0], 4, 0, depth),
+            b.sliceDim(guests[0], 4, depth, width)};
+  }
+
+  /// Of `guest` the stripes up to `stripe`: [B, K, c, (stripe + 1)·size, D].
+  Value seenBy(int64_t stripe, Value guest) {
+    const int64_t seen = stripe + 1, depth = dimOf(guest, 4);
+    Value value = b.sliceDim(guest, 2, 0, seen);
+    if (seen > 1)
+      value = transpose(
+          b.reshape(value, {batch, keyHeads, seen, count, size, depth}),
+          {0, 1, 3, 2, 4, 5});
+    return b.reshape(value, {batch, keyHeads, count, seen * size, depth});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Masks
+  //===--------------------------------------------------------------------===//
+
+  /// The user's mask as [B, K, R, n, c, size, n, c, size], rows before keys,
+  /// with size 1 where it broadcasts.
+  void makeMask() {
+    mask = attention.getMask();
+    if (!mask)
+      return;
+    SmallVector<int64_t> shape(graph::tensorType(mask).getShape());
+    shape.insert(shape.begin(), 4 - shape.size(), 1);
+    mask = b.reshape(mask, shape);
+    hasRows = shape[2] > 1;
+    hasKeys = shape[3] > 1;
+    // Only the one stripe of an uneven sequence has padding.
+    if (hasRows)
+      mask = b.padDim(mask, 2, stripes * count * size, 0);
+    if (hasKeys)
+      mask = b.padDim(mask, 3, stripes * count * size, 0);
+    const bool hasHeads = shape[1] > 1;
+    SmallVector<int64_t> cut{shape[0], hasHeads ? keyHeads : 1,
+                             hasHeads ? group : 1};
+    for (bool isThere : {hasRows, hasKeys})
+      for (int64_t length : {stripes, count, size})
+        cut.push_back(isThere ? length : 1);
+    mask = b.reshape(mask, cut);
+  }
+
+  /// What the queries of one stripe need of it, [B, K, n, R, rows, keys]; n are
+  /// the pairs of parts if both are cut, else the parts of keys, or those of
+  /// rows.
+  Value maskOf(int64_t stripe) {
+    if (!mask)
+      return {};
+    Value own = mask;
+    if (hasRows)
+      own = b.sliceDim(own, 3, stripe, 1);
+    if (hasKeys)
+      own = b.sliceDim(own, 6, 0, stripe + 1);
+    own = transpose(own, {0, 1, 3, 4, 7, 2, 5, 6, 8});
+    auto size = [&](int64_t dim) { return dimOf(own, dim); };
+    return b.reshape(own, {size(0), size(1), size(3) * size(4), size(5),
+                           size(6), size(7) * size(8)});
+  }
+
+  /// What part p of the queries needs of `own` in `step`.
+  Value maskIn(int64_t step, Value own) {
+    if (!hasKeys)
+      return own;
+    SmallVector<int64_t> from;
+    for (int64_t part = 0; part < count; ++part)
+      from.push_back((hasRows ? part * count : 0) + (part + step) % count);
+    return b.takeAlong(own, 2, from);
+  }
+
+  /// 0, 1, … along one of the six dims of scores, of parts or within a part.
+  Value index(int64_t length, int64_t dim) {
+    dist::DimSharding split;
+    if (dim == 2)
+      split = dist::splitOver(count, axes);
+    return b.iota(length, dim, 6, b.getI64Type(), split);
+  }
+
+  Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
+
+  /// Which keys of `step` the queries of a stripe see, of those in it and
+  /// before it, in the order of tokens; null if all are seen.
+  Value seenInOrder(int64_t step, int64_t stripe) {
+    if (!attention.getCausal())
+      return {};
+    const int64_t before = stripe * size;
+    Value key = index(before + size, 5);
+    if (step == 0) {
+      Value last = index(size, 4);
+      if (before > 0)
+        last = b.make<graph::AddOp>(last, number(before));
+      return b.compare(Predicate::LessOrEqual, key, last);
+    }
+    // Parts that have gone round come before the queries.
+    Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
+                                 number(count - step));
+    return stripe == 0
+               ? hasWrapped
+               : b.make<graph::OrOp>(hasWrapped, b.compare(Predicate::Less, key,
+                                                           number(before)));
+  }
+
+  /// Which keys of `step` are no padding; null if all are. Where the order
+  /// counts, padding comes after all queries.
+  Value isKey(int64_t step) {
+    if (count * size == length || attention.getCausal())
+      return {};
+    Value part = index(count, 2);
+    Value ahead = b.make<graph::AddOp>(part, number(step));
+    Value hasWrapped =
+        b.compare(Predicate::GreaterOrEqual, ahead, number(count));
+    part = b.make<graph::SelectOp>(
+        hasWrapped, b.make<graph::SubOp>(ahead, number(count)), ahead);
+    Value first = b.make<graph::MulOp>(part, number(size));
+    return b.compare(Predicate::Less,
+                     b.make<graph::AddOp>(first, index(size, 5)),
+                     number(length));
+  }
+
+  Value hideUnless(Value visible, Value scores) {
+    return visible ? b.make<graph::SelectOp>(visible, scores,
+                                             b.scalarLike(scores, -HUGE_VAL))
+                   : scores;
+  }
+
+  Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
+    scores = hideUnless(seenInOrder(step, stripe), scores);
+    scores = hideUnless(isKey(step), scores);
+    if (!mask)
+      return scores;
+    Value own = maskIn(step, mask);
+    Type element = graph::tensorType(own).getElementType();
+    if (element.isInteger(1))
+      return hideUnless(own, scores);
+    return b.make<graph::AddOp>(
+        scores, b.cast(own, graph::tensorType(scores).getElementType()));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Steps
+  //===--------------------------------------------------------------------===//
+
+  /// `value` times `factor`. In f32 the factor is a sum of two: what is
+  /// executed in f64 to verify a plan must not see it rounded.
+  Value scaled(Value value, double factor) {
+    Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
+    const double rest = factor - static_cast<float>(factor);
+    if (rest == 0 || graph::tensorType(value).getElementType().isF64())
+      return product;
+    return b.make<graph::AddOp>(
+        product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
+  }
+
+  /// [B, K, c, R, size, keys]
+  Value scoresOf(Value query, Value key) {
+    Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
+                                            /*transpose_rhs=*/true);
+    product = b.reshape(b.widen(product),
+                        {batch, keyHeads, count, group, size, dimOf(key, 3)});
+    product = scaled(product, attention.getScale().convertToDouble());
+    const double cap = attention.getSoftcap().convertToDouble();
+    if (cap <= 0)
+      return product;
+    Value limit = b.scalarLike(product, cap);
+    Value inner = b.make<graph::DivOp>(product, limit);
+    return b.make<graph::MulOp>(b.make<graph::TanhOp>(inner), limit);
+  }
+
+  Rows attend(const Rows &before, Value scores, Value value) {
+    Rows rows;
+    rows.top = b.reduce(graph::ReduceKind::Max, scores, {5});
+    if (before.top)
+      rows.top = b.make<graph::MaxOp>(before.top, rows.top);
+    Value top = rows.top;
+    // Rows that have seen nothing yet.
+    if (hides)
+      top = b.make<graph::SelectOp>(
+          b.compare(Predicate::Greater, top, b.scalarLike(top, -HUGE_VAL)), top,
+          b.scalarLike(top, 0));
+    Value power = b.make<graph::ExpOp>(b.make<graph::SubOp>(scores, top));
+    rows.sum = b.reduce(graph::ReduceKind::Sum, power, {5});
+    rows.out = weighted(power, value);
+    if (before.top) {
+      Value shrink =
+          b.make<graph::ExpOp>(b.make<graph::SubOp>(before.top, top));
+      rows.sum = b.make<graph::AddOp>(b.make<graph::MulOp>(before.sum, shrink),
+                                      rows.sum);
+      rows.out = b.make<graph::AddOp>(b.make<graph::MulOp>(before.out, shrink),
+                                      rows.out);
+    }
+    return rows;
+  }
+
+  /// Σ power · value, [B, K, c, R, size, E].
+  Value weighted(Value power, Value value) {
+    Type element = graph::tensorType(value).getElementType();
+    Value flat =
+        b.reshape(b.cast(power, element),
+                  {batch, keyHeads, count, group * size, dimOf(value, 3)});
+    Value sum = b.make<graph::MatmulOp>(flat, value, /*transpose_lhs=*/false,
+                                        /*transpose_rhs=*/false);
+    return b.reshape(b.widen(sum),
+                     {batch, keyHeads, count, group, size, dimOf(value, 4)});
+  }
+
+  /// [B, K·R, length, E]
+  Value finish(const Rows &rows) {
+    Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
+    if (hides)
+      mean = b.make<graph::SelectOp>(
+          b.compare(Predicate::Greater, rows.sum, b.scalarLike(rows.sum, 0)),
+          mean, b.scalarLike(mean, 0));
+    Value result =
+        b.cast(mean, graph::tensorType(attention.getResult()).getElementType());
+    if (group > 1)
+      result = transpose(result, {0, 1, 3, 2, 4, 5});
+    result = b.reshape(
+        result, {batch, keyHeads * group, count * size, dimOf(result, 5)});
+    return b.sliceDim(result, 2, 0, length);
+  }
+
+  const ShardedOp &ring;
+  dist::SubAxes axes;
+  int64_t batch, keyHeads, group, count, size;
+  bool hides; ///< some row may see nothing in some step
+  Value mask;
+  bool hasRows = false, hasKeys = false; ///< of the mask
+};
+} // namespace
+
+static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
+                                             ShardedBuilder &b) {
+  return {ringAxes(op).empty() ? StripedAttention(op, b).expand()
+                               : RingExpansion(op, b).expand()};
+}
+
+void pcc::shard::addAttentionExpansions(Expansions &expansions) {
+  expansions.add<graph::AttentionOp>(expandAttention);
+}

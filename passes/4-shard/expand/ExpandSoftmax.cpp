@@ -1,0 +1,31 @@
+//===- ExpandSoftmax.cpp - softmaxes along a split dim --------------------===//
+
+#include "passes/4-shard/expand/Expansions.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+/// The maximum and the sum of each row are reduced over the parts:
+///
+///   top = max(x)    sum = Σ exp(x - top)
+///   y = exp(x - top) / sum,  or its logarithm  x - top - log(sum)
+template <typename Op, bool logarithm>
+static SmallVector<Value, 2> expandSoftmax(const ShardedOp &op,
+                                           ShardedBuilder &b) {
+  auto softmax = cast<Op>(op.op);
+  Value x = softmax.getInput();
+  int64_t dim = softmax.getDim();
+  Value top = b.reduce(graph::ReduceKind::Max, x, dim);
+  Value below = b.make<graph::SubOp>(b.widen(x), b.widen(top));
+  Value power = b.make<graph::ExpOp>(below);
+  Value sum = b.reduce(graph::ReduceKind::Sum, power, dim);
+  Value y = logarithm ? b.make<graph::SubOp>(below, b.make<graph::LogOp>(sum))
+                      : b.make<graph::DivOp>(power, sum);
+  return {b.cast(y, graph::tensorType(x).getElementType())};
+}
+
+void pcc::shard::addSoftmaxExpansions(Expansions &expansions) {
+  expansions.add<graph::SoftmaxOp>(expandSoftmax<graph::SoftmaxOp, false>);
+  expansions.add<graph::LogSoftmaxOp>(expandSoftmax<graph::LogSoftmaxOp, true>);
+}

@@ -1,0 +1,34 @@
+//===- AxisRole.cpp - what a mesh axis may split --------------------------===//
+
+#include "passes/4-shard/graph/AxisRole.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace pcc::shard;
+using llvm::StringRef;
+
+AxisRole pcc::shard::roleOf(StringRef axis) {
+  return llvm::StringSwitch<AxisRole>(axis)
+      .Cases({"mb", "dp"}, AxisRole::Batch)
+      .Case("cp", AxisRole::Sequence)
+      .Case("tp", AxisRole::Tensor)
+      .Default(AxisRole::Free);
+}
+
+AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
+  if (role == AxisRole::Batch)
+    return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
+  if (role == AxisRole::Sequence)
+    return divides ? AxisRole::SequenceAndExperts
+                   : AxisRole::SequenceOutsideExperts;
+  return role;
+}
+
+bool pcc::shard::dividesExperts(AxisRole role) {
+  return role == AxisRole::BatchAndExperts ||
+         role == AxisRole::SequenceAndExperts;
+}
+
+bool pcc::shard::knowsExperts(AxisRole role) {
+  return dividesExperts(role) || role == AxisRole::BatchOutsideExperts ||
+         role == AxisRole::SequenceOutsideExperts;
+}

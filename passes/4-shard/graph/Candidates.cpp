@@ -1,0 +1,285 @@
+//===- Candidates.cpp - all that one more axis may do to an op ------------===//
+
+#include "passes/4-shard/graph/Ring.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+using graph::FactorKind;
+
+/// Different reductions of one op cannot be pending at once. Parts that
+/// exchange inner values need their operands reduced.
+static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
+  if (kind == FactorKind::Inner)
+    return !op.through.empty();
+  if (!isReduction(kind))
+    return false;
+  for (auto [factor, split] : llvm::zip_equal(op.rule->factors, op.axes))
+    if (!split.empty() && isReduction(factor.kind) && factor.kind != kind)
+      return true;
+  return kind != FactorKind::Sum && !op.through.empty();
+}
+
+SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
+                                               const dist::SubAxis &axis) {
+  SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
+  const auto ring = ringOf(op);
+  const bool isRing = !ringAxes(op).empty();
+  for (auto [i, factor] : llvm::enumerate(op.rule->factors))
+    if (factor.kind != FactorKind::Whole && !mixesReductions(op, factor.kind) &&
+        !(isRing &&
+          llvm::is_contained(op.rule->operands[0][2], static_cast<int>(i))))
+      strategies.push_back({Strategy::Split, static_cast<int>(i)});
+  if (ring && !isRing && op.axes[ring->queries].empty() && op.through.empty())
+    strategies.push_back({Strategy::Ring, ring->queries});
+  if (op.rule->partialThrough.empty() || op.rule->results.empty() ||
+      !op.innerAxes().empty() || mixesReductions(op, FactorKind::Sum))
+    return strategies;
+  if (op.rule->partialTogether)
+    strategies.push_back({Strategy::Through, -1});
+  else
+    for (int operand : op.rule->partialThrough)
+      strategies.push_back({Strategy::Through, operand});
+  return strategies;
+}
+
+namespace {
+/// How a factor takes parts of an axis.
+struct Filling {
+  /// Also where no element is left for some rank.
+  bool overfill = false;
+  /// In front of the first axis that seeds put behind this one.
+  bool reorder = false;
+  /// The parts from `first` up to `end` only.
+  size_t first = 0, end = SIZE_MAX;
+};
+} // namespace
+
+/// Gives `factor` of `op` as many of `parts` as leave no rank without elements,
+/// at least one; returns how many, 0 if the factor is full.
+static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
+                   const Seeds &seeds, Filling how) {
+  dist::SubAxes &axes = op.axes[factor];
+  const int64_t size = op.rule->factors[factor].size;
+  auto place = axes.end();
+  if (how.reorder)
+    place = llvm::find_if(axes, [&](const dist::SubAxis &other) {
+      return seeds.isBefore(parts.front().axis, other.axis);
+    });
+  size_t at = place - axes.begin(), used = 0;
+  for (const dist::SubAxis &part : parts) {
+    int64_t before = dist::numParts(axes), after = before * part.size;
+    bool isFull = before >= size || (used > 0 && after > size);
+    if (isFull && !how.overfill)
+      break;
+    axes.insert(axes.begin() + at + used, part);
+    ++used;
+  }
+  return used;
+}
+
+/// The ways in which `factor` may take `parts`; the first is the usual one.
+static SmallVector<Filling, 4> fillingsOf(const ShardedOp &op,
+                                          ArrayRef<dist::SubAxis> parts,
+                                          int factor, const Seeds &seeds) {
+  SmallVector<Filling, 4> fillings{{}};
+  const int64_t size = op.rule->factors[factor].size;
+  // What seeds name apart is offered apart.
+  SmallVector<size_t, 4> cuts{0};
+  for (auto [i, part] : llvm::enumerate(parts))
+    if (seeds.cutsAt(part.axis, part.end()))
+      cuts.push_back(i + 1);
+  for (size_t i = 0; i < cuts.size(); ++i)
+    for (size_t j = i + 1; j < cuts.size(); ++j)
+      if (cuts[i] > 0 || cuts[j] < parts.size())
+        fillings.push_back({.first = cuts[i], .end = cuts[j]});
+  int64_t all = dist::numParts(op.axes[factor]);
+  for (const dist::SubAxis &part : parts)
+    all *= part.size;
+  if (all > size && seeds.overfills(size))
+    fillings.push_back({.overfill = true});
+  if (llvm::any_of(op.axes[factor], [&](const dist::SubAxis &other) {
+        return seeds.isBefore(parts.front().axis, other.axis);
+      }))
+    for (Filling filling : SmallVector<Filling, 4>(fillings)) {
+      filling.reorder = true;
+      fillings.push_back(filling);
+    }
+  return fillings;
+}
+
+/// Whether some tensor of an op has both factors in one dim, side by side.
+static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
+  return llvm::any_of(
+      llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
+                                                             rule.results),
+      [&](const graph::ShardingRule::TensorFactors &tensor) {
+        return llvm::any_of(tensor, [&](ArrayRef<int> dim) {
+          return std::adjacent_find(dim.begin(), dim.end(), [&](int a, int b) {
+                   return a == major && b == minor;
+                 }) != dim.end();
+        });
+      });
+}
+
+/// The factors among `strategies` that may take what `first` has no room for.
+static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
+                                      ArrayRef<Strategy> strategies,
+                                      bool mixesDims) {
+  SmallVector<int> factors;
+  for (const Strategy &other : strategies)
+    if (other.kind == Strategy::Split && other.index != first &&
+        (mixesDims || areNeighbours(rule, first, other.index)))
+      factors.push_back(other.index);
+  return factors;
+}
+
+/// As many of `parts` as `factor` has room for, and then all the others on one
+/// of `others`, or on none.
+static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                      int factor, Filling how, ArrayRef<int> others,
+                      const Seeds &seeds,
+                      SmallVectorImpl<ShardedOp> &candidates) {
+  ShardedOp candidate(op);
+  ArrayRef<dist::SubAxis> own = parts.take_front(how.end).drop_front(how.first);
+  size_t used = fill(candidate, own, factor, seeds, how);
+  if (used == 0)
+    return;
+  candidates.push_back(candidate);
+  ArrayRef<dist::SubAxis> rest = parts.drop_front(how.first + used);
+  if (rest.empty())
+    return;
+  for (int other : others) {
+    ShardedOp both(candidate);
+    if (fill(both, rest, other, seeds, {}) == rest.size())
+      candidates.push_back(std::move(both));
+  }
+}
+
+/// All parts go round, or none: ranks without queries would have no turn.
+static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+                    const Seeds &seeds,
+                    SmallVectorImpl<ShardedOp> &candidates) {
+  const Ring ring = *ringOf(op);
+  ShardedOp candidate(op);
+  if (fill(candidate, parts, ring.queries, seeds, {}) < parts.size())
+    return;
+  candidate.axes[ring.keys] = candidate.axes[ring.queries];
+  candidates.push_back(std::move(candidate));
+}
+
+SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
+    const ShardedOp &op, ArrayRef<dist::SubAxis> parts, const Seeds &seeds,
+    llvm::function_ref<bool(const Strategy &)> may, bool mixesDims) {
+  SmallVector<ShardedOp, 0> candidates;
+  SmallVector<Strategy> strategies = strategiesOf(op, parts.front());
+  llvm::erase_if(strategies, [&](const Strategy &s) { return !may(s); });
+  for (const Strategy &strategy : strategies) {
+    if (strategy.kind == Strategy::Split) {
+      const SmallVector<int> others =
+          factorsBehind(*op.rule, strategy.index, strategies, mixesDims);
+      for (Filling how : fillingsOf(op, parts, strategy.index, seeds))
+        addSplits(op, parts, strategy.index, how, others, seeds, candidates);
+      continue;
+    }
+    if (strategy.kind == Strategy::Ring) {
+      addRing(op, parts, seeds, candidates);
+      continue;
+    }
+    ShardedOp candidate(op);
+    for (const dist::SubAxis &part : parts)
+      candidate = candidate.with(part, strategy);
+    candidates.push_back(std::move(candidate));
+  }
+  if (llvm::any_of(op.rule->windows,
+                   [](const auto &window) { return window.narrows; }) &&
+      !op.seesThrough)
+    for (ShardedOp candidate : SmallVector<ShardedOp, 0>(candidates)) {
+      candidate.seesThrough = true;
+      candidates.push_back(std::move(candidate));
+    }
+  return candidates;
+}
+
+/// Those parts of `axes` that have been handed out.
+static dist::SubAxes decidedOf(const dist::SubAxes &axes,
+                               const dist::SubAxes &decided) {
+  dist::SubAxes kept;
+  for (const dist::SubAxis &axis : axes)
+    for (const dist::SubAxis &other : decided)
+      if (auto both = dist::overlap(axis, other))
+        kept.push_back(*both);
+  return kept;
+}
+
+/// The factors of a dim, each with that of `split` which it is all or a part
+/// of: one that is not split may have been cut finer.
+static SmallVector<std::pair<int, dist::Factor>>
+factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
+            const dist::DimSharding &split) {
+  SmallVector<std::pair<int, dist::Factor>> pairs;
+  for (const dist::Factor &factor : split.factors) {
+    int64_t covered = 1;
+    do {
+      if (dim.empty())
+        return pairs;
+      pairs.push_back({dim.front(), factor});
+      covered *= rule.factors[dim.front()].size;
+      dim = dim.drop_front();
+    } while (covered < factor.size);
+  }
+  return pairs;
+}
+
+/// `op` with its factors split as far as `seed` has been handed out, and by
+/// what else splits them already: time in front, others behind.
+static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
+                           const dist::SubAxes &decided) {
+  ShardedOp next(op);
+  const auto &dims =
+      op.rule->results.empty() ? op.rule->operands[0] : op.rule->results[0];
+  const dist::SubAxes wanted = dist::splitAxes(seed);
+  auto isWanted = [&](const dist::SubAxis &axis) {
+    return llvm::any_of(wanted, [&](const dist::SubAxis &other) {
+      return dist::overlaps(axis, other);
+    });
+  };
+  for (auto [dim, split] : llvm::zip_equal(dims, seed.dims))
+    for (auto [factor, as] : factorsLike(*op.rule, dim, split)) {
+      dist::SubAxes axes;
+      for (const dist::SubAxis &axis : op.axes[factor])
+        if (axis.axis == dist::timeAxis)
+          axes.push_back(axis);
+      llvm::append_range(axes, decidedOf(as.axes, decided));
+      for (const dist::SubAxis &axis : op.axes[factor])
+        if (axis.axis != dist::timeAxis && !isWanted(axis))
+          axes.push_back(axis);
+      next.axes[factor] = std::move(axes);
+    }
+  return next;
+}
+
+SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
+    const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
+    const dist::Sharding &seed, const dist::SubAxes &decided,
+    llvm::function_ref<bool(const Strategy &)> may) {
+  const ShardedOp forced = splitLike(op, seed, decided);
+  SmallVector<ShardedOp, 0> candidates{forced};
+  const bool inTime = parts.front().axis == dist::timeAxis;
+  if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
+        return axis.axis == parts.front().axis;
+      }))
+    return candidates;
+  const auto &dims =
+      op.rule->results.empty() ? op.rule->operands[0] : op.rule->results[0];
+  for (auto [dim, wanted] : llvm::zip_equal(dims, seed.dims))
+    for (int factor : dim) {
+      const bool isFree = inTime || (wanted.open && wanted.factors.empty());
+      if (!isFree || !may({Strategy::Split, factor}))
+        continue;
+      ShardedOp candidate(forced);
+      if (fill(candidate, parts, factor, Seeds(), {}) > 0)
+        candidates.push_back(std::move(candidate));
+    }
+  return candidates;
+}

@@ -1,0 +1,268 @@
+//===- RefineFactors.cpp - cut factors until neighbours agree -------------===//
+//
+// Part of ShardedGraph. A dim that one op sees as one factor and another as
+// several is cut where both can be: 192 columns that are sliced in 3 and then
+// seen as heads become 3 * 8 * 8 everywhere, and splitting the 8 heads costs
+// nothing along the whole way. The same walk tells the batch and the sequence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/4-shard/graph/ShardedGraph.h"
+#include "passes/4-shard/graph/Stripes.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+using DimFactors = graph::ShardingRule::DimFactors;
+
+/// The products of sizes before each factor of a dim, and the whole size last.
+static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
+                                         const DimFactors &dim) {
+  SmallVector<int64_t> boundaries{1};
+  for (int factor : dim)
+    boundaries.push_back(boundaries.back() * rule.factors[factor].size);
+  return boundaries;
+}
+
+/// Factors that must stay whole need no parts.
+static bool mayRefine(const graph::ShardingRule::Factor &factor) {
+  return factor.kind != graph::FactorKind::Whole && !factor.inOneRun;
+}
+
+/// The parts of a factor from `begin` to `end` at those of `boundaries` that
+/// divide what lies before and behind them.
+static SmallVector<int64_t> cut(int64_t begin, int64_t end,
+                                ArrayRef<int64_t> boundaries) {
+  SmallVector<int64_t> sizes;
+  for (int64_t boundary : boundaries)
+    if (boundary > begin && boundary < end && boundary % begin == 0 &&
+        end % boundary == 0) {
+      sizes.push_back(boundary / begin);
+      begin = boundary;
+    }
+  sizes.push_back(end / begin);
+  return sizes;
+}
+
+/// Cuts the factors of `dim` at `boundaries`; returns whether any was cut.
+static bool refineDim(RefinedRule &rule, const DimFactors &dim,
+                      ArrayRef<int64_t> boundaries) {
+  bool changed = false;
+  int64_t begin = 1;
+  for (int factor : DimFactors(dim)) {
+    int64_t end = begin * rule.factors[factor].size;
+    SmallVector<int64_t> sizes = cut(begin, end, boundaries);
+    if (sizes.size() > 1 && mayRefine(rule.factors[factor])) {
+      rule.refine(factor, sizes);
+      changed = true;
+    }
+    begin = end;
+  }
+  return changed;
+}
+
+/// Makes both ends of an edge agree on its dims, as far as they may.
+static bool refineEdge(RefinedRule &producer, unsigned result,
+                       RefinedRule &user, unsigned operand) {
+  bool changed = false;
+  for (size_t dim = 0; dim < producer.results[result].size(); ++dim) {
+    const DimFactors &made = producer.results[result][dim],
+                     &used = user.operands[operand][dim];
+    SmallVector<int64_t> from = boundariesOf(producer, made),
+                         to = boundariesOf(user, used);
+    if (from == to)
+      continue;
+    changed |= refineDim(producer, made, to);
+    changed |= refineDim(user, used, from);
+  }
+  return changed;
+}
+
+void pcc::shard::refineLike(RefinedRule &rule,
+                            const graph::ShardingRule::TensorFactors &tensor,
+                            const dist::Sharding &sharding) {
+  for (size_t i = 0; i < sharding.rank(); ++i) {
+    SmallVector<int64_t> boundaries{1};
+    for (const dist::Factor &factor : sharding.dims[i].factors)
+      boundaries.push_back(boundaries.back() * factor.size);
+    refineDim(rule, tensor[i], boundaries);
+  }
+}
+
+/// Gives the factors of an operand's dim the tags of those factors of the
+/// producer's that begin where they begin. A factor that is not cut finer is
+/// tagged by whatever lies within it. Heads count `withHeads` only.
+static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
+                     const DimFactors &from, bool withHeads,
+                     const RefinedRule &user, MutableArrayRef<Tag> tags,
+                     const DimFactors &to) {
+  SmallVector<int64_t> begins = boundariesOf(producer, from),
+                       ends = boundariesOf(user, to);
+  for (auto [i, factor] : llvm::enumerate(from))
+    for (auto [j, other] : llvm::enumerate(to)) {
+      graph::FactorKind kind = user.factors[other].kind;
+      bool uncut =
+          kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
+      bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
+      if (known[factor] != Tag::None &&
+          (withHeads || known[factor] != Tag::Head) &&
+          (begins[i] == ends[j] || (uncut && within)))
+        tags[other] = known[factor];
+    }
+}
+
+/// The same against the stream: what has no tag, a table of positions or a
+/// mask, belongs to the sequence where it meets it.
+static void takeSequence(const RefinedRule &producer, MutableArrayRef<Tag> tags,
+                         const DimFactors &from, const RefinedRule &user,
+                         ArrayRef<Tag> known, const DimFactors &to) {
+  SmallVector<int64_t> begins = boundariesOf(producer, from),
+                       ends = boundariesOf(user, to);
+  for (auto [i, factor] : llvm::enumerate(from))
+    for (auto [j, other] : llvm::enumerate(to))
+      if (tags[factor] == Tag::None && known[other] == Tag::Sequence &&
+          begins[i] == ends[j] && begins[i + 1] == ends[j + 1])
+        tags[factor] = Tag::Sequence;
+}
+
+bool ShardedGraph::refine(int64_t sequenceParts) {
+  std::vector<std::shared_ptr<RefinedRule>> rules;
+  bool hasStripes = false;
+  for (const ShardedOp &op : ops) {
+    rules.push_back(std::make_shared<RefinedRule>(*op.rule));
+    if (sequenceParts > 1)
+      hasStripes |= cutInStripes(op.op, *rules.back(), sequenceParts);
+  }
+  auto visit = [&](unsigned user) {
+    bool changed = false;
+    for (const Edge &edge : operands[user])
+      changed |= refineEdge(*rules[edge.producer], edge.result, *rules[user],
+                            edge.operand);
+    return changed;
+  };
+  // What one end learns, the next op may need: forward, then backward, until
+  // nothing is new. Cuts only get finer, so this ends.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned i = 0; i < ops.size(); ++i)
+      changed |= visit(i);
+    for (unsigned i = ops.size(); i-- > 0;)
+      changed |= visit(i);
+  }
+  for (unsigned i = 0; i < ops.size(); ++i) {
+    ops[i] = ShardedOp(ops[i].op, rules[i]);
+    tags.emplace_back(rules[i]->factors.size(), Tag::None);
+  }
+  tagBatchAndSequence(hasStripes ? sequenceParts : 1);
+  findSumsInTime();
+  return hasStripes;
+}
+
+int64_t ShardedGraph::numSequenceOps() const {
+  int64_t count = 0;
+  llvm::BitVector isFed(ops.size());
+  for (unsigned i = 0; i < ops.size(); ++i) {
+    if (isArgument(i) || llvm::any_of(operands[i], [&](const Edge &edge) {
+          return isFed.test(edge.producer);
+        }))
+      isFed.set(i);
+    count += isFed.test(i) && llvm::is_contained(tags[i], Tag::Sequence);
+  }
+  return count;
+}
+
+/// The factor of a dim of tokens that ranks divide: its first one, or, behind
+/// that of stripes, the tokens of each stripe.
+static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
+                          int64_t numParts) {
+  if (dim.size() < 2 || numParts == 1)
+    return dim.front();
+  const int64_t stripes = stripesFor(boundariesOf(rule, dim).back(), numParts);
+  return stripes > 1 && rule.factors[dim.front()].size == stripes ? dim[1]
+                                                                  : dim.front();
+}
+
+/// A product whose rows are tokens and whose columns are tokens, too: scores.
+static bool isScores(const ShardedOp &op, ArrayRef<Tag> tags) {
+  if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
+      op.rule->operands.size() != 2)
+    return false;
+  auto hasOwn = [&](int operand) {
+    return llvm::any_of(llvm::enumerate(tags), [&](auto tag) {
+      const int factor = static_cast<int>(tag.index());
+      return tag.value() == Tag::Sequence &&
+             graph::occursIn(op.rule->operands[operand], factor) &&
+             !graph::occursIn(op.rule->operands[1 - operand], factor) &&
+             graph::occursIn(op.rule->results[0], factor);
+    });
+  };
+  return hasOwn(0) && hasOwn(1);
+}
+
+/// The heads of attention; of scores, what both operands and the result have
+/// besides.
+void ShardedGraph::tagHeads(unsigned index) {
+  const ShardedOp &op = ops[index];
+  const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);
+  if (!isAttention && !isScores(op, tags[index]))
+    return;
+  for (auto [factor, tag] : llvm::enumerate(tags[index])) {
+    const int id = static_cast<int>(factor);
+    const bool isHead = isAttention
+                            ? llvm::is_contained(op.rule->operands[0][1], id)
+                            : graph::occursIn(op.rule->operands[0], id) &&
+                                  graph::occursIn(op.rule->operands[1], id) &&
+                                  graph::occursIn(op.rule->results[0], id);
+    if (isHead && tag == Tag::None)
+      tag = Tag::Head;
+  }
+}
+
+/// Attention, or the product of weights of tokens with values.
+bool ShardedGraph::endsAttention(unsigned index) const {
+  const ShardedOp &op = ops[index];
+  return isa_and_nonnull<graph::AttentionOpInterface>(op.op) ||
+         llvm::any_of(llvm::zip_equal(tags[index], op.rule->factors),
+                      [](const auto &factor) {
+                        return std::get<0>(factor) == Tag::Sequence &&
+                               std::get<1>(factor).kind ==
+                                   graph::FactorKind::Sum;
+                      });
+}
+
+void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
+  for (unsigned i = 0; i < numArguments; ++i) {
+    auto factorsOf = [&](StringRef name) {
+      auto index = function.getArgAttrOfType<IntegerAttr>(i, name);
+      return index ? ops[i].rule->results[0][index.getInt()] : DimFactors();
+    };
+    if (DimFactors dim = factorsOf("graph.sequence_dim"); !dim.empty()) {
+      const int factor = sequenceFactor(*ops[i].rule, dim, sequenceParts);
+      if (factor != dim.front())
+        tags[i][dim.front()] = Tag::Stripe;
+      tags[i][factor] = Tag::Sequence;
+    }
+    for (int factor : factorsOf("graph.batch_dim"))
+      tags[i][factor] = Tag::Batch;
+  }
+  for (unsigned user = numArguments; user < ops.size(); ++user) {
+    for (const Edge &edge : operands[user]) {
+      const auto &from = ops[edge.producer].rule->results[edge.result];
+      const auto &to = ops[user].rule->operands[edge.operand];
+      for (auto [produced, used] : llvm::zip_equal(from, to))
+        takeTags(*ops[edge.producer].rule, tags[edge.producer], produced,
+                 !endsAttention(edge.producer), *ops[user].rule, tags[user],
+                 used);
+    }
+    tagHeads(user);
+  }
+  for (unsigned user = ops.size(); user-- > numArguments;)
+    for (const Edge &edge : operands[user]) {
+      const auto &from = ops[edge.producer].rule->results[edge.result];
+      const auto &to = ops[user].rule->operands[edge.operand];
+      for (auto [produced, used] : llvm::zip_equal(from, to))
+        takeSequence(*ops[edge.producer].rule, tags[edge.producer], produced,
+                     *ops[user].rule, tags[user], used);
+    }
+}

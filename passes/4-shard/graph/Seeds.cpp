@@ -1,0 +1,240 @@
+//===- Seeds.cpp - shardings that the user asked for ----------------------===//
+
+#include "passes/4-shard/graph/Seeds.h"
+#include "dialects/dist/Lints.h"
+#include "dialects/dist/ShardingText.h"
+#include "dialects/graph/GraphDialect.h"
+#include "passes/4-shard/graph/ExpertAxes.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+/// Behind the message of a request that cannot be met.
+static std::string code() {
+  return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
+}
+
+/// Whether `pattern` (a glob, or a name that holds glob characters itself)
+/// names `name`.
+static bool matches(StringRef pattern, StringRef name) {
+  if (name.empty())
+    return false;
+  if (pattern == name)
+    return true;
+  auto glob = llvm::GlobPattern::create(pattern);
+  if (!glob) {
+    llvm::consumeError(glob.takeError());
+    return false;
+  }
+  return glob->match(name);
+}
+
+static StringRef textOf(Attribute attribute) {
+  return attribute ? cast<StringAttr>(attribute).getValue() : StringRef();
+}
+
+/// The name under which a user knows what an op makes: of a weight its own.
+static StringRef nameOf(Operation *op) {
+  if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
+    return parameter.getParameter();
+  return textOf(op->getAttr("graph.name"));
+}
+
+/// An output's name means what the user gets, not how the op makes it.
+static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (result == value &&
+        textOf(function.getResultAttr(i, "graph.name")) == name)
+      return true;
+  return false;
+}
+
+/// What the model asks of `value`; nothing, with an error, if that cannot be.
+static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
+                                  Value value, const dist::Mesh &mesh) {
+  const dist::Sharding &sharding = annotation.getSharding();
+  std::string spec = dist::toBriefString(sharding, mesh);
+  if (auto error = dist::findError(
+          sharding, mesh, dist::shapeOf(graph::tensorType(value).getShape()))) {
+    emitError(value.getLoc())
+        << "cannot shard '" << name << "' as " << spec
+        << ", as the model asks for: " << *error << code();
+    return std::nullopt;
+  }
+  auto text = StringAttr::get(annotation.getContext(), name + "=" + spec);
+  return Seed{dist::canonical(sharding), text.getValue(),
+              /*isAnnotation=*/true};
+}
+
+/// What the model asks of the value that `op` makes; null if nothing.
+static dist::ShardingAttr annotationOf(Operation &op,
+                                       const SymbolTable &parameters) {
+  if (auto pin = dyn_cast<dist::PinOp>(op))
+    return pin.getTo();
+  auto get = dyn_cast<graph::GetParameterOp>(op);
+  Operation *parameter = get ? parameters.lookup(get.getParameter()) : nullptr;
+  return parameter
+             ? parameter->getAttrOfType<dist::ShardingAttr>(dist::shardingName)
+             : dist::ShardingAttr();
+}
+
+LogicalResult Seeds::takeAnnotations(func::FuncOp function,
+                                     const dist::Mesh &mesh) {
+  SymbolTable parameters(function->getParentOfType<ModuleOp>());
+  bool isSound = true;
+  auto take = [&](dist::ShardingAttr annotation, StringRef name, Value value,
+                  Seed &seed) {
+    auto taken = seedOf(annotation, name, value, mesh);
+    isSound &= taken.has_value();
+    if (taken)
+      seed = *taken;
+  };
+  for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+    if (auto annotation = function.getArgAttrOfType<dist::ShardingAttr>(
+            i, dist::shardingName))
+      take(annotation, textOf(function.getArgAttr(i, "graph.name")), argument,
+           values[argument]);
+  for (Operation &op : function.front().without_terminator())
+    if (auto annotation = annotationOf(op, parameters)) {
+      auto pin = dyn_cast<dist::PinOp>(op);
+      take(annotation, pin ? pin.getValue() : nameOf(&op), op.getResult(0),
+           values[op.getResult(0)]);
+    }
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (auto annotation = function.getResultAttrOfType<dist::ShardingAttr>(
+            i, dist::shardingName))
+      take(annotation, textOf(function.getResultAttr(i, "graph.name")), result,
+           outputs[i]);
+  return success(isSound);
+}
+
+/// The user may repeat what the model asks for, and nothing else.
+static LogicalResult checkSame(const Seed &asked, const Seed &seed,
+                               func::FuncOp function) {
+  if (dist::samePlacement(asked.sharding, seed.sharding))
+    return success();
+  auto [name, spec] = seed.text.rsplit('=');
+  return emitError(UnknownLoc::get(function.getContext()))
+         << "cannot shard '" << name << "' as " << spec
+         << ": the model asks for '" << asked.text << "'" << code();
+}
+
+LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
+                                 StringRef text) {
+  auto [name, spec] = text.rsplit('=');
+  bool found = false;
+  std::string error;
+  auto seedFor = [&, name = name, spec = spec](
+                     StringRef own, Value value) -> std::optional<Seed> {
+    if (!error.empty() || !matches(name, own))
+      return std::nullopt;
+    found = true;
+    auto sharding = dist::parseSharding(
+        spec.str(), mesh, dist::shapeOf(graph::tensorType(value).getShape()),
+        error);
+    if (!sharding)
+      return std::nullopt;
+    return Seed{*sharding, text};
+  };
+  for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+    if (auto seed =
+            seedFor(textOf(function.getArgAttr(i, "graph.name")), argument))
+      values[argument] = *seed;
+  for (Operation &op : function.front().without_terminator())
+    if (op.getNumResults() > 0 &&
+        !isOutputOf(function, op.getResult(0), nameOf(&op)))
+      if (auto seed = seedFor(nameOf(&op), op.getResult(0)))
+        values[op.getResult(0)] = *seed;
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (auto seed =
+            seedFor(textOf(function.getResultAttr(i, "graph.name")), result))
+      outputs[i] = *seed;
+  Location nowhere = UnknownLoc::get(function.getContext());
+  if (!error.empty())
+    return emitError(nowhere) << "cannot shard '" << name << "' as " << spec
+                              << ": " << error << code();
+  if (!found)
+    return emitError(nowhere)
+           << "no weight, input, output or value is named '" << name << "'";
+  return success();
+}
+
+FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
+  Seeds seeds;
+  if (failed(seeds.takeAnnotations(function, mesh)))
+    return failure();
+  const Seeds asked = seeds;
+  auto texts = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+      "dist.seeds");
+  for (Attribute text : texts ? texts.getValue() : ArrayRef<Attribute>())
+    if (failed(seeds.resolveText(function, mesh,
+                                 cast<StringAttr>(text).getValue())))
+      return failure();
+  for (const auto &[value, seed] : asked.values)
+    if (failed(checkSame(seed, seeds.values[value], function)))
+      return failure();
+  for (const auto &[index, seed] : asked.outputs)
+    if (failed(checkSame(seed, seeds.outputs[index], function)))
+      return failure();
+  if (failed(seeds.learn(function, mesh)))
+    return failure();
+  return seeds;
+}
+
+/// What ops around a seed have to be offered so that they can lie like it.
+LogicalResult Seeds::learn(func::FuncOp function, const dist::Mesh &mesh) {
+  for (const dist::Axis &axis : mesh.axes)
+    cuts[axis.name] = {1, axis.size};
+  auto module = function->getParentOfType<ModuleOp>();
+  if (auto experts = module->getAttrOfType<IntegerAttr>(expertsName))
+    for (const dist::SubAxis &part : expertAxes(mesh, experts.getInt()))
+      cuts[part.axis].insert({part.pre, part.end()});
+  for (const auto &[value, seed] : values)
+    if (failed(learnFrom(seed, function)))
+      return failure();
+  for (const auto &[index, seed] : outputs)
+    if (failed(learnFrom(seed, function)))
+      return failure();
+  return success();
+}
+
+LogicalResult Seeds::learnFrom(const Seed &seed, func::FuncOp function) {
+  for (const dist::DimSharding &dim : seed.sharding.dims)
+    for (const dist::Factor &factor : dim.factors) {
+      if (factor.size < factor.numParts())
+        overfull.insert(factor.size);
+      for (auto [i, axis] : llvm::enumerate(factor.axes)) {
+        cuts[axis.axis].insert({axis.pre, axis.end()});
+        auto [known, isNew] = priorities.insert({axis.axis, dim.priority});
+        known->second = std::min(known->second, dim.priority);
+        for (const dist::SubAxis &minor : ArrayRef(factor.axes).drop_front(i))
+          order.insert({axis.axis, minor.axis});
+      }
+    }
+  for (const auto &[axis, places] : cuts)
+    for (auto it = places.begin(); std::next(it) != places.end(); ++it)
+      if (*std::next(it) % *it != 0)
+        return emitError(UnknownLoc::get(function.getContext()))
+               << "sharding '" << seed.text
+               << "' cannot be met: another one cuts axis \"" << axis
+               << "\" in other parts, at " << *it << " and at "
+               << *std::next(it) << code();
+  return success();
+}
+
+dist::SubAxes Seeds::partsOf(const dist::Axis &axis) const {
+  dist::SubAxes parts;
+  const std::set<int64_t> &places = cuts.at(axis.name);
+  for (auto it = places.begin(); std::next(it) != places.end(); ++it) {
+    int64_t before = *it, rest = *std::next(it) / before;
+    for (int64_t prime = 2; rest > 1; ++prime)
+      for (; rest % prime == 0; rest /= prime, before *= prime)
+        parts.push_back({axis.name, before, prime});
+  }
+  return parts;
+}

@@ -1,0 +1,293 @@
+//===- ExpertDims.cpp - which dims are experts, and what lies around them -===//
+
+#include "passes/4-shard/policy/ExpertDims.h"
+#include "dialects/graph/TensorBytes.h"
+#include "passes/4-shard/policy/ContractionWeights.h"
+#include "passes/plan/reshard/ExpertTraffic.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <numeric>
+
+#define DEBUG_TYPE "decide-shardings"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+using graph::FactorKind;
+using DimFactors = graph::ShardingRule::DimFactors;
+
+//===----------------------------------------------------------------------===//
+// Which dims are experts
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` is made of the indices of a selection by ops on integers.
+static bool isSelection(Value value) {
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(next).second)
+      continue;
+    if (isa<graph::ArgReduceOp>(op))
+      return true;
+    if (auto topk = dyn_cast<graph::TopKOp>(op)) {
+      if (next == topk.getIndices())
+        return true;
+      continue;
+    }
+    for (Value operand : op->getOperands())
+      if (isa<IntegerType>(graph::tensorType(operand).getElementType()))
+        open.push_back(operand);
+  }
+  return false;
+}
+
+/// The factors of `op` that are routed: by itself, or by indices.
+static SmallVector<int> routedFactors(const ShardedOp &op) {
+  SmallVector<int> routed;
+  auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
+                 int64_t dim) { llvm::append_range(routed, tensor[dim]); };
+  const RefinedRule &rule = *op.rule;
+  if (auto softmax = dyn_cast<graph::SoftmaxOp>(op.op))
+    add(rule.operands[0], softmax.getDim());
+  else if (auto topk = dyn_cast<graph::TopKOp>(op.op))
+    add(rule.operands[0], topk.getDim());
+  else if (auto reduce = dyn_cast<graph::ArgReduceOp>(op.op))
+    add(rule.operands[0], reduce.getDim());
+  else if (auto hot = dyn_cast<graph::OneHotOp>(op.op);
+           hot && isSelection(hot.getIndices()))
+    add(rule.results[0], hot.getDim());
+  else if (auto scatter = dyn_cast<graph::ScatterElementsOp>(op.op);
+           scatter && isSelection(scatter.getIndices()))
+    add(rule.operands[0], scatter.getDim());
+  else if (auto scatter = dyn_cast<graph::ScatterNdOp>(op.op);
+           scatter && isSelection(scatter.getIndices()))
+    for (int64_t
+             dim = 0,
+             depth = graph::tensorType(scatter.getIndices()).getShape().back();
+         dim < depth; ++dim)
+      add(rule.operands[0], dim);
+  else if (isa<graph::CompareOp>(op.op))
+    for (auto [numbers, indices] : {std::pair(0, 1), std::pair(1, 0)})
+      if (isSelection(op.op->getOperand(indices)))
+        for (const DimFactors &dim : rule.operands[numbers])
+          for (int factor : dim)
+            if (!graph::occursIn(rule.operands[indices], factor))
+              routed.push_back(factor);
+  return routed;
+}
+
+/// The factors of `op` that batch a weight.
+static SmallVector<int> weightBatches(const ShardedOp &op) {
+  SmallVector<int> batches;
+  if (!isContraction(op.op) || op.op->getNumOperands() < 2)
+    return batches;
+  for (unsigned weight : {0, 1}) {
+    if (!weightOf(op.op->getOperand(weight)))
+      continue;
+    for (const DimFactors &dim : op.rule->operands[weight])
+      for (int factor : dim)
+        if (graph::occursIn(op.rule->operands[1 - weight], factor) &&
+            graph::occursIn(op.rule->results[0], factor))
+          batches.push_back(factor);
+  }
+  return batches;
+}
+
+namespace {
+/// The factors of all ops, joined where an edge makes them one dim.
+class JoinedFactors {
+public:
+  explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
+    unsigned count = 0;
+    for (const ShardedOp &op : graph.ops) {
+      first.push_back(count);
+      count += op.rule->factors.size();
+    }
+    classes.grow(count);
+    for (const auto &edges : graph.operands)
+      for (const ShardedGraph::Edge &edge : edges)
+        join(edge);
+    classes.compress();
+  }
+
+  unsigned numClasses() const { return classes.getNumClasses(); }
+  unsigned of(unsigned op, int factor) const {
+    return classes[first[op] + factor];
+  }
+
+private:
+  /// Factors of both ends that begin at the same place and have one size.
+  void join(const ShardedGraph::Edge &edge) {
+    const RefinedRule &from = *graph.ops[edge.producer].rule,
+                      &to = *graph.ops[edge.user].rule;
+    for (auto [made, used] : llvm::zip_equal(from.results[edge.result],
+                                             to.operands[edge.operand])) {
+      int64_t beginMade = 1;
+      for (int i : made) {
+        int64_t beginUsed = 1;
+        for (int j : used) {
+          if (beginMade == beginUsed &&
+              from.factors[i].size == to.factors[j].size)
+            classes.join(first[edge.producer] + i, first[edge.user] + j);
+          beginUsed *= to.factors[j].size;
+        }
+        beginMade *= from.factors[i].size;
+      }
+    }
+  }
+
+  const ShardedGraph &graph;
+  std::vector<unsigned> first; ///< per op, its first factor
+  llvm::IntEqClasses classes;
+};
+} // namespace
+
+bool pcc::shard::tagExperts(ShardedGraph &graph) {
+  JoinedFactors dims(graph);
+  llvm::BitVector routed(dims.numClasses()), batches(dims.numClasses());
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    if (!graph.ops[i].op)
+      continue;
+    for (int factor : routedFactors(graph.ops[i]))
+      routed.set(dims.of(i, factor));
+    for (int factor : weightBatches(graph.ops[i]))
+      batches.set(dims.of(i, factor));
+  }
+  routed &= batches;
+  LDBG() << routed.count() << " dims of experts";
+  for (unsigned i = 0; i < graph.ops.size(); ++i)
+    for (auto [factor, tag] : llvm::enumerate(graph.tags[i]))
+      if (tag == Tag::None && routed.test(dims.of(i, factor)))
+        tag = Tag::Expert;
+  return routed.any();
+}
+
+//===----------------------------------------------------------------------===//
+// What lies around them
+//===----------------------------------------------------------------------===//
+
+/// Dims of a tensor that have more than one element.
+static size_t numDims(const RefinedRule &rule,
+                      const graph::ShardingRule::TensorFactors &tensor) {
+  return llvm::count_if(tensor, [&](const DimFactors &dim) {
+    return llvm::any_of(
+        dim, [&](int factor) { return rule.factors[factor].size > 1; });
+  });
+}
+
+/// The traffic of the tokens whose experts op `index` sums; none if it does
+/// not, or if all of them count.
+static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
+                                                    unsigned index) {
+  Operation *sum = graph.ops[index].op;
+  auto chosen =
+      sum ? sum->getAttrOfType<IntegerAttr>(graph::chosenName) : nullptr;
+  auto module = sum ? sum->getParentOfType<ModuleOp>() : nullptr;
+  auto parts =
+      module ? module->getAttrOfType<IntegerAttr>(expertsName) : nullptr;
+  if (!chosen || !parts)
+    return {};
+  plan::ExpertTraffic traffic{parts.getInt(), 1, chosen.getInt()};
+  for (auto [factor, tag] :
+       llvm::zip_equal(graph.ops[index].rule->factors, graph.tags[index]))
+    if (tag == Tag::Expert)
+      traffic.experts *= factor.size;
+  auto gate = graph::tensorType(sum->getOperand(0));
+  const double numGates = static_cast<double>(gate.getNumElements());
+  traffic.gateBytes = graph::numBytes(gate) / numGates;
+  traffic.tokenBytes = graph::numBytes(graph::tensorType(sum->getResult(0))) /
+                       (numGates / static_cast<double>(traffic.experts));
+  return traffic;
+}
+
+/// The gates of `sum` are made where tokens live, with all that they need.
+void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
+  SmallVector<unsigned> open;
+  for (const ShardedGraph::Edge &edge : graph.operands[sum])
+    if (edge.operand == 0)
+      open.push_back(edge.producer);
+  while (!open.empty()) {
+    const unsigned index = open.pop_back_val();
+    Operation *op = graph.ops[index].op;
+    // Experts before these are none of its needs.
+    if (!inside.test(index) || (op && op->hasAttr(graph::chosenName)))
+      continue;
+    inside.reset(index);
+    for (const ShardedGraph::Edge &edge : graph.operands[index])
+      open.push_back(edge.producer);
+  }
+}
+
+ExpertRegion::ExpertRegion(const ShardedGraph &graph)
+    : inside(graph.ops.size()) {
+  auto isInside = [&](const ShardedGraph::Edge &edge) {
+    return inside.test(edge.user);
+  };
+  for (unsigned i = graph.ops.size(); i-- > 0;) {
+    if (graph.isArgument(i) || graph.isSink(i))
+      continue;
+    bool isNeeded = false, byOthers = false;
+    for (const auto &edges : graph.users[i]) {
+      isNeeded |= !edges.empty();
+      byOthers |= !llvm::all_of(edges, isInside);
+    }
+    if (llvm::is_contained(graph.tags[i], Tag::Expert) ||
+        (isNeeded && !byOthers))
+      inside.set(i);
+  }
+  for (unsigned i = 0; i < graph.ops.size(); ++i)
+    if (auto traffic = trafficOf(graph, i);
+        traffic && plan::paysToRouteFirst(*traffic))
+      leaveGates(graph, i);
+  addWeights(graph);
+}
+
+void ExpertRegion::addWeights(const ShardedGraph &graph) {
+  auto expertsIn = [&](unsigned index,
+                       const graph::ShardingRule::TensorFactors &dims) {
+    for (const DimFactors &dim : dims)
+      for (int factor : dim)
+        if (graph.tags[index][factor] == Tag::Expert)
+          return factor;
+    return -1;
+  };
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    const ShardedOp &op = graph.ops[i];
+    if (!isContraction(op.op))
+      continue;
+    // Few of its addends count: they are not worth moving.
+    if (op.op->hasAttr(graph::chosenName))
+      if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
+        weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),
+                      factor};
+    for (OpOperand &operand : op.op->getOpOperands()) {
+      graph::GetParameterOp weight = weightOf(operand.get());
+      const auto &dims = op.rule->operands[operand.getOperandNumber()];
+      // A router's weight has a column per expert, and is none of theirs.
+      int factor = expertsIn(i, dims);
+      if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
+        continue;
+      auto type = graph::tensorType(weight.getResult());
+      const double bytes = graph::numBytes(type);
+      unsigned leaf = graph.opOf(weight.getResult());
+      weights[i] = {bytes, factor};
+      weights[leaf] = {bytes,
+                       expertsIn(leaf, graph.ops[leaf].rule->results[0])};
+    }
+  }
+}
+
+double ExpertRegion::undividedBytes(unsigned index, const ShardedOp &before,
+                                    const ShardedOp &after,
+                                    const dist::SubAxis &axis) const {
+  Weight weight = weights.lookup(index);
+  if (weight.factor < 0)
+    return 0;
+  bool fits = dist::numParts(before.axes[weight.factor]) * axis.size <=
+              before.rule->factors[weight.factor].size;
+  bool divides = llvm::is_contained(after.axes[weight.factor], axis);
+  return fits && !divides ? weight.bytes : 0;
+}

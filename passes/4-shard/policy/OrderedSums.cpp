@@ -1,0 +1,309 @@
+//===- OrderedSums.cpp - sums over the batch in an order of their own -----===//
+
+#include "passes/4-shard/policy/OrderedSums.h"
+#include "dialects/graph/TensorBuilder.h"
+#include "passes/4-shard/graph/AxisRole.h"
+#include "passes/4-shard/graph/ShardedGraph.h"
+#include "llvm/ADT/bit.h"
+
+#include <functional>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+using graph::ShardingRule;
+
+/// On the ops of an ordered sum, while shardings are decided.
+static constexpr llvm::StringLiteral orderedName = "dist.ordered";
+
+bool pcc::shard::mayDivideSum(Operation *op) {
+  return !op || op->hasAttr(orderedName);
+}
+
+bool pcc::shard::mayPassSum(Operation *op) {
+  return !op || (op->hasAttr(orderedName) && isa<graph::ReduceOp>(op)) ||
+         isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp,
+             graph::ConcatOp, graph::BroadcastOp>(op);
+}
+
+void pcc::shard::forgetOrder(func::FuncOp function) {
+  for (Operation &op : function.front())
+    op.removeAttr(orderedName);
+}
+
+namespace {
+/// How a batch is taken apart.
+struct Tree {
+  int64_t microbatches, levels, samples; ///< m, k and q
+
+  static Tree of(int64_t batch, int64_t microbatches) {
+    const int64_t rows = batch / microbatches;
+    const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
+    return {microbatches, levels, rows >> levels};
+  }
+  int64_t blocks() const { return microbatches << levels; }
+};
+
+/// A factor of an op's own rule of which the major part is the batch.
+struct BatchFactor {
+  int id;
+  int64_t batch; ///< samples
+  int64_t size;  ///< of all of the factor
+};
+
+/// Builds ops in the place of one, on its stage.
+class InPlaceOf : public graph::TensorBuilder {
+public:
+  explicit InPlaceOf(Operation *op) : TensorBuilder(op), op(op) {}
+
+  Value reduceSum(Value value, ArrayRef<int64_t> dims) {
+    return make<graph::ReduceOp>(graph::ReduceKind::Sum, value, dims,
+                                 /*keep=*/false, IntegerAttr());
+  }
+
+private:
+  void finish(Operation *made) override {
+    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    made->removeDiscardableAttr("graph.name");
+    made->setAttr(orderedName, getUnitAttr());
+  }
+
+  Operation *op;
+};
+} // namespace
+
+/// The factors of the op's own rule that begin with the whole batch.
+static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
+                                               ArrayRef<Tag> tags) {
+  SmallVector<BatchFactor> found;
+  for (auto [id, parts] : llvm::enumerate(rule.parts)) {
+    BatchFactor factor{static_cast<int>(id), 1, 1};
+    bool leads = true, hasMore = false;
+    for (int part : parts) {
+      const int64_t size = rule.factors[part].size;
+      factor.size *= size;
+      const bool isBatch = tags[part] == Tag::Batch;
+      hasMore |= isBatch && !leads;
+      leads &= isBatch;
+      if (leads)
+        factor.batch *= size;
+    }
+    if (factor.batch > 1 && !hasMore)
+      found.push_back(factor);
+  }
+  return found;
+}
+
+namespace {
+/// One op that sums over the batch, or whose rows are samples.
+class Rewrite {
+public:
+  Rewrite(Operation *op, BatchFactor factor, const Tree &tree)
+      : op(op), rule(ruleOf(op)), factor(factor), tree(tree), builder(op) {}
+
+  /// A product that sums over the batch becomes one per block.
+  void orderProduct() {
+    std::string equation;
+    SmallVector<Value> operands;
+    for (auto [value, dims] : llvm::zip(op->getOperands(), rule.operands)) {
+      equation += (operands.empty() ? "" : ",") + lettersOf(dims);
+      operands.push_back(taken(value, dims));
+    }
+    equation += "->" + std::string(1, blockLetter) + lettersOf(rule.results[0]);
+    finish(summed(wide(builder.make<graph::EinsumOp>(equation, operands)), 0));
+  }
+
+  /// A sum or mean sums what is in a block first.
+  void orderReduction() {
+    auto reduce = cast<graph::ReduceOp>(op);
+    Value value = wide(reduce.getInput());
+    int64_t dim = 0, kept = 0;
+    while (!llvm::is_contained(rule.operands[0][dim], factor.id))
+      ++dim;
+    SmallVector<int64_t> dims;
+    for (int64_t reduced : reduce.getDims())
+      if (reduced != dim)
+        dims.push_back(reduced + (reduced > dim));
+    for (int64_t before = 0; before < dim; ++before)
+      kept += !llvm::is_contained(reduce.getDims(), before);
+    SmallVector<int64_t> shape(graph::tensorType(value).getShape());
+    const int64_t inner = shape[dim] / tree.blocks();
+    shape[dim] = tree.blocks();
+    shape.insert(shape.begin() + dim + 1, inner);
+    value = builder.reshape(value, shape);
+    dims.push_back(dim + 1);
+    llvm::sort(dims);
+    finish(summed(builder.reduceSum(value, dims), kept));
+  }
+
+  /// [samples · rest, k] x [k, n]: a product for each sample.
+  void productPerSample() {
+    auto matmul = cast<graph::MatmulOp>(op);
+    auto type = graph::tensorType(matmul.getLhs());
+    const int64_t rest = factor.size / factor.batch;
+    Value lhs = builder.reshape(matmul.getLhs(),
+                                {factor.batch, rest, type.getDimSize(1)});
+    finish(builder.make<graph::MatmulOp>(lhs, matmul.getRhs(), false,
+                                         matmul.getTransposeRhs()));
+  }
+
+private:
+  static constexpr char blockLetter = 'A';
+
+  /// A letter for each factor, and the blocks in front of what sums over the
+  /// batch, whose own letter names what is left of a block.
+  std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
+    std::string letters;
+    for (const ShardingRule::DimFactors &dim : dims)
+      for (int id : dim) {
+        if (id == factor.id)
+          letters.push_back(blockLetter);
+        if (id != factor.id || factor.size > tree.blocks())
+          letters.push_back(static_cast<char>('B' + id));
+      }
+    return letters;
+  }
+
+  /// An operand with a dim for each letter.
+  Value taken(Value value, const ShardingRule::TensorFactors &dims) {
+    SmallVector<int64_t> shape;
+    for (const ShardingRule::DimFactors &dim : dims)
+      for (int id : dim) {
+        if (id == factor.id)
+          shape.push_back(tree.blocks());
+        const int64_t left =
+            rule.factors[id].size / (id == factor.id ? tree.blocks() : 1);
+        if (id != factor.id || left > 1)
+          shape.push_back(left);
+      }
+    return ArrayRef<int64_t>(shape) == graph::tensorType(value).getShape()
+               ? value
+               : builder.reshape(value, shape);
+  }
+
+  /// In f32 at least, so that no branch is rounded to less.
+  Value wide(Value value) {
+    auto type = graph::tensorType(value).getElementType();
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
+               ? builder.cast(value, builder.getF32Type())
+               : value;
+  }
+
+  /// The sum over blocks, which are dim `at`, or the mean of a reduction. What
+  /// microbatches add has the type of the op's result.
+  Value summed(Value value, int64_t at) {
+    SmallVector<int64_t> shape(graph::tensorType(value).getShape());
+    for (int64_t level = 0; level < tree.levels; ++level) {
+      shape[at] /= 2;
+      shape.insert(shape.begin() + at + 1, 2);
+      value = builder.reduceSum(builder.reshape(value, shape), at + 1);
+      shape.erase(shape.begin() + at + 1);
+    }
+    if (auto reduce = dyn_cast<graph::ReduceOp>(op);
+        reduce && reduce.getKind() == graph::ReduceKind::Mean)
+      value = builder.make<graph::DivOp>(value, divisor(reduce, value));
+    value = builder.cast(value,
+                         graph::tensorType(op->getResult(0)).getElementType());
+    return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
+  }
+
+  Value divisor(graph::ReduceOp reduce, Value sum) {
+    int64_t count = reduce.getDivisor().value_or(0);
+    if (count == 0) {
+      count = 1;
+      for (int64_t dim : reduce.getDims())
+        count *= graph::tensorType(reduce.getInput()).getDimSize(dim);
+    }
+    return builder.scalar(graph::tensorType(sum).getElementType(),
+                          static_cast<double>(count));
+  }
+
+  void finish(Value value) {
+    auto type = graph::tensorType(op->getResult(0));
+    if (graph::tensorType(value).getShape() != type.getShape())
+      value = builder.reshape(value, type.getShape());
+    if (Attribute name = op->getAttr("graph.name"))
+      value.getDefiningOp()->setAttr("graph.name", name);
+    op->replaceAllUsesWith(ValueRange{value});
+    op->erase();
+  }
+
+  Operation *op;
+  ShardingRule rule;
+  BatchFactor factor;
+  Tree tree;
+  InPlaceOf builder;
+};
+
+/// Finds what has to change, and changes it.
+class SumOrderer {
+public:
+  SumOrderer(func::FuncOp function, const dist::Mesh &mesh)
+      : function(function), microbatches(std::max<int64_t>(
+                                mesh.sizeOf(std::string(dist::timeAxis)), 1)) {
+    for (const dist::Axis &axis : mesh.axes)
+      if (axis.name != dist::timeAxis && roleOf(axis.name) == AxisRole::Batch)
+        divisions *= axis.size;
+  }
+
+  LogicalResult run(const Seeds &seeds) {
+    ShardedGraph graph(function, seeds);
+    graph.refine();
+    for (unsigned i = 0; i < graph.ops.size(); ++i)
+      if (graph.ops[i].op &&
+          failed(collect(graph.ops[i].op,
+                         batchFactorsOf(*graph.ops[i].rule, graph.tags[i]))))
+        return failure();
+    for (auto &rewrite : rewrites)
+      rewrite();
+    return success();
+  }
+
+private:
+  LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
+    if (factors.size() != 1 || factors[0].batch % microbatches != 0)
+      return success();
+    const BatchFactor factor = factors[0];
+    const Tree tree = Tree::of(factor.batch, microbatches);
+    if (failed(check(op, factor.batch, tree)))
+      return failure();
+    const ShardingRule rule = ruleOf(op);
+    const auto kind = rule.factors[factor.id].kind;
+    const bool isProduct = isa<graph::MatmulOp, graph::EinsumOp>(op);
+    if (kind == graph::FactorKind::Sum && isProduct)
+      rewrites.push_back([=] { Rewrite(op, factor, tree).orderProduct(); });
+    else if (kind == graph::FactorKind::Sum && isa<graph::ReduceOp>(op))
+      rewrites.push_back([=] { Rewrite(op, factor, tree).orderReduction(); });
+    else if (auto matmul = dyn_cast<graph::MatmulOp>(op);
+             matmul && hasRowsOfSamples(matmul, rule, factor))
+      rewrites.push_back([=] { Rewrite(op, factor, tree).productPerSample(); });
+    return success();
+  }
+
+  static bool hasRowsOfSamples(graph::MatmulOp matmul, const ShardingRule &rule,
+                               const BatchFactor &factor) {
+    return !matmul.getTransposeLhs() && rule.operands[0].size() == 2 &&
+           rule.operands[1].size() == 2 &&
+           llvm::is_contained(rule.operands[0][0], factor.id);
+  }
+
+  LogicalResult check(Operation *op, int64_t batch, const Tree &tree) const {
+    if ((int64_t(1) << tree.levels) % divisions == 0)
+      return success();
+    return op->emitError("with --reproducible ")
+           << divisions << " ranks cannot divide the " << batch / microbatches
+           << " samples of a microbatch: their number has to be a power of two "
+              "that divides it";
+  }
+
+  func::FuncOp function;
+  int64_t microbatches, divisions = 1;
+  std::vector<std::function<void()>> rewrites;
+};
+} // namespace
+
+LogicalResult pcc::shard::orderSums(func::FuncOp function, const Seeds &seeds,
+                                    const dist::Mesh &mesh) {
+  return SumOrderer(function, mesh).run(seeds);
+}

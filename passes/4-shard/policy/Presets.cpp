@@ -1,0 +1,16 @@
+//===- Presets.cpp - layouts that the user asked for by name --------------===//
+
+#include "passes/4-shard/policy/Presets.h"
+
+using namespace mlir;
+using namespace pcc;
+
+bool pcc::shard::hasPreset(func::FuncOp function, ArrayRef<StringRef> names) {
+  auto presets =
+      function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+          presetsName);
+  return presets &&
+         llvm::any_of(presets.getAsRange<StringAttr>(), [&](StringAttr preset) {
+           return llvm::is_contained(names, preset.getValue());
+         });
+}

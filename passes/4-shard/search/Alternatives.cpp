@@ -1,0 +1,399 @@
+//===- Alternatives.cpp - what else could have been decided ---------------===//
+
+#include "passes/4-shard/search/Alternatives.h"
+#include "dialects/dist/ShardingText.h"
+#include "dialects/graph/TensorBytes.h"
+#include "passes/4-shard/graph/InnerValues.h"
+#include "passes/4-shard/graph/Ring.h"
+#include "passes/4-shard/search/Places.h"
+#include "passes/plan/search/FormOrder.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+/// Choices that a decision keeps besides the chosen one.
+static constexpr size_t mostKept = 5;
+
+static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
+  return part.axis == axis.name;
+}
+
+/// `op` as it was before `axis` was handed out.
+static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
+  ShardedOp base(op);
+  bool isSplit = false;
+  for (dist::SubAxes &axes : base.axes) {
+    llvm::erase_if(axes, [&](const auto &part) { return isOf(part, axis); });
+    isSplit |= !axes.empty();
+  }
+  for (size_t i = base.through.size(); i-- > 0;)
+    if (isOf(base.through[i], axis)) {
+      base.through.erase(base.through.begin() + i);
+      base.throughOperand.erase(base.throughOperand.begin() + i);
+    }
+  base.seesThrough &= isSplit;
+  return base;
+}
+
+/// `axis` was put last; it takes the place that it has in `own`, else that of
+/// the mesh.
+static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
+                  const dist::Mesh &mesh) {
+  for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
+    if (!dist::holdsAxis(axes, axis.name))
+      continue;
+    llvm::sort(axes, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
+      return std::pair(mesh.indexOf(a.axis), a.pre) <
+             std::pair(mesh.indexOf(b.axis), b.pre);
+    });
+    if (std::is_permutation(axes.begin(), axes.end(), as.begin(), as.end()))
+      axes = as;
+  }
+}
+
+/// A partial sum would have to be made of a whole value first: no way that
+/// anybody would take.
+static bool makesPartial(const ShardedGraph &graph, unsigned index,
+                         const ShardedOp &candidate, const dist::Axis &axis) {
+  if (!dist::holdsAxis(candidate.through, axis.name))
+    return false;
+  return llvm::none_of(graph.operands[index], [&](const auto &edge) {
+    return dist::holdsAxis(
+        dist::partialAxes(graph.ops[edge.producer].resultSharding(edge.result)),
+        axis.name);
+  });
+}
+
+static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
+  for (unsigned i = 0; i < a.rule->operands.size(); ++i)
+    if (!dist::samePlacement(a.operandSharding(i), b.operandSharding(i)))
+      return false;
+  for (unsigned i = 0; i < a.rule->results.size(); ++i)
+    if (!dist::samePlacement(a.resultSharding(i), b.resultSharding(i)))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Prices
+//===----------------------------------------------------------------------===//
+
+/// False if there is no way.
+bool Alternatives::add(const dist::Sharding &from, const dist::Sharding &to,
+                       RankedTensorType type, bool isShared,
+                       dist::Choice &choice) const {
+  return add(planner.plan(from, to, dist::shapeOf(type.getShape()),
+                          graph::elementBytes(type)),
+             isShared, choice);
+}
+
+bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
+                       dist::Choice &choice) const {
+  for (const plan::ReshardStep &step : plan.steps)
+    if (step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask)
+      choice.steps.push_back(priced(step, planner.mesh(), isShared));
+  if (!isShared)
+    choice.picoseconds += static_cast<int64_t>(costOf(plan, planner).seconds);
+  return plan.possible();
+}
+
+/// A weight or constant that nobody has pinned and only `reader` reads.
+bool Alternatives::followsReader(unsigned index, unsigned reader) const {
+  const ShardedOp &leaf = graph.ops[index];
+  return leaf.op && leaf.op->getNumOperands() == 0 && !graph.seedOf(index) &&
+         llvm::all_of(graph.users[index][0],
+                      [&](const auto &edge) { return edge.user == reader; });
+}
+
+/// What the other readers of a value take of it, or earlier operands of
+/// `candidate`.
+SmallVector<dist::Sharding>
+Alternatives::takenBeside(const ShardedGraph::Edge &edge,
+                          const ShardedOp &candidate) const {
+  SmallVector<dist::Sharding> taken;
+  for (const auto &other : graph.users[edge.producer][edge.result]) {
+    const bool isOwn = other.user == edge.user;
+    const ShardedOp &reader = isOwn ? candidate : graph.ops[other.user];
+    if (!isOwn || other.operand < edge.operand)
+      taken.push_back(dist::placement(reader.operandSharding(other.operand)));
+  }
+  return taken;
+}
+
+/// What others take is there anyway, and can be gone on from.
+bool Alternatives::priceOperand(const ShardedGraph::Edge &edge,
+                                const ShardedOp &candidate,
+                                dist::Choice &choice) {
+  const dist::Sharding to =
+      dist::placement(candidate.operandSharding(edge.operand));
+  const Value value = graph.valueOf(edge);
+  if (followsReader(edge.producer, edge.user) && !dist::hasView(to)) {
+    choice.memoryBytes += localBytes(graph::tensorType(value), to);
+    return true;
+  }
+  SmallVector<dist::Sharding> sources{
+      graph.ops[edge.producer].resultSharding(edge.result)};
+  SmallVector<dist::Sharding> beside = takenBeside(edge, candidate);
+  const bool isShared = llvm::is_contained(beside, to);
+  for (dist::Sharding &form : beside)
+    if (!isShared && !dist::hasView(form))
+      sources.push_back(std::move(form));
+  const RankedTensorType type = graph::tensorType(value);
+  auto cheapest = llvm::min_element(sources, [&](const auto &a, const auto &b) {
+    return priceOf(planner, type, a, to) < priceOf(planner, type, b, to);
+  });
+  return add(*cheapest, to, type, isShared, choice);
+}
+
+/// Each form that users want is made once, from the result or from another
+/// form, in the order that costs least; many forms in the order of users.
+bool Alternatives::priceResult(unsigned index, unsigned result,
+                               const ShardedOp &candidate,
+                               dist::Choice &choice) {
+  const dist::Sharding from = candidate.resultSharding(result);
+  const Value value = graph.valueOf(index, result);
+  choice.memoryBytes += localBytes(graph::tensorType(value), from);
+  const RankedTensorType type = graph::tensorType(value);
+  SmallVector<dist::Sharding> forms{from};
+  for (const ShardedGraph::Edge &edge : graph.users[index][result]) {
+    dist::Sharding to =
+        dist::placement(graph.ops[edge.user].operandSharding(edge.operand));
+    if (!llvm::is_contained(ArrayRef(forms).drop_front(), to))
+      forms.push_back(std::move(to));
+  }
+  std::vector<std::vector<plan::Cost>> reform(forms.size());
+  for (size_t i = 0; i < forms.size(); ++i)
+    for (const dist::Sharding &to : ArrayRef(forms).drop_front())
+      reform[i].push_back(i > 0 && dist::hasView(forms[i])
+                              ? plan::Cost::forbidden()
+                              : priceOf(planner, type, forms[i], to));
+  const auto order = plan::cheapestOrder(reform, /*mostOrdered=*/4).steps;
+  return llvm::all_of(order, [&](const plan::FormOrder::Step &step) {
+    const size_t source =
+        step.source == 0 ? 0 : order[step.source - 1].form + 1;
+    return add(forms[source], forms[step.form + 1], type, /*isShared=*/false,
+               choice);
+  });
+}
+
+/// Nothing if some neighbour cannot be reached.
+std::optional<dist::Choice> Alternatives::price(unsigned index,
+                                                const ShardedOp &candidate) {
+  dist::Choice choice;
+  choice.picoseconds = static_cast<int64_t>(computeSeconds(candidate, planner));
+  for (const ShardedGraph::Edge &edge : graph.operands[index])
+    if (!priceOperand(edge, candidate, choice))
+      return std::nullopt;
+  for (const InnerReshard &inner : innerReshards(candidate))
+    if (!add(
+            planner.plan(inner.from, inner.to, inner.shape, inner.elementBytes),
+            /*isShared=*/false, choice))
+      return std::nullopt;
+  for (unsigned i = 0; i < candidate.rule->results.size(); ++i)
+    if (!priceResult(index, i, candidate, choice))
+      return std::nullopt;
+  return choice;
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+static std::string listed(const dist::Sharding &sharding,
+                          const dist::Mesh &mesh) {
+  return dist::toBriefString(dist::withoutTime(sharding), mesh);
+}
+
+/// What a user calls an operand.
+static std::string nameOf(const ShardedGraph &graph, Value operand) {
+  Operation *op = operand.getDefiningOp();
+  Attribute name;
+  if (auto get = dyn_cast_or_null<graph::GetParameterOp>(op))
+    name = get.getParameterAttr().getAttr();
+  else if (op)
+    name = op->getAttr("graph.name");
+  else
+    name = graph.function.getArgAttr(
+        cast<BlockArgument>(operand).getArgNumber(), "graph.name");
+  return name ? "'" + cast<StringAttr>(name).str() + "'" : "";
+}
+
+static bool isMatrix(Value operand) {
+  return operand.getDefiningOp<graph::GetParameterOp>() &&
+         graph::tensorType(operand).getRank() > 1;
+}
+
+/// The tensor that shows best how a factor is split: a weight, which can be
+/// pinned by its name, else the result, else an operand.
+static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
+                              int factor, const dist::Mesh &mesh) {
+  auto show = [&](unsigned operand, const std::string &name) {
+    return name + " as " + listed(op.operandSharding(operand), mesh);
+  };
+  for (unsigned i = 0; i < op.rule->operands.size(); ++i)
+    if (graph::occursIn(op.rule->operands[i], factor) &&
+        isMatrix(op.op->getOperand(i)))
+      return show(i, nameOf(graph, op.op->getOperand(i)));
+  if (!op.rule->results.empty() &&
+      graph::occursIn(op.rule->results[0], factor)) {
+    dist::Sharding result = op.resultSharding(0);
+    result.partials.clear();
+    return "its result as " + listed(result, mesh);
+  }
+  for (unsigned i = 0; i < op.rule->operands.size(); ++i)
+    if (graph::occursIn(op.rule->operands[i], factor)) {
+      std::string name = nameOf(graph, op.op->getOperand(i));
+      return show(i, name.empty() ? "operand " + std::to_string(i) : name);
+    }
+  return "a dim of its own";
+}
+
+/// The keys of a ring, which go where the queries are.
+static bool isGuest(const ShardedOp &op, size_t factor) {
+  auto ring = ringOf(op);
+  return ring && ring->keys == static_cast<int>(factor);
+}
+
+std::string Alternatives::describe(const ShardedOp &candidate,
+                                   const dist::Axis &axis) const {
+  SmallVector<std::string> parts;
+  for (auto [i, axes] : llvm::enumerate(candidate.axes)) {
+    if (!dist::holdsAxis(axes, axis.name) || isGuest(candidate, i))
+      continue;
+    const auto &factor = candidate.rule->factors[i];
+    std::string part = showFactor(graph, candidate, i, planner.mesh());
+    if (graph::isReduction(factor.kind))
+      part += std::string(", leaving partial ") +
+              dist::toString(reductionOf(factor.kind)) + "s";
+    if (factor.kind == graph::FactorKind::Inner)
+      part += ", whose parts exchange what they need";
+    if (!ringAxes(candidate).empty())
+      part += ", which keys and values visit in a ring";
+    // Two factors of one dim show the same.
+    if (!llvm::is_contained(parts, part))
+      parts.push_back(std::move(part));
+  }
+  if (parts.empty() && dist::holdsAxis(candidate.through, axis.name))
+    return "pass the partial sum on";
+  std::string text =
+      parts.empty() ? "split nothing" : "split " + llvm::join(parts, " and ");
+  return text + (candidate.seesThrough ? ", reading just what it needs" : "");
+}
+
+std::string Alternatives::wholeWeight(unsigned index, const ShardedOp &base,
+                                      const ShardedOp &candidate,
+                                      const dist::Axis &axis) const {
+  const dist::SubAxis first = seeds.partsOf(axis).front();
+  if (!weights.mustSplit(base, index, first) ||
+      weights.splits(candidate, index, first))
+    return "";
+  if (auto get = dyn_cast<graph::GetParameterOp>(candidate.op))
+    return nameOf(graph, get);
+  for (Value operand : candidate.op->getOperands())
+    if (operand.getDefiningOp<graph::GetParameterOp>() &&
+        weights.bytes(graph.opOf(operand)) > 0)
+      return nameOf(graph, operand);
+  return "its weight";
+}
+
+/// `base` is the op before `axis` was handed out.
+std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
+                                  const ShardedOp &candidate,
+                                  const dist::Axis &axis) const {
+  const AxisRole role = roleOf(axis.name);
+  if (role != AxisRole::Tensor && stored.contains(index) &&
+      !candidate.isSplitBy(axis))
+    return nameOf(graph, candidate.op->getResult(0)) +
+           " would be stored whole on every rank of " + axis.name +
+           ", which has to divide it";
+  for (size_t i = 0; i < candidate.axes.size(); ++i)
+    if (dist::holdsAxis(candidate.axes[i], axis.name) &&
+        !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
+      return axis.name + (role != AxisRole::Tensor ? " splits nothing else"
+                          : graph.tags[index][i] == Tag::Stripe
+                              ? " never splits stripes"
+                              : " never splits the batch");
+  if (role != AxisRole::Tensor)
+    return "";
+  std::string weight = wholeWeight(index, base, candidate, axis);
+  if (!weight.empty())
+    return weight + " would be whole on every rank of " + axis.name +
+           ", which has to divide it";
+  return megatron.isBroken(index, candidate, seeds.partsOf(axis).front())
+             ? "--preset asks for something else"
+             : "";
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------===//
+
+static auto rankOf(const dist::Choice &choice) {
+  return std::tuple(!choice.refused.empty(), choice.picoseconds,
+                    choice.receivedBytes(), choice.calls(), choice.memoryBytes,
+                    StringRef(choice.what));
+}
+
+dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
+                                        dist::Choice chosen) {
+  const ShardedOp &own = graph.ops[index];
+  const ShardedOp base = withoutAxis(own, axis);
+  dist::Decision decision{
+      own.op->getName().stripDialect().str(), axis.name, std::move(chosen), {}};
+  decision.chosen.what = describe(own, axis);
+  SmallVector<ShardedOp> seen{own};
+  const auto any = [&](const Strategy &strategy) {
+    return strategy.kind != Strategy::Ring ||
+           mayTake(graph, index, strategy, roleOf(axis.name));
+  };
+  for (ShardedOp &candidate :
+       candidatesOf(base, seeds.partsOf(axis), seeds, any)) {
+    order(candidate, own, axis, planner.mesh());
+    if (makesPartial(graph, index, candidate, axis) ||
+        llvm::any_of(seen, [&](const ShardedOp &other) {
+          return liesLike(candidate, other);
+        }))
+      continue;
+    seen.push_back(candidate);
+    std::string refused = refusal(index, base, candidate, axis);
+    // Of the batch and the sequence nobody expects an axis to split the rest.
+    if (StringRef(refused).ends_with("splits nothing else"))
+      continue;
+    if (auto choice = price(index, candidate)) {
+      choice->what = describe(candidate, axis);
+      choice->refused = std::move(refused);
+      decision.others.push_back(std::move(*choice));
+    }
+  }
+  llvm::sort(decision.others, [](const auto &a, const auto &b) {
+    return rankOf(a) < rankOf(b);
+  });
+  if (decision.others.size() > mostKept)
+    decision.others.resize(mostKept);
+  return decision;
+}
+
+std::vector<dist::Decision> Alternatives::decisionsAt(unsigned index) {
+  std::vector<dist::Decision> decisions;
+  const ShardedOp &op = graph.ops[index];
+  if (!op.op || graph.seedOf(index) ||
+      !isa<graph::ShardingRuleOpInterface>(op.op))
+    return decisions;
+  auto chosen = price(index, op);
+  if (!chosen)
+    return decisions;
+  const bool isContraction =
+      op.op->getNumOperands() > 0 && weights.bytes(index) > 0;
+  for (const dist::Axis &axis : planner.mesh().axes)
+    if (axis.size > 1 && axis.name != dist::timeAxis &&
+        (isContraction ||
+         llvm::any_of(chosen->steps, [&](const dist::PricedStep &step) {
+           return llvm::is_contained(step.axes, axis.name);
+         })))
+      decisions.push_back(decisionOf(index, axis, *chosen));
+  return decisions;
+}

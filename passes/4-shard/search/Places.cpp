@@ -1,0 +1,89 @@
+//===- Places.cpp - what makes and what reads a value, in words -----------===//
+
+#include "passes/4-shard/search/Places.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+
+using namespace mlir;
+using namespace pcc;
+
+static std::string textOf(Attribute attribute) {
+  auto text = dyn_cast_or_null<StringAttr>(attribute);
+  return text ? text.str() : "";
+}
+
+static dist::Place placeOf(Operation *op) {
+  auto get = dyn_cast<graph::GetParameterOp>(op);
+  StringRef node = graph::nodeName(op->getLoc());
+  return {get ? "weight" : op->getName().stripDialect().str(),
+          get ? get.getParameter().str() : node.str(),
+          graph::sourceLine(op->getLoc()),
+          textOf(op->getAttr(dist::pinnedName)),
+          dist::decisionsOf(op->getLoc())};
+}
+
+dist::Place pcc::shard::placeOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_present<dist::ReshardOp, dist::PinOp, pipe::TransferOp>(op)) {
+    value = op->getOperand(0);
+    op = value.getDefiningOp();
+  }
+  if (op)
+    return ::placeOf(op);
+  auto argument = cast<BlockArgument>(value);
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto attribute = [&](StringRef name) {
+    return textOf(function.getArgAttr(argument.getArgNumber(), name));
+  };
+  return {"input",
+          attribute("graph.name"),
+          graph::sourceLine(value.getLoc()),
+          attribute(dist::pinnedName),
+          {}};
+}
+
+dist::Place pcc::shard::placeOf(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<func::ReturnOp>(op)) {
+    auto function = cast<func::FuncOp>(op->getParentOp());
+    auto attribute = [&](StringRef name) {
+      return textOf(function.getResultAttr(use.getOperandNumber(), name));
+    };
+    return {
+        "output", attribute("graph.name"), "", attribute(dist::pinnedName), {}};
+  }
+  dist::Place place = ::placeOf(op);
+  if (auto pin = dyn_cast<dist::PinOp>(op))
+    place.node = pin.getValue().str();
+  return place;
+}
+
+dist::Place pcc::shard::pinOf(Operation *op, const Seed &seed) {
+  return {"pin",
+          textOf(op->getAttr("graph.name")),
+          graph::sourceLine(op->getLoc()),
+          seed.source(),
+          {}};
+}
+
+Location pcc::shard::causeOf(Value value, ArrayRef<dist::Place> uses) {
+  return dist::withCause(value.getLoc(),
+                         {placeOf(value), {uses.begin(), uses.end()}});
+}
+
+/// The members of a group differ along `step.axes`; neighbours are equally far
+/// apart.
+dist::PricedStep pcc::shard::priced(const plan::ReshardStep &step,
+                                    const dist::Mesh &mesh, bool isShared) {
+  dist::PricedStep priced;
+  priced.kind = plan::toString(step.kind);
+  for (const dist::SubAxis &axis : step.axes)
+    if (priced.axes.empty() || priced.axes.back() != axis.axis)
+      priced.axes.push_back(axis.axis);
+  const auto group = dist::groupsOf(mesh.spatial(), step.axes).front();
+  priced.ranks = static_cast<int64_t>(group.size());
+  priced.stride = group.size() < 2 ? 1 : group[1] - group[0];
+  priced.receivedBytes = step.receivedBytes;
+  priced.isShared = isShared;
+  return priced;
+}

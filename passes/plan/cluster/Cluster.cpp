@@ -1,0 +1,106 @@
+//===- Cluster.cpp - what compute and communication cost ------------------===//
+
+#include "passes/plan/cluster/Cluster.h"
+
+#include <algorithm>
+
+namespace pcc::plan {
+namespace {
+
+constexpr double giga = 1e9;
+constexpr double gibi = 1024.0 * 1024 * 1024;
+
+/// Linear between the points, constant before the first one.
+double interpolate(const Curve &curve, double x) {
+  auto after = std::upper_bound(
+      curve.begin(), curve.end(), x,
+      [](double value, const auto &point) { return value < point.first; });
+  if (after == curve.begin())
+    return curve.front().second;
+  const auto &low = *std::prev(after);
+  if (after == curve.end())
+    return low.second;
+  const double share = (x - low.first) / (after->first - low.first);
+  return low.second + share * (after->second - low.second);
+}
+
+/// The same, proportional to x beyond the last point.
+double interpolateTime(const Curve &curve, double bytes) {
+  const auto &last = curve.back();
+  return bytes > last.first && last.first > 0 ? last.second * bytes / last.first
+                                              : interpolate(curve, bytes);
+}
+
+/// One server core complex; messages through shared memory or Ethernet.
+Cluster cpuCluster() {
+  Cluster cluster;
+  cluster.memoryBytes = 64 * gibi;
+  cluster.memoryBytesPerSecond = 20 * giga;
+  cluster.peakFlops = {{"f64", 50 * giga},
+                       {"f32", 100 * giga},
+                       {"bf16", 100 * giga},
+                       {"f16", 100 * giga}};
+  cluster.links = {{"host", 1 << 16, 0, 5 * giga}};
+  return cluster;
+}
+
+/// Eight H100 SXM per node on NVLink, nodes on 400 Gbit/s InfiniBand.
+Cluster cudaCluster() {
+  Cluster cluster;
+  cluster.devicesPerNode = 8;
+  cluster.memoryBytes = 80 * gibi;
+  cluster.memoryBytesPerSecond = 3350 * giga;
+  cluster.peakFlops = {{"f64", 67e12},   {"f32", 67e12},  {"tf32", 495e12},
+                       {"bf16", 989e12}, {"f16", 989e12}, {"f8", 1979e12}};
+  cluster.links = {{"nvlink", 8, 0, 370 * giga},
+                   {"infiniband", 1 << 16, 0, 45 * giga}};
+  return cluster;
+}
+
+} // namespace
+
+double Cluster::peakOf(std::string_view dtype) const {
+  auto found = peakFlops.find(dtype);
+  if (found == peakFlops.end())
+    found = peakFlops.find("f32");
+  return found == peakFlops.end() ? 1e12 : found->second;
+}
+
+double Cluster::computeSeconds(double flops, double bytes,
+                               std::string_view dtype) const {
+  const double reached =
+      matmulEfficiency.empty() ? 1 : interpolate(matmulEfficiency, flops);
+  return launchSeconds + std::max(flops / (peakOf(dtype) * reached),
+                                  bytes / memoryBytesPerSecond);
+}
+
+const Link &Cluster::linkFor(int stride, int size) const {
+  for (const Link &link : links)
+    if (static_cast<long>(stride) * size <= link.span)
+      return link;
+  return links.back();
+}
+
+double Cluster::commSeconds(std::string_view kind, int stride, int size,
+                            double bytes, double calls) const {
+  if (auto measured = collectives.find(kind); measured != collectives.end())
+    if (auto curve = measured->second.find(size);
+        curve != measured->second.end() && calls > 0)
+      return calls * interpolateTime(curve->second, bytes / calls);
+  const Link &link = linkFor(stride, size);
+  return link.alpha * calls + bytes / link.bytesPerSecond;
+}
+
+std::optional<Cluster> defaultCluster(std::string_view target) {
+  if (target == "cpu")
+    return cpuCluster();
+  if (target == "cuda")
+    return cudaCluster();
+  return std::nullopt;
+}
+
+Cluster clusterOf(std::string_view text, std::string_view target) {
+  return parseCluster(text, *defaultCluster(target)).cluster;
+}
+
+} // namespace pcc::plan

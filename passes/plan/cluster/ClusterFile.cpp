@@ -1,0 +1,264 @@
+//===- ClusterFile.cpp - reads a cluster from TOML ------------------------===//
+
+#include "passes/plan/cluster/Cluster.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#define TOML_EXCEPTIONS 0
+#include "toml++/toml.h"
+
+namespace pcc::plan {
+namespace {
+
+constexpr double micro = 1e-6, giga = 1e9, tera = 1e12;
+constexpr double gibi = 1024.0 * 1024 * 1024;
+
+/// Reads the fields of one file; keeps the first error.
+class ClusterReader {
+public:
+  explicit ClusterReader(const Cluster &defaults) : cluster(defaults) {}
+
+  ClusterOrError read(std::string_view text);
+
+private:
+  using Reader = void (ClusterReader::*)(const std::string &,
+                                         const toml::node &);
+  struct Field {
+    std::string_view name;
+    Reader read;
+  };
+  struct Number {
+    std::string_view name;
+    double *value;
+    double unit;
+  };
+
+  void fail(const toml::node &node, const std::string &text) {
+    if (error.empty())
+      error = "line " + std::to_string(node.source().begin.line) +
+              " of the cluster file: " + text;
+  }
+  double number(const std::string &name, const toml::node &node);
+  int count(const std::string &name, const toml::node &node);
+  Curve curve(const std::string &name, const toml::node &node, double xUnit,
+              double yUnit);
+  const toml::table *table(const std::string &name, const toml::node &node);
+  template <size_t N>
+  void numbers(const std::string &name, const toml::node &node,
+               const Number (&fields)[N], std::string_view except = {});
+
+  void readNodes(const std::string &name, const toml::node &node) {
+    cluster.nodes = count(name, node);
+  }
+  void readDevicesPerNode(const std::string &name, const toml::node &node) {
+    cluster.devicesPerNode = count(name, node);
+  }
+  void readHostMemory(const std::string &name, const toml::node &node) {
+    cluster.hostMemoryBytes = number(name, node) * gibi;
+  }
+  void readSlowdown(const std::string &name, const toml::node &node) {
+    const Number fields[] = {{"compute", &cluster.computeSlowdown, 1},
+                             {"comm", &cluster.commSlowdown, 1}};
+    numbers(name, node, fields);
+  }
+  void readEfficiency(const std::string &name, const toml::node &node) {
+    cluster.matmulEfficiency = curve(name, node, 1, 1);
+  }
+  void readDevice(const std::string &name, const toml::node &node);
+  void readPeaks(const std::string &name, const toml::node &node);
+  void readLinks(const std::string &name, const toml::node &node);
+  void readCollectives(const std::string &name, const toml::node &node);
+
+  Cluster cluster;
+  std::string error;
+};
+
+double ClusterReader::number(const std::string &name, const toml::node &node) {
+  const std::optional<double> value = node.value<double>();
+  if (value && *value >= 0)
+    return *value;
+  fail(node, "'" + name + "' must be a number that is not negative");
+  return 0;
+}
+
+int ClusterReader::count(const std::string &name, const toml::node &node) {
+  const std::optional<int64_t> value = node.value_exact<int64_t>();
+  if (value && *value > 0 && *value <= 1 << 24)
+    return static_cast<int>(*value);
+  fail(node, "'" + name + "' must be a positive whole number");
+  return 1;
+}
+
+const toml::table *ClusterReader::table(const std::string &name,
+                                        const toml::node &node) {
+  if (!node.is_table())
+    fail(node, "'" + name + "' must be a table");
+  return node.as_table();
+}
+
+Curve ClusterReader::curve(const std::string &name, const toml::node &node,
+                           double xUnit, double yUnit) {
+  Curve points;
+  const toml::array *rows = node.as_array();
+  for (size_t i = 0; rows && i < rows->size(); ++i) {
+    const toml::array *row = (*rows)[i].as_array();
+    if (!row || row->size() != 2)
+      break;
+    points.push_back(
+        {number(name, (*row)[0]) * xUnit, number(name, (*row)[1]) * yUnit});
+    if (points.back().second <= 0 ||
+        (i > 0 && points[i].first <= points[i - 1].first))
+      fail(node,
+           "the points of '" + name + "' must ascend and have positive values");
+  }
+  if (!rows || rows->empty() || points.size() != rows->size())
+    fail(node, "'" + name + "' must be a list of pairs of numbers");
+  return points;
+}
+
+template <size_t N>
+void ClusterReader::numbers(const std::string &name, const toml::node &node,
+                            const Number (&fields)[N],
+                            std::string_view except) {
+  const toml::table *entries = table(name, node);
+  if (!entries)
+    return;
+  for (const auto &[key, value] : *entries) {
+    if (key == except)
+      continue;
+    const std::string entry = name + "." + std::string(key.str());
+    auto field = std::find_if(
+        std::begin(fields), std::end(fields),
+        [&, &key = key](const Number &f) { return f.name == key.str(); });
+    if (field == std::end(fields))
+      fail(value, "unknown field '" + entry + "'");
+    else
+      *field->value = number(entry, value) * field->unit;
+  }
+}
+
+void ClusterReader::readDevice(const std::string &name,
+                               const toml::node &node) {
+  const toml::table *entries = table(name, node);
+  if (!entries)
+    return;
+  if (const toml::node *peaks = entries->get("peak_tflops"))
+    readPeaks(name + ".peak_tflops", *peaks);
+  const Number fields[] = {{"mem_gb", &cluster.memoryBytes, gibi},
+                           {"mem_gbps", &cluster.memoryBytesPerSecond, giga},
+                           {"launch_us", &cluster.launchSeconds, micro},
+                           {"reserved_gb", &cluster.reservedBytes, gibi}};
+  numbers(name, node, fields, /*except=*/"peak_tflops");
+  if (cluster.memoryBytesPerSecond <= 0)
+    fail(node, "'" + name + ".mem_gbps' must be positive");
+}
+
+/// Files may spell dtypes as vendors do (fp32); pcc says f32.
+void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
+  const toml::table *entries = table(name, node);
+  if (!entries)
+    return;
+  for (const auto &[key, value] : *entries) {
+    std::string dtype(key.str());
+    if (dtype.starts_with("fp"))
+      dtype.erase(1, 1);
+    const double peak = number(name + "." + dtype, value) * tera;
+    if (peak <= 0)
+      fail(value, "'" + name + "." + dtype + "' must be positive");
+    cluster.peakFlops[dtype] = peak;
+  }
+}
+
+void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
+  const toml::array *entries = node.as_array();
+  if (!entries || entries->empty())
+    return fail(node, "'" + name + "' must be a list of tables");
+  cluster.links.clear();
+  for (const toml::node &entry : *entries) {
+    const toml::table *fields = table(name, entry);
+    if (!fields)
+      return;
+    Link link;
+    for (const auto &[key, value] : *fields) {
+      const std::string field = name + "." + std::string(key.str());
+      if (key == "level")
+        link.level = value.value_or(std::string());
+      else if (key == "span")
+        link.span = count(field, value);
+      else if (key == "alpha_us")
+        link.alpha = number(field, value) * micro;
+      else if (key == "beta_gbps")
+        link.bytesPerSecond = number(field, value) * giga;
+      else
+        fail(value, "unknown field '" + field + "'");
+    }
+    if (link.bytesPerSecond <= 0)
+      fail(entry, "a link needs a positive 'beta_gbps'");
+    cluster.links.push_back(link);
+  }
+  std::sort(cluster.links.begin(), cluster.links.end(),
+            [](const Link &a, const Link &b) { return a.span < b.span; });
+}
+
+void ClusterReader::readCollectives(const std::string &name,
+                                    const toml::node &node) {
+  const toml::table *kinds = table(name, node);
+  if (!kinds)
+    return;
+  for (const auto &[kind, groups] : *kinds) {
+    const std::string field = name + "." + std::string(kind.str());
+    const toml::table *sizes = table(field, groups);
+    if (!sizes)
+      return;
+    for (const auto &[key, points] : *sizes) {
+      const std::string_view text = key.str();
+      int size = 0;
+      auto [end, failure] =
+          std::from_chars(text.data(), text.data() + text.size(), size);
+      if (failure != std::errc() || end != text.data() + text.size() ||
+          size < 1)
+        return fail(points, "'" + field + "." + std::string(text) +
+                                "' must be named by a group size");
+      cluster.collectives[std::string(kind.str())][size] =
+          curve(field + "." + std::string(text), points, 1, micro);
+    }
+  }
+}
+
+ClusterOrError ClusterReader::read(std::string_view text) {
+  static constexpr Field fields[] = {
+      {"nodes", &ClusterReader::readNodes},
+      {"devices_per_node", &ClusterReader::readDevicesPerNode},
+      {"host_ram_gb", &ClusterReader::readHostMemory},
+      {"overlap_slowdown", &ClusterReader::readSlowdown},
+      {"gemm_eff", &ClusterReader::readEfficiency},
+      {"device", &ClusterReader::readDevice},
+      {"links", &ClusterReader::readLinks},
+      {"collectives", &ClusterReader::readCollectives}};
+  toml::parse_result parsed = toml::parse(text);
+  if (!parsed)
+    return {cluster, "line " +
+                         std::to_string(parsed.error().source().begin.line) +
+                         " of the cluster file is not TOML: " +
+                         std::string(parsed.error().description())};
+  for (const auto &[key, value] : parsed.table()) {
+    auto field = std::find_if(
+        std::begin(fields), std::end(fields),
+        [&key = key](const Field &f) { return f.name == key.str(); });
+    if (field == std::end(fields))
+      fail(value, "unknown field '" + std::string(key.str()) + "'");
+    else
+      (this->*field->read)(std::string(key.str()), value);
+  }
+  return {cluster, error};
+}
+
+} // namespace
+
+ClusterOrError parseCluster(std::string_view text, const Cluster &defaults) {
+  return ClusterReader(defaults).read(text);
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,393 @@
+//===- Arena.cpp - offsets of buffers in one static arena -----------------===//
+
+#include "passes/plan/memory/Arena.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace pcc::plan {
+namespace {
+
+constexpr uint64_t unbounded = std::numeric_limits<uint64_t>::max();
+
+uint64_t alignUp(uint64_t offset, uint64_t alignment) {
+  return alignment <= 1 ? offset
+                        : (offset + alignment - 1) / alignment * alignment;
+}
+
+std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
+  if (!buffer.pieces.empty())
+    return buffer.pieces;
+  return {{buffer.first, buffer.last, 0, buffer.size}};
+}
+
+enum class Fit { First, Best };
+
+/// Live bytes at the instructions where a piece begins, and their maxima over
+/// ranges (a sparse table: level k holds maxima of 2^k neighbours).
+class LiveProfile {
+public:
+  explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
+    std::map<size_t, uint64_t> begun, ended;
+    for (const ArenaBuffer &buffer : buffers)
+      for (const ArenaPiece &piece : piecesOf(buffer)) {
+        begun[piece.first] += piece.end - piece.begin;
+        ended[piece.last + 1] += piece.end - piece.begin;
+      }
+    levels.emplace_back();
+    uint64_t live = 0;
+    auto end = ended.begin();
+    for (const auto &[time, bytes] : begun) {
+      for (; end != ended.end() && end->first <= time; ++end)
+        live -= end->second;
+      live += bytes;
+      times.push_back(time);
+      levels[0].push_back(live);
+    }
+    for (size_t width = 1; 2 * width <= times.size(); width *= 2) {
+      const std::vector<uint64_t> &below = levels.back();
+      std::vector<uint64_t> level(times.size() - 2 * width + 1);
+      for (size_t i = 0; i < level.size(); ++i)
+        level[i] = std::max(below[i], below[i + width]);
+      levels.push_back(std::move(level));
+    }
+  }
+
+  /// Most live bytes at any instruction of the buffer's life.
+  uint64_t most(const ArenaBuffer &buffer) const {
+    uint64_t bytes = 0;
+    for (const ArenaPiece &piece : piecesOf(buffer))
+      bytes = std::max(bytes, most(piece.first, piece.last));
+    return bytes;
+  }
+
+  uint64_t most() const {
+    return levels[0].empty()
+               ? 0
+               : *std::max_element(levels[0].begin(), levels[0].end());
+  }
+
+private:
+  uint64_t most(size_t first, size_t last) const {
+    auto at = [&](size_t time) {
+      return static_cast<size_t>(
+          std::upper_bound(times.begin(), times.end(), time) - times.begin());
+    };
+    const size_t low = at(first) - 1, high = at(last);
+    const size_t level = std::bit_width(high - low) - 1;
+    return std::max(levels[level][low],
+                    levels[level][high - (size_t(1) << level)]);
+  }
+
+  std::vector<size_t> times;
+  std::vector<std::vector<uint64_t>> levels;
+};
+
+/// Tries orders and keeps the best plan. Invariant: `best` is a valid plan of
+/// `bestTotal` bytes.
+class ArenaPlanner {
+public:
+  ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
+      : buffers(buffers), profile(buffers), effort(effort) {}
+
+  ArenaPlan run();
+
+private:
+  using Order = std::vector<uint32_t>;
+
+  struct Placed {
+    size_t first, last;
+    uint64_t begin, end;
+  };
+
+  /// An order with its plan.
+  struct Climb {
+    Order order;
+    Fit fit;
+    uint64_t total;
+    std::vector<uint64_t> offsets;
+  };
+  /// Neighbours that a climb looks at in its turn.
+  static constexpr int neighboursPerTurn = 64;
+
+  /// Bytes used when placing in this order, `unbounded` once it exceeds
+  /// `limit`; fills `offsets`.
+  uint64_t place(const Order &order, Fit fit, uint64_t limit);
+  uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
+  uint64_t findLowest(const ArenaBuffer &buffer);
+  void add(const ArenaPiece &piece, uint64_t offset);
+  /// `place`, whose plan is kept if it is the best so far.
+  uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
+  Order neighbour(const Climb &climb);
+  void climb(std::vector<Climb> climbs);
+  bool done() const { return bestTotal <= bound || steps >= effort; }
+  uint32_t below(size_t count);
+
+  template <typename Key> Order orderBy(Key &&key) const {
+    using KeyType = decltype(key(0u));
+    std::vector<std::pair<KeyType, uint32_t>> keyed;
+    for (uint32_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].size > 0)
+        keyed.push_back({key(i), i});
+    std::sort(keyed.begin(), keyed.end());
+    Order order;
+    for (const auto &[unused, i] : keyed)
+      order.push_back(i);
+    return order;
+  }
+
+  const std::vector<ArenaBuffer> &buffers;
+  const LiveProfile profile;
+  const uint64_t effort;
+  uint64_t bound = 0;
+  uint64_t steps = 0;
+  uint64_t state = 0x9e3779b97f4a7c15;
+  std::vector<Placed> placed;
+  std::vector<uint64_t> offsets, best;
+  uint64_t bestTotal = unbounded;
+};
+
+/// Xorshift: the same numbers everywhere.
+uint32_t ArenaPlanner::below(size_t count) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return static_cast<uint32_t>((state >> 16) % count);
+}
+
+uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
+  uint64_t free = 0, found = unbounded, smallest = unbounded;
+  for (const Placed &other : placed) {
+    if (other.last < buffer.first || other.first > buffer.last)
+      continue;
+    const uint64_t begin = alignUp(free, buffer.alignment);
+    if (begin + buffer.size <= other.begin && other.begin - free < smallest) {
+      found = begin;
+      smallest = other.begin - free;
+      if (fit == Fit::First)
+        break;
+    }
+    free = std::max(free, other.end);
+  }
+  steps += placed.size() + 1;
+  return found == unbounded ? alignUp(free, buffer.alignment) : found;
+}
+
+/// The pieces of a buffer move together: whatever one of them hits pushes all
+/// up to where that one is past it, which skips no offset that would do.
+uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
+  uint64_t offset = 0;
+  for (bool moved = true; std::exchange(moved, false);)
+    for (const ArenaPiece &piece : buffer.pieces) {
+      for (const Placed &other : placed) {
+        if (other.last < piece.first || other.first > piece.last ||
+            other.end <= offset + piece.begin ||
+            other.begin >= offset + piece.end)
+          continue;
+        offset = alignUp(other.end - piece.begin, buffer.alignment);
+        moved = true;
+      }
+      steps += placed.size() + 1;
+    }
+  return offset;
+}
+
+void ArenaPlanner::add(const ArenaPiece &piece, uint64_t offset) {
+  auto where = std::upper_bound(
+      placed.begin(), placed.end(), offset + piece.begin,
+      [](uint64_t begin, const Placed &other) { return begin < other.begin; });
+  placed.insert(where, {piece.first, piece.last, offset + piece.begin,
+                        offset + piece.end});
+}
+
+uint64_t ArenaPlanner::place(const Order &order, Fit fit, uint64_t limit) {
+  placed.clear();
+  offsets.assign(buffers.size(), 0);
+  uint64_t total = 0;
+  for (uint32_t index : order) {
+    const ArenaBuffer &buffer = buffers[index];
+    const uint64_t offset =
+        buffer.pieces.empty() ? findGap(buffer, fit) : findLowest(buffer);
+    offsets[index] = offset;
+    total = std::max(total, offset + buffer.size);
+    if (total > limit)
+      return unbounded;
+    for (const ArenaPiece &piece : piecesOf(buffer))
+      add(piece, offset);
+  }
+  return total;
+}
+
+uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
+  const uint64_t total = place(order, fit, limit);
+  if (total < bestTotal) {
+    bestTotal = total;
+    best = offsets;
+  }
+  return total;
+}
+
+/// Moves a buffer that ends at the top of the arena to an earlier turn.
+ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
+  std::vector<size_t> top;
+  for (size_t turn = 0; turn < climb.order.size(); ++turn) {
+    const uint32_t i = climb.order[turn];
+    if (climb.offsets[i] + buffers[i].size == climb.total)
+      top.push_back(turn);
+  }
+  Order order = climb.order;
+  const size_t from = top[below(top.size())];
+  const size_t to = from == 0 ? below(order.size()) : below(from);
+  if (from > to)
+    std::rotate(order.begin() + to, order.begin() + from,
+                order.begin() + from + 1);
+  else
+    std::swap(order[from], order[to]);
+  if (below(2))
+    std::swap(order[below(order.size())], order[below(order.size())]);
+  return order;
+}
+
+/// Climbs from every order in turn, a while each, since most hills end above
+/// the bound. A step may go sideways.
+void ArenaPlanner::climb(std::vector<Climb> climbs) {
+  for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
+    Climb &climb = climbs[turn];
+    for (int i = 0; i < neighboursPerTurn && !done(); ++i) {
+      Order order = neighbour(climb);
+      const uint64_t total = attempt(order, climb.fit, climb.total);
+      if (total > climb.total)
+        continue;
+      climb = {std::move(order), climb.fit, total, offsets};
+    }
+  }
+}
+
+ArenaPlan ArenaPlanner::run() {
+  bound = profile.most();
+  if (bound == 0)
+    return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
+  // Keys sort ascending, hence the complements; ties go to the lower index.
+  auto down = [](uint64_t value) { return ~value; };
+  auto size = [&](uint32_t i) { return buffers[i].size; };
+  auto length = [&](uint32_t i) {
+    return uint64_t(buffers[i].last - buffers[i].first + 1);
+  };
+  std::vector<Order> orders;
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(profile.most(buffers[i])), down(length(i)),
+                      down(size(i)));
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(profile.most(buffers[i])), down(size(i)),
+                      buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(size(i)), down(length(i)), buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(down(length(i)), down(size(i)), buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(-double(size(i)) * double(length(i)), buffers[i].first);
+  }));
+  orders.push_back(orderBy([&](uint32_t i) {
+    return std::tuple(buffers[i].first, down(length(i)), down(size(i)));
+  }));
+  std::vector<Climb> climbs;
+  for (const Order &order : orders)
+    for (Fit fit : {Fit::First, Fit::Best}) {
+      if (!climbs.empty() && done())
+        break;
+      const uint64_t total = attempt(order, fit, unbounded);
+      climbs.push_back({order, fit, total, offsets});
+    }
+  climb(std::move(climbs));
+  return {best, bestTotal, bound};
+}
+
+/// A piece at its place.
+struct PlacedPiece {
+  size_t buffer, first, last;
+  uint64_t begin, end;
+};
+
+std::string describe(const PlacedPiece &piece) {
+  return "buffer " + std::to_string(piece.buffer) + " at [" +
+         std::to_string(piece.begin) + ", " + std::to_string(piece.end) +
+         "), alive at " + std::to_string(piece.first) + " to " +
+         std::to_string(piece.last);
+}
+
+/// Sweeps over the ends and begins in time order, ends first, with the live
+/// pieces by offset: a newcomer can only collide with its two neighbours.
+std::string findClash(const std::vector<PlacedPiece> &pieces) {
+  std::vector<std::tuple<size_t, int, size_t>> events;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    events.push_back({pieces[i].first, 1, i});
+    events.push_back({pieces[i].last + 1, 0, i});
+  }
+  std::sort(events.begin(), events.end());
+  std::map<uint64_t, size_t> live;
+  for (const auto &[time, begins, i] : events) {
+    if (!begins) {
+      live.erase(pieces[i].begin);
+      continue;
+    }
+    auto next = live.lower_bound(pieces[i].begin);
+    auto clash =
+        next != live.end() && next->first < pieces[i].end ? next : live.end();
+    if (next != live.begin())
+      if (auto previous = std::prev(next);
+          pieces[previous->second].end > pieces[i].begin)
+        clash = previous;
+    if (clash != live.end())
+      return describe(pieces[i]) + ", overlaps " +
+             describe(pieces[clash->second]);
+    live[pieces[i].begin] = i;
+  }
+  return {};
+}
+
+} // namespace
+
+ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers, uint64_t effort) {
+  return ArenaPlanner(buffers, effort).run();
+}
+
+uint64_t liveBound(const std::vector<ArenaBuffer> &buffers) {
+  return LiveProfile(buffers).most();
+}
+
+std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
+                        const ArenaPlan &plan) {
+  if (plan.offsets.size() != buffers.size())
+    return "expected " + std::to_string(buffers.size()) + " offsets, got " +
+           std::to_string(plan.offsets.size());
+  std::vector<PlacedPiece> pieces;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const uint64_t offset = plan.offsets[i];
+    if (buffers[i].size == 0)
+      continue;
+    const PlacedPiece whole = {i, buffers[i].first, buffers[i].last, offset,
+                               offset + buffers[i].size};
+    if (offset % std::max<uint64_t>(buffers[i].alignment, 1) != 0)
+      return describe(whole) + ", is not aligned to " +
+             std::to_string(buffers[i].alignment);
+    if (whole.end > plan.total)
+      return describe(whole) + ", leaves the arena of " +
+             std::to_string(plan.total) + " bytes";
+    for (const ArenaPiece &piece : piecesOf(buffers[i]))
+      pieces.push_back({i, piece.first, piece.last, offset + piece.begin,
+                        offset + piece.end});
+  }
+  return findClash(pieces);
+}
+
+} // namespace pcc::plan

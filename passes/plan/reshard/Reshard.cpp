@@ -1,0 +1,105 @@
+//===- Reshard.cpp - The cheapest way from one sharding to another --------===//
+#include "passes/plan/reshard/Reshard.h"
+#include "passes/plan/reshard/ReshardMove.h"
+#include "passes/plan/reshard/ReshardReduce.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+using namespace pcc::dist;
+
+namespace pcc::plan {
+
+const char *toString(StepKind kind) {
+  static constexpr std::array<const char *, 8> names = {
+      "slice",   "mask",     "all_gather", "all_to_all",
+      "permute", "exchange", "all_reduce", "reduce_scatter"};
+  return names[static_cast<size_t>(kind)];
+}
+
+double Prices::seconds(const SubAxes &over, int64_t bytes) const {
+  AxisPrice slowest{0, 0};
+  for (const SubAxis &axis : over) {
+    auto known = axes.find(axis.axis);
+    const AxisPrice &own = known == axes.end() ? any : known->second;
+    slowest = {std::max(slowest.alpha, own.alpha),
+               std::max(slowest.beta, own.beta)};
+  }
+  return slowest.alpha + slowest.beta * static_cast<double>(bytes);
+}
+
+int64_t movementLowerBound(const Sharding &from, const Sharding &to,
+                           const Shape &shape, const Mesh &mesh) {
+  Movement movement(placement(from), placement(to), shape);
+  if (movement.aligned())
+    return movement.lowerBound();
+  // Rank by rank: sub-axes that do not align have no common digits to
+  // enumerate.
+  int64_t worst = 0;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+    std::vector<Runs> in = runsOf(from, shape, mesh, mesh.coordinates(rank));
+    std::vector<Runs> out = runsOf(to, shape, mesh, mesh.coordinates(rank));
+    int64_t have = 1;
+    for (size_t d = 0; d < shape.size(); ++d)
+      have *= countIntersection(in[d], out[d]);
+    worst = std::max(worst, count(out) - have);
+  }
+  return worst;
+}
+
+ReshardPlan planReshard(const Sharding &from, const Sharding &to,
+                        const Shape &shape, int64_t elementBytes,
+                        const Mesh &mesh, const Prices &prices) {
+  Sharding start = placement(from), end = placement(to);
+  if (start == end)
+    return {};
+  if (start.partials == end.partials)
+    return planMovement(start, end, shape, elementBytes, mesh, prices);
+  return planReduction(start, end, shape, elementBytes, mesh, prices);
+}
+
+namespace {
+struct Key {
+  Sharding from, to;
+  Shape shape;
+  int64_t elementBytes;
+
+  bool operator==(const Key &) const = default;
+};
+
+struct KeyHash {
+  size_t operator()(const Key &key) const {
+    size_t seed = hashValue(key.from) * 31 + hashValue(key.to);
+    for (int64_t size : key.shape)
+      seed = seed * 1000003 + static_cast<size_t>(size);
+    return seed * 31 + static_cast<size_t>(key.elementBytes);
+  }
+};
+} // namespace
+
+struct ReshardPlanner::Cache {
+  std::unordered_map<Key, ReshardPlan, KeyHash> plans;
+};
+
+ReshardPlanner::ReshardPlanner(Mesh mesh, Prices prices)
+    : meshValue(std::move(mesh)), prices(std::move(prices)),
+      cache(std::make_unique<Cache>()) {}
+
+ReshardPlanner::~ReshardPlanner() = default;
+
+size_t ReshardPlanner::numPlanned() const { return cache->plans.size(); }
+
+const ReshardPlan &ReshardPlanner::plan(const Sharding &from,
+                                        const Sharding &to, const Shape &shape,
+                                        int64_t elementBytes) {
+  Key key{from, to, shape, elementBytes};
+  auto found = cache->plans.find(key);
+  if (found != cache->plans.end())
+    return found->second;
+  ReshardPlan plan =
+      planReshard(from, to, shape, elementBytes, meshValue, prices);
+  return cache->plans.emplace(std::move(key), std::move(plan)).first->second;
+}
+
+} // namespace pcc::plan

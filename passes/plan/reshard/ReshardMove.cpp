@@ -1,0 +1,341 @@
+//===- ReshardMove.cpp - Movements of shards, by index sets ---------------===//
+#include "passes/plan/reshard/ReshardMove.h"
+
+#include <algorithm>
+
+using namespace pcc::dist;
+
+namespace pcc::plan {
+
+/// Digits of the sub-axes of one axis: the pieces between neighbouring cuts
+/// that some sub-axis covers.
+static bool appendDigits(const SubAxes &axes, const std::string &name,
+                         SubAxes &digits) {
+  std::vector<int64_t> cuts;
+  for (const SubAxis &axis : axes)
+    if (axis.axis == name)
+      cuts.insert(cuts.end(), {axis.pre, axis.end()});
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    if (cuts[i + 1] % cuts[i] != 0)
+      return false;
+    SubAxis piece{name, cuts[i], cuts[i + 1] / cuts[i]};
+    if (std::any_of(axes.begin(), axes.end(),
+                    [&](const SubAxis &axis) { return overlaps(axis, piece); }))
+      digits.push_back(piece);
+  }
+  return true;
+}
+
+std::optional<SubAxes> digitsOf(const SubAxes &axes) {
+  std::vector<std::string> names;
+  for (const SubAxis &axis : axes)
+    names.push_back(axis.axis);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  SubAxes digits;
+  for (const std::string &name : names)
+    if (!appendDigits(axes, name, digits))
+      return std::nullopt;
+  return digits;
+}
+
+std::optional<SubAxes> subtract(const SubAxes &a, const SubAxes &b) {
+  SubAxes all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  std::optional<SubAxes> digits = digitsOf(all);
+  if (!digits)
+    return std::nullopt;
+  auto in = [](const SubAxes &axes, const SubAxis &digit) {
+    return std::any_of(axes.begin(), axes.end(), [&](const SubAxis &axis) {
+      return overlaps(axis, digit);
+    });
+  };
+  SubAxes rest;
+  for (const SubAxis &digit : *digits)
+    if (in(a, digit) && !in(b, digit))
+      rest.push_back(digit);
+  return mergeNeighbours(rest);
+}
+
+SubAxes inMeshOrder(SubAxes axes, const Mesh &mesh) {
+  std::sort(axes.begin(), axes.end(), [&](const SubAxis &a, const SubAxis &b) {
+    return std::pair(mesh.indexOf(a.axis), a.pre) <
+           std::pair(mesh.indexOf(b.axis), b.pre);
+  });
+  return mergeNeighbours(axes);
+}
+
+static SubAxes joined(SubAxes a, const SubAxes &b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
+    : from(from), to(to) {
+  std::optional<SubAxes> all = digitsOf(joined(splitAxes(from), splitAxes(to)));
+  isAligned = all.has_value();
+  if (!isAligned)
+    return;
+  digits = *all;
+  fromDim.assign(digits.size(), -1);
+  toDim.assign(digits.size(), -1);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Dim dim;
+    dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
+    dim.largestPart = localDim(to.dims[d], shape[d]);
+    dim.from = makeSide(from.dims[d], shape[d]);
+    dim.to = makeSide(to.dims[d], shape[d]);
+    if (to.dims[d].view)
+      seeThrough(*to.dims[d].view, shape[d], dim);
+    for (int digit : dim.from.digits)
+      fromDim[digit] = static_cast<int>(d);
+    for (int digit : dim.to.digits)
+      toDim[digit] = static_cast<int>(d);
+    dims.push_back(std::move(dim));
+  }
+}
+
+/// The coordinates of the factors of `dim` at `position`, the number that all
+/// its parts form.
+static std::vector<int64_t> factorPositions(const DimSharding &dim,
+                                            int64_t position) {
+  std::vector<int64_t> positions(dim.factors.size());
+  for (size_t i = positions.size(); i-- > 0;
+       position /= dim.factors[i].numParts())
+    positions[i] = position % dim.factors[i].numParts();
+  return positions;
+}
+
+Movement::Side Movement::makeSide(const DimSharding &dim, int64_t size) const {
+  Side side;
+  for (const SubAxis &axis : dim.axes())
+    for (size_t i = 0; i < digits.size(); ++i)
+      if (contains(axis, digits[i]))
+        side.digits.push_back(static_cast<int>(i));
+  side.strideOf.assign(digits.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = side.digits.size(); i-- > 0;
+       stride *= digits[side.digits[i]].size)
+    side.strideOf[side.digits[i]] = stride;
+  for (int64_t position = 0; position < stride; ++position)
+    side.runs.push_back(runsAt(dim, size, factorPositions(dim, position)));
+  return side;
+}
+
+/// Holes are no part of either side.
+void Movement::seeThrough(const View &view, int64_t size, Dim &dim) {
+  Runs covered = view.indicesOf({{0, size}});
+  for (Runs &part : dim.to.runs)
+    part = intersect(part, covered);
+  for (Runs &part : dim.from.runs)
+    part = view.indicesOf(part);
+}
+
+int64_t Movement::overlapOf(Dim &dim, int64_t to, int64_t from) {
+  // A table per pair of parts; without it for dims so finely split that it
+  // would not fit a cache.
+  constexpr size_t largestTable = size_t{1} << 20;
+  size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
+  if (entries > largestTable)
+    return countIntersection(dim.to.runs[to], dim.from.runs[from]);
+  if (dim.overlaps.empty())
+    dim.overlaps.assign(entries, -1);
+  int64_t &entry = dim.overlaps[to * parts + from];
+  if (entry < 0)
+    entry = countIntersection(dim.to.runs[to], dim.from.runs[from]);
+  return entry;
+}
+
+/// Elements that the rank whose digits are `digit` lacks, over the changed
+/// dims.
+int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
+  int64_t out = 1, have = 1;
+  for (Dim &dim : dims) {
+    if (!dim.changed)
+      continue;
+    int64_t to = 0, from = 0;
+    for (int i : dim.to.digits)
+      to += digit[i] * dim.to.strideOf[i];
+    for (int i : dim.from.digits)
+      from += digit[i] * dim.from.strideOf[i];
+    out *= count(dim.to.runs[to]);
+    have *= overlapOf(dim, to, from);
+  }
+  return out - have;
+}
+
+/// Only the digits of changed dims are enumerated: an unchanged dim uses no
+/// digit of another one, so its largest part is a factor of the maximum.
+int64_t Movement::lowerBound() {
+  int64_t unchanged = 1;
+  std::vector<bool> matters(digits.size());
+  for (const Dim &dim : dims) {
+    if (!dim.changed)
+      unchanged *= dim.largestPart;
+    for (const Side *side : {&dim.from, &dim.to})
+      for (int i : side->digits)
+        matters[i] = matters[i] || dim.changed;
+  }
+  int64_t worst = 0;
+  std::vector<int64_t> digit(digits.size());
+  for (;;) {
+    worst = std::max(worst, missingAt(digit));
+    size_t i = 0;
+    for (; i < digits.size(); ++i) {
+      if (matters[i] && ++digit[i] < digits[i].size)
+        break;
+      digit[i] = 0;
+    }
+    if (i == digits.size())
+      return worst * unchanged;
+  }
+}
+
+/// Whether some part of `to` meets a part of `from` at another value of a digit
+/// that splits this dim on both sides.
+bool Movement::positionsDiffer(Dim &dim, int digit) {
+  int64_t size = digits[digit].size;
+  for (size_t t = 0; t < dim.to.runs.size(); ++t)
+    for (size_t f = 0; f < dim.from.runs.size(); ++f)
+      if (static_cast<int64_t>(t) / dim.to.strideOf[digit] % size !=
+              static_cast<int64_t>(f) / dim.from.strideOf[digit] % size &&
+          overlapOf(dim, t, f) > 0)
+        return true;
+  return false;
+}
+
+/// Which values of `digit` occur among the non-empty parts of `side`.
+std::vector<bool> Movement::valuesOf(const Side &side, int digit) const {
+  std::vector<bool> values(digits[digit].size);
+  for (size_t p = 0; p < side.runs.size(); ++p)
+    if (!side.runs[p].empty())
+      values[static_cast<int64_t>(p) / side.strideOf[digit] %
+             digits[digit].size] = true;
+  return values;
+}
+
+/// Parts of different dims combine freely, so a digit that splits other dims in
+/// `to` than in `from` takes all pairs of its values.
+bool Movement::isCommunicated(int digit) {
+  if (fromDim[digit] < 0)
+    return false;
+  if (toDim[digit] < 0)
+    return true;
+  Dim &source = dims[fromDim[digit]], &target = dims[toDim[digit]];
+  if (fromDim[digit] == toDim[digit])
+    return source.changed && positionsDiffer(source, digit);
+  std::vector<bool> in = valuesOf(source.from, digit),
+                    out = valuesOf(target.to, digit);
+  for (size_t i = 0; i < in.size(); ++i)
+    for (size_t j = 0; j < out.size(); ++j)
+      if (i != j && in[i] && out[j])
+        return true;
+  return false;
+}
+
+std::vector<int> Movement::communicated() {
+  std::vector<int> group;
+  for (size_t i = 0; i < digits.size(); ++i)
+    if (isCommunicated(static_cast<int>(i)))
+      group.push_back(static_cast<int>(i));
+  return group;
+}
+
+std::vector<bool> Movement::membership(const std::vector<int> &group) const {
+  std::vector<bool> in(digits.size());
+  for (int digit : group)
+    in[digit] = true;
+  return in;
+}
+
+/// The group's digits vanish and nothing else is new: the parts of a group form
+/// its part of `to`.
+bool Movement::isGather(const std::vector<bool> &inGroup) const {
+  for (size_t i = 0; i < digits.size(); ++i)
+    if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
+      return false;
+  return true;
+}
+
+/// Every digit of the group moves to another dim, and no dim both loses and
+/// gains: each pair has something to send.
+bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
+  std::vector<bool> loses(dims.size()), gains(dims.size());
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (fromDim[i] < 0 || toDim[i] < 0 ||
+        inGroup[i] == (fromDim[i] == toDim[i]))
+      return false;
+    if (inGroup[i])
+      loses[fromDim[i]] = gains[toDim[i]] = true;
+  }
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (loses[d] && gains[d])
+      return false;
+  return true;
+}
+
+/// Both sides are split at the same places, only by other axes.
+bool Movement::isPermute() const {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const std::vector<Factor> &a = from.dims[d].factors,
+                              &b = to.dims[d].factors;
+    if (a.size() != b.size())
+      return false;
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i].size != b[i].size || a[i].numParts() != b[i].numParts())
+        return false;
+  }
+  return true;
+}
+
+/// One dim is seen through a view that shows each position the whole part of
+/// one other position.
+bool Movement::isRotation() {
+  const auto isChanged = [](const Dim &dim) { return dim.changed; };
+  const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
+  if (std::count_if(dims.begin(), dims.end(), isChanged) != 1 ||
+      from.dims[dim - dims.begin()].axes() !=
+          to.dims[dim - dims.begin()].axes())
+    return false;
+  std::vector<bool> taken(dim->from.runs.size());
+  for (size_t t = 0; t < dim->to.runs.size(); ++t)
+    for (size_t f = 0; f < taken.size(); ++f)
+      if (int64_t shared = overlapOf(*dim, t, f); shared > 0) {
+        if (taken[f] || shared != count(dim->from.runs[f]) ||
+            shared != count(dim->to.runs[t]))
+          return false;
+        taken[f] = true;
+      }
+  return true;
+}
+
+StepKind Movement::classify(const std::vector<int> &group) {
+  std::vector<bool> inGroup = membership(group);
+  if (group.empty())
+    return StepKind::Slice;
+  if (hasView(to))
+    return isRotation() ? StepKind::Permute : StepKind::Exchange;
+  if (isGather(inGroup))
+    return StepKind::AllGather;
+  if (isAllToAll(inGroup))
+    return StepKind::AllToAll;
+  return isPermute() ? StepKind::Permute : StepKind::Exchange;
+}
+
+SubAxes Movement::groupAxes(StepKind kind,
+                            const std::vector<int> &group) const {
+  SubAxes axes;
+  for (int digit : group)
+    axes.push_back(digits[digit]);
+  // A permutation pairs the digits that only `to` uses with those that only
+  // `from` uses.
+  if (kind == StepKind::Permute)
+    for (size_t i = 0; i < digits.size(); ++i)
+      if (fromDim[i] < 0)
+        axes.push_back(digits[i]);
+  return axes;
+}
+
+} // namespace pcc::plan

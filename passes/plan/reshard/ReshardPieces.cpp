@@ -1,0 +1,96 @@
+//===- ReshardPieces.cpp - Who sends what to whom -------------------------===//
+#include "passes/plan/reshard/ReshardMove.h"
+
+using namespace pcc::dist;
+
+namespace pcc::plan {
+
+static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
+                     Coordinates &where) {
+  int index = mesh.indexOf(digit.axis);
+  int64_t minor = mesh.axes[index].size / digit.end();
+  where[index] += (value - coordinateOf(digit, mesh, where)) * minor;
+}
+
+/// The rank that gives its part `parts` (a position per dim) to the rank at
+/// `where`: the one that differs from it only along the digits that split
+/// `from`. A permutation needs one receiver per sender instead, so there the
+/// digits that only `to` uses take the values of those that only `from` uses.
+Coordinates Movement::sourceOf(StepKind kind, const std::vector<int64_t> &parts,
+                               const Mesh &mesh,
+                               const Coordinates &where) const {
+  Coordinates source = where;
+  bool own = true;
+  std::vector<int> onlyFrom, onlyTo;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const Side &side = dims[d].from;
+    for (int i : side.digits) {
+      setDigit(digits[i], parts[d] / side.strideOf[i] % digits[i].size, mesh,
+               source);
+      if (toDim[i] < 0)
+        onlyFrom.push_back(i);
+    }
+    for (int i : dims[d].to.digits)
+      if (fromDim[i] < 0)
+        onlyTo.push_back(i);
+    own &= parts[d] == coordinateOf(from.dims[d].axes(), mesh, where);
+  }
+  if (kind != StepKind::Permute || own)
+    return source;
+  int64_t number = 0;
+  for (int i : onlyFrom)
+    number = number * digits[i].size + coordinateOf(digits[i], mesh, where);
+  for (size_t k = onlyTo.size(); k-- > 0; number /= digits[onlyTo[k]].size)
+    setDigit(digits[onlyTo[k]], number % digits[onlyTo[k]].size, mesh, source);
+  return source;
+}
+
+/// `where` without the time axis.
+static Coordinates spatialPart(const Coordinates &where, const Mesh &mesh) {
+  Coordinates result;
+  for (size_t i = 0; i < where.size(); ++i)
+    if (mesh.axes[i].name != timeAxis)
+      result.push_back(where[i]);
+  return result;
+}
+
+std::vector<Piece> Movement::pieces(StepKind kind, const Mesh &mesh,
+                                    const Coordinates &where) {
+  Mesh spatial = mesh.spatial();
+  // Grows by one dim at a time: the parts of `from` chosen so far, with their
+  // common runs.
+  struct Partly {
+    std::vector<int64_t> parts;
+    std::vector<Runs> box;
+  };
+  std::vector<Partly> boxes = {{}};
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const Runs &wanted =
+        dims[d].to.runs[coordinateOf(to.dims[d].axes(), mesh, where)];
+    std::vector<Partly> longer;
+    for (size_t f = 0; f < dims[d].from.runs.size(); ++f) {
+      Runs common = intersect(wanted, dims[d].from.runs[f]);
+      for (const Partly &box : common.empty() ? std::vector<Partly>{} : boxes) {
+        longer.push_back(box);
+        longer.back().parts.push_back(static_cast<int64_t>(f));
+        longer.back().box.push_back(common);
+      }
+    }
+    boxes = std::move(longer);
+  }
+  std::vector<Piece> result;
+  for (Partly &box : boxes)
+    result.push_back({spatial.rankOf(spatialPart(
+                          sourceOf(kind, box.parts, mesh, where), mesh)),
+                      std::move(box.box)});
+  return result;
+}
+
+std::vector<Piece> piecesOf(const ReshardStep &step, const Shape &shape,
+                            const Mesh &mesh, const Coordinates &where) {
+  Movement movement(step.before, step.after, shape);
+  return movement.aligned() ? movement.pieces(step.kind, mesh, where)
+                            : std::vector<Piece>{};
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,200 @@
+//===- ReshardSteps.cpp - Plans of movements ------------------------------===//
+//
+// One step reaches the lower bound whatever the two shardings are, so the
+// search is over how to call it, and, where links differ, over splitting it by
+// axis.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/plan/reshard/ReshardMove.h"
+
+#include <algorithm>
+
+using namespace pcc::dist;
+
+namespace pcc::plan {
+
+int64_t localBytes(const Sharding &sharding, const Shape &shape,
+                   int64_t elementBytes) {
+  return numElements(localShape(sharding, shape)) * elementBytes;
+}
+
+static bool communicates(StepKind kind) {
+  return kind != StepKind::Slice && kind != StepKind::Mask;
+}
+
+void append(ReshardPlan &plan, ReshardStep step, const Prices &prices) {
+  if (communicates(step.kind)) {
+    ++plan.calls;
+    plan.receivedBytes += step.receivedBytes;
+    plan.seconds += prices.seconds(step.axes, step.receivedBytes);
+  }
+  plan.steps.push_back(std::move(step));
+}
+
+void append(ReshardPlan &plan, const ReshardPlan &more) {
+  plan.steps.insert(plan.steps.end(), more.steps.begin(), more.steps.end());
+  plan.calls += more.calls;
+  plan.receivedBytes += more.receivedBytes;
+  plan.seconds += more.seconds;
+  if (plan.possible())
+    plan.error = more.error;
+}
+
+bool isFree(const Sharding &from, const Sharding &to, const Shape &shape) {
+  Movement movement(from, to, shape);
+  return movement.aligned() && movement.lowerBound() == 0;
+}
+
+bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
+  if (a.possible() != b.possible())
+    return a.possible();
+  return std::pair(a.seconds, a.calls) < std::pair(b.seconds, b.calls);
+}
+
+namespace {
+/// Plans movements of one tensor; the partials of all shardings are those of
+/// the start.
+class MovementPlanner {
+public:
+  MovementPlanner(const Shape &shape, int64_t elementBytes, const Mesh &mesh,
+                  const Prices &prices)
+      : shape(shape), elementBytes(elementBytes), mesh(mesh), prices(prices) {}
+
+  ReshardPlan plan(const Sharding &from, const Sharding &to) {
+    if (from.dims == to.dims)
+      return {};
+    if (hasView(from))
+      return impossible("nothing moves on from a view");
+    Movement movement(from, to, shape);
+    if (!movement.aligned())
+      return planUnaligned(from, to);
+    ReshardPlan best = planOneStep(movement, from, to);
+    if (best.possible() && !best.steps.empty() &&
+        best.steps[0].kind == StepKind::Exchange && !hasView(to))
+      considerSliceFirst(movement, from, to, best);
+    if (!prices.axes.empty())
+      considerOneAxisFirst(from, to, best);
+    return best;
+  }
+
+private:
+  static ReshardPlan impossible(std::string why) {
+    ReshardPlan plan;
+    plan.error = std::move(why);
+    return plan;
+  }
+
+  ReshardPlan planOneStep(Movement &movement, const Sharding &from,
+                          const Sharding &to) {
+    ReshardPlan plan;
+    ReshardStep step{StepKind::Slice,
+                     {},
+                     from,
+                     to,
+                     localBytes(from, shape, elementBytes),
+                     0};
+    step.receivedBytes = movement.lowerBound() * elementBytes;
+    if (step.receivedBytes != 0) {
+      std::vector<int> group = movement.communicated();
+      step.kind = movement.classify(group);
+      step.axes = inMeshOrder(movement.groupAxes(step.kind, group), mesh);
+    }
+    for (const SubAxis &axis : step.axes)
+      if (axis.axis == timeAxis)
+        plan.error = "elements would move between microbatches";
+    append(plan, std::move(step), prices);
+    return plan;
+  }
+
+  /// Dims that lose axes of the group keep their sharding, the others get all
+  /// they can of the target without it.
+  ///   x in [x, -] -> [-, x+y]: first [x, 4 | N/4@y], then an all_to_all over x
+  std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
+                                      const Sharding &to) {
+    SubAxes group =
+        movement.groupAxes(StepKind::Exchange, movement.communicated());
+    Sharding middle = from;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      std::optional<SubAxes> lost =
+          subtract(from.dims[d].axes(), to.dims[d].axes());
+      if (!lost || !lost->empty())
+        continue;
+      std::optional<DimSharding> rest = withoutAxes(to.dims[d], group);
+      if (!rest)
+        return std::nullopt;
+      middle.dims[d] = *rest;
+    }
+    return middle;
+  }
+
+  void considerSliceFirst(Movement &movement, const Sharding &from,
+                          const Sharding &to, ReshardPlan &best) {
+    std::optional<Sharding> middle = sliceBefore(movement, from, to);
+    if (!middle || middle->dims == from.dims ||
+        findError(*middle, mesh, shape) || !isFree(from, *middle, shape))
+      return;
+    Movement rest(*middle, to, shape);
+    if (!rest.aligned())
+      return;
+    ReshardPlan plan, second = planOneStep(rest, *middle, to);
+    append(plan,
+           {StepKind::Slice,
+            {},
+            from,
+            *middle,
+            localBytes(from, shape, elementBytes),
+            0},
+           prices);
+    append(plan, second);
+    if (second.steps[0].kind != StepKind::Exchange && !isCheaper(best, plan))
+      best = std::move(plan);
+  }
+
+  /// With links of different speed it can pay to gather along the slow ones
+  /// first, while shards are small.
+  void considerOneAxisFirst(const Sharding &from, const Sharding &to,
+                            ReshardPlan &best) {
+    if (best.steps.size() != 1 || best.steps[0].kind != StepKind::AllGather ||
+        best.steps[0].axes.size() < 2)
+      return;
+    for (const SubAxis &first : SubAxes(best.steps[0].axes)) {
+      Sharding middle = from;
+      bool possible = true;
+      for (DimSharding &dim : middle.dims) {
+        std::optional<DimSharding> rest = withoutAxes(dim, {first});
+        possible &= rest.has_value();
+        dim = rest.value_or(dim);
+      }
+      if (!possible)
+        continue;
+      ReshardPlan candidate = plan(from, middle);
+      append(candidate, plan(middle, to));
+      if (isCheaper(candidate, best))
+        best = std::move(candidate);
+    }
+  }
+
+  /// Sub-axes that do not align, such as halves and thirds of an axis of 6: by
+  /// way of the whole tensor.
+  ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
+    Sharding middle = Sharding::whole(shape.size());
+    middle.partials = from.partials;
+    ReshardPlan result = plan(from, middle);
+    append(result, plan(middle, to));
+    return result;
+  }
+
+  const Shape &shape;
+  int64_t elementBytes;
+  const Mesh &mesh;
+  const Prices &prices;
+};
+} // namespace
+
+ReshardPlan planMovement(const Sharding &from, const Sharding &to,
+                         const Shape &shape, int64_t elementBytes,
+                         const Mesh &mesh, const Prices &prices) {
+  return MovementPlanner(shape, elementBytes, mesh, prices).plan(from, to);
+}
+
+} // namespace pcc::plan

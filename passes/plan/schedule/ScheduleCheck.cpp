@@ -1,0 +1,177 @@
+//===- ScheduleCheck.cpp - what every action table must satisfy -----------===//
+
+#include "passes/plan/schedule/ScheduleCheck.h"
+
+#include "passes/plan/schedule/Simulate.h"
+
+#include <algorithm>
+
+namespace pcc::plan {
+namespace {
+
+constexpr size_t mostClaims = 20;
+
+class ScheduleChecker {
+public:
+  explicit ScheduleChecker(const ActionTable &table)
+      : table(table), seen(size_t(table.numStages) * table.numMicrobatches) {}
+
+  std::vector<std::string> run(const std::vector<int> &inFlightBound);
+
+private:
+  /// What a stage has done for one microbatch.
+  struct Seen {
+    int f = 0, b = 0, i = 0, w = 0;
+  };
+
+  void claim(std::string text) {
+    if (claims.size() < mostClaims)
+      claims.push_back(std::move(text));
+  }
+  bool checkPlaces();
+  void checkOrder();
+  void note(const Action &action);
+  void checkCounts();
+  void checkWholeStageActions();
+  void checkPeak(const std::vector<int> &bound);
+
+  const ActionTable &table;
+  std::vector<Seen> seen;
+  bool trains = false;
+  std::vector<std::string> claims;
+};
+
+/// Everything else relies on stages and microbatches being in range.
+bool ScheduleChecker::checkPlaces() {
+  if (table.positionOfStage.size() != size_t(table.numStages)) {
+    claim("the table places " + std::to_string(table.positionOfStage.size()) +
+          " stages, but has " + std::to_string(table.numStages));
+    return false;
+  }
+  for (int position = 0; position < table.numPositions(); ++position)
+    for (const Action &action : table.positions[position]) {
+      const bool inRange = action.stage >= 0 &&
+                           action.stage < table.numStages &&
+                           (action.microbatch < table.numMicrobatches ||
+                            action.kind == ActionKind::Update) &&
+                           (action.microbatch >= 0 || !isCompute(action.kind));
+      if (!inRange)
+        claim(print(action) + " is outside of " +
+              std::to_string(table.numStages) + " stages and " +
+              std::to_string(table.numMicrobatches) + " microbatches");
+      else if (table.positionOfStage[action.stage] != position)
+        claim("position " + std::to_string(position) + " has " + print(action) +
+              ", but stage " + std::to_string(action.stage) +
+              " is on position " +
+              std::to_string(table.positionOfStage[action.stage]));
+    }
+  return claims.empty();
+}
+
+void ScheduleChecker::note(const Action &action) {
+  Seen &s = seen[action.stage * table.numMicrobatches + action.microbatch];
+  switch (action.kind) {
+  case ActionKind::Forward:
+    ++s.f;
+    return;
+  case ActionKind::Backward:
+    ++s.b;
+    break;
+  case ActionKind::InputGradient:
+    ++s.i;
+    break;
+  case ActionKind::WeightGradient:
+    if (s.i == 0)
+      claim(print(action) + " comes before its I");
+    ++s.w;
+    break;
+  default:
+    return;
+  }
+  trains = true;
+  if (s.f == 0)
+    claim(print(action) + " comes before its F");
+}
+
+void ScheduleChecker::checkOrder() {
+  for (const std::vector<Action> &row : table.positions)
+    for (const Action &action : row)
+      if (isCompute(action.kind))
+        note(action);
+}
+
+void ScheduleChecker::checkCounts() {
+  for (int stage = 0; stage < table.numStages; ++stage)
+    for (int mb = 0; mb < table.numMicrobatches; ++mb) {
+      const Seen &s = seen[stage * table.numMicrobatches + mb];
+      const bool whole = s.b == 1 && s.i == 0 && s.w == 0;
+      const bool split = s.b == 0 && s.i == 1 && s.w == 1;
+      const std::string where = "stage " + std::to_string(stage) +
+                                ", microbatch " + std::to_string(mb);
+      if (s.f != 1)
+        claim(where + " must have one F, got " + std::to_string(s.f));
+      if (trains && !whole && !split)
+        claim(where + " must have one B, or one I and one W; got " +
+              std::to_string(s.b) + " B, " + std::to_string(s.i) + " I, " +
+              std::to_string(s.w) + " W");
+    }
+}
+
+void ScheduleChecker::checkWholeStageActions() {
+  struct Uses {
+    bool any = false, resharded = false, reduced = false, updated = false;
+  };
+  std::vector<Uses> stages(table.numStages);
+  for (const std::vector<Action> &row : table.positions)
+    for (const Action &action : row) {
+      Uses &uses = stages[action.stage];
+      const bool gradient =
+          isCompute(action.kind) && action.kind != ActionKind::Forward;
+      if (uses.updated && action.kind != ActionKind::Update)
+        claim(print(action) + " comes after the update of its stage");
+      if (isCompute(action.kind) && uses.resharded)
+        claim(print(action) + " comes after the last RESHARD of its stage");
+      if (gradient && uses.reduced)
+        claim(print(action) + " comes after REDUCE_GRAD of its stage");
+      if (action.kind == ActionKind::Unshard && uses.any && !uses.resharded)
+        claim(print(action) + " comes after the first use of its stage");
+      uses.any |= isCompute(action.kind);
+      uses.resharded = action.kind == ActionKind::Reshard ||
+                       (uses.resharded && action.kind != ActionKind::Unshard);
+      uses.reduced |= action.kind == ActionKind::ReduceGradient;
+      uses.updated |= action.kind == ActionKind::Update;
+    }
+}
+
+void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
+  const std::vector<int> peak = peakLive(table);
+  for (size_t position = 0; position < bound.size() && position < peak.size();
+       ++position)
+    if (peak[position] > bound[position])
+      claim("position " + std::to_string(position) + " keeps " +
+            std::to_string(peak[position]) +
+            " forwards alive, but the schedule declares " +
+            std::to_string(bound[position]));
+}
+
+std::vector<std::string>
+ScheduleChecker::run(const std::vector<int> &inFlightBound) {
+  if (!checkPlaces())
+    return claims;
+  checkOrder();
+  checkCounts();
+  checkWholeStageActions();
+  if (Timeline timeline = simulate(table); !timeline.stuck.empty())
+    claim("the schedule cannot proceed: " + timeline.stuck);
+  checkPeak(inFlightBound);
+  return claims;
+}
+
+} // namespace
+
+std::vector<std::string> checkSchedule(const ActionTable &table,
+                                       const std::vector<int> &inFlightBound) {
+  return ScheduleChecker(table).run(inFlightBound);
+}
+
+} // namespace pcc::plan

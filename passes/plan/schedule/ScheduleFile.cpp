@@ -1,0 +1,310 @@
+//===- ScheduleFile.cpp - schedules that users write ----------------------===//
+
+#include "passes/plan/schedule/ScheduleFile.h"
+
+#include "passes/plan/schedule/ScheduleCheck.h"
+
+#include <algorithm>
+
+namespace pcc::plan {
+namespace {
+
+/// An action and where it stands; lines and columns count from 1.
+struct PlacedAction {
+  Action action;
+  size_t line = 0, column = 0;
+};
+
+using PlacedRow = std::vector<PlacedAction>;
+
+bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
+
+/// Cuts the part before `separator` off `text`.
+std::string_view takeUntil(std::string_view &text, char separator) {
+  const size_t at = text.find(separator);
+  std::string_view part = text.substr(0, at);
+  text = at == text.npos ? std::string_view() : text.substr(at + 1);
+  return part;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\"";
+  const size_t first = text.find_first_not_of(blank);
+  if (first == text.npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::string printPlace(size_t line, size_t column) {
+  return "line " + std::to_string(line) + ", column " + std::to_string(column) +
+         ": ";
+}
+
+/// The words of a file, line by line.
+class ScheduleText {
+public:
+  /// Reads all rows; false if `error` says why not.
+  bool read(std::string_view text);
+
+  std::vector<PlacedRow> rows;
+  std::string error;
+
+private:
+  bool readLine(std::string_view text, size_t line);
+  bool readField(std::string_view field, size_t line, size_t column);
+};
+
+bool ScheduleText::readField(std::string_view field, size_t line,
+                             size_t column) {
+  constexpr std::string_view fused = ")OVERLAP_F_B";
+  if (field.starts_with('(') && field.ends_with(fused)) {
+    const char *begin = field.data();
+    std::string_view rest = field.substr(1, field.size() - 1 - fused.size());
+    while (!rest.empty()) {
+      const std::string_view part = trim(takeUntil(rest, ';'));
+      if (!readField(part, line, column + (part.data() - begin)))
+        return false;
+    }
+    return true;
+  }
+  const std::optional<Action> action = parseAction(field);
+  if (!action)
+    error = printPlace(line, column) + "'" + std::string(field) +
+            "' is no action (expected for example 0F3, 0B3, 0I3 or 0W3)";
+  else if (!isMessage(action->kind))
+    rows.back().push_back({*action, line, column});
+  return action.has_value();
+}
+
+bool ScheduleText::readLine(std::string_view text, size_t line) {
+  const char *begin = text.data();
+  while (!text.empty()) {
+    const std::string_view field = trim(takeUntil(text, ','));
+    if (!field.empty() && !readField(field, line, field.data() - begin + 1))
+      return false;
+  }
+  return true;
+}
+
+bool ScheduleText::read(std::string_view text) {
+  for (size_t line = 1; !text.empty(); ++line) {
+    const std::string_view rest = takeUntil(text, '\n');
+    if (trim(rest).empty())
+      continue;
+    rows.emplace_back();
+    if (!readLine(rest, line))
+      return false;
+  }
+  return true;
+}
+
+/// The table of rows, its counts and the position of each stage as they follow
+/// from them.
+ActionTable tableOf(const std::vector<PlacedRow> &rows) {
+  ActionTable table;
+  for (const PlacedRow &row : rows) {
+    table.positions.emplace_back();
+    for (const auto &[action, line, column] : row) {
+      table.positions.back().push_back(action);
+      table.numStages = std::max(table.numStages, action.stage + 1);
+      table.numMicrobatches =
+          std::max(table.numMicrobatches, action.microbatch + 1);
+    }
+  }
+  table.positionOfStage.assign(table.numStages, -1);
+  for (int position = 0; position < table.numPositions(); ++position)
+    for (const Action &action : table.positions[position])
+      if (table.positionOfStage[action.stage] < 0)
+        table.positionOfStage[action.stage] = position;
+  return table;
+}
+
+std::string missingStage(const ActionTable &table) {
+  if (table.numStages == 0)
+    return "the schedule has no actions";
+  for (int stage = 0; stage < table.numStages; ++stage)
+    if (table.positionOfStage[stage] < 0)
+      return "the schedule has no action of stage " + std::to_string(stage) +
+             ", but one of stage " + std::to_string(table.numStages - 1);
+  return {};
+}
+
+std::string count(int number, const std::string &noun,
+                  const std::string &plural = "s") {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : plural);
+}
+
+/// Keeps a misprinted microbatch from becoming a table of that size.
+constexpr int64_t mostForwards = 1 << 22;
+
+/// Holds the words of a file against the shape that they must fit.
+class ShapeCheck {
+public:
+  ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
+      : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
+
+  ActionTableOrError run();
+
+private:
+  std::string fault();
+  std::string checkAction(int position, const PlacedAction &placed) const;
+  std::string checkStagesOfLines() const;
+  bool hasGradients() const;
+
+  const std::vector<PlacedRow> &rows;
+  const ScheduleShape &shape;
+  ActionTable table;
+};
+
+std::string ShapeCheck::checkAction(int position,
+                                    const PlacedAction &placed) const {
+  const Action &action = placed.action;
+  const std::string what =
+      printPlace(placed.line, placed.column) + print(action);
+  const int numStages = shape.virtualStages * shape.numPositions;
+  const int numMicrobatches = shape.numMicrobatches;
+  if (numStages && action.stage >= numStages)
+    return what + " is of stage " + std::to_string(action.stage) +
+           ", but there are " + std::to_string(numStages) + " (0 to " +
+           std::to_string(numStages - 1) + ")";
+  if (numMicrobatches && action.microbatch >= numMicrobatches)
+    return what + " is of microbatch " + std::to_string(action.microbatch) +
+           ", but there are " + std::to_string(numMicrobatches) + " (0 to " +
+           std::to_string(numMicrobatches - 1) + ")";
+  const int owner = table.positionOfStage[action.stage];
+  if (owner != position)
+    return what + " is of stage " + std::to_string(action.stage) +
+           ", which line " + std::to_string(rows[owner].front().line) + " runs";
+  if (!shape.trains && action.kind != ActionKind::Forward)
+    return what + " is part of training; expected F alone";
+  return {};
+}
+
+std::string ShapeCheck::checkStagesOfLines() const {
+  if (table.numStages % shape.numPositions)
+    return "the schedule has " + count(table.numStages, "stage") + ", which " +
+           count(shape.numPositions, "rank") + " cannot share equally";
+  const int expected = table.numStages / shape.numPositions;
+  for (int position = 0; position < shape.numPositions; ++position) {
+    const int found = static_cast<int>(table.stagesOf(position).size());
+    if (found != expected)
+      return "line " + std::to_string(rows[position].front().line) + " runs " +
+             count(found, "stage") + ", expected " + std::to_string(expected) +
+             " on every line";
+  }
+  return {};
+}
+
+bool ShapeCheck::hasGradients() const {
+  for (const PlacedRow &row : rows)
+    for (const PlacedAction &placed : row)
+      if (placed.action.kind != ActionKind::Forward)
+        return true;
+  return false;
+}
+
+/// First thing that is wrong. Completes the table by stages and microbatches
+/// that the file lacks, so that they are found missing.
+std::string ShapeCheck::fault() {
+  if (table.numPositions() != shape.numPositions)
+    return "the schedule has " + count(table.numPositions(), "line") +
+           " with actions, expected one for each of " +
+           count(shape.numPositions, "rank");
+  for (int position = 0; position < table.numPositions(); ++position)
+    for (const PlacedAction &placed : rows[position])
+      if (std::string error = checkAction(position, placed); !error.empty())
+        return error;
+  if (std::string error = missingStage(table); !error.empty())
+    return error;
+  if (shape.virtualStages)
+    table.numStages = shape.virtualStages * shape.numPositions;
+  if (shape.numMicrobatches)
+    table.numMicrobatches = shape.numMicrobatches;
+  if (int64_t(table.numStages) * table.numMicrobatches > mostForwards)
+    return "the schedule has " + count(table.numStages, "stage") + " and " +
+           count(table.numMicrobatches, "microbatch", "es") +
+           ", which is too large a table";
+  table.positionOfStage.resize(table.numStages, -1);
+  if (std::string error = checkStagesOfLines(); !error.empty())
+    return error;
+  if (shape.trains && !hasGradients())
+    return "the schedule has F alone, expected B, or I and W, for training";
+  const std::vector<std::string> claims = checkSchedule(table);
+  return claims.empty() ? "" : claims.front();
+}
+
+/// Makes I and W of each B of a stage that has I and W as well.
+void separateBackward(ActionTable &table) {
+  std::vector<bool> splits(table.numStages);
+  for (int stage = 0; stage < table.numStages; ++stage)
+    splits[stage] = splitsBackward(table, stage);
+  for (std::vector<Action> &row : table.positions) {
+    std::vector<Action> separated;
+    for (Action action : row) {
+      const bool isCut =
+          action.kind == ActionKind::Backward && splits[action.stage];
+      if (isCut)
+        action.kind = ActionKind::InputGradient;
+      separated.push_back(action);
+      action.kind = ActionKind::WeightGradient;
+      if (isCut)
+        separated.push_back(action);
+    }
+    row = std::move(separated);
+  }
+}
+
+ActionTableOrError ShapeCheck::run() {
+  std::string error = fault();
+  if (error.empty())
+    separateBackward(table);
+  return {std::move(table), std::move(error)};
+}
+
+/// Leaves F, B, I and W, and no empty rows.
+void dropDerived(std::vector<PlacedRow> &rows) {
+  for (PlacedRow &row : rows)
+    std::erase_if(row, [](const PlacedAction &placed) {
+      return !isCompute(placed.action.kind);
+    });
+  std::erase_if(rows, [](const PlacedRow &row) { return row.empty(); });
+}
+
+} // namespace
+
+ActionTableOrError parseCsv(std::string_view text) {
+  ScheduleText file;
+  if (!file.read(text))
+    return {{}, file.error};
+  ActionTableOrError result{tableOf(file.rows), {}};
+  result.error = missingStage(result.table);
+  return result;
+}
+
+ActionTableOrError readSchedule(std::string_view text,
+                                const ScheduleShape &shape) {
+  ScheduleText file;
+  if (!file.read(text))
+    return {{}, file.error};
+  dropDerived(file.rows);
+  return ShapeCheck(file, shape).run();
+}
+
+static bool has(const ActionTable &table, int stage, ActionKind kind) {
+  for (const std::vector<Action> &row : table.positions)
+    for (const Action &action : row)
+      if (action.stage == stage && action.kind == kind)
+        return true;
+  return false;
+}
+
+bool splitsBackward(const ActionTable &table, int stage) {
+  return has(table, stage, ActionKind::InputGradient);
+}
+
+bool hasBackward(const ActionTable &table, int stage) {
+  return splitsBackward(table, stage) ||
+         has(table, stage, ActionKind::Backward);
+}
+
+} // namespace pcc::plan

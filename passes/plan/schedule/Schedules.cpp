@@ -1,0 +1,342 @@
+//===- Schedules.cpp - generators of action tables ------------------------===//
+
+#include "passes/plan/schedule/Schedules.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace pcc::plan {
+namespace {
+
+using Row = std::vector<Action>;
+
+/// One position's view of the request.
+struct Place {
+  int numPositions, position, virtualStages, numMicrobatches;
+
+  /// Stage of a chunk when stages go round robin.
+  int looped(int chunk) const { return chunk * numPositions + position; }
+};
+
+Action forward(int stage, int microbatch) {
+  return {ActionKind::Forward, stage, microbatch};
+}
+Action backward(int stage, int microbatch) {
+  return {ActionKind::Backward, stage, microbatch};
+}
+
+/// Order in which a position visits (chunk, microbatch): chunk by chunk in
+/// groups of p microbatches. The last group is filled up with microbatches
+/// that do not exist; leaving actions out never blocks the rest.
+struct ChunkOrder {
+  explicit ChunkOrder(const Place &place) : place(place) {}
+
+  int count() const {
+    const int group = place.numPositions;
+    return (place.numMicrobatches + group - 1) / group * group *
+           place.virtualStages;
+  }
+  int microbatch(int step) const {
+    const int group = place.numPositions;
+    return step / (group * place.virtualStages) * group + step % group;
+  }
+  int chunk(int step) const {
+    const int group = place.numPositions;
+    return step % (group * place.virtualStages) / group;
+  }
+  void addForward(Row &row, int step) const {
+    if (microbatch(step) < place.numMicrobatches)
+      row.push_back(forward(place.looped(chunk(step)), microbatch(step)));
+  }
+  void addBackward(Row &row, int step) const {
+    const int last = place.virtualStages - 1;
+    if (microbatch(step) < place.numMicrobatches)
+      row.push_back(
+          backward(place.looped(last - chunk(step)), microbatch(step)));
+  }
+
+  const Place place;
+};
+
+Row forwardOnly(const Place &place) {
+  Row row;
+  const ChunkOrder order(place);
+  for (int step = 0; step < order.count(); ++step)
+    order.addForward(row, step);
+  return row;
+}
+
+Row naive(const Place &place) {
+  Row row;
+  for (int mb = 0; mb < place.numMicrobatches; ++mb) {
+    for (int chunk = 0; chunk < place.virtualStages; ++chunk)
+      row.push_back(forward(place.looped(chunk), mb));
+    for (int chunk = place.virtualStages; chunk-- > 0;)
+      row.push_back(backward(place.looped(chunk), mb));
+  }
+  return row;
+}
+
+Row gpipe(const Place &place) {
+  Row row;
+  for (int chunk = 0; chunk < place.virtualStages; ++chunk)
+    for (int mb = 0; mb < place.numMicrobatches; ++mb)
+      row.push_back(forward(place.looped(chunk), mb));
+  for (int chunk = place.virtualStages; chunk-- > 0;)
+    for (int mb = 0; mb < place.numMicrobatches; ++mb)
+      row.push_back(backward(place.looped(chunk), mb));
+  return row;
+}
+
+/// Warm-up forwards, then forward and backward in turn, then backwards.
+Row oneFOneB(const Place &place) {
+  Row row;
+  const int m = place.numMicrobatches;
+  const int warmup = std::min(place.numPositions - place.position - 1, m);
+  for (int mb = 0; mb < warmup; ++mb)
+    row.push_back(forward(place.position, mb));
+  for (int mb = warmup; mb < m; ++mb) {
+    row.push_back(forward(place.position, mb));
+    row.push_back(backward(place.position, mb - warmup));
+  }
+  for (int mb = m - warmup; mb < m; ++mb)
+    row.push_back(backward(place.position, mb));
+  return row;
+}
+
+Row interleaved(const Place &place) {
+  if (place.virtualStages == 1)
+    return oneFOneB(place);
+  Row row;
+  const ChunkOrder order(place);
+  const int p = place.numPositions, count = order.count();
+  const int warmup = std::min(
+      2 * (p - place.position - 1) + (place.virtualStages - 1) * p, count);
+  for (int step = 0; step < warmup; ++step)
+    order.addForward(row, step);
+  for (int step = warmup; step < count; ++step) {
+    order.addForward(row, step);
+    order.addBackward(row, step - warmup);
+  }
+  for (int step = count - warmup; step < count; ++step)
+    order.addBackward(row, step);
+  return row;
+}
+
+/// As 1F1B with I for B; W lags behind I by `position` microbatches, so that
+/// exactly the W's fill what would be bubbles.
+Row zbH1(const Place &place) {
+  Row row;
+  const int m = place.numMicrobatches, stage = place.position;
+  int f = 0, i = 0, w = 0;
+  auto addI = [&] { row.push_back({ActionKind::InputGradient, stage, i++}); };
+  auto addW = [&] { row.push_back({ActionKind::WeightGradient, stage, w++}); };
+  while (f < std::min(place.numPositions - 1 - stage, m))
+    row.push_back(forward(stage, f++));
+  while (f < m) {
+    row.push_back(forward(stage, f++));
+    addI();
+    if (i > stage)
+      addW();
+  }
+  while (i < m) {
+    addI();
+    addW();
+  }
+  while (w < m)
+    addW();
+  return row;
+}
+
+/// Counts the actions of one position of ZB-V; microbatches beyond the last
+/// one are counted but not written.
+class ZbVRow {
+public:
+  explicit ZbVRow(const Place &place)
+      : p(place.numPositions), r(place.position), m(place.numMicrobatches),
+        stages{r, 2 * p - 1 - r} {}
+
+  Row build() {
+    const int n = std::max(2 * p - 1, m);
+    for (int k = 0; k < 2 * (p - r) - 1; ++k)
+      add(F, 0);
+    for (int k = 0; k < r; ++k)
+      add(F, 1), add(F, 0);
+    for (int k = 0; k < p - r; ++k)
+      add(F, 1), add(I, 1), add(W, 1);
+    while (done[F][1] < done[F][0] || done[F][0] < n) {
+      if (done[F][0] < n)
+        add(F, 0);
+      add(I, 0), add(W, 0), add(F, 1), add(I, 1), add(W, 1);
+    }
+    for (int k = 0; k < r; ++k)
+      add(I, 0), add(I, 1);
+    for (int k = 0; k < p - r; ++k)
+      add(I, 0), add(W, 0);
+    while (done[W][1] < done[I][1])
+      add(W, 1);
+    while (done[W][0] < done[I][0])
+      add(W, 0);
+    return row;
+  }
+
+private:
+  enum Column { F, I, W };
+
+  void add(Column column, int chunk) {
+    constexpr ActionKind kinds[] = {ActionKind::Forward,
+                                    ActionKind::InputGradient,
+                                    ActionKind::WeightGradient};
+    const int microbatch = done[column][chunk]++;
+    if (microbatch < m)
+      row.push_back({kinds[column], stages[chunk], microbatch});
+  }
+
+  const int p, r, m;
+  const std::array<int, 2> stages;
+  std::array<std::array<int, 2>, 3> done{};
+  Row row;
+};
+
+Row zbV(const Place &place) { return ZbVRow(place).build(); }
+
+struct Generator {
+  ScheduleKind kind;
+  std::string_view name;
+  Row (*rowOf)(const Place &);
+  int defaultVirtualStages;
+  /// 0: any number.
+  int requiredVirtualStages;
+};
+
+constexpr std::array<Generator, 7> generators{{
+    {ScheduleKind::ForwardOnly, "forward", forwardOnly, 1, 0},
+    {ScheduleKind::Naive, "naive", naive, 1, 0},
+    {ScheduleKind::GPipe, "gpipe", gpipe, 1, 0},
+    {ScheduleKind::OneFOneB, "1f1b", oneFOneB, 1, 1},
+    {ScheduleKind::Interleaved, "interleaved", interleaved, 2, 0},
+    {ScheduleKind::ZbH1, "zb-h1", zbH1, 1, 1},
+    {ScheduleKind::ZbV, "zb-v", zbV, 2, 2},
+}};
+
+const Generator &generatorOf(ScheduleKind kind) {
+  return generators[static_cast<size_t>(kind)];
+}
+
+} // namespace
+
+std::optional<ScheduleKind> scheduleByName(std::string_view name) {
+  for (const Generator &generator : generators)
+    if (generator.name == name && generator.kind != ScheduleKind::ForwardOnly)
+      return generator.kind;
+  return std::nullopt;
+}
+
+std::string_view nameOf(ScheduleKind kind) { return generatorOf(kind).name; }
+
+bool splitsBackward(ScheduleKind kind) {
+  return kind == ScheduleKind::ZbH1 || kind == ScheduleKind::ZbV;
+}
+
+int defaultVirtualStages(ScheduleKind kind) {
+  return generatorOf(kind).defaultVirtualStages;
+}
+
+std::string scheduleError(const ScheduleRequest &request) {
+  const Generator &generator = generatorOf(request.kind);
+  const int required = generator.requiredVirtualStages;
+  if (request.numPositions < 1 || request.virtualStages < 1 ||
+      request.numMicrobatches < 1)
+    return "a schedule needs at least one position, stage and microbatch, "
+           "got " +
+           std::to_string(request.numPositions) + ", " +
+           std::to_string(request.virtualStages) + " and " +
+           std::to_string(request.numMicrobatches);
+  if (required && request.virtualStages != required)
+    return "schedule " + std::string(generator.name) + " runs " +
+           std::to_string(required) + (required == 1 ? " stage" : " stages") +
+           " per rank, got " + std::to_string(request.virtualStages) +
+           " virtual stages";
+  return {};
+}
+
+std::vector<int> positionsOfStages(const ScheduleRequest &request) {
+  std::vector<int> positions;
+  const int p = request.numPositions;
+  for (int stage = 0; stage < p * request.virtualStages; ++stage)
+    positions.push_back(request.kind == ScheduleKind::ZbV && stage >= p
+                            ? 2 * p - 1 - stage
+                            : stage % p);
+  return positions;
+}
+
+ActionTableOrError makeSchedule(const ScheduleRequest &request) {
+  ActionTableOrError result;
+  result.error = scheduleError(request);
+  if (!result.error.empty())
+    return result;
+  ActionTable &table = result.table;
+  table.numStages = request.numPositions * request.virtualStages;
+  table.numMicrobatches = request.numMicrobatches;
+  table.positionOfStage = positionsOfStages(request);
+  for (int position = 0; position < request.numPositions; ++position)
+    table.positions.push_back(
+        generatorOf(request.kind)
+            .rowOf({request.numPositions, position, request.virtualStages,
+                    request.numMicrobatches}));
+  return result;
+}
+
+int inFlightBound(const ScheduleRequest &request, int position) {
+  const int p = request.numPositions, v = request.virtualStages,
+            m = request.numMicrobatches;
+  switch (request.kind) {
+  case ScheduleKind::ForwardOnly:
+    return 0;
+  case ScheduleKind::Naive:
+    return v;
+  case ScheduleKind::GPipe:
+    return m * v;
+  case ScheduleKind::OneFOneB:
+    return std::min(p - position, m);
+  case ScheduleKind::Interleaved:
+    return v == 1 ? std::min(p - position, m)
+                  : std::min((v - 1) * p + 2 * (p - 1 - position) + 1, m * v);
+  case ScheduleKind::ZbH1:
+    return std::min(p, m);
+  case ScheduleKind::ZbV:
+    return std::min(2 * p, 2 * m);
+  }
+  return m * v;
+}
+
+void insertUnshards(ActionTable &table, const std::vector<int> &stages) {
+  for (int stage : stages) {
+    Row &row = table.positions[table.positionOfStage[stage]];
+    const auto first =
+        std::find_if(row.begin(), row.end(), [&](const Action &action) {
+          return action.kind == ActionKind::Forward && action.stage == stage;
+        });
+    row.insert(first, {ActionKind::Unshard, stage, -1});
+  }
+}
+
+std::vector<StageUpdate> wholeUpdates(int numStages) {
+  std::vector<StageUpdate> updates;
+  for (int stage = 0; stage < numStages; ++stage)
+    updates.push_back({stage, 0});
+  return updates;
+}
+
+void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates) {
+  std::sort(updates.begin(), updates.end(),
+            [](const StageUpdate &a, const StageUpdate &b) {
+              return std::pair(a.part, a.stage) < std::pair(b.part, b.stage);
+            });
+  for (const StageUpdate &update : updates)
+    table.positions[table.positionOfStage[update.stage]].push_back(
+        {ActionKind::Update, update.stage, update.part});
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,234 @@
+//===- Simulate.cpp - when every action runs ------------------------------===//
+
+#include "passes/plan/schedule/Simulate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pcc::plan {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+/// End of every F, and of every B or I, by stage and microbatch.
+class Ends {
+public:
+  explicit Ends(const ActionTable &table)
+      : numMicrobatches(table.numMicrobatches),
+        forward(size_t(table.numStages) * table.numMicrobatches, never),
+        gradient(forward) {}
+
+  double &ofForward(int stage, int microbatch) {
+    return forward[stage * numMicrobatches + microbatch];
+  }
+  double &ofGradient(int stage, int microbatch) {
+    return gradient[stage * numMicrobatches + microbatch];
+  }
+
+private:
+  int numMicrobatches;
+  std::vector<double> forward, gradient;
+};
+
+class Simulation {
+public:
+  Simulation(const ActionTable &table, const ActionCosts &costs)
+      : table(table), costs(costs), ends(table),
+        next(table.positions.size(), 0), free(table.positions.size(), 0) {
+    timeline.positions.resize(table.positions.size());
+  }
+
+  Timeline run();
+
+private:
+  double arrival(double end, int from, int to) const;
+  double ready(const Action &action);
+  double readyToUpdate(int part);
+  bool advance(int position);
+  std::string missing(const Action &action);
+
+  const ActionTable &table;
+  const ActionCosts &costs;
+  Ends ends;
+  std::vector<size_t> next;
+  std::vector<double> free;
+  Timeline timeline;
+};
+
+double Simulation::arrival(double end, int from, int to) const {
+  const bool remote = table.positionOfStage[from] != table.positionOfStage[to];
+  return remote && costs.transferSeconds ? end + costs.transferSeconds(from, to)
+                                         : end;
+}
+
+/// When everything that the action needs is there; `never` if some of it has
+/// not been computed yet.
+double Simulation::ready(const Action &action) {
+  const int stage = action.stage, mb = action.microbatch;
+  switch (action.kind) {
+  case ActionKind::Forward:
+    return stage == 0
+               ? 0
+               : arrival(ends.ofForward(stage - 1, mb), stage - 1, stage);
+  case ActionKind::Backward:
+  case ActionKind::InputGradient:
+    if (stage + 1 == table.numStages)
+      return ends.ofForward(stage, mb);
+    return std::max(ends.ofForward(stage, mb),
+                    arrival(ends.ofGradient(stage + 1, mb), stage + 1, stage));
+  case ActionKind::WeightGradient:
+    return ends.ofGradient(stage, mb);
+  case ActionKind::Update:
+    return readyToUpdate(mb);
+  default:
+    return 0;
+  }
+}
+
+/// A part of an update may need what the part before it sends, on any stage.
+double Simulation::readyToUpdate(int part) {
+  double latest = 0;
+  for (int position = 0; position < table.numPositions(); ++position) {
+    const std::vector<Action> &row = table.positions[position];
+    for (size_t i = next[position]; i < row.size(); ++i)
+      if (row[i].kind == ActionKind::Update && row[i].microbatch < part)
+        return never;
+    for (size_t i = 0; i < next[position]; ++i)
+      if (row[i].kind == ActionKind::Update && row[i].microbatch < part)
+        latest = std::max(latest, timeline.positions[position][i].end);
+  }
+  return latest;
+}
+
+/// Runs the actions of a position until one has to wait.
+bool Simulation::advance(int position) {
+  const std::vector<Action> &row = table.positions[position];
+  bool moved = false;
+  for (; next[position] < row.size(); ++next[position], moved = true) {
+    const Action &action = row[next[position]];
+    const double inputs = ready(action);
+    if (inputs == never)
+      break;
+    const double start = std::max(free[position], inputs);
+    const double end =
+        start + costs.secondsOf(action, table.numPositions(), table.numStages);
+    free[position] = end;
+    timeline.positions[position].push_back({action, start, end});
+    if (action.kind == ActionKind::Forward)
+      ends.ofForward(action.stage, action.microbatch) = end;
+    if (makesInputGradient(action.kind))
+      ends.ofGradient(action.stage, action.microbatch) = end;
+  }
+  return moved;
+}
+
+std::string Simulation::missing(const Action &action) {
+  const int stage = action.stage, mb = action.microbatch;
+  if (action.kind == ActionKind::Forward)
+    return print({ActionKind::Forward, stage - 1, mb});
+  if (action.kind == ActionKind::Update)
+    return "the parts of updates before it";
+  if (ends.ofForward(stage, mb) == never)
+    return print({ActionKind::Forward, stage, mb});
+  const bool own = action.kind == ActionKind::WeightGradient;
+  return "the gradient of " +
+         print({ActionKind::Forward, own ? stage : stage + 1, mb});
+}
+
+Timeline Simulation::run() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int position = 0; position < table.numPositions(); ++position)
+      moved |= advance(position);
+  }
+  for (int position = 0; position < table.numPositions(); ++position) {
+    const std::vector<Action> &row = table.positions[position];
+    if (next[position] == row.size())
+      continue;
+    const Action &action = row[next[position]];
+    timeline.stuck += (timeline.stuck.empty() ? "" : "; ") +
+                      ("position " + std::to_string(position)) + " at " +
+                      print(action) + " waits for " + missing(action);
+  }
+  measureIdle(timeline);
+  return std::move(timeline);
+}
+
+/// Change of the number of live forwards by an action.
+int change(ActionKind kind) {
+  if (kind == ActionKind::Forward)
+    return 1;
+  return kind == ActionKind::Backward || kind == ActionKind::WeightGradient ? -1
+                                                                            : 0;
+}
+
+/// Forward-only tables keep nothing.
+bool hasBackward(const ActionTable &table) {
+  for (const std::vector<Action> &row : table.positions)
+    for (const Action &action : row)
+      if (change(action.kind) < 0)
+        return true;
+  return false;
+}
+
+/// Peak of the live forwards of each group of actions, as numbered by `group`.
+template <typename Group>
+std::vector<int> peaks(const ActionTable &table, size_t count, Group &&group) {
+  std::vector<int> live(count, 0), peak(count, 0);
+  if (!hasBackward(table))
+    return peak;
+  for (int position = 0; position < table.numPositions(); ++position)
+    for (const Action &action : table.positions[position]) {
+      const int index = group(position, action);
+      live[index] += change(action.kind);
+      peak[index] = std::max(peak[index], live[index]);
+    }
+  return peak;
+}
+
+} // namespace
+
+double ActionCosts::secondsOf(const Action &action, int numPositions,
+                              int numStages) const {
+  if (seconds)
+    return seconds(action);
+  if (!isCompute(action.kind))
+    return 0;
+  const double unit = action.kind == ActionKind::Backward ? 2 : 1;
+  return unit * numPositions / numStages;
+}
+
+Timeline simulate(const ActionTable &table, const ActionCosts &costs) {
+  return Simulation(table, costs).run();
+}
+
+std::vector<int> peakLive(const ActionTable &table) {
+  return peaks(table, table.positions.size(),
+               [](int position, const Action &) { return position; });
+}
+
+std::vector<int> peakLiveOfStages(const ActionTable &table) {
+  return peaks(table, table.numStages,
+               [](int, const Action &action) { return action.stage; });
+}
+
+std::string drawTimeline(const Timeline &timeline, int width) {
+  std::string chart;
+  const double scale = timeline.makespan > 0 ? width / timeline.makespan : 0;
+  for (const std::vector<TimedAction> &row : timeline.positions) {
+    std::string line(width, '.');
+    for (const TimedAction &timed : row) {
+      const std::string name = print(timed.action);
+      const char letter = name[name.find_first_not_of("0123456789")];
+      const auto first = static_cast<int>(std::floor(timed.start * scale));
+      const auto end = static_cast<int>(std::floor(timed.end * scale));
+      for (int column = first; column < std::min(end, width); ++column)
+        line[column] = letter;
+    }
+    chart += line + '\n';
+  }
+  return chart;
+}
+
+} // namespace pcc::plan

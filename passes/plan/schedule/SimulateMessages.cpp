@@ -1,0 +1,185 @@
+//===- SimulateMessages.cpp - when every message travels ------------------===//
+
+#include "passes/plan/schedule/SimulateMessages.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace pcc::plan {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+/// When both ends of a message were posted, and when it is through.
+struct Delivery {
+  double sent = never, expected = never, arrived = never;
+};
+
+/// One direction between two positions.
+struct Lane {
+  std::vector<Message> posted;
+  size_t next = 0;
+  double free = 0;
+};
+
+/// Invariant: every position has done its steps before `at`, by `free`; every
+/// lane has passed on its messages before `next`.
+class MessageSimulation {
+public:
+  MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
+      : program(program), costs(costs), at(program.positions.size(), 0),
+        free(at.size(), 0) {
+    timeline.positions.resize(at.size());
+    timeline.messages.resize(at.size());
+  }
+
+  Timeline run();
+
+private:
+  bool advance(int position);
+  void compute(int position, const Action &action);
+  void post(int position, const ProgramStep &step);
+  bool await(int position, const ProgramStep &step);
+  bool travel(int from, int to, Lane &lane);
+  void show(const Message &message, int position, bool isSend, double start);
+  void explainStuck();
+
+  Delivery &deliveryOf(const Message &message) {
+    return deliveries[{message.transfer, message.microbatch}];
+  }
+
+  const PipelineProgram &program;
+  const ActionCosts &costs;
+  std::vector<size_t> at;
+  std::vector<double> free;
+  /// By sender and receiver.
+  std::map<std::pair<int, int>, Lane> lanes;
+  std::map<std::pair<int, int>, Delivery> deliveries;
+  Timeline timeline;
+};
+
+void MessageSimulation::compute(int position, const Action &action) {
+  const double start = free[position];
+  free[position] =
+      start + costs.secondsOf(action, static_cast<int>(at.size()),
+                              static_cast<int>(program.positionOfStage.size()));
+  timeline.positions[position].push_back({action, start, free[position]});
+}
+
+void MessageSimulation::post(int position, const ProgramStep &step) {
+  for (const Message &message : step.sends) {
+    lanes[{position, message.peer}].posted.push_back(message);
+    deliveryOf(message).sent = free[position];
+  }
+  for (const Message &message : step.receives)
+    deliveryOf(message).expected = free[position];
+}
+
+bool MessageSimulation::await(int position, const ProgramStep &step) {
+  double last = free[position];
+  for (const auto *side : {&step.sends, &step.receives})
+    for (const Message &message : *side)
+      last = std::max(last, deliveryOf(message).arrived);
+  if (last == never)
+    return false;
+  free[position] = last;
+  return true;
+}
+
+/// Takes steps of a position until one has to wait.
+bool MessageSimulation::advance(int position) {
+  const PositionProgram &steps = program.positions[position];
+  const size_t before = at[position];
+  for (; at[position] < steps.size(); ++at[position]) {
+    const ProgramStep &step = steps[at[position]];
+    if (step.kind == ProgramStep::Compute)
+      compute(position, step.action);
+    if (step.kind == ProgramStep::Post)
+      post(position, step);
+    if (step.kind == ProgramStep::Wait && !await(position, step))
+      break;
+  }
+  return at[position] != before;
+}
+
+/// Shows one end of a message that travels from `start` on.
+void MessageSimulation::show(const Message &message, int position, bool isSend,
+                             double start) {
+  const Transfer &transfer = program.transfers[message.transfer];
+  const bool forward = transfer.wave == Wave::Forward;
+  const ActionKind sends =
+      forward ? ActionKind::SendForward : ActionKind::SendBackward;
+  const ActionKind receives =
+      forward ? ActionKind::ReceiveForward : ActionKind::ReceiveBackward;
+  timeline.messages[position].push_back(
+      {{isSend ? sends : receives,
+        isSend ? transfer.fromStage : transfer.toStage, message.microbatch},
+       start,
+       deliveryOf(message).arrived});
+}
+
+/// Passes on messages of a lane while both ends of the next are posted.
+bool MessageSimulation::travel(int from, int to, Lane &lane) {
+  const size_t before = lane.next;
+  for (; lane.next < lane.posted.size(); ++lane.next) {
+    const Message &message = lane.posted[lane.next];
+    Delivery &delivery = deliveryOf(message);
+    if (delivery.expected == never)
+      break;
+    const Transfer &transfer = program.transfers[message.transfer];
+    const double start =
+        std::max({lane.free, delivery.sent, delivery.expected});
+    delivery.arrived = start + (costs.transferSeconds
+                                    ? costs.transferSeconds(transfer.fromStage,
+                                                            transfer.toStage)
+                                    : 0);
+    lane.free = delivery.arrived;
+    show(message, from, /*isSend=*/true, start);
+    show(message, to, /*isSend=*/false, start);
+  }
+  return lane.next != before;
+}
+
+void MessageSimulation::explainStuck() {
+  for (size_t position = 0; position < at.size(); ++position) {
+    const PositionProgram &steps = program.positions[position];
+    if (at[position] == steps.size())
+      continue;
+    for (const auto *side :
+         {&steps[at[position]].sends, &steps[at[position]].receives})
+      for (const Message &message : *side)
+        if (deliveryOf(message).arrived == never)
+          timeline.stuck += (timeline.stuck.empty() ? "" : "; ") +
+                            ("position " + std::to_string(position)) +
+                            " waits forever for " + nameOf(program, message);
+  }
+}
+
+Timeline MessageSimulation::run() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t position = 0; position < at.size(); ++position)
+      moved |= advance(static_cast<int>(position));
+    for (auto &[ends, lane] : lanes)
+      moved |= travel(ends.first, ends.second, lane);
+  }
+  explainStuck();
+  for (std::vector<TimedAction> &row : timeline.messages)
+    std::sort(
+        row.begin(), row.end(), [](const TimedAction &a, const TimedAction &b) {
+          return std::tie(a.start, a.action) < std::tie(b.start, b.action);
+        });
+  measureIdle(timeline);
+  return std::move(timeline);
+}
+
+} // namespace
+
+Timeline simulateMessages(const PipelineProgram &program,
+                          const ActionCosts &costs) {
+  return MessageSimulation(program, costs).run();
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,179 @@
+//===- CostGraph.cpp - decisions that are priced alone and in pairs -------===//
+
+#include "passes/plan/search/CostGraph.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pcc::plan {
+
+Variable CostGraph::addVariable(std::vector<Cost> unary) {
+  unaries.push_back(std::move(unary));
+  return static_cast<Variable>(unaries.size() - 1);
+}
+
+void CostGraph::addPair(Variable a, Variable b,
+                        const std::vector<Cost> &table) {
+  const size_t rows = domain(a), columns = domain(b);
+  if (a == b) {
+    for (size_t i = 0; i < rows; ++i)
+      unaries[a][i] += table[i * columns + i];
+    return;
+  }
+  const auto key = std::minmax(a, b);
+  auto [found, isNew] =
+      pairIndex.try_emplace({key.first, key.second}, allPairs.size());
+  if (isNew) {
+    allPairs.push_back({a, b, table});
+    return;
+  }
+  Pair &pair = allPairs[found->second];
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j)
+      pair.table[pair.a == a ? i * columns + j : j * rows + i] +=
+          table[i * columns + j];
+}
+
+Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
+  Cost total;
+  for (size_t v = 0; v < unaries.size(); ++v)
+    total += unaries[v][values[v]];
+  for (const Pair &pair : allPairs)
+    total += pair.table[values[pair.a] * domain(pair.b) + values[pair.b]];
+  return total;
+}
+
+namespace {
+/// The sets of forms that may be kept of a value, and what making them costs.
+class KeptForms {
+public:
+  KeptForms(const SharedValue &value, const Cost &bound)
+      : value(value), bound(bound) {
+    produced.insert(value.producedForm.begin(), value.producedForm.end());
+    for (const SharedValue::User &user : value.users) {
+      const std::set<uint32_t> forms(user.wantedForm.begin(),
+                                     user.wantedForm.end());
+      wantedBy.emplace_back(forms.begin(), forms.end());
+      wanted.insert(forms.begin(), forms.end());
+    }
+  }
+
+  /// Smaller sets first, so that ties keep no form that nobody needs.
+  void enumerate(size_t maxValues) {
+    for (uint32_t from : produced)
+      add({from}, {});
+    size_t begin = 0;
+    for (size_t size = 1; size < value.users.size(); ++size) {
+      const size_t end = made.size();
+      if (size > 1 && end > maxValues)
+        return;
+      for (size_t i = begin; i < end; ++i)
+        extend(i);
+      if (size > 1 && made.size() > maxValues) {
+        made.resize(end);
+        costs.resize(end);
+        return;
+      }
+      begin = end;
+    }
+  }
+
+  std::vector<std::vector<uint32_t>> made;
+  std::vector<Cost> costs;
+
+private:
+  void add(std::vector<uint32_t> forms, const Cost &cost) {
+    made.push_back(std::move(forms));
+    costs.push_back(cost);
+  }
+
+  /// The cheapest price of `to` where the forms of set `index` exist.
+  Cost priceOf(size_t index, uint32_t to) const {
+    Cost least = value.reform[made[index].front()][to];
+    for (uint32_t from : made[index])
+      least = std::min(least, value.reform[from][to]);
+    return least;
+  }
+
+  /// Whether it may pay to keep `form` beside a set of which forms can be made
+  /// at `prices`: users together save more than it costs.
+  bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
+    Cost saved;
+    for (const std::vector<uint32_t> &forms : wantedBy) {
+      Cost most;
+      for (uint32_t other : forms) {
+        const Cost &before = prices.at(other);
+        const Cost &after = value.reform[form][other];
+        if (after < before)
+          most = std::max(most, before.isForbidden() ? before : before - after);
+      }
+      saved += most;
+    }
+    return prices.at(form) < saved;
+  }
+
+  /// Adds set `index` with one more form each; of two orders in which one set
+  /// is made, the cheaper one stays.
+  void extend(size_t index) {
+    std::map<uint32_t, Cost> prices;
+    for (uint32_t form : wanted)
+      prices[form] = priceOf(index, form);
+    for (uint32_t form : wanted) {
+      std::vector<uint32_t> forms = made[index];
+      if (std::find(forms.begin(), forms.end(), form) != forms.end())
+        continue;
+      const Cost cost = costs[index] + prices[form];
+      if (!(cost < bound) || !isUseful(form, prices))
+        continue;
+      forms.insert(std::upper_bound(forms.begin() + 1, forms.end(), form),
+                   form);
+      auto [known, isNew] = indexOf.try_emplace(forms, made.size());
+      if (isNew)
+        add(std::move(forms), cost);
+      else
+        costs[known->second] = std::min(costs[known->second], cost);
+    }
+  }
+
+  const SharedValue &value;
+  const Cost &bound;
+  std::set<uint32_t> produced;
+  std::set<uint32_t> wanted;
+  std::vector<std::vector<uint32_t>> wantedBy; ///< per user, each form once
+  std::map<std::vector<uint32_t>, size_t> indexOf;
+};
+} // namespace
+
+SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
+                           const Cost &bound, size_t maxValues) {
+  SharedForms forms;
+  if (value.users.size() == 1) {
+    const SharedValue::User &user = value.users.front();
+    graph.addPairs(value.producer, user.variable, [&](size_t i, size_t j) {
+      return value.reform[value.producedForm[i]][user.wantedForm[j]];
+    });
+    return forms;
+  }
+  if (value.users.empty())
+    return forms;
+
+  KeptForms kept(value, bound);
+  kept.enumerate(maxValues);
+  forms.hasVariable = true;
+  forms.made = std::move(kept.made);
+  forms.variable = graph.addVariable(std::move(kept.costs));
+  graph.addPairs(value.producer, forms.variable, [&](size_t i, size_t v) {
+    return forms.made[v].front() == value.producedForm[i] ? Cost()
+                                                          : Cost::forbidden();
+  });
+  for (const SharedValue::User &user : value.users)
+    graph.addPairs(forms.variable, user.variable, [&](size_t v, size_t j) {
+      Cost least = Cost::forbidden();
+      for (uint32_t form : forms.made[v])
+        least = std::min(least, value.reform[form][user.wantedForm[j]]);
+      return least;
+    });
+  return forms;
+}
+
+} // namespace pcc::plan

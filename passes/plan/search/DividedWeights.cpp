@@ -1,0 +1,82 @@
+//===- DividedWeights.cpp - which weights make room -----------------------===//
+
+#include "passes/plan/search/DividedWeights.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace pcc;
+using plan::Savings;
+
+namespace {
+class Chooser {
+public:
+  Chooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
+      : weights(weights), needs(std::move(needs)),
+        isChosen(weights.size(), false) {}
+
+  std::vector<size_t> run() {
+    for (size_t position = 0; position < needs.size(); ++position)
+      for (size_t weight : coverOf(position))
+        take(weight, true);
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (isChosen[i] && isSpare(i))
+        take(i, false);
+    std::vector<size_t> chosen;
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (isChosen[i])
+        chosen.push_back(i);
+    return chosen;
+  }
+
+private:
+  /// Weights, largest first, that cover what is left of a need: one that would
+  /// cover it ends one candidate, and the search goes on without it.
+  std::vector<size_t> coverOf(size_t position) const {
+    std::vector<size_t> order, taken, best;
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (!isChosen[i] && weights[i][position] > 0)
+        order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return weights[a][position] > weights[b][position];
+    });
+    int64_t saved = 0, least = std::numeric_limits<int64_t>::max();
+    for (size_t i : order) {
+      const int64_t own = weights[i][position];
+      if (saved + own < needs[position]) {
+        taken.push_back(i);
+        saved += own;
+      } else if (needs[position] > 0 && saved + own < least) {
+        least = saved + own;
+        best = taken;
+        best.push_back(i);
+      }
+    }
+    return best.empty() && needs[position] > 0 ? taken : best;
+  }
+
+  /// Every position that the weight helps has enough without it.
+  bool isSpare(size_t weight) const {
+    for (size_t position = 0; position < needs.size(); ++position)
+      if (weights[weight][position] > 0 &&
+          needs[position] + weights[weight][position] > 0)
+        return false;
+    return true;
+  }
+
+  void take(size_t weight, bool takes) {
+    isChosen[weight] = takes;
+    for (size_t position = 0; position < needs.size(); ++position)
+      needs[position] += (takes ? -1 : 1) * weights[weight][position];
+  }
+
+  const std::vector<Savings> &weights;
+  std::vector<int64_t> needs; ///< what is left of them
+  std::vector<bool> isChosen;
+};
+} // namespace
+
+std::vector<size_t> plan::chooseDivided(const std::vector<Savings> &weights,
+                                        const std::vector<int64_t> &needs) {
+  return Chooser(weights, needs).run();
+}

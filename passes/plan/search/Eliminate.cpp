@@ -1,0 +1,428 @@
+//===- Eliminate.cpp - the cheapest assignment of a cost graph ------------===//
+
+#include "passes/plan/search/Eliminate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace pcc::plan {
+namespace {
+
+/// Costs over the values of several variables, the last one fastest.
+struct Table {
+  std::vector<Variable> scope;
+  std::vector<Cost> costs;
+};
+
+/// How the value of an eliminated variable follows from others.
+struct Decision {
+  Variable variable;
+  std::vector<Variable> scope;
+  std::vector<uint16_t> best;
+};
+
+/// Invariant: the cost of the original graph for the best values of the
+/// eliminated variables, as a function of the others, is the sum of all
+/// remaining tables and unaries plus `constant`.
+///
+/// Inside, values are numbered among those whose own cost is not forbidden.
+class Eliminator {
+public:
+  Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
+  Assignment run();
+
+private:
+  using Weight = int64_t;
+
+  /// A table read while v and the variables of a scope run through their
+  /// values.
+  struct Operand {
+    const Cost *costs;
+    size_t offset;
+    /// Distance between entries when v, or a variable of the scope, advances.
+    size_t step;
+    std::vector<size_t> strides;
+  };
+
+  size_t size(Variable v) const { return unary[v].size(); }
+  Weight logSize(Variable v) const {
+    return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
+  }
+  void keepCheap(const Cost &bound);
+  std::vector<std::vector<Cost>> leastCosts() const;
+  void addTable(Table table);
+  void removeTable(size_t index);
+  void connect(Variable a, Variable b);
+  void disconnect(Variable v);
+  std::vector<Operand> operandsOf(Variable v,
+                                  const std::vector<Variable> &scope) const;
+  void eliminate(Variable v);
+  void freeze(Variable v);
+  void restrictTables(Variable v, uint32_t value);
+  Variable busiest() const;
+  size_t entries(const std::set<Variable> &scope) const;
+  Assignment decideAll();
+  void improve(Assignment &assignment) const;
+
+  const CostGraph &graph;
+  const size_t tableLimit;
+  std::vector<std::vector<uint32_t>> values;
+  std::vector<std::vector<Cost>> unary;
+  std::vector<Table> tables;
+  std::vector<std::vector<size_t>> tablesOf;
+  std::vector<std::set<Variable>> neighbours;
+  /// Logarithm of the table that eliminating the variable would make.
+  std::vector<Weight> weights;
+  std::set<std::pair<Weight, Variable>> queue;
+  std::vector<Decision> decisions;
+  std::vector<Variable> frozen;
+  size_t largestTable = 1;
+  /// Some assignment may be below the bound.
+  bool isPossible = true;
+};
+
+/// Per variable and value that is left: what any assignment with it costs at
+/// least, its own price and the cheapest ones beside it.
+std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
+  std::vector<std::vector<Cost>> least;
+  for (Variable v = 0; v < values.size(); ++v) {
+    auto &own = least.emplace_back();
+    for (uint32_t value : values[v])
+      own.push_back(graph.unary(v)[value]);
+  }
+  for (const CostGraph::Pair &pair : graph.pairs()) {
+    std::vector<Cost> rows(values[pair.a].size(), Cost::forbidden()),
+        columns(values[pair.b].size(), Cost::forbidden());
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (size_t j = 0; j < columns.size(); ++j) {
+        const Cost &cost = pair.table[values[pair.a][i] * graph.domain(pair.b) +
+                                      values[pair.b][j]];
+        rows[i] = std::min(rows[i], cost);
+        columns[j] = std::min(columns[j], cost);
+      }
+    for (size_t i = 0; i < rows.size(); ++i)
+      least[pair.a][i] += rows[i];
+    for (size_t j = 0; j < columns.size(); ++j)
+      least[pair.b][j] += columns[j];
+  }
+  return least;
+}
+
+/// Drops values with which every assignment costs `bound` or more, until none
+/// is left that is known to.
+void Eliminator::keepCheap(const Cost &bound) {
+  for (bool changed = !bound.isForbidden(); changed;) {
+    changed = false;
+    const auto least = leastCosts();
+    for (Variable v = 0; v < values.size(); ++v) {
+      std::vector<uint32_t> kept;
+      for (size_t i = 0; i < values[v].size(); ++i)
+        if (least[v][i] < bound)
+          kept.push_back(values[v][i]);
+      changed |= kept.size() < values[v].size();
+      isPossible &= !kept.empty();
+      values[v] = std::move(kept);
+    }
+    changed &= isPossible;
+  }
+}
+
+Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
+                       const Cost &bound)
+    : graph(graph), tableLimit(tableLimit) {
+  const size_t count = graph.numVariables();
+  values.resize(count);
+  unary.resize(count);
+  tablesOf.resize(count);
+  neighbours.resize(count);
+  weights.resize(count, 0);
+  for (Variable v = 0; v < count; ++v) {
+    const std::vector<Cost> &costs = graph.unary(v);
+    const bool any = std::any_of(costs.begin(), costs.end(), [](const Cost &c) {
+      return !c.isForbidden();
+    });
+    for (uint32_t value = 0; value < costs.size(); ++value)
+      if (!any || !costs[value].isForbidden())
+        values[v].push_back(value);
+  }
+  keepCheap(bound);
+  for (Variable v = 0; v < count; ++v)
+    for (uint32_t value : values[v])
+      unary[v].push_back(graph.unary(v)[value]);
+  if (!isPossible)
+    return;
+  for (Variable v = 0; v < count; ++v)
+    queue.insert({0, v});
+  for (const CostGraph::Pair &pair : graph.pairs()) {
+    Table table;
+    // Variables that are decided already would only lengthen scopes.
+    for (Variable v : {pair.a, pair.b})
+      if (size(v) > 1)
+        table.scope.push_back(v);
+    table.costs.reserve(size(pair.a) * size(pair.b));
+    for (uint32_t i : values[pair.a])
+      for (uint32_t j : values[pair.b])
+        table.costs.push_back(pair.table[i * graph.domain(pair.b) + j]);
+    addTable(std::move(table));
+  }
+}
+
+/// Tables over one variable become part of its unary costs, and those over
+/// none cost the same whatever is chosen.
+void Eliminator::addTable(Table table) {
+  if (table.scope.empty())
+    return;
+  if (table.scope.size() == 1) {
+    for (size_t i = 0; i < table.costs.size(); ++i)
+      unary[table.scope[0]][i] += table.costs[i];
+    return;
+  }
+  for (size_t other : tablesOf[table.scope[0]])
+    if (tables[other].scope == table.scope) {
+      for (size_t i = 0; i < table.costs.size(); ++i)
+        tables[other].costs[i] += table.costs[i];
+      return;
+    }
+  for (Variable v : table.scope) {
+    tablesOf[v].push_back(tables.size());
+    for (Variable other : table.scope)
+      if (v < other)
+        connect(v, other);
+  }
+  tables.push_back(std::move(table));
+}
+
+void Eliminator::removeTable(size_t index) {
+  for (Variable v : tables[index].scope)
+    std::erase(tablesOf[v], index);
+  tables[index] = {};
+}
+
+void Eliminator::connect(Variable a, Variable b) {
+  if (!neighbours[a].insert(b).second)
+    return;
+  neighbours[b].insert(a);
+  for (auto [v, other] : {std::pair(a, b), std::pair(b, a)}) {
+    queue.erase({weights[v], v});
+    weights[v] += logSize(other);
+    queue.insert({weights[v], v});
+  }
+}
+
+void Eliminator::disconnect(Variable v) {
+  queue.erase({weights[v], v});
+  for (Variable other : neighbours[v]) {
+    neighbours[other].erase(v);
+    queue.erase({weights[other], other});
+    weights[other] -= logSize(v);
+    queue.insert({weights[other], other});
+  }
+  neighbours[v].clear();
+}
+
+size_t Eliminator::entries(const std::set<Variable> &scope) const {
+  double product = 1;
+  for (Variable v : scope)
+    product *= static_cast<double>(size(v));
+  return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
+}
+
+std::vector<Eliminator::Operand>
+Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
+  std::vector<Operand> operands;
+  for (size_t index : tablesOf[v]) {
+    const Table &table = tables[index];
+    Operand operand{table.costs.data(), 0, 0,
+                    std::vector<size_t>(scope.size(), 0)};
+    size_t stride = 1;
+    for (size_t k = table.scope.size(); k-- > 0;) {
+      const Variable w = table.scope[k];
+      if (w == v)
+        operand.step = stride;
+      else
+        operand.strides[std::lower_bound(scope.begin(), scope.end(), w) -
+                        scope.begin()] = stride;
+      stride *= size(w);
+    }
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+void Eliminator::eliminate(Variable v) {
+  Decision decision{v, {neighbours[v].begin(), neighbours[v].end()}, {}};
+  const std::vector<Variable> &scope = decision.scope;
+  std::vector<Operand> operands = operandsOf(v, scope);
+  Table reduced{scope, {}};
+  const size_t count = entries(neighbours[v]);
+  largestTable = std::max(largestTable, count);
+  reduced.costs.reserve(count);
+  decision.best.reserve(count);
+  std::vector<uint32_t> at(scope.size(), 0);
+  for (size_t entry = 0; entry < count; ++entry) {
+    Cost least;
+    uint16_t best = 0;
+    for (uint32_t value = 0; value < size(v); ++value) {
+      Cost cost = unary[v][value];
+      for (const Operand &operand : operands)
+        cost += operand.costs[operand.offset + value * operand.step];
+      if (value == 0 || cost < least)
+        least = cost, best = static_cast<uint16_t>(value);
+    }
+    reduced.costs.push_back(least);
+    decision.best.push_back(best);
+    for (size_t k = scope.size(); k-- > 0;) {
+      const bool wraps = ++at[k] == size(scope[k]);
+      for (Operand &operand : operands)
+        operand.offset +=
+            wraps ? -(operand.strides[k] * (at[k] - 1)) : operand.strides[k];
+      if (!wraps)
+        break;
+      at[k] = 0;
+    }
+  }
+
+  while (!tablesOf[v].empty())
+    removeTable(tablesOf[v].back());
+  disconnect(v);
+  decisions.push_back(std::move(decision));
+  addTable(std::move(reduced));
+}
+
+Variable Eliminator::busiest() const {
+  Variable most = queue.begin()->second;
+  for (const auto &[weight, v] : queue)
+    if (neighbours[v].size() > neighbours[most].size() ||
+        (neighbours[v].size() == neighbours[most].size() && v < most))
+      most = v;
+  return most;
+}
+
+/// Fixes `v` to the value with the least cost when all its neighbours are
+/// chosen in its favour.
+void Eliminator::freeze(Variable v) {
+  uint32_t best = 0;
+  Cost least;
+  for (uint32_t value = 0; value < size(v); ++value) {
+    Cost cost = unary[v][value];
+    for (size_t index : tablesOf[v]) {
+      const Table &table = tables[index];
+      size_t stride = 1;
+      for (size_t k = table.scope.size(); table.scope[--k] != v;)
+        stride *= size(table.scope[k]);
+      Cost cheapest;
+      bool first = true;
+      for (size_t i = 0; i < table.costs.size(); ++i)
+        if (i / stride % size(v) == value &&
+            (first || table.costs[i] < cheapest))
+          cheapest = table.costs[i], first = false;
+      cost += cheapest;
+    }
+    if (value == 0 || cost < least)
+      least = cost, best = value;
+  }
+  restrictTables(v, best);
+  frozen.push_back(v);
+  decisions.push_back({v, {}, {static_cast<uint16_t>(best)}});
+}
+
+void Eliminator::restrictTables(Variable v, uint32_t value) {
+  std::vector<Table> restricted;
+  while (!tablesOf[v].empty()) {
+    const size_t index = tablesOf[v].back();
+    Table table = std::move(tables[index]);
+    tables[index].scope = table.scope;
+    removeTable(index);
+    Table rest;
+    size_t stride = 1;
+    for (size_t k = table.scope.size(); table.scope[--k] != v;)
+      stride *= size(table.scope[k]);
+    for (size_t i = 0; i < table.costs.size(); ++i)
+      if (i / stride % size(v) == value)
+        rest.costs.push_back(table.costs[i]);
+    for (Variable w : table.scope)
+      if (w != v)
+        rest.scope.push_back(w);
+    restricted.push_back(std::move(rest));
+  }
+  disconnect(v);
+  for (Table &table : restricted)
+    addTable(std::move(table));
+}
+
+Assignment Eliminator::decideAll() {
+  const size_t count = graph.numVariables();
+  std::vector<uint32_t> chosen(count, 0);
+  for (size_t d = decisions.size(); d-- > 0;) {
+    const Decision &decision = decisions[d];
+    size_t entry = 0;
+    for (Variable w : decision.scope)
+      entry = entry * size(w) + chosen[w];
+    chosen[decision.variable] = decision.best[entry];
+  }
+  Assignment result;
+  for (Variable v = 0; v < count; ++v)
+    result.values.push_back(values[v].empty() ? 0 : values[v][chosen[v]]);
+  return result;
+}
+
+/// Changes single variables to a cheaper value while that helps, in order of
+/// their numbers, at most a few times over the graph.
+void Eliminator::improve(Assignment &assignment) const {
+  std::vector<std::vector<const CostGraph::Pair *>> pairsOf(
+      graph.numVariables());
+  for (const CostGraph::Pair &pair : graph.pairs()) {
+    pairsOf[pair.a].push_back(&pair);
+    pairsOf[pair.b].push_back(&pair);
+  }
+  std::vector<uint32_t> &chosen = assignment.values;
+  auto costOf = [&](Variable v, uint32_t value) {
+    Cost cost = graph.unary(v)[value];
+    for (const CostGraph::Pair *pair : pairsOf[v]) {
+      const uint32_t row = pair->a == v ? value : chosen[pair->a];
+      const uint32_t column = pair->b == v ? value : chosen[pair->b];
+      cost += pair->table[row * graph.domain(pair->b) + column];
+    }
+    return cost;
+  };
+  bool changed = true;
+  for (int sweep = 0; changed && sweep < 16; ++sweep) {
+    changed = false;
+    for (Variable v = 0; v < graph.numVariables(); ++v) {
+      Cost least = costOf(v, chosen[v]);
+      for (uint32_t value : values[v])
+        if (Cost cost = costOf(v, value); cost < least)
+          least = cost, chosen[v] = value, changed = true;
+    }
+  }
+}
+
+Assignment Eliminator::run() {
+  if (!isPossible)
+    return {{}, Cost::forbidden(), true, {}, 0};
+  while (!queue.empty()) {
+    const Variable next = queue.begin()->second;
+    if (entries(neighbours[next]) <= tableLimit)
+      eliminate(next);
+    else
+      freeze(busiest());
+  }
+  Assignment result = decideAll();
+  if (!frozen.empty())
+    improve(result);
+  result.exact = frozen.empty();
+  result.frozen = frozen;
+  result.largestTable = largestTable;
+  result.cost = graph.evaluate(result.values);
+  return result;
+}
+
+} // namespace
+
+Assignment minimise(const CostGraph &graph, size_t tableLimit,
+                    const Cost &bound) {
+  return Eliminator(graph, tableLimit, bound).run();
+}
+
+} // namespace pcc::plan

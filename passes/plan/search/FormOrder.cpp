@@ -1,0 +1,39 @@
+//===- FormOrder.cpp - in which order the forms of a value are made -------===//
+
+#include "passes/plan/search/FormOrder.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace pcc;
+using plan::FormOrder;
+
+/// Makes forms in `sequence`.
+static FormOrder priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
+                            const std::vector<size_t> &sequence) {
+  FormOrder order;
+  std::vector<size_t> exists{0};
+  for (size_t form : sequence) {
+    size_t source = 0;
+    for (size_t other = 1; other < exists.size(); ++other)
+      if (reform[exists[other]][form] < reform[exists[source]][form])
+        source = other;
+    order.cost += reform[exists[source]][form];
+    order.steps.push_back({form, source});
+    exists.push_back(form + 1);
+  }
+  return order;
+}
+
+FormOrder
+plan::cheapestOrder(const std::vector<std::vector<plan::Cost>> &reform,
+                    size_t mostOrdered) {
+  std::vector<size_t> sequence(reform.front().size());
+  std::iota(sequence.begin(), sequence.end(), 0);
+  FormOrder best = priceOrder(reform, sequence);
+  while (sequence.size() <= mostOrdered &&
+         std::next_permutation(sequence.begin(), sequence.end()))
+    if (FormOrder other = priceOrder(reform, sequence); other.cost < best.cost)
+      best = std::move(other);
+  return best;
+}

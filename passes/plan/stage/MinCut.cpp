@@ -1,0 +1,75 @@
+//===- MinCut.cpp - the cheapest way to part a network --------------------===//
+
+#include "passes/plan/stage/MinCut.h"
+
+#include <algorithm>
+
+namespace pcc::plan {
+
+void MinCut::addEdge(size_t from, size_t to, double capacity) {
+  edgesOf[from].push_back(edges.size());
+  edges.push_back({to, capacity});
+  edgesOf[to].push_back(edges.size());
+  edges.push_back({from, 0});
+}
+
+bool MinCut::findLevels(size_t source, size_t sink) {
+  levels.assign(edgesOf.size(), -1);
+  levels[source] = 0;
+  std::vector<size_t> queue{source};
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (size_t edge : edgesOf[queue[i]]) {
+      const size_t to = edges[edge].to;
+      if (edges[edge].rest <= 0 || levels[to] >= 0)
+        continue;
+      levels[to] = levels[queue[i]] + 1;
+      queue.push_back(to);
+    }
+  return levels[sink] >= 0;
+}
+
+double MinCut::augment(size_t source, size_t sink) {
+  std::vector<size_t> path;
+  size_t at = source;
+  while (at != sink) {
+    size_t &edge = next[at];
+    while (edge < edgesOf[at].size() &&
+           (edges[edgesOf[at][edge]].rest <= 0 ||
+            levels[edges[edgesOf[at][edge]].to] != levels[at] + 1))
+      ++edge;
+    if (edge < edgesOf[at].size()) {
+      path.push_back(edgesOf[at][edge]);
+      at = edges[path.back()].to;
+      continue;
+    }
+    if (path.empty())
+      return 0;
+    at = edges[path.back() ^ 1].to;
+    path.pop_back();
+    ++next[at];
+  }
+  double flow = infinite;
+  for (size_t edge : path)
+    flow = std::min(flow, edges[edge].rest);
+  for (size_t edge : path) {
+    edges[edge].rest -= flow;
+    edges[edge ^ 1].rest += flow;
+  }
+  return flow;
+}
+
+std::vector<bool> MinCut::sourceSide(size_t source, size_t sink) {
+  while (findLevels(source, sink)) {
+    next.assign(edgesOf.size(), 0);
+    while (augment(source, sink) > 0)
+      ;
+  }
+  std::vector<bool> side(levels.size());
+  std::transform(levels.begin(), levels.end(), side.begin(),
+                 [](int level) { return level >= 0; });
+  edges.clear();
+  edgesOf.clear();
+  return side;
+}
+
+} // namespace pcc::plan

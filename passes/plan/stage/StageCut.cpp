@@ -1,0 +1,355 @@
+//===- StageCut.cpp - where a chain of work is cut into pipeline stages ---===//
+
+#include "passes/plan/stage/StageCut.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+namespace pcc::plan {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Solves one request. `limits[k][i]` is the largest end that stage k may have
+/// when it starts at item i, by everything that does not depend on the bound on
+/// time: memory, flops, pins and the stages that items ask for. An end equal to
+/// i means that the stage cannot start there.
+class StageCutter {
+public:
+  explicit StageCutter(const StageCutRequest &request)
+      : request(request), numItems(request.items.size()),
+        numStages(static_cast<size_t>(request.numStages)) {}
+
+  StageCut solve();
+
+private:
+  std::string malformed() const;
+  void sumUp();
+  void buildLimits(double memoryLimit, double flopsLimit);
+  void limitByItems(size_t stage);
+  bool feasible(double bound);
+  double leastFeasible(double low, double high);
+  std::string explainFailure();
+  double fewestBytes(double bound, std::vector<size_t> *begin);
+  StageCut describe(std::vector<size_t> begin) const;
+
+  double entry(size_t start) const {
+    return start == 0 ? 0 : request.crossingBytes[start - 1];
+  }
+  double memoryOf(size_t item, size_t stage) const {
+    const WorkItem &work = request.items[item];
+    const int alive = request.inFlight.empty() ? 1 : request.inFlight[stage];
+    return work.weightBytes + alive * work.activationBytes;
+  }
+  size_t endWithin(size_t start, double bound) const;
+  size_t earliestStart(size_t stage, double bound) const;
+
+  const StageCutRequest &request;
+  const size_t numItems;
+  const size_t numStages;
+  /// Sums of seconds and flops of the first i items.
+  std::vector<double> seconds, flops;
+  std::vector<std::vector<size_t>> limits;
+};
+
+std::string StageCutter::malformed() const {
+  if (request.numStages < 1)
+    return "the number of stages must be positive, got " +
+           std::to_string(request.numStages);
+  if (numItems < numStages)
+    return "cannot cut " + std::to_string(numItems) + " ops into " +
+           std::to_string(numStages) + " stages";
+  if (request.crossingBytes.size() + 1 != numItems)
+    return "expected crossing bytes for " + std::to_string(numItems - 1) +
+           " cuts, got " + std::to_string(request.crossingBytes.size());
+  if (!request.inFlight.empty() && request.inFlight.size() != numStages)
+    return "expected in-flight counts for " + std::to_string(numStages) +
+           " stages, got " + std::to_string(request.inFlight.size());
+  for (size_t pin : request.pinned)
+    if (pin == 0 || pin >= numItems)
+      return "a stage cannot begin at op " + std::to_string(pin) + " of " +
+             std::to_string(numItems);
+  return {};
+}
+
+void StageCutter::sumUp() {
+  seconds.assign(numItems + 1, 0);
+  flops.assign(numItems + 1, 0);
+  for (size_t i = 0; i < numItems; ++i) {
+    seconds[i + 1] = seconds[i] + request.items[i].seconds;
+    flops[i + 1] = flops[i] + request.items[i].flops;
+  }
+}
+
+void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
+  limits.assign(numStages, std::vector<size_t>(numItems + 1, numItems));
+  const double flopsSlack = flopsLimit * (1 + 1e-9);
+  for (size_t stage = 0; stage < numStages; ++stage) {
+    double memory = 0;
+    // The window [i, end) slides: both sums only grow with its end and only
+    // shrink with its start.
+    for (size_t i = 0, end = 0; i < numItems; ++i) {
+      if (end < i)
+        memory = 0, end = i;
+      while (end < numItems &&
+             memory + memoryOf(end, stage) <= memoryLimit * (1 + 1e-12) &&
+             flops[end + 1] - flops[i] <= flopsSlack)
+        memory += memoryOf(end++, stage);
+      limits[stage][i] = end;
+      if (end > i)
+        memory -= memoryOf(i, stage);
+    }
+    limitByItems(stage);
+  }
+}
+
+/// Lowers the ends of `stage` to the next pin and to the next item that may not
+/// lie on it.
+void StageCutter::limitByItems(size_t stage) {
+  std::vector<char> pinned(numItems + 1, 0);
+  for (size_t pin : request.pinned)
+    pinned[pin] = 1;
+  size_t nearest = numItems;
+  for (size_t i = numItems; i-- > 0;) {
+    const WorkItem &work = request.items[i];
+    const int number = static_cast<int>(stage);
+    if (number < work.minStage || number > work.maxStage)
+      nearest = i;
+    limits[stage][i] = std::min(limits[stage][i], nearest);
+    if (pinned[i])
+      nearest = i;
+  }
+}
+
+/// Largest end of a stage that starts at `start` and takes at most `bound`
+/// seconds.
+size_t StageCutter::endWithin(size_t start, double bound) const {
+  const double last =
+      seconds[start] + bound - request.secondsPerByte * entry(start);
+  auto past = std::upper_bound(seconds.begin() + start, seconds.end(), last);
+  return past == seconds.begin() + start
+             ? start
+             : static_cast<size_t>(past - seconds.begin()) - 1;
+}
+
+/// No stage from `stage` on can begin earlier if the rest has to fit into them.
+size_t StageCutter::earliestStart(size_t stage, double bound) const {
+  if (stage == numStages)
+    return numItems;
+  const double done =
+      seconds[numItems] - bound * static_cast<double>(numStages - stage);
+  auto first = std::lower_bound(seconds.begin(), seconds.end(),
+                                done - 1e-9 * seconds[numItems]);
+  return static_cast<size_t>(first - seconds.begin());
+}
+
+/// Whether stages of at most `bound` seconds exist. Invariant of the sweep:
+/// `reached[i]` tells that the stages before the current one can end at i.
+bool StageCutter::feasible(double bound) {
+  std::vector<char> reached(numItems + 1, 0), next(numItems + 1, 0);
+  reached[0] = 1;
+  size_t low = 0, high = 0;
+  for (size_t stage = 0; stage < numStages; ++stage) {
+    size_t cover = 0, lowest = numItems + 1;
+    const size_t useful = earliestStart(stage + 1, bound);
+    for (size_t i = low; i <= std::max(high, cover) && i <= numItems; ++i) {
+      next[i] = cover >= i && i > low && i >= useful;
+      if (next[i])
+        lowest = std::min(lowest, i);
+      if (i <= high && i < numItems && reached[i])
+        cover =
+            std::max(cover, std::min(limits[stage][i], endWithin(i, bound)));
+    }
+    if (lowest > cover)
+      return false;
+    std::fill(reached.begin() + low, reached.begin() + high + 1, 0);
+    low = lowest, high = cover;
+    std::swap(reached, next);
+  }
+  return reached[numItems];
+}
+
+double StageCutter::leastFeasible(double low, double high) {
+  for (int probe = 0; probe < 60 && high - low > 1e-13 * high; ++probe) {
+    const double middle = low + (high - low) / 2;
+    (feasible(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+/// Fewest crossing bytes of a cut whose stages take at most `bound` seconds;
+/// infinite if there is none.
+double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
+  std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
+  std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
+  std::vector<size_t> offsets(numStages, 0);
+  bytes[0] = 0;
+  size_t low = 0, high = 0;
+  for (size_t stage = 0; stage < numStages; ++stage) {
+    // Starts whose stage still reaches the current end, cheapest first; those
+    // that no longer do expire for good.
+    struct Start {
+      double bytes;
+      size_t item, limit;
+      bool operator<(const Start &other) const {
+        return bytes != other.bytes ? bytes > other.bytes : item > other.item;
+      }
+    };
+    std::priority_queue<Start> starts;
+    std::fill(next.begin(), next.end(), infinity);
+    const size_t useful = earliestStart(stage + 1, bound);
+    size_t cover = low;
+    offsets[stage] = low;
+    for (size_t end = low; end <= std::max(high, cover); ++end) {
+      while (!starts.empty() && starts.top().limit < end)
+        starts.pop();
+      const bool open = !starts.empty() && end >= useful;
+      cameFrom[stage].push_back(open ? starts.top().item : 0);
+      if (open)
+        next[end] = starts.top().bytes;
+      if (end > high || end >= numItems || bytes[end] == infinity)
+        continue;
+      const size_t limit = std::min(limits[stage][end], endWithin(end, bound));
+      if (limit > end)
+        starts.push({bytes[end] + entry(end), end, limit});
+      cover = std::max(cover, limit);
+    }
+    high = cover;
+    while (low < high && next[low] == infinity)
+      ++low;
+    std::swap(bytes, next);
+  }
+  if (begin && bytes[numItems] < infinity) {
+    begin->assign(numStages, 0);
+    size_t end = numItems;
+    for (size_t stage = numStages; stage-- > 0;)
+      (*begin)[stage] = end = cameFrom[stage][end - offsets[stage]];
+  }
+  return bytes[numItems];
+}
+
+/// Why not even unbounded time helps: contradicting pins, or the least memory
+/// that would do.
+std::string StageCutter::explainFailure() {
+  buildLimits(infinity, infinity);
+  if (!feasible(infinity))
+    return "no cut into " + std::to_string(numStages) +
+           " stages honours the requested cuts and placements";
+  double low = request.memoryLimit, high = 0;
+  for (size_t stage = 0; stage < numStages; ++stage) {
+    double all = 0;
+    for (size_t i = 0; i < numItems; ++i)
+      all += memoryOf(i, stage);
+    high = std::max(high, all);
+  }
+  for (int probe = 0; probe < 40; ++probe) {
+    const double middle = low + (high - low) / 2;
+    buildLimits(middle, infinity);
+    (feasible(infinity) ? high : low) = middle;
+  }
+  return "no cut into " + std::to_string(numStages) +
+         " stages fits the memory limit of " +
+         std::to_string(std::llround(request.memoryLimit)) +
+         " bytes; the fullest stage needs at least " +
+         std::to_string(std::llround(std::ceil(high)));
+}
+
+StageCut StageCutter::describe(std::vector<size_t> begin) const {
+  StageCut cut;
+  cut.balanced = true;
+  double largest = 0;
+  for (const WorkItem &work : request.items)
+    largest = std::max(largest, work.flops);
+  const double fair =
+      std::max(largest, 2 * flops[numItems] / static_cast<double>(numStages));
+  for (size_t stage = 0; stage < numStages; ++stage) {
+    const size_t first = begin[stage];
+    const size_t end = stage + 1 < numStages ? begin[stage + 1] : numItems;
+    const double time =
+        seconds[end] - seconds[first] + request.secondsPerByte * entry(first);
+    double memory = 0;
+    for (size_t i = first; i < end; ++i)
+      memory += memoryOf(i, stage);
+    cut.maxSeconds = std::max(cut.maxSeconds, time);
+    cut.sumSeconds += time;
+    cut.crossingBytes += entry(first);
+    cut.maxMemory = std::max(cut.maxMemory, memory);
+    cut.balanced &= flops[end] - flops[first] <= fair * (1 + 1e-9);
+  }
+  cut.begin = std::move(begin);
+  return cut;
+}
+
+StageCut StageCutter::solve() {
+  StageCut failed;
+  failed.error = malformed();
+  if (!failed.error.empty())
+    return failed;
+  sumUp();
+  double largest = 0, dearest = 0;
+  for (const WorkItem &work : request.items)
+    largest = std::max(largest, work.flops);
+  for (double bytes : request.crossingBytes)
+    dearest = std::max(dearest, bytes);
+  const double mean = flops[numItems] / static_cast<double>(numStages);
+  buildLimits(request.memoryLimit, std::max(2 * mean, largest));
+  if (!feasible(infinity)) {
+    buildLimits(request.memoryLimit, infinity);
+    if (!feasible(infinity)) {
+      failed.error = explainFailure();
+      return failed;
+    }
+  }
+  const double all = seconds[numItems] + request.secondsPerByte * dearest;
+  const double optimum = leastFeasible(
+      seconds[numItems] / static_cast<double>(numStages) * (1 - 1e-9),
+      all * (1 + 1e-12));
+  double bound = optimum * (1 + request.tolerance) + 1e-12 * all;
+  std::vector<size_t> begin;
+  const double bytes = fewestBytes(bound, &begin);
+  for (double low = optimum;
+       request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
+    const double middle = low + (bound - low) / 2;
+    std::vector<size_t> tighter;
+    if (fewestBytes(middle, &tighter) <= bytes)
+      begin = std::move(tighter), bound = middle;
+    else
+      low = middle;
+  }
+  return describe(std::move(begin));
+}
+
+} // namespace
+
+StageCut cutStages(const StageCutRequest &request) {
+  return StageCutter(request).solve();
+}
+
+std::vector<int> StageCut::stageOfItems(size_t numItems) const {
+  std::vector<int> stages(numItems, 0);
+  for (size_t stage = 0; stage < begin.size(); ++stage) {
+    const size_t end = stage + 1 < begin.size() ? begin[stage + 1] : numItems;
+    std::fill(stages.begin() + begin[stage], stages.begin() + end,
+              static_cast<int>(stage));
+  }
+  return stages;
+}
+
+std::vector<double> crossingBytes(size_t numItems,
+                                  const std::vector<LiveValue> &values) {
+  std::vector<double> change(numItems + 1, 0);
+  for (const LiveValue &value : values) {
+    if (value.lastUser <= value.producer || value.lastUser >= numItems)
+      continue;
+    change[value.producer] += value.bytes;
+    change[value.lastUser] -= value.bytes;
+  }
+  std::vector<double> crossing;
+  double alive = 0;
+  for (size_t i = 0; i + 1 < numItems; ++i)
+    crossing.push_back(alive += change[i]);
+  return crossing;
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,120 @@
+// Cluster profiles: the fixed ones, prices, and the file with its mistakes.
+
+#include "passes/plan/cluster/Cluster.h"
+
+#include "gtest/gtest.h"
+
+using namespace pcc::plan;
+
+namespace {
+
+constexpr double gibi = 1024.0 * 1024 * 1024;
+
+constexpr std::string_view sample = R"(
+nodes = 16
+devices_per_node = 8
+host_ram_gb = 2048
+overlap_slowdown = { compute = 1.12, comm = 1.2 }
+device = { mem_gb = 80, mem_gbps = 3350, launch_us = 4.0, reserved_gb = 3.5, peak_tflops = { bf16 = 989, fp32 = 67, fp8 = 1979 } }
+gemm_eff = [[1e9, 0.25], [1e11, 0.62], [1e13, 0.78]]
+links = [ { level = "ib", span = 128, alpha_us = 18, beta_gbps = 45 }, { level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 } ]
+[collectives.all_reduce]
+8 = [[65536, 28], [1048576, 41], [67108864, 340]]
+)";
+
+Cluster parse(std::string_view text) {
+  auto result = parseCluster(text, *defaultCluster("cuda"));
+  EXPECT_EQ(result.error, "");
+  return result.cluster;
+}
+
+std::string errorOf(std::string_view text) {
+  return parseCluster(text, *defaultCluster("cpu")).error;
+}
+
+TEST(Cluster, FixedProfilesHaveNoLatency) {
+  for (const char *target : {"cpu", "cuda"}) {
+    Cluster cluster = *defaultCluster(target);
+    for (const Link &link : cluster.links)
+      EXPECT_EQ(link.alpha, 0) << "bytes decide without a cluster file";
+    EXPECT_GT(cluster.peakOf("f32"), 0);
+    EXPECT_EQ(cluster.peakOf("unheard of"), cluster.peakOf("f32"));
+  }
+  EXPECT_FALSE(defaultCluster("abacus"));
+}
+
+TEST(Cluster, TheSampleFileIsRead) {
+  Cluster cluster = parse(sample);
+  EXPECT_EQ(cluster.nodes, 16);
+  EXPECT_EQ(cluster.memoryBytes, 80 * gibi);
+  EXPECT_DOUBLE_EQ(cluster.reservedBytes, 3.5 * gibi);
+  EXPECT_DOUBLE_EQ(cluster.computeSlowdown, 1.12);
+  EXPECT_DOUBLE_EQ(cluster.peakOf("f32"), 67e12);
+  EXPECT_DOUBLE_EQ(cluster.peakOf("f8"), 1979e12);
+  ASSERT_EQ(cluster.links.size(), 2u);
+  EXPECT_EQ(cluster.links[0].level, "nvlink") << "the nearest link first";
+}
+
+TEST(Cluster, MissingFieldsKeepTheirDefaults) {
+  Cluster cluster = parse("nodes = 2");
+  EXPECT_EQ(cluster.devicesPerNode, 8);
+  EXPECT_EQ(cluster.links.size(), 2u);
+}
+
+TEST(Cluster, AGroupUsesTheNearestLinkThatConnectsIt) {
+  Cluster cluster = parse(sample);
+  EXPECT_EQ(cluster.linkFor(1, 8).level, "nvlink");
+  EXPECT_EQ(cluster.linkFor(8, 2).level, "ib")
+      << "one device on each of two nodes";
+  EXPECT_EQ(cluster.linkFor(1, 4096).level, "ib") << "the widest there is";
+}
+
+TEST(Cluster, MeasuredCollectivesWinOverAlphaAndBeta) {
+  Cluster cluster = parse(sample);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", 1, 8, 1048576, 1), 41e-6);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", 1, 8, 2 * 67108864.0, 1),
+                   680e-6);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_gather", 1, 8, 370e9, 2),
+                   1 + 16e-6);
+}
+
+TEST(Cluster, ComputeIsBoundByFlopsOrByMemory) {
+  Cluster cluster = *defaultCluster("cpu");
+  EXPECT_DOUBLE_EQ(cluster.computeSeconds(100e9, 1, "f32"), 1);
+  EXPECT_DOUBLE_EQ(cluster.computeSeconds(1, 20e9, "f32"), 1);
+  EXPECT_NEAR(parse(sample).computeSeconds(989e12 * 0.78, 0, "bf16"), 1, 1e-4)
+      << "efficiency of the largest matmul, plus a launch";
+}
+
+TEST(Cluster, MistakesInTheFileAreNamed) {
+  EXPECT_EQ(
+      errorOf("nodes = 0"),
+      "line 1 of the cluster file: 'nodes' must be a positive whole number");
+  EXPECT_EQ(errorOf("\nspeed = 9"),
+            "line 2 of the cluster file: unknown field 'speed'");
+  EXPECT_EQ(errorOf("device = { mem = 1 }"),
+            "line 1 of the cluster file: unknown field 'device.mem'");
+  EXPECT_EQ(errorOf("device = { mem_gb = \"many\" }"),
+            "line 1 of the cluster file: 'device.mem_gb' must be a number that "
+            "is not negative");
+  EXPECT_EQ(errorOf("device = 3"),
+            "line 1 of the cluster file: 'device' must be a table");
+  EXPECT_EQ(errorOf("links = []"),
+            "line 1 of the cluster file: 'links' must be a list of tables");
+  EXPECT_EQ(errorOf("links = [{ span = 8 }]"),
+            "line 1 of the cluster file: a link needs a positive 'beta_gbps'");
+  EXPECT_EQ(errorOf("gemm_eff = [[2, 1], [1, 1]]"),
+            "line 1 of the cluster file: the points of 'gemm_eff' must ascend "
+            "and have positive values");
+  EXPECT_EQ(errorOf("gemm_eff = [1]"),
+            "line 1 of the cluster file: 'gemm_eff' must be a list of pairs of "
+            "numbers");
+  EXPECT_EQ(
+      errorOf("[collectives.all_reduce]\neight = [[1, 1]]"),
+      "line 2 of the cluster file: 'collectives.all_reduce.eight' must be "
+      "named by a group size");
+  EXPECT_TRUE(errorOf("nodes = = 1")
+                  .starts_with("line 1 of the cluster file is not TOML: "));
+}
+
+} // namespace
