@@ -7,9 +7,9 @@
 #ifndef PCC_PASSES_COMPILE_H
 #define PCC_PASSES_COMPILE_H
 
-#include "passes/ChangedModel.h"
 #include "passes/Options.h"
 #include "passes/Outcome.h"
+#include "passes/annotate/ChangedModel.h"
 
 namespace pcc {
 

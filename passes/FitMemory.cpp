@@ -8,7 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/4-shard/policy/StoredWeights.h"
-#include "passes/7-emit/MemoryUse.h"
+#include "passes/7-emit/bundle/MemoryUse.h"
 #include "passes/plan/search/DividedWeights.h"
 
 #include <set>

@@ -5,7 +5,7 @@
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/7-emit/MemoryUse.h"
+#include "passes/7-emit/bundle/MemoryUse.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -2,12 +2,12 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/7-emit/FactorSums.h"
-#include "passes/7-emit/LibraryCalls.h"
-#include "passes/7-emit/LowerAttention.h"
-#include "passes/7-emit/LowerContractions.h"
 #include "passes/7-emit/Passes.h"
-#include "passes/7-emit/gpu/AttentionPlan.h"
+#include "passes/7-emit/fuse/FactorSums.h"
+#include "passes/7-emit/fuse/LibraryCalls.h"
+#include "passes/7-emit/gpu/kernel/AttentionPlan.h"
+#include "passes/7-emit/lower/LowerAttention.h"
+#include "passes/7-emit/lower/LowerContractions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 

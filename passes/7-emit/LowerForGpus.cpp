@@ -2,11 +2,11 @@
 
 #include "dialects/dist/Target.h"
 #include "passes/7-emit/Passes.h"
-#include "passes/7-emit/gpu/LowerExperts.h"
-#include "passes/7-emit/gpu/LowerScans.h"
-#include "passes/7-emit/gpu/LowerScatters.h"
-#include "passes/7-emit/gpu/LowerSorting.h"
-#include "passes/7-emit/gpu/LowerWindows.h"
+#include "passes/7-emit/gpu/lower/LowerExperts.h"
+#include "passes/7-emit/gpu/lower/LowerScans.h"
+#include "passes/7-emit/gpu/lower/LowerScatters.h"
+#include "passes/7-emit/gpu/lower/LowerSorting.h"
+#include "passes/7-emit/gpu/lower/LowerWindows.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "lower-for-gpus"

@@ -2,7 +2,7 @@
 
 #include "passes/7-emit/program/BufferPlan.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/7-emit/KernelPlan.h"
+#include "passes/7-emit/kernel/KernelPlan.h"
 #include "passes/7-emit/program/ConstantBytes.h"
 #include "passes/plan/memory/Arena.h"
 

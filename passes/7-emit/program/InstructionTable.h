@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_INSTRUCTIONTABLE_H
 
 #include "dialects/rank/RankDialect.h"
-#include "passes/7-emit/RandomWeights.h"
+#include "passes/7-emit/kernel/RandomWeights.h"
 #include "passes/7-emit/program/BufferPlan.h"
 
 namespace pcc::emit {

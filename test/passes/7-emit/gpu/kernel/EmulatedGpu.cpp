@@ -6,7 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "passes/7-emit/gpu/LowerGpuKernels.h"
+#include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
 #include "runtime/program/FloatConversion.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/TargetSelect.h"

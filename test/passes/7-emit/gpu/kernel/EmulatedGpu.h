@@ -10,7 +10,7 @@
 #define PCC_TEST_PASSES_7_EMIT_EMULATEDGPU_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/7-emit/gpu/GpuPlan.h"
+#include "passes/7-emit/gpu/kernel/GpuPlan.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <string>
 #include <vector>

@@ -1,0 +1,83 @@
+//===- MemoryUse.cpp - what every rank has to hold ------------------------===//
+
+#include "passes/7-emit/bundle/MemoryUse.h"
+#include "dialects/rank/RankDialect.h"
+#include "runtime/program/InspectText.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using runtime::Status;
+
+int64_t PositionMemory::weightBytes() const {
+  int64_t bytes = 0;
+  for (const auto &[name, own] : weights)
+    bytes += own;
+  return bytes;
+}
+
+PositionMemory emit::memoryOf(const PositionProgram &program) {
+  PositionMemory memory;
+  for (const auto &parameter : program.tables.parameters)
+    if (parameter->filled)
+      memory.state += parameter->local_bytes;
+    else
+      memory.weights[parameter->name] += parameter->local_bytes;
+  memory.arena = program.tables.arena_bytes;
+  memory.gradients = program.gradientBytes;
+  return memory;
+}
+
+std::vector<PositionMemory>
+emit::memoryOf(const ModelFacts &facts,
+               const std::vector<PositionProgram> &programs) {
+  std::vector<PositionMemory> positions;
+  for (auto [position, program] : llvm::enumerate(programs)) {
+    positions.push_back(memoryOf(program));
+    positions.back().stages = facts.stagesOf(static_cast<int>(position));
+  }
+  return positions;
+}
+
+Status emit::memoryOf(ModuleOp module, std::vector<PositionMemory> &positions) {
+  std::optional<ModelFacts> facts;
+  std::vector<PositionProgram> programs;
+  if (Status status = writePrograms(module, facts, programs); status.failed())
+    return status;
+  positions = memoryOf(*facts, programs);
+  return Status::success();
+}
+
+/// "stage 0", "stages 0 and 3"
+static std::string stagesText(ArrayRef<int> stages) {
+  std::string text = stages.size() > 1 ? "stages " : "stage ";
+  for (auto [i, stage] : llvm::enumerate(stages))
+    text += (i == 0                   ? ""
+             : i + 1 == stages.size() ? " and "
+                                      : ", ") +
+            std::to_string(stage);
+  return text;
+}
+
+Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
+  auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
+  if (!limit)
+    return Status::success();
+  for (auto [position, memory] : llvm::enumerate(positions))
+    if (memory.total() > limit.getInt())
+      return Status::error(
+          runtime::CannotMeet,
+          "--memory-limit of " + std::to_string(limit.getInt()) +
+              " bytes cannot be met: a rank of position " +
+              std::to_string(position) + " (" + stagesText(memory.stages) +
+              ") holds " + std::to_string(memory.total()) + ", " +
+              runtime::bytesText(static_cast<double>(memory.weightBytes())) +
+              (memory.state ? " of weights, " : " of weights ") +
+              (memory.state
+                   ? runtime::bytesText(static_cast<double>(memory.state)) +
+                         " of the optimizer's state "
+                   : std::string()) +
+              "and an arena of " +
+              runtime::bytesText(static_cast<double>(memory.arena)));
+  return Status::success();
+}

@@ -1,0 +1,57 @@
+//===- AttentionGroups.cpp - attention that is a kernel of its own --------===//
+
+#include "passes/7-emit/fuse/AttentionGroups.h"
+#include "dialects/graph/GraphDialect.h"
+#include "passes/7-emit/fuse/LibraryCalls.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Threads read neighbouring elements of a row.
+static bool isAlongRows(const StridedView &view) {
+  return view.strides.back() == 1 || view.shape.back() == 1;
+}
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return graph::tensorType(value).getShape();
+}
+
+static void addOperand(Value operand, KernelGroup &group) {
+  const OperandView seen = viewOperand(operand);
+  if (isAlongRows(seen.view))
+    group.ops.insert(seen.ops.begin(), seen.ops.end());
+}
+
+/// A kernel that reads the result reorders it for nothing.
+static void addOrder(Value result, KernelGroup &group) {
+  SmallVector<Operation *> order = orderBehind(result);
+  while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
+    order.pop_back();
+  if (order.empty() || isReadByKernel(order.back()->getResult(0)))
+    return;
+  const auto view = storedView(result, order);
+  if (view && isAlongRows(*view))
+    group.ops.insert(order.begin(), order.end());
+}
+
+static bool hasRows(Value value) {
+  return graph::tensorType(value).getRank() == 4;
+}
+
+std::vector<KernelGroup> pcc::emit::groupAttention(Block &block) {
+  std::vector<KernelGroup> groups;
+  for (auto op : block.getOps<graph::AttentionOpInterface>()) {
+    KernelGroup &group = groups.emplace_back();
+    for (Value operand : op->getOperands())
+      if (hasRows(operand) && operand != op.getMask())
+        addOperand(operand, group);
+    group.ops.insert(op);
+    for (Value result : op->getResults())
+      if (hasRows(result))
+        addOrder(result, group);
+    group.shape.assign(shapeOf(op.getQuery()).begin(),
+                       shapeOf(op.getQuery()).end());
+  }
+  return groups;
+}

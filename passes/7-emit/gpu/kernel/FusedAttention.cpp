@@ -1,0 +1,142 @@
+//===- FusedAttention.cpp - attention in one kernel -----------------------===//
+//
+// FlashAttention (arXiv 2205.14135). Scores of a tile of keys are weighted with
+// the largest score so far; when a tile brings a larger one, what was added up
+// is scaled to it:
+//
+//   for each tile of keys:  S = cap(scale · Q Kᵀ) + mask
+//                           m' = max(m, rows of S),  P = exp(S − m')
+//                           l = l exp(m − m') + Σ P,  O = O exp(m − m') + P V
+//   result:                 O / l
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/7-emit/gpu/kernel/FusedAttention.h"
+#include "passes/7-emit/gpu/kernel/AttentionTile.h"
+#include "passes/7-emit/gpu/kernel/OnlineSoftmax.h"
+#include "passes/7-emit/gpu/kernel/SharedMemory.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+namespace {
+class AttentionWriter : AttentionTile {
+public:
+  AttentionWriter(KernelWriter &w, graph::AttentionOp op, const Index &block,
+                  const Index &thread)
+      : AttentionTile(w, cast<graph::AttentionOpInterface>(op.getOperation()),
+                      block, thread),
+        keys(allocate(plan.pitchOfRows(plan.depth))),
+        values(allocate(plan.pitchOfColumns(plan.width))) {}
+
+  void write(Value result, ArrayRef<Value> outputs) {
+    query = readRows(op.getQuery());
+    auto tile = [&](const Index &number, ValueRange so) {
+      return overTile(w.indices.scale(number, plan.otherTile), State::from(so))
+          .flat();
+    };
+    const State state = State::from(w.loop(
+        w.scalar().integer(i64, 0), numSeenTiles(),
+        llvm::divideCeil(plan.keys, plan.otherTile), start().flat(), tile));
+    const Halves totals = sumOfRows(state.softmax.total);
+    storeRows(result, state.sums,
+              {shareOf(w, totals[0]), shareOf(w, totals[1])}, outputs);
+  }
+
+private:
+  struct State {
+    OnlineSoftmax softmax;
+    std::vector<Sums> sums; ///< O, of eight columns each
+
+    Values flat() const {
+      Values values = softmax.flat();
+      for (const Sums &own : sums)
+        llvm::append_range(values, own);
+      return values;
+    }
+    static State from(ValueRange values) {
+      State state{OnlineSoftmax::from(values.take_front(OnlineSoftmax::size)),
+                  {}};
+      for (values = values.drop_front(OnlineSoftmax::size); !values.empty();
+           values = values.drop_front(4))
+        state.sums.emplace_back(values.take_front(4));
+      return state;
+    }
+  };
+
+  State start() {
+    return {
+        OnlineSoftmax::start(w),
+        std::vector<Sums>(llvm::divideCeil(plan.width, WarpProduct::columns),
+                          product.zeros())};
+  }
+
+  State overTile(const Index &firstKey, State state) {
+    meet(w); // the tile before has been read
+    fetch(op.getKey(), firstKey, keys);
+    fetch(op.getValue(), firstKey, values);
+    meet(w);
+    std::vector<Sums> scores;
+    for (int64_t column = 0; column < plan.otherTile;
+         column += WarpProduct::columns)
+      scores.push_back(scoresAt(firstKey, column));
+    const Halves scale = state.softmax.raise(w, scores);
+    std::vector<Left> weights;
+    for (Sums &own : scores) {
+      for (auto [place, value] : llvm::enumerate(own)) {
+        value = weightOf(w, value, state.softmax.top[place / 2]);
+        Value &total = state.softmax.total[place / 2];
+        total = w.scalar().add(total, value);
+      }
+      weights.push_back(product.leftOf(own));
+    }
+    for (auto [group, sums] : llvm::enumerate(state.sums)) {
+      for (auto [place, value] : llvm::enumerate(sums))
+        value = w.scalar().mul(value, scale[place / 2]);
+      sums = product.add(sums, weights,
+                         product.rightFromColumns(
+                             values, int64_t(group) * WarpProduct::columns, 0,
+                             plan.otherTile));
+    }
+    return state;
+  }
+
+  /// Of the queries and the eight keys from `column` of the tile on.
+  Sums scoresAt(const Index &firstKey, int64_t column) {
+    Sums scores = product.add(
+        product.zeros(), query,
+        product.rightFromRows(keys, column,
+                              int64_t(query.size()) * WarpProduct::depth));
+    for (auto [place, value] : llvm::enumerate(scores))
+      value = score(value, scorePlace(firstKey, column, int64_t(place))).value;
+    return scores;
+  }
+
+  const SharedMatrix keys, values;
+  std::vector<Left> query;
+};
+} // namespace
+
+void pcc::emit::writeAttention(KernelWriter &w, graph::AttentionOp op,
+                               ArrayRef<Value> outputs, const Index &block,
+                               const Index &thread) {
+  AttentionWriter(w, op, block, thread).write(op.getResult(), outputs);
+}
+
+void pcc::emit::writeFusedAttention(KernelWriter &w,
+                                    graph::AttentionOpInterface op,
+                                    ArrayRef<Value> outputs, const Index &block,
+                                    const Index &thread) {
+  llvm::TypeSwitch<Operation *>(op.getOperation())
+      .Case([&](graph::AttentionOp own) {
+        writeAttention(w, own, outputs, block, thread);
+      })
+      .Case([&](graph::AttentionQueryGradientOp own) {
+        writeQueryGradient(w, own, outputs, block, thread);
+      })
+      .Case([&](graph::AttentionKeyGradientOp own) {
+        writeKeyGradient(w, own, outputs, block, thread);
+      });
+}

@@ -1,0 +1,387 @@
+//===- LowerGpuKernels.cpp - kernels for threads of a GPU -----------------===//
+
+#include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "passes/7-emit/gpu/kernel/FusedAttention.h"
+#include "passes/7-emit/gpu/kernel/TeamThreads.h"
+#include "passes/7-emit/gpu/kernel/TurnedTiles.h"
+#include "passes/7-emit/kernel/KernelRows.h"
+#include "passes/7-emit/kernel/KernelSignature.h"
+#include "passes/7-emit/kernel/LowerKernels.h"
+#include "passes/7-emit/kernel/RandomWeights.h"
+#include "runtime/program/PartsTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+/// Elements that every thread takes `vector` neighbours of.
+static void writeMap(KernelWriter &w, rank::KernelOp kernel,
+                     const GpuPlan &plan, ArrayRef<Value> outputs,
+                     const Index &chunk) {
+  const KernelPlan &loops = plan.loops;
+  const Index start = w.indices.scale(chunk, plan.vector);
+  std::vector<Place> places;
+  for (int64_t lane = 0; lane < plan.vector; ++lane)
+    places.push_back(
+        w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
+  w.readAhead(places, loops.shape);
+  // Result by result: neighbours are stored at once.
+  w.storeTogether([&] {
+    for (auto [result, output] :
+         llvm::zip_equal(kernel.getYield().getResults(), outputs))
+      for (const Place &at : places)
+        w.storeResult(result, output, at);
+  });
+}
+
+namespace {
+/// Numbers of the current thread and block, as i64.
+struct ThreadNumbers {
+  Value thread, block;
+};
+} // namespace
+
+template <typename Register>
+static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
+  auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
+                                            APInt(32, uint64_t(count)));
+  Value number = Register::create(builder, loc, builder.getI32Type(), range);
+  return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
+}
+
+static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
+                           const GpuPlan &plan, ArrayRef<Value> outputs,
+                           const ThreadNumbers &at) {
+  const int64_t chunks =
+      ShapedType::getNumElements(plan.loops.shape) / plan.vector;
+  ScalarBuilder s = w.scalar();
+  Type i64 = w.builder.getI64Type();
+  Value number =
+      s.add(s.mul(at.block, s.integer(i64, plan.threads)), at.thread);
+  const Index chunk = w.indices.leaf(number, 0, chunks - 1);
+  if (chunks == plan.blocks * plan.threads) {
+    writeMap(w, kernel, plan, outputs, chunk);
+    return;
+  }
+  Value isThere =
+      s.compare(arith::CmpIPredicate::slt, number, s.integer(i64, chunks));
+  w.branch(isThere, ValueRange(), [&] {
+    writeMap(w, kernel, plan, outputs, chunk);
+    return SmallVector<Value>();
+  });
+}
+
+/// Teams of the last block that no row is left for go over the last row as
+/// well, since no thread may miss a meeting, and store nothing: a result may
+/// lie where an operand does.
+static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
+                           rank::KernelOp kernel, const GpuPlan &plan,
+                           ArrayRef<Value> outputs, Value block) {
+  const int64_t rows = plan.loops.rows->outerSize();
+  Index row = w.indices.add(
+      w.indices.scale(w.indices.leaf(block, 0, plan.blocks - 1), plan.teams),
+      threads.teamNumber());
+  if (rangeOf(row).high >= rows) {
+    ScalarBuilder s = w.scalar();
+    Value number = w.materialise(row);
+    Value last = s.integer(w.builder.getI64Type(), rows - 1);
+    threads.setIsWanted(s.compare(arith::CmpIPredicate::sle, number, last));
+    row = w.indices.leaf(s.smaller(number, last, /*isUnsigned=*/false), 0,
+                         rows - 1);
+  }
+  writeRow(w, kernel, plan.loops, outputs, row);
+}
+
+/// Of buffers in the arena and in shared memory: as wide as an access is.
+static constexpr int64_t alignmentOfBuffers = 16;
+
+/// A function that is launched with so many threads in a block.
+static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
+                                  int64_t threads, const Twine &name) {
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, builder.getUnknownLoc(), name.str(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  types));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    builder.getDenseI32ArrayAttr({int32_t(threads)}));
+  return function;
+}
+
+static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
+                                  const GpuPlan &plan, const Twine &name) {
+  LLVM::LLVMFuncOp function =
+      makeEntry(builder, signatureOf(kernel), plan.threads, name);
+  // A result may lie where an operand of its type does.
+  SmallVector<Type> tensors(kernel.getArgumentTypes());
+  llvm::append_range(tensors, kernel.getResultTypes());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    const bool mayShare =
+        llvm::is_contained(kernel.getArgumentTypes(), tensor) &&
+        llvm::is_contained(kernel.getResultTypes(), tensor);
+    if (!mayShare)
+      function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                          builder.getUnitAttr());
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI32IntegerAttr(alignmentOfBuffers));
+  }
+  return function;
+}
+
+//===----------------------------------------------------------------------===//
+// Many tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The table of a launch (PartsTable.h), in the code of its kernel.
+struct TableReader {
+  KernelWriter &w;
+  runtime::PartsTable table;
+  Value words; ///< where it is
+
+  Value at(Value word) {
+    Type i64 = w.builder.getI64Type();
+    Value address =
+        LLVM::GEPOp::create(w.builder, w.loc, words.getType(), i64, words,
+                            ValueRange{word}, LLVM::GEPNoWrapFlags::inbounds);
+    return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
+  }
+
+  /// The last part that begins at `tile` or before.
+  Value findPart(Value tile) {
+    ScalarBuilder s = w.scalar();
+    Type i64 = tile.getType();
+    Value part = s.integer(i64, 0);
+    for (int64_t step = table.slots() / 2; step > 0; step /= 2) {
+      Value next = s.add(part, s.integer(i64, step));
+      Value isBehind = s.compare(arith::CmpIPredicate::sle, at(next), tile);
+      part = s.select(isBehind, next, part);
+    }
+    return part;
+  }
+
+  Value elements(Value part) {
+    ScalarBuilder s = w.scalar();
+    return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
+  }
+
+  /// The tensor of the part from `element` on, in the GPU's memory and aligned
+  /// to the widest access.
+  Value address(Value part, int64_t tensor, Type storage, Value element) {
+    ScalarBuilder s = w.scalar();
+    Type i64 = part.getType();
+    Value word = s.add(s.mul(part, s.integer(i64, table.tensors)),
+                       s.integer(i64, table.addressAt(0, tensor)));
+    auto global = LLVM::LLVMPointerType::get(w.builder.getContext(), 1);
+    Value begin = LLVM::IntToPtrOp::create(w.builder, w.loc, global, at(word));
+    LLVM::AssumeOp::create(w.builder, w.loc, s.boolean(true),
+                           LLVM::AssumeAlignTag(), begin,
+                           s.integer(i64, widestAccess));
+    return LLVM::GEPOp::create(w.builder, w.loc, global, storage, begin,
+                               ValueRange{element},
+                               LLVM::GEPNoWrapFlags::inbounds);
+  }
+};
+} // namespace
+
+/// The table by value, then what all parts read.
+static LLVM::LLVMFuncOp
+makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
+               const runtime::PartsTable &table, const Twine &name) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> types(1 + sharedOf(kernel).size(), pointer);
+  LLVM::LLVMFuncOp function = makeEntry(builder, types, plan.threads, name);
+  function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(LLVM::LLVMArrayType::get(
+                          builder.getI64Type(), unsigned(table.words()))));
+  function.setArgAttr(0, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      builder.getUnitAttr());
+  function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI32IntegerAttr(sizeof(int64_t)));
+  for (unsigned i = 1; i < types.size(); ++i)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+  return function;
+}
+
+/// Elements of the tile that are this thread's: all at once, or those that the
+/// tensor still has.
+static void writeTile(KernelWriter &w, rank::KernelOp kernel,
+                      const GpuPlan &plan, ArrayRef<Value> outputs,
+                      const Index &thread, Value left) {
+  ScalarBuilder s = w.scalar();
+  const Index start = w.indices.scale(thread, plan.vector);
+  auto isWithin = [&](const Index &last) {
+    return s.compare(arith::CmpIPredicate::slt, w.materialise(last), left);
+  };
+  auto storeAt = [&](const Index &at) {
+    for (auto [result, output] :
+         llvm::zip_equal(kernel.getYield().getResults(), outputs))
+      w.storeResult(result, output, {at});
+  };
+  w.branch(
+      isWithin(w.indices.add(start, IndexSpace::constant(plan.vector - 1))),
+      [&] { writeMap(w, kernel, plan, outputs, thread); },
+      [&] {
+        for (int64_t lane = 0; lane < plan.vector; ++lane) {
+          const Index at = w.indices.add(start, IndexSpace::constant(lane));
+          w.branch(isWithin(at), [&] { storeAt(at); }, [] {});
+        }
+      });
+}
+
+static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
+                             const Twine &name) {
+  const GpuPlan plan = gpuPlanOf(kernel);
+  const size_t numShared = sharedOf(kernel).size();
+  const auto table =
+      runtime::PartsTable::largest(numTilesOf(kernel), int64_t(numShared));
+  LLVM::LLVMFuncOp function =
+      makePartsEntry(builder, kernel, plan, table, name);
+  Location loc = function.getLoc();
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &w = alone.w;
+  ScalarBuilder s = w.scalar();
+  Type i64 = builder.getI64Type();
+  constexpr int64_t any = std::numeric_limits<int32_t>::max();
+  const Index thread =
+      w.indices.leaf(readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
+                     0, plan.threads - 1);
+  Value tile = readNumber<NVVM::BlockIdXOp>(inside, loc, any);
+  TableReader reader{w, table, function.getArgument(0)};
+  Value part = reader.findPart(tile);
+  const int64_t tileSize = ShapedType::getNumElements(plan.loops.shape);
+  Value element = s.mul(s.sub(tile, reader.at(part)), s.integer(i64, tileSize));
+  SmallVector<Value> pointers(function.getArguments().drop_front());
+  SmallVector<Type> tensors(kernel.getArgumentTypes().drop_front(numShared));
+  llvm::append_range(tensors, kernel.getResultTypes());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    Type type = storageType(cast<RankedTensorType>(tensor).getElementType());
+    pointers.push_back(reader.address(part, int64_t(i), type, element));
+  }
+  writeTile(w, kernel, plan, bindArguments(w, kernel, pointers), thread,
+            s.sub(reader.elements(part), element));
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
+                        const Twine &name) {
+  if (kernel.getInParts())
+    return writePartsKernel(builder, kernel, name);
+  const GpuPlan plan = gpuPlanOf(kernel);
+  LLVM::LLVMFuncOp function = makeEntry(builder, kernel, plan, name);
+  Location loc = function.getLoc();
+  OpBuilder inside(kernel.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  // Without elements there are no blocks.
+  if (plan.blocks > 0) {
+    const ThreadNumbers at{
+        readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
+        readNumber<NVVM::BlockIdXOp>(inside, loc, plan.blocks)};
+    IndexSpace indices;
+    const Index thread = indices.leaf(at.thread, 0, plan.threads - 1);
+    TeamThreads threads(indices, plan, thread);
+    KernelWriter w(inside, loc, indices, threads);
+    w.alignment = alignmentOfBuffers;
+    auto outputs = bindArguments(w, kernel, function.getArguments());
+    const Index block = indices.leaf(at.block, 0, plan.blocks - 1);
+    if (auto attention = attentionOf(kernel))
+      writeFusedAttention(w, attention, outputs, block, thread);
+    else if (plan.loops.rows)
+      writeRowKernel(w, threads, kernel, plan, outputs, at.block);
+    else if (plan.turnedDim >= 0)
+      writeTurnedTiles(w, kernel, plan, outputs, block, thread);
+    else
+      writeMapKernel(w, kernel, plan, outputs, at);
+  }
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+/// A thread per element of the loops that are given.
+static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
+                              const Twine &name) {
+  constexpr int64_t threads = runtime::RandomScalars::threads;
+  SmallVector<Type> arguments{LLVM::LLVMPointerType::get(builder.getContext())};
+  arguments.append(numRandomScalars, builder.getI64Type());
+  LLVM::LLVMFuncOp function = makeEntry(builder, arguments, threads, name);
+  Location loc = function.getLoc();
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToStart(function.addEntryBlock(inside));
+  OneThreadWriter alone(inside, loc);
+  KernelWriter &w = alone.w;
+  ScalarBuilder s = w.scalar();
+  Type i64 = builder.getI64Type();
+  Value thread = readNumber<NVVM::ThreadIdXOp>(inside, loc, threads),
+        block = readNumber<NVVM::BlockIdXOp>(
+            inside, loc, std::numeric_limits<int32_t>::max());
+  Value number = s.add(s.mul(block, s.integer(i64, threads)), thread);
+  ValueRange scalars = function.getArguments().drop_front();
+  Value isThere = s.compare(arith::CmpIPredicate::slt, number,
+                            numRandomElements(w, scalars));
+  auto write = [&] {
+    writeRandomElement(w, types, function.getArgument(0), scalars, number);
+  };
+  w.branch(isThere, write, [] {});
+  LLVM::ReturnOp::create(inside, loc, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+/// libdevice has libm's functions by names of its own.
+static void callLibdevice(ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isExternal() && !function.getSymName().starts_with("__nv_")) {
+      const std::string name = "__nv_" + function.getSymName().str();
+      (void)SymbolTable::replaceAllSymbolUses(
+          function, StringAttr::get(module.getContext(), name), module);
+      function.setSymName(name);
+    }
+}
+
+static LogicalResult toNvvm(ModuleOp module) {
+  callLibdevice(module);
+  LLVMTypeConverter types(module.getContext());
+  RewritePatternSet patterns(module.getContext());
+  populateLibDeviceConversionPatterns(types, patterns);
+  ConversionTarget target(*module.getContext());
+  // What is not named here, as square roots, is IEEE's by an instruction;
+  // libdevice would ask for approximations.
+  target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
+  target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
+                      math::TanhOp>();
+  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    return failure();
+  return lowerToLlvmDialect(module);
+}
+
+OwningOpRef<ModuleOp> pcc::emit::lowerGpuKernels(ModuleOp module) {
+  DialectRegistry registry;
+  registerKernelDialects(registry);
+  registry.insert<NVVM::NVVMDialect>();
+  auto write = [](OpBuilder &builder, rank::KernelOp kernel, int64_t number) {
+    writeKernel(builder, kernel, "pcc_k_" + Twine(number));
+  };
+  auto writeRandom = [](OpBuilder &builder, ArrayRef<Type> types,
+                        int64_t number) {
+    writeRandomKernel(builder, types, "pcc_k_" + Twine(number));
+  };
+  OwningOpRef<ModuleOp> lowered =
+      writeKernels(module, registry, write, writeRandom);
+  if (failed(toNvvm(*lowered)))
+    return nullptr;
+  return lowered;
+}

@@ -1,0 +1,115 @@
+//===- Ptx.cpp - PTX of kernels -------------------------------------------===//
+
+#include "passes/7-emit/gpu/kernel/Ptx.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
+#include "passes/7-emit/kernel/KernelCode.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir;
+using namespace pcc::emit;
+
+/// Parameters of more than 4352 bytes (PartsTable.h) are of PTX 8.1; GPUs from
+/// sm_100 on have a later one anyway.
+static StringRef featuresOf(StringRef arch) {
+  int number = 0;
+  arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);
+  return number < 100 ? "+ptx81" : "";
+}
+
+static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
+                                                       std::string &error) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  const llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, arch, featuresOf(arch), llvm::TargetOptions(), std::nullopt,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+bool pcc::emit::isGpuArch(StringRef arch) {
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor("sm_80", error);
+  int number = 0;
+  const bool isNamed =
+      arch.consume_front("sm_") && !arch.rtrim("af").getAsInteger(10, number);
+  return machine && isNamed && number >= 80 &&
+         machine->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
+}
+
+/// Adds what `module` calls of libdevice, as functions of its own.
+static bool linkLibdevice(llvm::Module &module, StringRef path,
+                          std::string &error) {
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> library =
+      llvm::parseIRFile(path, diagnostic, module.getContext());
+  if (!library) {
+    error = diagnostic.getMessage().str();
+    return false;
+  }
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
+  auto hide = [](llvm::Module &linked, const llvm::StringSet<> &names) {
+    llvm::internalizeModule(linked, [&](const llvm::GlobalValue &value) {
+      return !value.hasName() || !names.contains(value.getName());
+    });
+  };
+  // libdevice asks whether it may flush subnormals: it may not.
+  module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t{0});
+  return !llvm::Linker::linkModules(module, std::move(library),
+                                    llvm::Linker::Flags::LinkOnlyNeeded, hide);
+}
+
+FailureOr<std::string> pcc::emit::makePtx(ModuleOp module, StringRef arch,
+                                          StringRef libdevice) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  OwningOpRef<ModuleOp> lowered = lowerGpuKernels(module);
+  if (!lowered)
+    return failure();
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor(arch, error);
+  if (!machine)
+    return module.emitError("no PTX can be made for '")
+           << arch << "': " << error;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(*lowered, context, "kernels");
+  if (!code)
+    return failure();
+  code->setTargetTriple(machine->getTargetTriple());
+  code->setDataLayout(machine->createDataLayout());
+  if (!linkLibdevice(*code, libdevice, error))
+    return module.emitError("cannot link '") << libdevice << "': " << error;
+  optimise(*code, *machine, llvm::PipelineTuningOptions());
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
+    return module.emitError("no PTX can be written for '") << arch << "'";
+  passes.run(*code);
+  return text.str().str();
+}

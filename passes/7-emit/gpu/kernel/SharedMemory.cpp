@@ -1,0 +1,28 @@
+//===- SharedMemory.cpp - memory of a block of threads --------------------===//
+
+#include "passes/7-emit/gpu/kernel/SharedMemory.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace pcc::emit;
+
+/// The address space of NVVM that the threads of a block share.
+static constexpr unsigned shared = 3;
+
+Value pcc::emit::allocateShared(KernelWriter &w, Type element, int64_t count) {
+  auto module =
+      w.builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  OpBuilder outside(module.getBodyRegion());
+  auto array = LLVM::LLVMArrayType::get(storageType(element), unsigned(count));
+  const auto number = llvm::range_size(module.getOps<LLVM::GlobalOp>());
+  auto global = LLVM::GlobalOp::create(
+      outside, w.loc, array, /*isConstant=*/false, LLVM::Linkage::Internal,
+      "pcc_shared_" + std::to_string(number), Attribute(), /*alignment=*/16,
+      shared);
+  return LLVM::AddressOfOp::create(w.builder, w.loc, global);
+}
+
+void pcc::emit::meet(KernelWriter &w) {
+  NVVM::BarrierOp::create(w.builder, w.loc);
+}

@@ -1,0 +1,187 @@
+//===- TeamThreads.cpp - threads of a GPU that share a row ----------------===//
+
+#include "passes/7-emit/gpu/kernel/TeamThreads.h"
+#include "passes/7-emit/gpu/kernel/SharedMemory.h"
+#include "passes/7-emit/gpu/kernel/Shuffles.h"
+
+using namespace mlir;
+using namespace pcc::emit;
+
+using Values = SmallVector<Value>;
+
+static constexpr int64_t warp = lanesOfWarp;
+/// What a thread's registers have room for; loops over so many are unrolled.
+static constexpr int64_t mostInRegisters = 32;
+
+TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
+                         const Index &thread)
+    : plan(plan) {
+  const int64_t divisor = plan.isAcross ? plan.teams : plan.team;
+  member = indices.remainder(thread, divisor);
+  number = indices.quotient(thread, divisor);
+  if (plan.isAcross)
+    std::swap(member, number);
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+Values TeamThreads::forEach(KernelWriter &w, ValueRange carried,
+                            NestBody body) {
+  const int64_t rounds = plan.rounds();
+  if (!numSlots(w.rows))
+    return w.loop(rounds, carried, [&](Index number, ValueRange so) {
+      return round(w, number, so, body);
+    });
+  Values so(carried);
+  for (int64_t number = 0; number < rounds; ++number)
+    so = round(w, IndexSpace::constant(number), so, body);
+  return so;
+}
+
+/// One turn of every thread that there is an element for.
+Values TeamThreads::round(KernelWriter &w, const Index &number,
+                          ValueRange carried, NestBody body) {
+  const int64_t chunks = w.rows.innerSize() / plan.vector;
+  Index chunk = w.indices.add(w.indices.scale(number, plan.team), member);
+  if (rangeOf(chunk).high < chunks)
+    return turn(w, number, chunk, carried, body);
+  Value at = w.materialise(chunk);
+  ScalarBuilder s = w.scalar();
+  Value isThere = s.compare(arith::CmpIPredicate::slt, at,
+                            s.integer(w.builder.getI64Type(), chunks));
+  return w.branch(isThere, carried, [&] {
+    return turn(w, number, w.indices.leaf(at, 0, chunks - 1), carried, body);
+  });
+}
+
+Values TeamThreads::turn(KernelWriter &w, const Index &number,
+                         const Index &chunk, ValueRange carried,
+                         NestBody body) {
+  const Index start = w.indices.scale(chunk, plan.vector);
+  std::vector<Place> inner, places;
+  for (int64_t lane = 0; lane < plan.vector; ++lane) {
+    inner.push_back(w.indices.delineariseLane(start, lane, w.rows.innerShape(),
+                                              w.rows.innerGroups));
+    places.push_back(w.rowPlace(inner.back()));
+  }
+  w.readAhead(places, w.rows.shape);
+  Values so(carried);
+  w.storeTogether([&] {
+    for (int64_t lane = 0; lane < plan.vector; ++lane) {
+      current = inner[lane];
+      currentSlot = w.indices.add(w.indices.scale(number, plan.vector),
+                                  IndexSpace::constant(lane));
+      so = body(current, so);
+    }
+  });
+  current.clear();
+  return so;
+}
+
+void TeamThreads::once(KernelWriter &w, llvm::function_ref<void()> body) {
+  if (plan.team == 1) {
+    body();
+    return;
+  }
+  ScalarBuilder s = w.scalar();
+  Value isFirst = s.compare(arith::CmpIPredicate::eq, w.materialise(member),
+                            s.integer(w.builder.getI64Type(), 0));
+  w.branch(isFirst, ValueRange(), [&] {
+    body();
+    return Values();
+  });
+}
+
+void TeamThreads::store(KernelWriter &w, llvm::function_ref<void()> body) {
+  if (!isWanted) {
+    body();
+    return;
+  }
+  w.branch(isWanted, ValueRange(), [&] {
+    body();
+    return Values();
+  });
+}
+
+std::optional<int64_t> TeamThreads::numSlots(const RowSpace &) const {
+  const int64_t slots = plan.rounds() * plan.vector;
+  if (slots > mostInRegisters)
+    return std::nullopt;
+  return slots;
+}
+
+std::optional<Index> TeamThreads::slotOf(KernelWriter &,
+                                         ArrayRef<Index> inner) const {
+  if (inner != ArrayRef(current))
+    return std::nullopt;
+  return currentSlot;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A place in shared memory for what each of `count` threads of each of
+/// `stride` teams has.
+struct Meeting {
+  int64_t count, stride;
+  Index member, team;
+};
+} // namespace
+
+/// What all members of this thread's team have brought, in their order. Where
+/// several threads have what a member brings, one of them, `mayStore`, does.
+static Values joinShared(KernelWriter &w, ValueRange own,
+                         const Meeting &meeting, Value mayStore,
+                         MergeBody merge) {
+  auto placeOf = [&](const Index &member) {
+    return w.indices.add(w.indices.scale(member, meeting.stride), meeting.team);
+  };
+  Values memory;
+  for (Value value : own)
+    memory.push_back(
+        allocateShared(w, value.getType(), meeting.count * meeting.stride));
+  auto store = [&] {
+    for (auto [pointer, value] : llvm::zip_equal(memory, own))
+      w.store(pointer, value.getType(), placeOf(meeting.member), value);
+    return Values();
+  };
+  if (mayStore)
+    w.branch(mayStore, ValueRange(), store);
+  else
+    store();
+  meet(w);
+  auto loadOf = [&](int64_t member) {
+    Values values;
+    for (auto [pointer, value] : llvm::zip_equal(memory, own))
+      values.push_back(w.load(pointer, value.getType(),
+                              placeOf(IndexSpace::constant(member))));
+    return values;
+  };
+  Values so = loadOf(0);
+  for (int64_t member = 1; member < meeting.count; ++member)
+    so = merge(so, loadOf(member));
+  return so;
+}
+
+Values TeamThreads::join(KernelWriter &w, ValueRange own, MergeBody merge) {
+  if (plan.team == 1)
+    return Values(own);
+  if (plan.isAcross)
+    return joinShared(w, own, {plan.team, plan.teams, member, number}, {},
+                      merge);
+  Values lanes = joinLanes(w, own, std::min(plan.team, warp), merge);
+  if (plan.team <= warp)
+    return lanes;
+  ScalarBuilder s = w.scalar();
+  Value lane = w.materialise(w.indices.remainder(member, warp));
+  Value isFirst = s.compare(arith::CmpIPredicate::eq, lane,
+                            s.integer(w.builder.getI64Type(), 0));
+  return joinShared(w, lanes,
+                    {plan.team / warp, 1, w.indices.quotient(member, warp),
+                     IndexSpace::constant(0)},
+                    isFirst, merge);
+}

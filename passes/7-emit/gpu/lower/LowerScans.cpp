@@ -1,0 +1,62 @@
+//===- LowerScans.cpp - running sums as reductions ------------------------===//
+
+#include "passes/7-emit/gpu/lower/LowerScans.h"
+#include "passes/7-emit/gpu/lower/Pairs.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using namespace pcc::graph;
+
+/// Longer dims are cut into blocks.
+static constexpr int64_t longest = 256;
+
+static Value sumOfPairs(Replacement &b, Value value, ScanForm form) {
+  const int64_t size = shapeOf(value)[1];
+  Pairs pairs(b, shapeOf(value)[2]);
+  Value at = pairs.eachPosition(size), from = pairs.otherPosition(size);
+  if (form.reverse)
+    std::swap(at, from);
+  Value counts = b.compare(
+      form.exclusive ? Predicate::Less : Predicate::LessOrEqual, from, at);
+  return pairs.reduce(ReduceKind::Sum,
+                      b.selectOr(counts, pairs.other(value), 0));
+}
+
+/// [outer, size, inner] -> [outer · blocks, block, inner], then sums of blocks
+/// [outer, blocks, inner], which come before all elements of their block.
+static Value sumOfBlocks(Replacement &b, Value value, ScanForm form) {
+  const int64_t outer = shapeOf(value)[0], size = shapeOf(value)[1],
+                inner = shapeOf(value)[2];
+  const auto block = static_cast<int64_t>(std::ceil(std::sqrt(size)));
+  const int64_t numBlocks = llvm::divideCeil(size, block);
+  Value whole = b.pad(value, {0, 0, 0}, {0, numBlocks * block - size, 0}, 0);
+  Value blocks = b.reshape(whole, {outer * numBlocks, block, inner});
+  Value totals = b.reshape(b.reduce(ReduceKind::Sum, blocks, {1}),
+                           {outer, numBlocks, inner});
+  Value before = runningSum(b, totals, {/*exclusive=*/true, form.reverse});
+  Value sums = b.make<AddOp>(
+      b.reshape(runningSum(b, blocks, form), {outer, numBlocks, block, inner}),
+      b.reshape(before, {outer, numBlocks, 1, inner}));
+  return b.pad(b.reshape(sums, {outer, numBlocks * block, inner}), {0, 0, 0},
+               {0, size - numBlocks * block, 0}, 0);
+}
+
+Value pcc::emit::runningSum(Replacement &b, Value value, ScanForm form) {
+  return shapeOf(value)[1] > longest ? sumOfBlocks(b, value, form)
+                                     : sumOfPairs(b, value, form);
+}
+
+static void lowerCumSum(CumSumOp op) {
+  Replacement b(op);
+  Type element = tensorType(op.getInput()).getElementType();
+  Value value = b.cast(around(b, op.getInput(), op.getDim()), sumType(element));
+  Value sums = runningSum(b, value, {op.getExclusive(), op.getReverse()});
+  b.replaceWith(b.cast(sums, element));
+}
+
+int64_t pcc::emit::lowerScans(func::FuncOp function) {
+  return lowerEach(function, lowerCumSum);
+}

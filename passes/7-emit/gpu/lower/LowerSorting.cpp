@@ -1,0 +1,84 @@
+//===- LowerSorting.cpp - sorting by counting -----------------------------===//
+
+#include "passes/7-emit/gpu/lower/LowerSorting.h"
+#include "passes/7-emit/gpu/lower/Pairs.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using namespace pcc::graph;
+
+namespace {
+/// The order of a top-k: NaN comes before all numbers, of equals the lower
+/// index first.
+class SortOrder {
+public:
+  SortOrder(Replacement &b, bool largest) : b(b), largest(largest) {}
+
+  /// Whether `other` comes before `each`, where it stands in front if they are
+  /// equal.
+  Value comesBefore(Value other, Value each, Value standsInFront) {
+    Value wins =
+        b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
+    Value equal = b.compare(Predicate::Equal, other, each);
+    if (isa<FloatType>(tensorType(each).getElementType())) {
+      Value isNan = isNanOf(other), eachIsNan = isNanOf(each);
+      wins = both(wins, isNan, eachIsNan, /*second=*/false);
+      equal = both(equal, isNan, eachIsNan, /*second=*/true);
+    }
+    return b.make<OrOp>(wins, b.make<AndOp>(equal, standsInFront));
+  }
+
+private:
+  Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
+
+  /// `condition`, or that `nan` holds and the other is as `second` says.
+  Value both(Value condition, Value nan, Value otherNan, bool second) {
+    Value other =
+        second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);
+    return b.make<OrOp>(condition, b.make<AndOp>(nan, other));
+  }
+
+  Replacement &b;
+  bool largest;
+};
+} // namespace
+
+/// How many elements come before each of [outer, size, inner].
+static Value ranksOf(Replacement &b, Value value, bool largest) {
+  const int64_t size = shapeOf(value)[1];
+  Pairs pairs(b, shapeOf(value)[2]);
+  Value inFront = b.compare(Predicate::Less, pairs.otherPosition(size),
+                            pairs.eachPosition(size));
+  Value before =
+      SortOrder(b, largest)
+          .comesBefore(pairs.other(value), pairs.each(value), inFront);
+  return pairs.reduce(ReduceKind::Sum, b.countOf(before));
+}
+
+/// Where the elements of ranks 0 to `count` - 1 are.
+static Value indicesOf(Replacement &b, Value ranks, int64_t count) {
+  Pairs pairs(b, shapeOf(ranks)[2]);
+  Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),
+                            pairs.eachPosition(count));
+  Value index = b.make<SelectOp>(
+      isMeant, pairs.otherPosition(shapeOf(ranks)[1]), b.integer(0));
+  return pairs.reduce(ReduceKind::Sum, index);
+}
+
+Value pcc::emit::sortedIndices(Replacement &b, Value value, bool largest,
+                               int64_t count) {
+  return indicesOf(b, ranksOf(b, value, largest), count);
+}
+
+static void lowerTopK(TopKOp op) {
+  Replacement b(op);
+  Value value = around(b, op.getInput(), op.getDim());
+  Value indices = sortedIndices(b, value, op.getLargest(), op.getK());
+  Value values = b.make<GatherElementsOp>(value, indices, uint64_t(1));
+  b.replaceWith({values, indices});
+}
+
+int64_t pcc::emit::lowerSorting(func::FuncOp function) {
+  return lowerEach(function, lowerTopK);
+}

@@ -1,0 +1,88 @@
+//===- LowerWindows.cpp - convolutions and pools as products --------------===//
+
+#include "passes/7-emit/gpu/lower/LowerWindows.h"
+#include "dialects/graph/ops/Window.h"
+#include "passes/7-emit/gpu/lower/Convolution.h"
+#include "passes/7-emit/gpu/lower/TransposedConvolution.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using namespace pcc::graph;
+
+static ArrayRef<int64_t> spatial(Value value) {
+  return shapeOf(value).drop_front(2);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+static void lowerConv(ConvOp op) {
+  Replacement b(op);
+  SmallVector<int64_t> shape(shapeOf(op.getFilter()));
+  const int64_t group = op.getGroup();
+  shape[0] /= group;
+  shape.insert(shape.begin(), group);
+  SmallVector<SlidingDim> dims;
+  for (auto [dim, output] : llvm::enumerate(spatial(op.getResult())))
+    dims.push_back({output, shape[dim + 3], op.getStrides()[dim],
+                    op.getPads()[dim], op.getDilations()[dim]});
+  Value filters = b.reshape(op.getFilter(), shape);
+  b.replaceWith(convolve(b, op.getInput(), filters, dims));
+}
+
+static void lowerConvTranspose(ConvTransposeOp op) {
+  Replacement b(op);
+  b.replaceWith(convolveTransposed(b, op));
+}
+
+//===----------------------------------------------------------------------===//
+// Pools
+//===----------------------------------------------------------------------===//
+
+/// How many elements each window's sum is divided by: numbers per dim, of
+/// which the product counts.
+static Value dividedByCounts(Replacement &b, PoolOp op, Value sum) {
+  Type element = tensorType(sum).getElementType();
+  for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {
+    SmallVector<Attribute> counts;
+    for (int64_t i = 0; i < size; ++i) {
+      const int64_t count = countedTaps(op, dim, i);
+      counts.push_back(isa<FloatType>(element)
+                           ? Attribute(b.getFloatAttr(element, count))
+                           : b.getIntegerAttr(element, count));
+    }
+    SmallVector<int64_t> shape(spatial(op.getResult()).size() - dim, 1);
+    shape[0] = size;
+    auto type = RankedTensorType::get(shape, element);
+    Value table =
+        b.make<ConstantOp>(type, DenseElementsAttr::get(type, counts));
+    sum = b.make<DivOp>(sum, table);
+  }
+  return sum;
+}
+
+static void lowerPool(PoolOp op) {
+  Replacement b(op);
+  const bool isMax = op.getKind() == PoolKind::Max;
+  SmallVector<SlidingDim> dims;
+  SmallVector<int64_t> taps;
+  for (auto [dim, output] : llvm::enumerate(spatial(op.getResult()))) {
+    taps.push_back(dim + 2);
+    dims.push_back({output, op.getWindow()[dim], op.getStrides()[dim],
+                    op.getPads()[dim], op.getDilations()[dim]});
+  }
+  Value seen = columnsOf(b, op.getInput(), dims, isMax ? -HUGE_VAL : 0);
+  Type element = tensorType(seen).getElementType();
+  if (isMax)
+    return b.replaceWith(b.reduce(ReduceKind::Max, seen, taps));
+  Value sum = b.reduce(ReduceKind::Sum, b.cast(seen, sumType(element)), taps);
+  b.replaceWith(b.cast(dividedByCounts(b, op, sum), element));
+}
+
+int64_t pcc::emit::lowerWindows(func::FuncOp function) {
+  return lowerEach(function, lowerConv) +
+         lowerEach(function, lowerConvTranspose) +
+         lowerEach(function, lowerPool);
+}

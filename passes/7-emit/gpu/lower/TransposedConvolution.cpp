@@ -1,0 +1,171 @@
+//===- TransposedConvolution.cpp - windows that write ---------------------===//
+//
+// Output p gets what tap k makes of input q wherever
+//
+//   p = q · stride + k · dilation − low
+//
+// With stride 1 that is a convolution by turned windows. With others all that
+// filters make of the input is computed first, and each output gathers what is
+// for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/7-emit/gpu/lower/TransposedConvolution.h"
+#include "passes/7-emit/gpu/lower/Convolution.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+using namespace pcc::graph;
+
+static ArrayRef<int64_t> spatial(Value value) {
+  return shapeOf(value).drop_front(2);
+}
+
+/// [G · C, O, taps…] as [G, C, O, taps…].
+static Value filtersOfGroups(Replacement &b, ConvTransposeOp op) {
+  SmallVector<int64_t> shape(shapeOf(op.getFilter()));
+  const int64_t group = op.getGroup();
+  shape[0] /= group;
+  shape.insert(shape.begin(), group);
+  return b.reshape(op.getFilter(), shape);
+}
+
+//===----------------------------------------------------------------------===//
+// Turned windows
+//===----------------------------------------------------------------------===//
+
+/// `input` with zeros behind each element, so that elements are a stride apart.
+static Value spreadOut(Replacement &b, Value input, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> split(shapeOf(input)), whole(split), low, high;
+  for (auto [dim, stride] : llvm::enumerate(strides)) {
+    split.insert(split.begin() + 3 + 2 * dim, 1);
+    whole[dim + 2] *= stride;
+  }
+  low.assign(split.size(), 0);
+  high = low;
+  for (auto [dim, stride] : llvm::enumerate(strides))
+    high[3 + 2 * dim] = stride - 1;
+  return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
+}
+
+static Value convolveSpread(Replacement &b, ConvTransposeOp op) {
+  Value filters = filtersOfGroups(b, op);
+  SmallVector<int64_t> perm =
+      llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(filters).size()));
+  std::swap(perm[1], perm[2]);
+  SmallVector<SlidingDim> dims;
+  for (auto [dim, output] : llvm::enumerate(spatial(op.getResult()))) {
+    const int64_t window = spatial(op.getFilter())[dim],
+                  dilation = op.getDilations()[dim];
+    dims.push_back({output, window, 1,
+                    (window - 1) * dilation - op.getPads()[dim], dilation,
+                    /*turned=*/true});
+  }
+  Value input = spreadOut(b, op.getInput(), op.getStrides());
+  return convolve(b, input, b.transpose(filters, perm), dims);
+}
+
+//===----------------------------------------------------------------------===//
+// Gathered products
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where outputs find what is for them: [taps…, outputs…].
+class Sources {
+public:
+  Sources(Replacement &b, ConvTransposeOp op) : b(b), op(op) {
+    const auto numDims = static_cast<int64_t>(op.getStrides().size());
+    for (int64_t dim = 0; dim < numDims; ++dim)
+      append(spatial(op.getFilter())[dim], tap(dim));
+    for (int64_t dim = 0; dim < numDims; ++dim)
+      appendInput(dim);
+  }
+
+  /// The place among [taps…, inputs…] in row-major order, and whether there is
+  /// one.
+  Value place, isThere;
+
+private:
+  Value tap(int64_t dim) {
+    return b.positions(spatial(op.getFilter())[dim], dim,
+                       2 * op.getStrides().size());
+  }
+
+  void append(int64_t size, Value index) {
+    place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
+                  : index;
+  }
+
+  void require(Predicate predicate, Value lhs, Value rhs) {
+    Value holds = b.compare(predicate, lhs, rhs);
+    isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
+  }
+
+  /// The input of which `stride` times is output + low − tap · dilation.
+  void appendInput(int64_t dim) {
+    const int64_t numDims = op.getStrides().size(),
+                  size = spatial(op.getInput())[dim];
+    Value stride = b.integer(op.getStrides()[dim]);
+    Value output = b.make<AddOp>(
+        b.positions(spatial(op.getResult())[dim], numDims + dim, 2 * numDims),
+        b.integer(op.getPads()[dim]));
+    Value scaled = b.make<SubOp>(
+        output, b.make<MulOp>(tap(dim), b.integer(op.getDilations()[dim])));
+    Value input = b.make<DivOp>(scaled, stride);
+    require(Predicate::Equal, b.make<MulOp>(input, stride), scaled);
+    require(Predicate::GreaterOrEqual, scaled, b.integer(0));
+    require(Predicate::Less, input, b.integer(size));
+    append(size, b.make<MinOp>(b.make<MaxOp>(input, b.integer(0)),
+                               b.integer(size - 1)));
+  }
+
+  Replacement &b;
+  ConvTransposeOp op;
+};
+} // namespace
+
+/// [N, G, O · taps, inputs]: what each tap makes of each input.
+static Value productsOf(Replacement &b, ConvTransposeOp op) {
+  Value filters = filtersOfGroups(b, op);
+  ArrayRef<int64_t> shape = shapeOf(filters);
+  const int64_t batch = shapeOf(op.getInput())[0], groups = shape[0],
+                channels = shape[1],
+                inputs = ShapedType::getNumElements(spatial(op.getInput())),
+                rows = ShapedType::getNumElements(shape.drop_front(2));
+  return b.make<MatmulOp>(
+      b.reshape(filters, {groups, channels, rows}),
+      b.reshape(op.getInput(), {batch, groups, channels, inputs}),
+      /*transpose_lhs=*/true, /*transpose_rhs=*/false);
+}
+
+static Value gatherProducts(Replacement &b, ConvTransposeOp op) {
+  const int64_t planes =
+      shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];
+  Value products = productsOf(b, op);
+  const int64_t perPlane =
+      tensorType(products).getNumElements() / std::max<int64_t>(1, planes);
+  Sources sources(b, op);
+  Value seen = b.make<GatherOp>(b.reshape(products, {planes, perPlane}),
+                                sources.place, uint64_t(1));
+  SmallVector<int64_t> taps;
+  for (size_t dim = 0; dim < op.getStrides().size(); ++dim)
+    taps.push_back(dim + 1);
+  return b.reduce(ReduceKind::Sum, b.selectOr(sources.isThere, seen, 0), taps);
+}
+
+/// Products of narrow floats would be rounded before they are summed, those of
+/// single channels are no work for a library.
+static bool hasProducts(ConvTransposeOp op) {
+  Type element = tensorType(op.getInput()).getElementType();
+  ArrayRef<int64_t> filter = shapeOf(op.getFilter());
+  const bool isStrided =
+      llvm::any_of(op.getStrides(), [](int64_t stride) { return stride > 1; });
+  const bool isSingle =
+      filter[1] == 1 && filter[0] == static_cast<int64_t>(op.getGroup());
+  return isStrided && !isSingle && sumType(element) == element;
+}
+
+Value pcc::emit::convolveTransposed(Replacement &b, ConvTransposeOp op) {
+  return hasProducts(op) ? gatherProducts(b, op) : convolveSpread(b, op);
+}

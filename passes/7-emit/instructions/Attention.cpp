@@ -1,0 +1,143 @@
+//===- Attention.cpp - attention that a library may know ------------------===//
+
+#include "passes/7-emit/instructions/Attention.h"
+#include "passes/7-emit/gpu/kernel/AttentionPlan.h"
+#include "passes/7-emit/kernel/StridedView.h"
+#include "runtime/program/Operands.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Rows begin at multiples of 16 bytes.
+static constexpr int64_t rowElements = 8;
+
+static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
+  return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
+         op.getSoftcap().isZero() &&
+         (!op.getCausal() || plan.queries == plan.keys) &&
+         plan.depth % rowElements == 0 && plan.width % rowElements == 0;
+}
+
+namespace {
+/// A launch of a kernel that is attention with layout ops around it.
+class DescribedLaunch {
+public:
+  DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
+                  InstructionWriter &writer)
+      : launch(launch), kernel(kernel), op(attentionOf(kernel)),
+        writer(writer) {}
+
+  std::unique_ptr<program::AttentionT> describe() {
+    if (!op)
+      return nullptr;
+    const AttentionPlan plan(op);
+    if (!isKnown(op, plan))
+      return nullptr;
+    auto made = std::make_unique<program::AttentionT>();
+    made->batch = plan.batch;
+    made->heads = plan.keyHeads * plan.group;
+    made->key_heads = plan.keyHeads;
+    made->queries = plan.queries;
+    made->keys = plan.keys;
+    made->depth = plan.depth;
+    made->width = plan.width;
+    made->scale = op.getScale().convertToDouble();
+    made->causal = op.getCausal();
+    made->query = operand(op.getQuery());
+    made->key = operand(op.getKey());
+    made->value = operand(op.getValue());
+    llvm::TypeSwitch<Operation *>(op.getOperation())
+        .Case([&](graph::AttentionOp own) {
+          made->part = program::AttentionPart::Result;
+          made->result = result(own.getResult());
+        })
+        .Case([&](graph::AttentionKeyGradientOp own) {
+          made->part = program::AttentionPart::KeyGradients;
+          made->gradient = operand(own.getGradient());
+          made->key_gradient = result(own.getKeyGradient());
+          made->value_gradient = result(own.getValueGradient());
+          made->query_gradient = queryGradient(own);
+        })
+        .Default([&](Operation *) { isComplete = false; });
+    return isComplete ? std::move(made) : nullptr;
+  }
+
+private:
+  using Operand = std::unique_ptr<program::AttentionOperand>;
+
+  /// A tensor of the body, seen in `stored` of the stage's function.
+  Operand place(Value stored, const std::optional<StridedView> &view) {
+    isComplete &= view && stored && isAligned(*view);
+    if (!isComplete)
+      return nullptr;
+    return std::make_unique<program::AttentionOperand>(
+        writer.bufferOf(stored), view->offset,
+        flatbuffers::span<const int64_t, 4>(view->strides.data(), 4));
+  }
+
+  static bool isAligned(const StridedView &view) {
+    return view.offset % rowElements == 0 && view.strides.back() == 1 &&
+           llvm::all_of(llvm::drop_end(view.strides), [](int64_t stride) {
+             return stride % rowElements == 0;
+           });
+  }
+
+  Operand operand(Value value) {
+    SmallVector<Operation *> order;
+    for (; Operation *maker = value.getDefiningOp();
+         value = maker->getOperand(0))
+      order.push_back(maker);
+    auto argument = dyn_cast<BlockArgument>(value);
+    std::optional<StridedView> view =
+        StridedView::dense(graph::tensorType(value).getShape());
+    for (Operation *maker : llvm::reverse(order))
+      view = view ? view->through(maker) : view;
+    return place(
+        argument ? launch.getInputs()[argument.getArgNumber()] : Value(), view);
+  }
+
+  Operand result(Value value) {
+    const SmallVector<Operation *> order = orderBehind(value);
+    const Value last = order.empty() ? value : order.back()->getResult(0);
+    const auto results = kernel.getYield().getResults();
+    const auto found = llvm::find(results, last) - results.begin();
+    return place(found < std::distance(results.begin(), results.end())
+                     ? launch.getResults()[size_t(found)]
+                     : Value(),
+                 storedView(value, order));
+  }
+
+  /// The kernel that has made what this one knows of rows makes it.
+  Operand queryGradient(graph::AttentionKeyGradientOp op) {
+    auto top = dyn_cast<BlockArgument>(op.getTop());
+    auto maker = top ? launch.getInputs()[top.getArgNumber()]
+                           .getDefiningOp<rank::LaunchOp>()
+                     : rank::LaunchOp();
+    rank::KernelOp other =
+        maker ? writer.kernel(maker.getKernel()) : rank::KernelOp();
+    auto gradient = other ? dyn_cast_or_null<graph::AttentionQueryGradientOp>(
+                                attentionOf(other).getOperation())
+                          : graph::AttentionQueryGradientOp();
+    Operand made =
+        gradient
+            ? DescribedLaunch(maker, other, writer).result(gradient.getResult())
+            : nullptr;
+    isComplete &= made != nullptr;
+    return made;
+  }
+
+  rank::LaunchOp launch;
+  rank::KernelOp kernel;
+  graph::AttentionOpInterface op;
+  InstructionWriter &writer;
+  bool isComplete = true;
+};
+} // namespace
+
+std::unique_ptr<program::AttentionT>
+pcc::emit::describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
+                             InstructionWriter &writer) {
+  return DescribedLaunch(launch, kernel, writer).describe();
+}

@@ -1,0 +1,82 @@
+//===- Kernels.cpp - launches of generated kernels ------------------------===//
+
+#include "dialects/dist/Target.h"
+#include "passes/7-emit/gpu/kernel/GpuPlan.h"
+#include "passes/7-emit/instructions/Attention.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Local size of the factor times the position along its axes, first major.
+static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
+                                                    const RankMesh &mesh) {
+  auto scalar = std::make_unique<program::ScalarT>();
+  const dist::Sharding &sharding =
+      cast<dist::ShardingAttr>(offset.getSharding()).getSharding();
+  const dist::Factor &factor = sharding.dims[0].factors[offset.getFactor()];
+  int64_t coefficient = factor.localSize();
+  for (const dist::SubAxis &axis : llvm::reverse(factor.axes)) {
+    const runtime::AxisPart part = mesh.partOf(axis);
+    auto &term = scalar->terms.emplace_back(std::make_unique<program::TermT>());
+    term->coefficient = coefficient;
+    term->part =
+        std::make_unique<program::Part>(part.axis, part.pre, part.size);
+    coefficient *= axis.size;
+  }
+  return scalar;
+}
+
+static bool buildLaunch(Operation *op, InstructionWriter &writer) {
+  auto launch = cast<rank::LaunchOp>(op);
+  rank::KernelOp kernel = writer.kernel(launch.getKernel());
+  program::KernelT made;
+  made.kernel = writer.kernelNumber(launch.getKernel());
+  for (Value operand : launch.getInputs())
+    made.buffers.push_back(writer.bufferOf(operand));
+  for (Value result : launch.getResults())
+    made.buffers.push_back(writer.bufferOf(result));
+  if (ArrayAttr scalars = kernel.getScalarsAttr())
+    for (auto offset : scalars.getAsRange<rank::OffsetAttr>())
+      made.scalars.push_back(makeScalar(offset, writer.facts.mesh));
+  made.extent = static_cast<int64_t>(kernel.getExtent());
+  made.grain = static_cast<int64_t>(kernel.getGrain());
+  made.num_results = static_cast<int32_t>(launch.getResults().size());
+  if (dist::targetOf(writer.facts.module) == "cuda") {
+    const GpuPlan plan = gpuPlanOf(kernel);
+    made.blocks = static_cast<int32_t>(plan.blocks);
+    made.threads = static_cast<int32_t>(plan.threads);
+    made.attention = describeAttention(launch, kernel, writer);
+  }
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
+  auto launch = cast<rank::LaunchPartsOp>(op);
+  rank::KernelOp kernel = writer.kernel(launch.getKernel());
+  program::KernelT made;
+  made.kernel = writer.kernelNumber(launch.getKernel());
+  made.shared = static_cast<int32_t>(launch.getShared().size());
+  for (Value operand : launch->getOperands())
+    made.buffers.push_back(writer.bufferOf(operand));
+  for (Value result : launch.getResults())
+    made.buffers.push_back(writer.bufferOf(result));
+  made.num_results = static_cast<int32_t>(launch.getResults().size());
+  made.tile = graph::tensorType(kernel.getYield().getResults().front())
+                  .getNumElements();
+  const auto parts = static_cast<size_t>(launch.numParts(kernel));
+  for (Value result : launch.getResults().take_front(parts)) {
+    made.parts.push_back(graph::tensorType(result).getNumElements());
+    made.blocks +=
+        static_cast<int32_t>(llvm::divideCeil(made.parts.back(), made.tile));
+  }
+  made.threads = static_cast<int32_t>(gpuPlanOf(kernel).threads);
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+void emit::addKernelInstructions(InstructionTable &table) {
+  table.add<rank::LaunchOp>(buildLaunch);
+  table.add<rank::LaunchPartsOp>(buildLaunchParts);
+}

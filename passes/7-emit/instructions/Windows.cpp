@@ -1,0 +1,76 @@
+//===- Windows.cpp - convolutions and pools -------------------------------===//
+
+#include "passes/7-emit/instructions/ContractionCall.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
+  return {list.begin(), list.end()};
+}
+
+/// What convolutions and pools have in common; `pads` lists low, then high.
+template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
+  ArrayRef<int64_t> pads = op.getPads();
+  made.strides = toVector(op.getStrides());
+  made.dilations = toVector(op.getDilations());
+  made.pads_begin = toVector(pads.take_front(pads.size() / 2));
+  made.pads_end = toVector(pads.drop_front(pads.size() / 2));
+}
+
+template <typename Op>
+static program::ConvT makeConv(Op op, const ContractionCall &call,
+                               InstructionWriter &writer) {
+  program::ConvT made;
+  made.x = writer.bufferOf(call.lhs.source);
+  made.w = writer.bufferOf(call.rhs.source);
+  made.y = writer.bufferOf(call.epilogue.result);
+  made.groups = static_cast<int64_t>(op.getGroup());
+  setWindow(made, op);
+  call.setEpilogue(made, writer);
+  return made;
+}
+
+bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
+  auto conv = cast<graph::ConvOp>(call.contraction);
+  writer.emit(call.op, makeConv(conv, call, writer));
+  return true;
+}
+
+/// What `output_pads` adds at the end is not cut off there.
+bool emit::buildConvTranspose(const ContractionCall &call,
+                              InstructionWriter &writer) {
+  auto conv = cast<graph::ConvTransposeOp>(call.contraction);
+  program::ConvT made = makeConv(conv, call, writer);
+  made.transposed = true;
+  for (auto [end, kept] : llvm::zip_equal(made.pads_end, conv.getOutputPads()))
+    end -= kept;
+  writer.emit(call.op, std::move(made));
+  return true;
+}
+
+static bool buildPool(Operation *op, InstructionWriter &writer) {
+  auto pool = cast<graph::PoolOp>(op);
+  const bool overhangs =
+      llvm::any_of(pool.getOverhang(), [](int64_t size) { return size != 0; });
+  if (pool.getKind() == graph::PoolKind::AverageWithPadding && overhangs)
+    return false;
+  static constexpr program::PoolKind kinds[] = {
+      program::PoolKind::Max, program::PoolKind::AverageWithoutPadding,
+      program::PoolKind::AverageWithPadding};
+  program::PoolT made;
+  made.x = writer.bufferOf(pool.getInput());
+  made.y = writer.bufferOf(pool.getResult());
+  made.kind = kinds[static_cast<int>(pool.getKind())];
+  made.window = toVector(pool.getWindow());
+  setWindow(made, pool);
+  writer.emit(op, std::move(made));
+  return true;
+}
+
+void emit::addWindowInstructions(InstructionTable &table) {
+  table.add<graph::ConvOp>(buildAlone<buildConv>);
+  table.add<graph::ConvTransposeOp>(buildAlone<buildConvTranspose>);
+  table.add<graph::PoolOp>(buildPool);
+}

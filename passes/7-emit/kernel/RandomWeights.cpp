@@ -1,0 +1,119 @@
+//===- RandomWeights.cpp - kernels that make weights ----------------------===//
+
+#include "passes/7-emit/kernel/RandomWeights.h"
+#include "dialects/dist/Target.h"
+#include "dialects/graph/GraphDialect.h"
+#include "runtime/program/RandomValues.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+std::optional<ElementTypes>
+pcc::emit::randomTypesOf(graph::ParameterOp parameter) {
+  graph::WeightAttr weight = parameter.getWeightAttr();
+  if (parameter.getFill() || (weight && !weight.isAbsent()))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(parameter.getType());
+  if (!weight)
+    return ElementTypes{type.getElementType()};
+  ElementTypes types{weight.getStored().getElementType()};
+  for (Attribute transform : weight.getTransforms())
+    if (auto convert = dyn_cast<graph::ConvertAttr>(transform))
+      types.push_back(convert.getElementType());
+  return types;
+}
+
+std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
+  std::vector<ElementTypes> kernels;
+  if (dist::targetOf(module) != "cuda")
+    return kernels;
+  for (auto parameter : module.getOps<graph::ParameterOp>())
+    if (auto types = randomTypesOf(parameter);
+        types && !llvm::is_contained(kernels, *types))
+      kernels.push_back(*types);
+  return kernels;
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// runtime::RandomScalars as values.
+struct Scalars {
+  Value key, sourceOffset, targetOffset;
+  struct Loop {
+    Value extent, sourceStride, targetStride;
+  };
+  SmallVector<Loop> loops;
+
+  explicit Scalars(ValueRange values)
+      : key(values[0]), sourceOffset(values[1]), targetOffset(values[2]) {
+    for (ValueRange rest = values.drop_front(3); !rest.empty();
+         rest = rest.drop_front(3))
+      loops.push_back({rest[0], rest[1], rest[2]});
+  }
+};
+} // namespace
+
+static Value shifted(ScalarBuilder &s, Value value, int64_t bits) {
+  return arith::ShRUIOp::create(s.builder, s.loc, value,
+                                s.integer(value.getType(), bits));
+}
+
+/// The finalizer of splitmix64, as in runtime/program/RandomValues.cpp.
+static Value mixed(ScalarBuilder &s, Value value) {
+  Type i64 = value.getType();
+  value = s.mul(s.exclusive(value, shifted(s, value, 30)),
+                s.integer(i64, int64_t(0xbf58476d1ce4e5b9u)));
+  value = s.mul(s.exclusive(value, shifted(s, value, 27)),
+                s.integer(i64, int64_t(0x94d049bb133111ebu)));
+  return s.exclusive(value, shifted(s, value, 31));
+}
+
+/// runtime::randomValue of a weight, in the compute type of `type`.
+static Value randomElement(ScalarBuilder &s, Value key, Value index,
+                           Type type) {
+  Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();
+  Value bits = mixed(
+      s,
+      s.add(key, s.mul(index, s.integer(i64, int64_t(0x9e3779b97f4a7c15u)))));
+  if (!isa<FloatType>(type))
+    return s.convert(shifted(s, bits, 63), i64, type);
+  Value unit = s.mul(s.convert(shifted(s, bits, 11), i64, f64),
+                     s.number(f64, 0x1.0p-53));
+  Value centred = s.sub(s.mul(unit, s.number(f64, 2)), s.number(f64, 1));
+  const double scale =
+      runtime::randomWeight(0, "", runtime::ElementType::F64).scale;
+  return s.convert(s.mul(centred, s.number(f64, scale)), f64, type);
+}
+
+Value pcc::emit::numRandomElements(KernelWriter &w, ValueRange scalars) {
+  ScalarBuilder s = w.scalar();
+  Value count = s.integer(w.builder.getI64Type(), 1);
+  for (const Scalars::Loop &loop : Scalars(scalars).loops)
+    count = s.mul(count, loop.extent);
+  return count;
+}
+
+void pcc::emit::writeRandomElement(KernelWriter &w, ArrayRef<Type> types,
+                                   Value target, ValueRange scalars,
+                                   Value number) {
+  ScalarBuilder s = w.scalar();
+  const Scalars given(scalars);
+  Value source = given.sourceOffset, place = given.targetOffset;
+  for (const Scalars::Loop &loop : llvm::reverse(given.loops)) {
+    Value rest = arith::DivUIOp::create(w.builder, w.loc, number, loop.extent);
+    Value at = s.sub(number, s.mul(rest, loop.extent));
+    source = s.add(source, s.mul(at, loop.sourceStride));
+    place = s.add(place, s.mul(at, loop.targetStride));
+    number = rest;
+  }
+  Value element = randomElement(s, given.key, source, types.front());
+  for (auto [from, to] : llvm::zip(types, types.drop_front()))
+    element = s.convert(element, from, to);
+  const Index position =
+      w.indices.leaf(place, 0, std::numeric_limits<int64_t>::max());
+  w.store(target, types.back(), position, element);
+}

@@ -1,0 +1,118 @@
+//===- LowerAttention.cpp - attention as products and a softmax -----------===//
+
+#include "passes/7-emit/lower/LowerAttention.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace {
+struct AttentionLowering {
+  AttentionOp op;
+  OpBuilder builder;
+  Location loc;
+  Type element;
+  int64_t batch, heads, keyHeads, queries, keys, width;
+
+  explicit AttentionLowering(AttentionOp op)
+      : op(op), builder(op), loc(op.getLoc()) {
+    RankedTensorType query = tensorType(op.getQuery()),
+                     key = tensorType(op.getKey());
+    element = query.getElementType();
+    batch = query.getDimSize(0);
+    heads = query.getDimSize(1);
+    queries = query.getDimSize(2);
+    keyHeads = key.getDimSize(1);
+    keys = key.getDimSize(2);
+    width = tensorType(op.getValue()).getDimSize(3);
+  }
+
+  Value number(double value) {
+    auto type = RankedTensorType::get({}, element);
+    auto attr = DenseElementsAttr::get(
+        type, {Attribute(builder.getFloatAttr(element, value))});
+    return ConstantOp::create(builder, loc, type, attr);
+  }
+
+  Value reshape(Value value, ArrayRef<int64_t> shape) {
+    auto type =
+        RankedTensorType::get(shape, tensorType(value).getElementType());
+    return type == value.getType()
+               ? value
+               : ReshapeOp::create(builder, loc, type, value).getResult();
+  }
+
+  /// Scores with the heads of each key head below one another.
+  Value product(Value rows, Value right, bool transpose) {
+    int64_t depth = tensorType(rows).getDimSize(3),
+            columns = transpose ? keys : width;
+    Value folded =
+        reshape(rows, {batch, keyHeads, heads / keyHeads * queries, depth});
+    Value result = MatmulOp::create(builder, loc, folded, right,
+                                    /*transpose_lhs=*/false, transpose);
+    return reshape(result, {batch, heads, queries, columns});
+  }
+
+  /// Query s sees keys t ≤ s + T - S.
+  Value causal(Value scores) {
+    auto type = RankedTensorType::get({queries, keys}, builder.getI64Type());
+    Value row = IotaOp::create(builder, loc, type, uint64_t(0));
+    Value column = IotaOp::create(builder, loc, type, uint64_t(1));
+    auto scalar = RankedTensorType::get({}, builder.getI64Type());
+    Value shift = ConstantOp::create(
+        builder, loc, scalar,
+        DenseElementsAttr::get(scalar, int64_t(keys - queries)));
+    Value last = AddOp::create(builder, loc, row, shift);
+    Value visible =
+        CompareOp::create(builder, loc, Predicate::LessOrEqual, column, last);
+    return SelectOp::create(builder, loc, visible, scores, number(-HUGE_VAL));
+  }
+
+  Value masked(Value scores) {
+    Value mask = op.getMask();
+    if (!mask)
+      return scores;
+    if (!tensorType(mask).getElementType().isInteger(1))
+      return AddOp::create(builder, loc, scores, mask);
+    return SelectOp::create(builder, loc, mask, scores, number(-HUGE_VAL));
+  }
+
+  /// Softmax of rows; zeros where a mask hides all keys.
+  Value weights(Value scores) {
+    bool mayBeHidden = op.getMask() || (op.getCausal() && keys < queries);
+    if (!mayBeHidden)
+      return SoftmaxOp::create(builder, loc, scores, uint64_t(3));
+    Value top =
+        ReduceOp::create(builder, loc, ReduceKind::Max, scores,
+                         ArrayRef<int64_t>{3}, /*keep=*/true, IntegerAttr());
+    Value visible = CompareOp::create(builder, loc, Predicate::Greater, top,
+                                      number(-HUGE_VAL));
+    Value zero = number(0);
+    Value safe = SelectOp::create(builder, loc, visible, scores, zero);
+    Value soft = SoftmaxOp::create(builder, loc, safe, uint64_t(3));
+    return SelectOp::create(builder, loc, visible, soft, zero);
+  }
+
+  Value lower() {
+    Value scores = product(op.getQuery(), op.getKey(), /*transpose=*/true);
+    scores = MulOp::create(builder, loc, scores,
+                           number(op.getScale().convertToDouble()));
+    if (double cap = op.getSoftcap().convertToDouble(); cap > 0) {
+      Value limit = number(cap);
+      Value inner = DivOp::create(builder, loc, scores, limit);
+      inner = TanhOp::create(builder, loc, inner.getType(), inner);
+      scores = MulOp::create(builder, loc, inner, limit);
+    }
+    if (op.getCausal())
+      scores = causal(scores);
+    return product(weights(masked(scores)), op.getValue(),
+                   /*transpose=*/false);
+  }
+};
+} // namespace
+
+void pcc::emit::lowerAttention(AttentionOp op) {
+  Value result = AttentionLowering(op).lower();
+  op.replaceAllUsesWith(result);
+  op.erase();
+}

@@ -1,0 +1,222 @@
+//===- LowerContractions.cpp - products in the form that libraries take ---===//
+
+#include "passes/7-emit/lower/LowerContractions.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/Equation.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+static bool hasFloats(Value value) {
+  return isa<FloatType>(tensorType(value).getElementType());
+}
+
+static bool contains(StringRef letters, char letter) {
+  return letters.contains(letter);
+}
+
+namespace {
+/// A tensor whose dims have names.
+struct Term {
+  Value value;
+  std::string letters;
+};
+
+/// Rewrites one einsum at its place.
+class EinsumLowering {
+public:
+  explicit EinsumLowering(EinsumOp op)
+      : builder(op), loc(op.getLoc()), op(op) {}
+
+  void run() {
+    auto equation = *Equation::parse(op.getEquation());
+    SmallVector<Term> terms;
+    for (auto [value, letters] :
+         llvm::zip_equal(op.getInputs(), equation.operands))
+      terms.push_back({value, letters.str()});
+    // Pairs from the left: what neither the rest nor the result names is
+    // summed as soon as possible.
+    Term product = terms.front();
+    for (size_t i = 1; i < terms.size(); ++i) {
+      std::string needed = equation.result.str();
+      for (const Term &rest : ArrayRef(terms).drop_front(i + 1))
+        needed += rest.letters;
+      bool isLast = i + 1 == terms.size();
+      product = multiply(product, terms[i], needed,
+                         isLast ? equation.result.str() : "");
+    }
+    Value result =
+        arranged(summed(product, equation.result.str()), equation.result.str())
+            .value;
+    op.replaceAllUsesWith(result);
+    op.erase();
+  }
+
+private:
+  int64_t sizeOf(const Term &term, char letter) {
+    return tensorType(term.value).getDimSize(term.letters.find(letter));
+  }
+
+  /// `term` summed over the letters that are not `needed`.
+  Term summed(const Term &term, StringRef needed) {
+    SmallVector<int64_t> dims;
+    std::string rest;
+    for (auto [dim, letter] : llvm::enumerate(term.letters))
+      if (contains(needed, letter))
+        rest.push_back(letter);
+      else
+        dims.push_back(dim);
+    if (dims.empty())
+      return term;
+    Value sum = ReduceOp::create(builder, loc, ReduceKind::Sum, term.value,
+                                 dims, /*keep=*/false, IntegerAttr());
+    return {sum, rest};
+  }
+
+  /// `term` with its dims in the order of `letters`.
+  Term arranged(const Term &term, const std::string &letters) {
+    if (term.letters == letters)
+      return term;
+    SmallVector<int64_t> perm;
+    for (char letter : letters)
+      perm.push_back(term.letters.find(letter));
+    return {TransposeOp::create(builder, loc, term.value, perm), letters};
+  }
+
+  Value reshaped(Value value, ArrayRef<int64_t> shape) {
+    auto type =
+        RankedTensorType::get(shape, tensorType(value).getElementType());
+    return ReshapeOp::create(builder, loc, type, value);
+  }
+
+  /// `term` with the neighbouring letters `merged` as the one letter `name`.
+  Term merge(Term term, const std::string &merged, char name) {
+    if (term.letters.find(merged) == std::string::npos) {
+      std::string order;
+      for (char letter : term.letters)
+        if (!contains(merged, letter))
+          order.push_back(letter);
+      term = arranged(term, order + merged);
+    }
+    size_t first = term.letters.find(merged);
+    SmallVector<int64_t> shape(tensorType(term.value).getShape());
+    for (size_t i = 1; i < merged.size(); ++i) {
+      shape[first] *= shape[first + 1];
+      shape.erase(shape.begin() + first + 1);
+    }
+    term.letters.replace(first, merged.size(), 1, name);
+    return {reshaped(term.value, shape), term.letters};
+  }
+
+  /// The product of two terms, summed over what is not `needed`, in the order
+  /// `letters` or, if that is empty, any.
+  Term multiply(Term a, Term b, const std::string &needed,
+                std::string letters) {
+    a = summed(a, needed + b.letters);
+    b = summed(b, needed + a.letters);
+    std::string inner;
+    for (char letter : a.letters)
+      if (!contains(needed, letter))
+        inner.push_back(letter);
+    if (letters.empty()) {
+      for (char letter : a.letters + b.letters)
+        if (contains(needed, letter) && !contains(letters, letter))
+          letters.push_back(letter);
+    }
+    if (!hasFloats(a.value))
+      return summed(elementWise(a, b, letters + inner), letters);
+    if (inner.size() > 1) {
+      char name = inner[0];
+      a = merge(a, inner, name);
+      b = merge(b, inner, name);
+    }
+    if (!inner.empty())
+      if (Value product = matrixProduct(a, b, letters, inner[0]))
+        return {product, letters};
+    std::string equation = a.letters + "," + b.letters + "->" + letters;
+    return {
+        EinsumOp::create(builder, loc, equation, ValueRange{a.value, b.value}),
+        letters};
+  }
+
+  /// The product as a matmul, if the last two letters are those of matrices
+  /// and the others, which all three terms begin with, of their batch.
+  Value matrixProduct(Term a, Term b, const std::string &letters, char inner) {
+    if (letters.size() < 2)
+      return {};
+    const std::string batch = letters.substr(0, letters.size() - 2);
+    const char row = letters[batch.size()], column = letters[batch.size() + 1];
+    if (!contains(a.letters, row))
+      std::swap(a, b);
+    auto isTransposed = [&](const Term &term, char first, char second) {
+      return term.letters == batch + second + first;
+    };
+    auto isMatrix = [&](const Term &term, char first, char second) {
+      return term.letters == batch + first + second ||
+             isTransposed(term, first, second);
+    };
+    if (!isMatrix(a, row, inner) || !isMatrix(b, inner, column))
+      return {};
+    return MatmulOp::create(builder, loc, a.value, b.value,
+                            isTransposed(a, row, inner),
+                            isTransposed(b, inner, column));
+  }
+
+  /// The product without sums, with a dim per letter.
+  Term elementWise(const Term &a, const Term &b, const std::string &letters) {
+    auto spread = [&](const Term &term) {
+      std::string own;
+      SmallVector<int64_t> shape;
+      for (char letter : letters) {
+        bool has = contains(term.letters, letter);
+        shape.push_back(has ? sizeOf(term, letter) : 1);
+        if (has)
+          own.push_back(letter);
+      }
+      return reshaped(arranged(term, own).value, shape);
+    };
+    return {MulOp::create(builder, loc, spread(a), spread(b)), letters};
+  }
+
+  OpBuilder builder;
+  Location loc;
+  EinsumOp op;
+};
+} // namespace
+
+/// result[…, m, n] = Σ_k lhs[…, m, 1, k] · rhs[…, 1, n, k]
+static void lowerIntegerMatmul(MatmulOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  auto prepared = [&](Value value, bool swap, bool isLeft) -> Value {
+    int64_t rank = tensorType(value).getRank();
+    if (swap) {
+      SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+      std::swap(perm[rank - 1], perm[rank - 2]);
+      value = TransposeOp::create(builder, loc, value, perm);
+    }
+    SmallVector<int64_t> shape(tensorType(value).getShape());
+    shape.insert(shape.end() - (isLeft ? 1 : 2), 1);
+    auto type =
+        RankedTensorType::get(shape, tensorType(value).getElementType());
+    return ReshapeOp::create(builder, loc, type, value);
+  };
+  Value lhs = prepared(op.getLhs(), op.getTransposeLhs(), /*isLeft=*/true);
+  Value rhs = prepared(op.getRhs(), !op.getTransposeRhs(), /*isLeft=*/false);
+  Value product = MulOp::create(builder, loc, lhs, rhs);
+  int64_t last = tensorType(product).getRank() - 1;
+  Value sum =
+      ReduceOp::create(builder, loc, ReduceKind::Sum, product,
+                       ArrayRef<int64_t>{last}, /*keep=*/false, IntegerAttr());
+  op.replaceAllUsesWith(sum);
+  op.erase();
+}
+
+void pcc::emit::lowerContractions(func::FuncOp function) {
+  for (auto op : llvm::make_early_inc_range(function.getOps<EinsumOp>()))
+    EinsumLowering(op).run();
+  for (auto op : llvm::make_early_inc_range(function.getOps<MatmulOp>()))
+    if (!hasFloats(op.getLhs()))
+      lowerIntegerMatmul(op);
+}

@@ -1,0 +1,98 @@
+//===- LowerResize.cpp - resampling as gathers and sums -------------------===//
+
+#include "passes/7-emit/lower/LowerResize.h"
+#include "dialects/graph/ops/Resampling.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+namespace {
+struct ResizeLowering {
+  ResizeOp op;
+  OpBuilder builder;
+  Location loc;
+
+  explicit ResizeLowering(ResizeOp op)
+      : op(op), builder(op), loc(op.getLoc()) {}
+
+  /// Sums are rounded once, at the end.
+  Type computedType() {
+    Type element = tensorType(op.getInput()).getElementType();
+    if (op.getMode() == ResizeMode::Nearest || element.isF32() ||
+        element.isF64())
+      return element;
+    return isa<FloatType>(element) ? Type(builder.getF32Type())
+                                   : Type(builder.getF64Type());
+  }
+
+  Value cast(Value value, Type element) {
+    RankedTensorType type = tensorType(value);
+    return type.getElementType() == element
+               ? value
+               : CastOp::create(builder, loc, type.clone(element), value)
+                     .getResult();
+  }
+
+  /// `value` at the `number`-th tap of each element along `dim`.
+  Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
+                  size_t number) {
+    SmallVector<int64_t> indices;
+    for (const Taps &of : taps)
+      indices.push_back(of[number].index);
+    auto type = RankedTensorType::get({static_cast<int64_t>(indices.size())},
+                                      builder.getI64Type());
+    Value places = ConstantOp::create(
+        builder, loc, type, DenseElementsAttr::get(type, ArrayRef(indices)));
+    return GatherOp::create(builder, loc, value, places,
+                            static_cast<uint64_t>(dim));
+  }
+
+  /// The weights of these taps, along `dim` of `value`.
+  Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
+    RankedTensorType type = tensorType(value);
+    SmallVector<Attribute> elements;
+    for (const Taps &of : taps)
+      elements.push_back(
+          builder.getFloatAttr(type.getElementType(), of[number].weight));
+    SmallVector<int64_t> shape(type.getRank() - dim, 1);
+    shape[0] = static_cast<int64_t>(taps.size());
+    auto table = RankedTensorType::get(shape, type.getElementType());
+    return ConstantOp::create(builder, loc, table,
+                              DenseElementsAttr::get(table, elements));
+  }
+
+  Value resizeDim(Value value, int64_t dim) {
+    SmallVector<Taps> taps;
+    for (int64_t i = 0; i < tensorType(op.getResult()).getDimSize(dim); ++i)
+      taps.push_back(tapsOf(op, dim, i));
+    if (op.getMode() == ResizeMode::Nearest)
+      return gatherTap(value, dim, taps, 0);
+    Value sum;
+    for (size_t number = 0; number < taps[0].size(); ++number) {
+      Value part = gatherTap(value, dim, taps, number);
+      part =
+          MulOp::create(builder, loc, part, weights(part, dim, taps, number));
+      sum = sum ? AddOp::create(builder, loc, sum, part).getResult() : part;
+    }
+    return sum;
+  }
+
+  Value lower() {
+    Value value = cast(op.getInput(), computedType());
+    for (int64_t dim = 0; dim < tensorType(value).getRank(); ++dim)
+      if (isResized(op, dim))
+        value = resizeDim(value, dim);
+    return cast(value, tensorType(op.getResult()).getElementType());
+  }
+};
+} // namespace
+
+void pcc::emit::lowerResize(ResizeOp op) {
+  // What has no elements has no taps.
+  if (tensorType(op.getResult()).getNumElements() == 0)
+    return;
+  Value result = ResizeLowering(op).lower();
+  op.replaceAllUsesWith(result);
+  op.erase();
+}

@@ -1,0 +1,42 @@
+//===- ChangedModel.h - a model with other weights ------------------------===//
+
+#ifndef PCC_PASSES_ANNOTATE_CHANGEDMODEL_H
+#define PCC_PASSES_ANNOTATE_CHANGEDMODEL_H
+
+#include "passes/Outcome.h"
+#include "runtime/program/ElementType.h"
+#include "runtime/program/Status.h"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pcc {
+
+/// An initializer of a model that gets other elements.
+struct ChangedWeight {
+  std::string name;
+  runtime::ElementType type = runtime::ElementType::F32;
+  std::vector<int64_t> shape;
+  /// Changes the elements, which are those of the model: dense, little-endian.
+  std::function<runtime::Status(std::span<std::byte>)> change;
+};
+
+/// What `pcc checkpoint export` needs for a model.
+struct ChangedModelOptions {
+  std::string model;            ///< an .onnx file
+  std::string externalDataRoot; ///< a further directory for its external data
+  std::string output;           ///< another .onnx file
+};
+
+/// Writes the model with changed weights; nothing else of it changes. If it has
+/// external data, or would exceed 2 GiB, all large weights go to one file
+/// beside the output, OUTPUT.data. Nothing is left behind on failure.
+Outcome writeChangedModel(const ChangedModelOptions &options,
+                          const std::vector<ChangedWeight> &weights);
+
+} // namespace pcc
+
+#endif // PCC_PASSES_ANNOTATE_CHANGEDMODEL_H
