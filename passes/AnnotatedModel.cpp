@@ -9,7 +9,7 @@
 #include "passes/1-import/onnx/Read.h"
 #include "passes/1-import/onnx/write/Annotate.h"
 #include "passes/DecidedShardings.h"
-#include "runtime/program/UnfinishedFolder.h"
+#include "runtime/base/UnfinishedFolder.h"
 
 #include <algorithm>
 #include <cerrno>

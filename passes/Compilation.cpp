@@ -16,7 +16,7 @@
 #include "passes/Pipeline.h"
 #include "passes/Record.h"
 #include "passes/Register.h"
-#include "runtime/program/UnfinishedFolder.h"
+#include "runtime/base/UnfinishedFolder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

@@ -4,7 +4,7 @@
 #define PCC_PASSES_OUTCOME_H
 
 #include "passes/Phase.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <functional>
 #include <string>

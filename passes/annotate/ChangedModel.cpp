@@ -5,8 +5,8 @@
 #include "passes/1-import/onnx/Read.h"
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/Outputs.h"
-#include "runtime/program/MappedFile.h"
-#include "runtime/program/UnfinishedFolder.h"
+#include "runtime/base/MappedFile.h"
+#include "runtime/base/UnfinishedFolder.h"
 
 #include <algorithm>
 #include <cerrno>

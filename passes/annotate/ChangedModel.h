@@ -4,8 +4,8 @@
 #define PCC_PASSES_ANNOTATE_CHANGEDMODEL_H
 
 #include "passes/Outcome.h"
-#include "runtime/program/ElementType.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
+#include "runtime/tensor/ElementType.h"
 
 #include <cstddef>
 #include <functional>

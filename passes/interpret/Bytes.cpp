@@ -1,7 +1,7 @@
 //===- Bytes.cpp - elements as they lie in files --------------------------===//
 
 #include "passes/interpret/Bytes.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_BYTES_H
 
 #include "dialects/graph/meaning/HostTensor.h"
-#include "runtime/program/ElementType.h"
+#include "runtime/tensor/ElementType.h"
 
 namespace pcc::interpret {
 

@@ -5,7 +5,7 @@
 
 #include "dialects/graph/meaning/HostTensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace pcc::interpret {

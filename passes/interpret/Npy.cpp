@@ -2,7 +2,7 @@
 
 #include "passes/interpret/Npy.h"
 #include "passes/interpret/Bytes.h"
-#include "runtime/program/Npy.h"
+#include "runtime/tensor/Npy.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

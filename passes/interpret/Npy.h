@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_NPY_H
 
 #include "dialects/graph/meaning/HostTensor.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 namespace pcc::interpret {
 

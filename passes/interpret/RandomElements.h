@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_RANDOMELEMENTS_H
 
 #include "dialects/graph/meaning/HostTensor.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/RandomValues.h"
 
 namespace pcc::interpret {
 

@@ -5,7 +5,7 @@
 #include "passes/interpret/Npy.h"
 #include "passes/interpret/VerifyTraining.h"
 #include "passes/interpret/WholeRun.h"
-#include "runtime/program/OutputNames.h"
+#include "runtime/tensor/OutputNames.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_VERIFYREPORT_H
 
 #include "passes/interpret/VerifiedValue.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 namespace pcc::interpret {
 

@@ -6,7 +6,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/meaning/HostTensor.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 namespace pcc::interpret {
 

@@ -3,7 +3,7 @@
 #ifndef PCC_PYTHON_BINDINGS_SRC_ARRAYS_H
 #define PCC_PYTHON_BINDINGS_SRC_ARRAYS_H
 
-#include "runtime/engine/Inputs.h"
+#include "runtime/engine/io/Inputs.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

@@ -4,7 +4,7 @@
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Interruption.h"
 #include "runtime/program/Inspect.h"
-#include "runtime/program/OutputNames.h"
+#include "runtime/tensor/OutputNames.h"
 #include "tools/pcc/CompileCommand.h"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 #ifndef PCC_PYTHON_BINDINGS_SRC_COMMANDS_H
 #define PCC_PYTHON_BINDINGS_SRC_COMMANDS_H
 
-#include "runtime/engine/RunOptions.h"
+#include "runtime/engine/options/RunOptions.h"
 
 #include <nanobind/nanobind.h>
 #include <string>

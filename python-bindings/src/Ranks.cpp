@@ -5,8 +5,8 @@
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Interruption.h"
 
-#include "runtime/program/ElementDispatch.h"
-#include "runtime/program/Npy.h"
+#include "runtime/tensor/ElementDispatch.h"
+#include "runtime/tensor/Npy.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

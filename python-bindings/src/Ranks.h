@@ -4,7 +4,7 @@
 #define PCC_PYTHON_BINDINGS_SRC_RANKS_H
 
 #include "python-bindings/src/Commands.h"
-#include "runtime/launch/RankTeam.h"
+#include "runtime/launch/thread/RankTeam.h"
 
 #include <nanobind/nanobind.h>
 

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
 #define PCC_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cstdint>
 #include <string>

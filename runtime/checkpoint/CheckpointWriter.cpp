@@ -1,13 +1,13 @@
 //===- CheckpointWriter.cpp - saves the state of a training run -----------===//
 
 #include "runtime/checkpoint/CheckpointWriter.h"
+#include "runtime/base/UnfinishedFolder.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/FileChanges.h"
 #include "runtime/checkpoint/OwnedPieces.h"
 #include "runtime/checkpoint/PublishCheckpoint.h"
 #include "runtime/checkpoint/RankFile.h"
 #include "runtime/comm/Agree.h"
-#include "runtime/program/UnfinishedFolder.h"
 
 #include <atomic>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include "runtime/checkpoint/SavedCheckpoint.h"
 #include "runtime/checkpoint/TensorNames.h"
 #include "runtime/comm/Agree.h"
-#include "runtime/program/Npy.h"
+#include "runtime/tensor/Npy.h"
 
 namespace pcc::runtime {
 

@@ -1,7 +1,7 @@
 //===- ManifestJson.cpp - manifests as JSON -------------------------------===//
 
+#include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/program/MappedFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,7 +3,7 @@
 #include "runtime/checkpoint/RankFile.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/program/Safetensors.h"
+#include "runtime/tensor/Safetensors.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

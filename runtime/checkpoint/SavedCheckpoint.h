@@ -4,7 +4,7 @@
 #define PCC_RUNTIME_CHECKPOINT_SAVEDCHECKPOINT_H
 
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/program/Safetensors.h"
+#include "runtime/tensor/Safetensors.h"
 
 #include <map>
 #include <string>

@@ -1,9 +1,9 @@
 //===- TrainedWeights.cpp - the weights of a checkpoint as the model's ----===//
 
 #include "runtime/checkpoint/TrainedWeights.h"
+#include "runtime/base/UnfinishedFolder.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/FileChanges.h"
-#include "runtime/program/UnfinishedFolder.h"
 
 #include <algorithm>
 #include <unistd.h>

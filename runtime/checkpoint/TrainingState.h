@@ -4,8 +4,8 @@
 #define PCC_RUNTIME_CHECKPOINT_TRAININGSTATE_H
 
 #include "runtime/checkpoint/WeightOrigin.h"
-#include "runtime/program/ElementType.h"
 #include "runtime/program/Layout.h"
+#include "runtime/tensor/ElementType.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 //===- WeightOrigin.cpp - which weight of the model a tensor was ----------===//
 
 #include "runtime/checkpoint/WeightOrigin.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <cstring>

@@ -13,7 +13,7 @@
 #define PCC_RUNTIME_COMM_COMBINE_H
 
 #include "runtime/comm/Communicator.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <bit>

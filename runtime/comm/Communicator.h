@@ -9,8 +9,8 @@
 #ifndef PCC_RUNTIME_COMM_COMMUNICATOR_H
 #define PCC_RUNTIME_COMM_COMMUNICATOR_H
 
-#include "runtime/program/ElementType.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
+#include "runtime/tensor/ElementType.h"
 
 #include <cstddef>
 #include <cstdint>

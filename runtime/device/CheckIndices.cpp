@@ -1,7 +1,7 @@
 //===- CheckIndices.cpp - refuses indices outside their table -------------===//
 
 #include "runtime/device/CheckIndices.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <optional>
 

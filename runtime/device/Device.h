@@ -10,7 +10,7 @@
 
 #include "runtime/program/Program.h"
 #include "runtime/program/ProgramImage.h"
-#include "runtime/program/StridedCopy.h"
+#include "runtime/tensor/StridedCopy.h"
 
 #include <memory>
 #include <span>

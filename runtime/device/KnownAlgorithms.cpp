@@ -1,7 +1,7 @@
 //===- KnownAlgorithms.cpp - what a library has chosen before -------------===//
 
 #include "runtime/device/KnownAlgorithms.h"
-#include "runtime/program/WholeFile.h"
+#include "runtime/base/WholeFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_DEVICE_MATMULPROBLEM_H
 #define PCC_RUNTIME_DEVICE_MATMULPROBLEM_H
 
-#include "runtime/program/ElementType.h"
 #include "runtime/program/Program_generated.h"
+#include "runtime/tensor/ElementType.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,16 +1,16 @@
 //===- Engine.cpp - one rank of a run -------------------------------------===//
 
 #include "runtime/engine/Engine.h"
-#include "runtime/engine/Groups.h"
-#include "runtime/engine/MeasuredStep.h"
-#include "runtime/engine/OutputParts.h"
-#include "runtime/engine/Outputs.h"
-#include "runtime/engine/Parameters.h"
-#include "runtime/engine/Progress.h"
+#include "runtime/base/StopWatch.h"
 #include "runtime/engine/Schedule.h"
 #include "runtime/engine/StopRequest.h"
-#include "runtime/engine/StopWatch.h"
 #include "runtime/engine/TrainingRun.h"
+#include "runtime/engine/collective/Groups.h"
+#include "runtime/engine/io/OutputParts.h"
+#include "runtime/engine/io/Outputs.h"
+#include "runtime/engine/observe/MeasuredStep.h"
+#include "runtime/engine/observe/Progress.h"
+#include "runtime/engine/weight/Parameters.h"
 
 #include <algorithm>
 #include <cstdio>

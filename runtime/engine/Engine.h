@@ -4,8 +4,8 @@
 #define PCC_RUNTIME_ENGINE_ENGINE_H
 
 #include "runtime/checkpoint/WholeTensors.h"
-#include "runtime/engine/Inputs.h"
-#include "runtime/engine/Report.h"
+#include "runtime/engine/io/Inputs.h"
+#include "runtime/engine/observe/Report.h"
 
 #include <memory>
 #include <span>

@@ -1,8 +1,8 @@
 //===- Schedule.cpp - executes the action table ---------------------------===//
 
 #include "runtime/engine/Schedule.h"
-#include "runtime/engine/QueueWait.h"
-#include "runtime/engine/StopWatch.h"
+#include "runtime/base/StopWatch.h"
+#include "runtime/engine/collective/QueueWait.h"
 
 #include <algorithm>
 #include <cstring>

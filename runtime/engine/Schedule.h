@@ -5,10 +5,10 @@
 
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/device/Device.h"
-#include "runtime/engine/Collective.h"
-#include "runtime/engine/Groups.h"
-#include "runtime/engine/StepLog.h"
-#include "runtime/engine/TimeSpent.h"
+#include "runtime/engine/collective/Collective.h"
+#include "runtime/engine/collective/Groups.h"
+#include "runtime/engine/observe/StepLog.h"
+#include "runtime/engine/observe/TimeSpent.h"
 
 #include <deque>
 #include <functional>

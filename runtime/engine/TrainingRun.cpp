@@ -1,10 +1,10 @@
 //===- TrainingRun.cpp - step after step, with metrics and checkpoints ----===//
 
 #include "runtime/engine/TrainingRun.h"
+#include "runtime/base/StopWatch.h"
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/engine/StopRequest.h"
-#include "runtime/engine/StopWatch.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <array>

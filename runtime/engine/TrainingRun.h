@@ -4,12 +4,12 @@
 #define PCC_RUNTIME_ENGINE_TRAININGRUN_H
 
 #include "runtime/checkpoint/CheckpointWriter.h"
-#include "runtime/engine/Inputs.h"
-#include "runtime/engine/Progress.h"
-#include "runtime/engine/Report.h"
 #include "runtime/engine/Schedule.h"
-#include "runtime/engine/StepSpeed.h"
-#include "runtime/engine/TrainedState.h"
+#include "runtime/engine/io/Inputs.h"
+#include "runtime/engine/observe/Progress.h"
+#include "runtime/engine/observe/Report.h"
+#include "runtime/engine/observe/StepSpeed.h"
+#include "runtime/engine/weight/TrainedState.h"
 
 #include <cstdio>
 #include <memory>

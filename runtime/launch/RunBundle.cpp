@@ -2,10 +2,10 @@
 
 #include "runtime/launch/RunBundle.h"
 
-#include "runtime/launch/Bundle.h"
-#include "runtime/launch/FlightFile.h"
-#include "runtime/launch/RankTeam.h"
-#include "runtime/launch/Spawn.h"
+#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/report/FlightFile.h"
+#include "runtime/launch/spawn/Spawn.h"
+#include "runtime/launch/thread/RankTeam.h"
 
 namespace pcc::runtime {
 

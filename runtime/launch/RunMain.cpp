@@ -1,10 +1,10 @@
 //===- RunMain.cpp - BUNDLE/run: finds its rank and becomes it ------------===//
 
-#include "runtime/launch/Bundle.h"
-#include "runtime/launch/Identity.h"
-#include "runtime/launch/LocalLauncher.h"
-#include "runtime/launch/RankWatch.h"
-#include "runtime/launch/Report.h"
+#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/job/Identity.h"
+#include "runtime/launch/report/RankWatch.h"
+#include "runtime/launch/report/Report.h"
+#include "runtime/launch/spawn/LocalLauncher.h"
 #include "runtime/program/Seal.h"
 
 #include <cerrno>

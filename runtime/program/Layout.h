@@ -17,7 +17,7 @@
 #ifndef PCC_RUNTIME_PROGRAM_LAYOUT_H
 #define PCC_RUNTIME_PROGRAM_LAYOUT_H
 
-#include "runtime/program/StridedCopy.h"
+#include "runtime/tensor/StridedCopy.h"
 
 #include <cstdint>
 #include <span>

@@ -11,11 +11,11 @@
 #ifndef PCC_RUNTIME_PROGRAM_PROGRAM_H
 #define PCC_RUNTIME_PROGRAM_PROGRAM_H
 
+#include "runtime/base/Status.h"
 #include "runtime/program/CollectivePlan.h"
-#include "runtime/program/ElementType.h"
 #include "runtime/program/Layout.h"
 #include "runtime/program/Program_generated.h"
-#include "runtime/program/Status.h"
+#include "runtime/tensor/ElementType.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 //===- Seal.cpp - a checksum over a whole file ----------------------------===//
 
 #include "runtime/program/Seal.h"
-#include "runtime/program/MappedFile.h"
+#include "runtime/base/MappedFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_PROGRAM_SEAL_H
 #define PCC_RUNTIME_PROGRAM_SEAL_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <string>
 

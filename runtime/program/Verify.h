@@ -3,9 +3,9 @@
 #ifndef PCC_RUNTIME_PROGRAM_VERIFY_H
 #define PCC_RUNTIME_PROGRAM_VERIFY_H
 
+#include "runtime/base/Status.h"
 #include "runtime/program/Layout.h"
 #include "runtime/program/Program_generated.h"
-#include "runtime/program/Status.h"
 
 #include <cstdint>
 

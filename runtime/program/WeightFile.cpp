@@ -1,7 +1,7 @@
 //===- WeightFile.cpp - recognising the files that weights lie in ---------===//
 
 #include "runtime/program/WeightFile.h"
-#include "runtime/program/MappedFile.h"
+#include "runtime/base/MappedFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 
 #include "runtime/timeline/TimelineFiles.h"
 
-#include "runtime/program/WholeFile.h"
+#include "runtime/base/WholeFile.h"
 #include "runtime/timeline/TimelineSvg.h"
 #include "runtime/timeline/TimelineTrace.h"
 

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINEFILES_H
 #define PCC_RUNTIME_TIMELINE_TIMELINEFILES_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 #include "runtime/timeline/Timeline.h"
 
 namespace pcc::runtime {

@@ -2,7 +2,7 @@
 
 #include "test/conformance/Backend.h"
 
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <cmath>
 #include <cstring>

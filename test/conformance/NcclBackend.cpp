@@ -15,9 +15,9 @@
 #include "runtime/comm/nccl/NcclWorld.h"
 #include "runtime/device/cuda/CudaContext.h"
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/engine/QueueWait.h"
-#include "runtime/launch/LocalLauncher.h"
+#include "runtime/engine/collective/QueueWait.h"
 #include "runtime/launch/rendezvous/Lifeline.h"
+#include "runtime/launch/spawn/LocalLauncher.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -34,7 +34,7 @@ class Layers(unittest.TestCase):
             self.says("passes/4-shard/Propagate.cpp", header, 0)
 
     def test_a_phase_reaches_no_other_phase_and_no_runtime(self):
-        for header in ('"passes/5-localize/Passes.h"', '"runtime/program/Status.h"', '"passes/Options.h"'):
+        for header in ('"passes/5-localize/Passes.h"', '"runtime/base/Status.h"', '"passes/Options.h"'):
             self.says("passes/4-shard/Propagate.cpp", header, 1)
 
     def test_only_emit_knows_the_program_format(self):
@@ -57,7 +57,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(problems(check_layers.check, files)), 1)
 
     def test_the_python_module_is_a_shell(self):
-        for header in ('"passes/Compile.h"', '"runtime/launch/RankTeam.h"', '"tools/pcc/CompileCommand.h"', '"python-bindings/src/Errors.h"'):
+        for header in ('"passes/Compile.h"', '"runtime/launch/thread/RankTeam.h"', '"tools/pcc/CompileCommand.h"', '"python-bindings/src/Errors.h"'):
             self.says("python-bindings/src/Ranks.cpp", header, 0)
         for header in ('"passes/Compilation.h"', '"dialects/dist/Mesh.h"', '"tools/pcc/ByteSize.h"', '"runtime/comm/thread/ThreadHub.h"'):
             self.says("python-bindings/src/Ranks.cpp", header, 1)

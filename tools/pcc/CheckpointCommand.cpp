@@ -1,7 +1,7 @@
 //===- CheckpointCommand.cpp - pcc checkpoint export DIR ------------------===//
 
+#include "runtime/base/UnfinishedFolder.h"
 #include "runtime/checkpoint/TrainedWeights.h"
-#include "runtime/program/UnfinishedFolder.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Say.h"
 

@@ -1,7 +1,7 @@
 //===- CompileCommand.cpp - pcc MODEL, and the options that others share --===//
 
 #include "tools/pcc/CompileCommand.h"
-#include "runtime/program/UnfinishedFolder.h"
+#include "runtime/base/UnfinishedFolder.h"
 #include "tools/pcc/ByteSize.h"
 #include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"

@@ -3,7 +3,7 @@
 #ifndef PCC_TOOLS_PCC_COMPILECOMMAND_H
 #define PCC_TOOLS_PCC_COMPILECOMMAND_H
 
-#include "runtime/engine/RunOptions.h"
+#include "runtime/engine/options/RunOptions.h"
 #include "tools/pcc/Say.h"
 
 namespace pcc::tool {

@@ -1,6 +1,6 @@
 //===- RunCommand.cpp - pcc run BUNDLE ------------------------------------===//
 
-#include "runtime/engine/RunOptionsCli.h"
+#include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/launch/RunBundle.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Say.h"

@@ -1,8 +1,8 @@
 //===- VerifyCommand.cpp - pcc verify MODEL -------------------------------===//
 
-#include "runtime/launch/Bundle.h"
-#include "runtime/launch/PrivateFolder.h"
 #include "runtime/launch/RunBundle.h"
+#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/job/PrivateFolder.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"

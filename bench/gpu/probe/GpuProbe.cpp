@@ -12,9 +12,9 @@
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/engine/Engine.h"
-#include "runtime/launch/Bundle.h"
-#include "runtime/launch/GpuEnvironment.h"
-#include "runtime/launch/RankImage.h"
+#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/rank/GpuEnvironment.h"
+#include "runtime/launch/thread/RankImage.h"
 #include "runtime/program/Operands.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 //===- KernelCheck.cpp - a kernel beside its twin -------------------------===//
 
 #include "bench/gpu/probe/KernelCheck.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <cmath>

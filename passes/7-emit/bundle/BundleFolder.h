@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 
-#include "runtime/program/Status.h"
-#include "runtime/program/UnfinishedFolder.h"
+#include "runtime/base/Status.h"
+#include "runtime/base/UnfinishedFolder.h"
 
 #include <string>
 #include <string_view>

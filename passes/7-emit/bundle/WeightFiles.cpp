@@ -1,10 +1,10 @@
 //===- WeightFiles.cpp - the files that parameters point into -------------===//
 
 #include "passes/7-emit/bundle/WeightFiles.h"
-#include "runtime/program/MappedFile.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/program/Program.h"
-#include "runtime/program/Safetensors.h"
 #include "runtime/program/WeightFile.h"
+#include "runtime/tensor/Safetensors.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,7 +3,7 @@
 #include "passes/7-emit/kernel/RandomWeights.h"
 #include "dialects/dist/Target.h"
 #include "dialects/graph/GraphDialect.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/RandomValues.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -62,7 +62,7 @@ static Value shifted(ScalarBuilder &s, Value value, int64_t bits) {
                                 s.integer(value.getType(), bits));
 }
 
-/// The finalizer of splitmix64, as in runtime/program/RandomValues.cpp.
+/// The finalizer of splitmix64, as in runtime/tensor/RandomValues.cpp.
 static Value mixed(ScalarBuilder &s, Value value) {
   Type i64 = value.getType();
   value = s.mul(s.exclusive(value, shifted(s, value, 30)),

@@ -14,7 +14,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/7-emit/kernel/KernelWriter.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/RandomValues.h"
 
 namespace pcc::emit {
 

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
 #define PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstddef>

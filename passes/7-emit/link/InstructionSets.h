@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_LINK_INSTRUCTIONSETS_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_PROGRAMWRITER_H
 
 #include "passes/7-emit/program/ModelFacts.h"
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 namespace pcc::emit {
 

@@ -1,8 +1,8 @@
 //===- FlightLog.cpp - what a rank's recorder holds -----------------------===//
 
 #include "runtime/comm/flight/FlightLog.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/comm/flight/FlightRecorder.h"
-#include "runtime/program/MappedFile.h"
 
 #include <algorithm>
 #include <cstring>

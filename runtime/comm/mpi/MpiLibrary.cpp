@@ -2,7 +2,7 @@
 
 #include "runtime/comm/mpi/MpiLibrary.h"
 
-#include "runtime/program/SharedLibrary.h"
+#include "runtime/base/SharedLibrary.h"
 
 namespace pcc::runtime {
 

@@ -9,7 +9,7 @@
 #ifndef PCC_RUNTIME_COMM_MPI_MPILIBRARY_H
 #define PCC_RUNTIME_COMM_MPI_MPILIBRARY_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 // Only the C interface.
 #define OMPI_SKIP_MPICXX 1

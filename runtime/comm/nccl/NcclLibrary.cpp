@@ -1,9 +1,9 @@
 //===- NcclLibrary.cpp - the functions of NCCL ----------------------------===//
 
 #include "runtime/comm/nccl/NcclLibrary.h"
+#include "runtime/base/SharedLibrary.h"
+#include "runtime/base/WatchedCalls.h"
 #include "runtime/comm/nccl/NcclWorld.h"
-#include "runtime/program/SharedLibrary.h"
-#include "runtime/program/WatchedCalls.h"
 
 #include <sys/statvfs.h>
 

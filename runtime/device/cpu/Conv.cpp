@@ -8,7 +8,7 @@
 
 #include "runtime/device/MatmulProblem.h"
 #include "runtime/device/cpu/DnnlCall.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 //===- Pool.cpp - maxima and averages of windows --------------------------===//
 
 #include "runtime/device/cpu/CpuResources.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <array>

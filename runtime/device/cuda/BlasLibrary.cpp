@@ -1,8 +1,8 @@
 //===- BlasLibrary.cpp - the functions of cuBLASLt ------------------------===//
 
 #include "runtime/device/cuda/BlasLibrary.h"
-#include "runtime/program/SharedLibrary.h"
-#include "runtime/program/WatchedCalls.h"
+#include "runtime/base/SharedLibrary.h"
+#include "runtime/base/WatchedCalls.h"
 
 namespace pcc::runtime {
 

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_DEVICE_CUDA_BLASLIBRARY_H
 #define PCC_RUNTIME_DEVICE_CUDA_BLASLIBRARY_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cublasLt.h>
 

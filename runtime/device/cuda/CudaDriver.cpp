@@ -1,8 +1,8 @@
 //===- CudaDriver.cpp - the functions of libcuda --------------------------===//
 
 #include "runtime/device/cuda/CudaDriver.h"
-#include "runtime/program/SharedLibrary.h"
-#include "runtime/program/WatchedCalls.h"
+#include "runtime/base/SharedLibrary.h"
+#include "runtime/base/WatchedCalls.h"
 
 #include <algorithm>
 

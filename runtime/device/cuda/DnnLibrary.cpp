@@ -1,8 +1,8 @@
 //===- DnnLibrary.cpp - the functions of cuDNN ----------------------------===//
 
 #include "runtime/device/cuda/DnnLibrary.h"
-#include "runtime/program/SharedLibrary.h"
-#include "runtime/program/WatchedCalls.h"
+#include "runtime/base/SharedLibrary.h"
+#include "runtime/base/WatchedCalls.h"
 
 namespace pcc::runtime {
 

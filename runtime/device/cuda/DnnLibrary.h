@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_DEVICE_CUDA_DNNLIBRARY_H
 #define PCC_RUNTIME_DEVICE_CUDA_DNNLIBRARY_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <cudnn_graph.h>
 

@@ -1,7 +1,7 @@
 //===- Matmul.cpp - products by cuBLASLt ----------------------------------===//
 
 #include "runtime/device/cuda/BlasCall.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 

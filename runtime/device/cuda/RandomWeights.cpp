@@ -1,7 +1,7 @@
 //===- RandomWeights.cpp - weights that a kernel makes --------------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/RandomValues.h"
 
 namespace pcc::runtime {
 

@@ -4,7 +4,7 @@
 #define PCC_RUNTIME_DEVICE_CUDA_STRIDEDCOPIES_H
 
 #include "runtime/device/cuda/CudaContext.h"
-#include "runtime/program/StridedCopy.h"
+#include "runtime/tensor/StridedCopy.h"
 
 namespace pcc::runtime {
 

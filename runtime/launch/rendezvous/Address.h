@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 
-#include "runtime/launch/Identity.h"
+#include "runtime/launch/job/Identity.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 //===- Lifeline.cpp - the ranks of a job meet and watch each other --------===//
 
 #include "runtime/launch/rendezvous/Lifeline.h"
-#include "runtime/program/WatchedCalls.h"
+#include "runtime/base/WatchedCalls.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #define PCC_TEST_RUNTIME_BASE_FOLDER_H
 
 #include "runtime/program/Layout.h"
-#include "runtime/program/Npy.h"
+#include "runtime/tensor/Npy.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/comm/thread/ThreadWorld.h"
-#include "runtime/program/Npy.h"
+#include "runtime/tensor/Npy.h"
 
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,6 @@
 //===- ExpertOpsTest.cpp - rows that go to some experts -------------------===//
 
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 #include "test/runtime/device/OneInstruction.h"
 
 #include <cmath>

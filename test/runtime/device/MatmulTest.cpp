@@ -1,7 +1,7 @@
 //===- MatmulTest.cpp -----------------------------------------------------===//
 
 #include "runtime/device/MatmulProblem.h"
-#include "runtime/program/FloatConversion.h"
+#include "runtime/tensor/FloatConversion.h"
 #include "test/runtime/device/OneInstruction.h"
 
 #include <cmath>

@@ -1,9 +1,9 @@
 //===- RankProcessTest.cpp - whole runs of real rank executables ----------===//
 
-#include "runtime/launch/PrivateFolder.h"
 #include "runtime/launch/RunBundle.h"
-#include "runtime/program/Npy.h"
+#include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/program/Seal.h"
+#include "runtime/tensor/Npy.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,8 +1,8 @@
 //===- WeightFileTest.cpp - stale weights, seals, random values -----------===//
 
 #include "runtime/program/WeightFile.h"
-#include "runtime/program/RandomValues.h"
 #include "runtime/program/Seal.h"
+#include "runtime/tensor/RandomValues.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- Cubin.cpp - PTX, assembled -----------------------------------------===//
 
 #include "passes/7-emit/gpu/kernel/Cubin.h"
-#include "runtime/program/SharedLibrary.h"
+#include "runtime/base/SharedLibrary.h"
 
 #include <array>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_CUBIN_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_CUBIN_H
 
-#include "runtime/program/Status.h"
+#include "runtime/base/Status.h"
 
 #include <optional>
 #include <vector>

@@ -11,7 +11,7 @@
 
 #include "runtime/device/cpu/HostOps.h"
 #include "runtime/device/cpu/WidenedProduct.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
 #include <cstring>

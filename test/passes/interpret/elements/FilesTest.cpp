@@ -3,7 +3,7 @@
 #include "passes/interpret/Inputs.h"
 #include "passes/interpret/Npy.h"
 #include "passes/interpret/Weights.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/RandomValues.h"
 #include "test/passes/interpret/Parsed.h"
 
 #include <cstring>

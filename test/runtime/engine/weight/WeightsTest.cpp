@@ -1,7 +1,7 @@
 //===- WeightsTest.cpp - weights from files and generators ----------------===//
 
-#include "runtime/engine/Parameters.h"
-#include "runtime/engine/WeightView.h"
+#include "runtime/engine/weight/Parameters.h"
+#include "runtime/engine/weight/WeightView.h"
 #include "runtime/program/WeightFile.h"
 #include "test/runtime/engine/ThreadRun.h"
 

@@ -1,7 +1,7 @@
 //===- DnnOperations.cpp - a graph of operations, as cuDNN is told it -----===//
 
 #include "test/runtime/fake/cuda/DnnOperations.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <cmath>
 #include <limits>

@@ -2,7 +2,7 @@
 //===//
 
 #include "runtime/program/PartsTable.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/RandomValues.h"
 #include "test/runtime/fake/cuda/FakeGpu.h"
 #include "test/runtime/fake/cuda/Twins.h"
 

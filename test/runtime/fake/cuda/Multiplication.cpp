@@ -1,7 +1,7 @@
 //===- Multiplication.cpp - one product, as cuBLASLt is told it -----------===//
 
 #include "test/runtime/fake/cuda/Multiplication.h"
-#include "runtime/program/ElementDispatch.h"
+#include "runtime/tensor/ElementDispatch.h"
 
 #include <bit>
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- LifelineTest.cpp - the ranks of a job meet and watch each other ----===//
 
-#include "runtime/launch/PrivateFolder.h"
-#include "runtime/program/WatchedCalls.h"
+#include "runtime/base/WatchedCalls.h"
+#include "runtime/launch/job/PrivateFolder.h"
 #include "test/runtime/launch/rendezvous/TestJob.h"
 
 #include <filesystem>

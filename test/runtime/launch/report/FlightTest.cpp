@@ -2,9 +2,9 @@
 
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/comm/flight/FlightStory.h"
-#include "runtime/launch/FlightFile.h"
-#include "runtime/launch/PrivateFolder.h"
-#include "runtime/launch/RunThreads.h"
+#include "runtime/launch/job/PrivateFolder.h"
+#include "runtime/launch/report/FlightFile.h"
+#include "runtime/launch/thread/RunThreads.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,7 +1,7 @@
 //===- CubinTest.cpp - PTX, assembled -------------------------------------===//
 
 #include "passes/7-emit/gpu/kernel/Cubin.h"
-#include "runtime/program/SharedLibrary.h"
+#include "runtime/base/SharedLibrary.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

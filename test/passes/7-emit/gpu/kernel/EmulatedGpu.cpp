@@ -7,7 +7,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
-#include "runtime/program/FloatConversion.h"
+#include "runtime/tensor/FloatConversion.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/TargetSelect.h"
 #include <array>

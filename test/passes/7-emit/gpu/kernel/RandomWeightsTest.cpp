@@ -5,8 +5,8 @@
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/program/ElementDispatch.h"
-#include "runtime/program/RandomValues.h"
+#include "runtime/tensor/ElementDispatch.h"
+#include "runtime/tensor/RandomValues.h"
 #include "test/passes/7-emit/gpu/kernel/EmulatedGpu.h"
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,0 +1,448 @@
+//===- Collective.cpp - collectives as operations -------------------------===//
+
+#include "runtime/engine/collective/Collective.h"
+#include "runtime/comm/Combine.h"
+#include "runtime/engine/collective/PlannedCollective.h"
+#include "runtime/engine/collective/QueuedCollective.h"
+#include "runtime/engine/collective/RowCollective.h"
+#include "runtime/tensor/ElementDispatch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace pcc::runtime {
+
+namespace {
+class AllReduce : public CollectiveOperation {
+public:
+  using CollectiveOperation::CollectiveOperation;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    return group->allReduce(at.in, at.out, size_t(in.bytes) / size, type,
+                            static_cast<Reduction>(collective.reduction),
+                            action);
+  }
+};
+
+/// An all-reduce of which every member reduces one share, for all. `in` may be
+/// `out`.
+class AllReduceByShares : public CollectiveOperation, public SplitCollective {
+public:
+  AllReduceByShares(const LoadContext &context,
+                    const program::InstructionT &instruction, Group *group)
+      : CollectiveOperation(context, instruction, group),
+        count(size_t(in.bytes) / size) {
+    const auto members = size_t(group->size());
+    sends.reserve(members);
+    receives.reserve(members);
+    inputs.resize(members);
+  }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    const int self = group->index();
+    inputs[size_t(self)] = at.in + first(self) * size;
+    clear();
+    for (int member = 0; member < group->size(); ++member) {
+      if (member == self)
+        continue;
+      char *piece = at.scratch + size_t(member) * bytes(self);
+      inputs[size_t(member)] = piece;
+      add(sends, member, const_cast<char *>(at.in) + first(member) * size,
+          bytes(member));
+      add(receives, member, piece, bytes(self));
+    }
+    return group->post(sends, receives, action, ticket);
+  }
+
+  void advance() override { group->advance(); }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = group->wait({&ticket, 1}, action); status.failed())
+      return status;
+    const int self = group->index();
+    char *own = at.out + first(self) * size;
+    void *output = own;
+    combine(inputs, {&output, 1}, 0, bytes(self) / size, type,
+            static_cast<Reduction>(collective.reduction));
+    clear();
+    for (int member = 0; member < group->size(); ++member) {
+      if (member == self)
+        continue;
+      add(sends, member, own, bytes(self));
+      add(receives, member, at.out + first(member) * size, bytes(member));
+    }
+    return group->exchange(sends, receives, action);
+  }
+
+  Status run(const RunContext &run) override {
+    Status status = start(run);
+    return status.failed() ? status : finish(run);
+  }
+
+private:
+  void clear() {
+    sends.clear();
+    receives.clear();
+  }
+
+  static void add(std::vector<Piece> &pieces, int member, char *data,
+                  size_t bytes) {
+    if (bytes > 0)
+      pieces.push_back({member, data, bytes});
+  }
+
+  /// The first element of a member's share.
+  size_t first(int member) const {
+    const auto members = size_t(group->size());
+    return std::min(count, (count + members - 1) / members * size_t(member));
+  }
+  size_t bytes(int member) const {
+    return (first(member + 1) - first(member)) * size;
+  }
+
+  size_t count;
+  std::vector<Piece> sends, receives;
+  std::vector<const void *> inputs;
+  Ticket ticket = 0;
+};
+
+class Broadcast : public CollectiveOperation {
+public:
+  using CollectiveOperation::CollectiveOperation;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (group->index() == collective.root && at.in != at.out)
+      if (Status status = copyRun(at.in, at.out, in.bytes); status.failed())
+        return status;
+    return group->broadcast(at.out, size_t(in.bytes), collective.root, action);
+  }
+};
+
+class Slice : public PlannedCollective {
+public:
+  using PlannedCollective::PlannedCollective;
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    Status status = clearHoles(at);
+    return status.failed() ? status : copyAll(plan.local, at.in, at.out);
+  }
+};
+
+/// Everybody's whole part, from everybody.
+class Gather : public PlannedSplit {
+public:
+  Gather(const LoadContext &context, const program::InstructionT &instruction,
+         Group *group, CollectivePlan made)
+      : PlannedSplit(context, instruction, group, std::move(made)) {
+    sends.reserve(size_t(group->size()));
+    receives.reserve(size_t(group->size()));
+  }
+
+  Status run(const RunContext &run) override {
+    const Addresses at = begin(run);
+    Status status =
+        group->allGather(at.in, allOf(at), size_t(in.bytes), action);
+    return status.failed() ? status : unpack(at);
+  }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    const auto bytes = size_t(in.bytes);
+    sends.clear();
+    receives.clear();
+    for (int member = 0; member < group->size(); ++member) {
+      char *place = allOf(at) + size_t(member) * bytes;
+      if (member == group->index()) {
+        if (Status status = copyRun(at.in, place, in.bytes); status.failed())
+          return status;
+        continue;
+      }
+      sends.push_back({member, const_cast<char *>(at.in), bytes});
+      receives.push_back({member, place, bytes});
+    }
+    return post();
+  }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    Status status = waitForAll();
+    return status.failed() ? status : unpack(at);
+  }
+
+private:
+  char *allOf(const Addresses &at) const {
+    return plan.gathersDirectly ? at.out : at.scratch;
+  }
+
+  Status unpack(const Addresses &at) const {
+    if (!plan.gathersDirectly)
+      for (size_t member = 0; member < plan.unpack.size(); ++member)
+        if (Status status =
+                copyAll(plan.unpack[member],
+                        at.scratch + member * size_t(in.bytes), at.out);
+            status.failed())
+          return status;
+    return Status::success();
+  }
+};
+
+class Redistribution : public PlannedSplit {
+public:
+  using PlannedSplit::PlannedSplit;
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = packSends(at); status.failed())
+      return status;
+    if (Status status = clearHoles(at); status.failed())
+      return status;
+    for (size_t i = 0; i < plan.receives.size(); ++i)
+      receives[i] = {plan.receives[i].member, placeOf(plan.receives[i], at),
+                     size_t(plan.receives[i].elements) * size};
+    if (Status status = copyAll(plan.local, at.in, at.out); status.failed())
+      return status;
+    return post();
+  }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = waitForAll(); status.failed())
+      return status;
+    for (const PeerPiece &piece : plan.receives)
+      if (piece.packed)
+        if (Status status = copyAll(piece.copies, placeOf(piece, at), at.out);
+            status.failed())
+          return status;
+    return Status::success();
+  }
+};
+
+/// Pieces of all members arrive in scratch and are reduced in the order of all
+/// reductions, so that the result does not depend on timing.
+class ReduceScatter : public PlannedSplit {
+public:
+  ReduceScatter(const LoadContext &context,
+                const program::InstructionT &instruction, Group *group,
+                CollectivePlan made)
+      : PlannedSplit(context, instruction, group, std::move(made)) {
+    receives.clear();
+    receives.reserve(plan.receives.size());
+    inputs.reserve(plan.receives.size());
+  }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = packSends(at); status.failed())
+      return status;
+    receives.clear();
+    for (const PeerPiece &piece : plan.receives) {
+      if (piece.member == group->index())
+        pack(plan.local, at.in, placeOf(piece, at));
+      else
+        receives.push_back(
+            {piece.member, placeOf(piece, at), size_t(piece.elements) * size});
+    }
+    return post();
+  }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = waitForAll(); status.failed())
+      return status;
+    if (plan.receives.empty())
+      return Status::success();
+    reduce(at);
+    return copyAll(plan.receives[0].copies, placeOf(plan.receives[0], at),
+                   at.out);
+  }
+
+private:
+  /// Copies densely in the order in which the others send.
+  void pack(const std::vector<StridedCopy> &copies, const char *source,
+            char *target) const {
+    int64_t done = 0;
+    for (const StridedCopy &copy : copies) {
+      appendDensely(copy.loops, source + copy.sourceOffset * int64_t(size),
+                    target, done);
+    }
+  }
+
+  void appendDensely(std::span<const CopyLoop> loops, const char *source,
+                     char *target, int64_t &done) const {
+    if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
+      const int64_t count = loops.empty() ? 1 : loops[0].extent;
+      std::memcpy(target + done * int64_t(size), source, size_t(count) * size);
+      done += count;
+      return;
+    }
+    for (int64_t i = 0; i < loops[0].extent; ++i)
+      appendDensely(loops.subspan(1),
+                    source + i * loops[0].sourceStride * int64_t(size), target,
+                    done);
+  }
+
+  void reduce(const Addresses &at) {
+    inputs.clear();
+    for (const PeerPiece &piece : plan.receives)
+      inputs.push_back(placeOf(piece, at));
+    void *output = placeOf(plan.receives[0], at);
+    combine(inputs, {&output, 1}, 0, size_t(plan.receives[0].elements), type,
+            static_cast<Reduction>(collective.reduction));
+  }
+
+  std::vector<const void *> inputs;
+};
+
+/// A value that all microbatches share is cut at another place in each.
+class EachMicrobatch : public Operation {
+public:
+  std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
+
+  Status run(const RunContext &run) override {
+    return operations[size_t(run.microbatch)]->run(run);
+  }
+
+private:
+  std::vector<std::unique_ptr<Operation>> operations;
+};
+
+using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
+                                            const program::InstructionT &,
+                                            Group *, CollectivePlan &&);
+
+template <typename Kind>
+std::unique_ptr<Operation> plain(const LoadContext &context,
+                                 const program::InstructionT &instruction,
+                                 Group *group, CollectivePlan &&) {
+  return std::make_unique<Kind>(context, instruction, group);
+}
+
+template <typename Base, typename Kind>
+std::unique_ptr<Base> planned(const LoadContext &context,
+                              const program::InstructionT &instruction,
+                              Group *group, CollectivePlan &&plan) {
+  return std::make_unique<Kind>(context, instruction, group, std::move(plan));
+}
+
+template <typename Base>
+std::unique_ptr<Base> gather(const LoadContext &context,
+                             const program::InstructionT &instruction,
+                             Group *group, CollectivePlan &&plan) {
+  return (plan.gathers ? planned<Base, Gather>
+                       : planned<Base, Redistribution>)(context, instruction,
+                                                        group, std::move(plan));
+}
+} // namespace
+
+/// By CollectiveKind.
+static constexpr Make makers[] = {plain<AllReduce>,
+                                  gather<Operation>,
+                                  planned<Operation, ReduceScatter>,
+                                  planned<Operation, Redistribution>,
+                                  planned<Operation, Redistribution>,
+                                  planned<Operation, Redistribution>,
+                                  plain<Broadcast>,
+                                  planned<Operation, Slice>};
+static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
+
+/// Exit code 11 if the program reserves less scratch than `elements` need.
+static Status checkScratch(const LoadContext &context,
+                           const program::CollectiveT &collective,
+                           int64_t elements) {
+  const auto &buffers = context.program.buffers;
+  const auto size =
+      int64_t(sizeOf(typeOf(buffers[size_t(collective.in)]->type)));
+  const int64_t reserved =
+      collective.scratch < 0 ? 0 : buffers[size_t(collective.scratch)]->bytes;
+  if (elements * size <= reserved)
+    return Status::success();
+  return Status::error(
+      DamagedBundle, "the program reserves " + std::to_string(reserved) +
+                         " bytes for the collective of \"" + collective.value +
+                         "\", which needs " + std::to_string(elements * size));
+}
+
+/// The collective as it is at `at`.
+static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
+                        const LoadContext &context,
+                        const program::InstructionT &instruction, Group *group,
+                        std::unique_ptr<Operation> &operation) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  CollectivePlan plan = planCollective(spec, context.mesh, at);
+  if (Status status = checkScratch(context, collective, plan.scratchElements);
+      status.failed())
+    return status;
+  if (!context.device.sharesHostMemory())
+    operation = makeQueuedCollective(context, instruction, group, plan);
+  if (!operation)
+    operation = makers[size_t(collective.kind)](context, instruction, group,
+                                                std::move(plan));
+  return Status::success();
+}
+
+Status prepareCollective(const LoadContext &context,
+                         const program::InstructionT &instruction, Group *group,
+                         std::unique_ptr<Operation> &operation) {
+  const CollectiveSpec spec =
+      collectiveOf(context.program, *instruction.body.AsCollective());
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  // The layouts of rows are those of one microbatch, the same in all.
+  if (collective.row_dims > 0) {
+    const auto rowDims = size_t(collective.row_dims);
+    if (Status status =
+            checkScratch(context, collective,
+                         rowScratchElements(spec, rowDims, context.mesh));
+        status.failed())
+      return status;
+    return prepareRowCollective(context, instruction, spec, group, operation);
+  }
+  const int32_t axis = context.mesh.microbatchAxis();
+  // Equal layouts move on with the microbatch together.
+  if (spec.from == spec.to ||
+      (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis)))
+    return prepareAt(context.at, spec, context, instruction, group, operation);
+  auto each = std::make_unique<EachMicrobatch>();
+  Coordinates at = context.at;
+  for (int64_t &m = at[size_t(axis)] = 0; m < context.program.microbatches; ++m)
+    if (Status status =
+            prepareAt(at, spec, context, instruction, group, each->add());
+        status.failed())
+      return status;
+  operation = std::move(each);
+  return Status::success();
+}
+
+Status prepareSplitCollective(const LoadContext &context,
+                              const program::InstructionT &instruction,
+                              Group *group,
+                              std::unique_ptr<SplitCollective> &split) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  if (!context.device.sharesHostMemory())
+    split = splitQueuedCollective(context, instruction, group);
+  if (split)
+    return Status::success();
+  if (collective.kind == program::CollectiveKind::AllReduce) {
+    const auto &in = *context.program.buffers[size_t(collective.in)];
+    const int64_t count = in.bytes / int64_t(sizeOf(typeOf(in.type)));
+    split = std::make_unique<AllReduceByShares>(context, instruction, group);
+    return checkScratch(context, collective,
+                        splitAllReduceScratchElements(count, group->size()));
+  }
+  CollectivePlan plan = planCollective(
+      collectiveOf(context.program, collective), context.mesh, context.at);
+  const int64_t scratch = plan.scratchElements;
+  const bool reduces =
+      collective.kind == program::CollectiveKind::ReduceScatter;
+  split = (reduces ? planned<SplitCollective, ReduceScatter>
+                   : gather<SplitCollective>)(context, instruction, group,
+                                              std::move(plan));
+  return checkScratch(context, collective, scratch);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,66 @@
+//===- Groups.cpp - the communicators of a run ----------------------------===//
+
+#include "runtime/engine/collective/Groups.h"
+
+#include <set>
+
+namespace pcc::runtime {
+
+/// The groups of a spec, ordered by their first ranks.
+static void addGroups(const GroupSpec &spec, const Mesh &mesh,
+                      std::vector<std::vector<int>> &groups) {
+  for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
+    const Coordinates first = coordinatesOf(mesh, rank);
+    if (memberIndex(spec, mesh, first) != 0)
+      continue;
+    std::vector<int> &group = groups.emplace_back();
+    for (const Coordinates &member : membersOf(spec, mesh, first))
+      group.push_back(int(rankOf(mesh, member)));
+  }
+}
+
+/// Between which positions values travel: the same list in all programs.
+static std::vector<World::Way> waysOf(const program::ProgramT &program) {
+  std::set<std::pair<int, int>> pairs;
+  for (const auto &transfer : program.transfers)
+    pairs.insert({program.stage_positions[size_t(transfer->from_stage)],
+                  program.stage_positions[size_t(transfer->to_stage)]});
+  std::vector<World::Way> ways;
+  for (const auto &[from, to] : pairs)
+    if (from != to)
+      ways.push_back({from, to});
+  return ways;
+}
+
+Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
+                      World &world) {
+  std::vector<GroupSpec> specs;
+  for (const auto &group : program.groups)
+    specs.push_back(groupOf(*group));
+
+  std::vector<std::vector<int>> members;
+  for (const GroupSpec &spec : specs)
+    addGroups(spec, mesh, members);
+  if (Status status = world.createGroups(members, created); status.failed())
+    return status;
+  takeMine();
+
+  const GroupSpec pipeline{{AxisPart{0, 1, int32_t(mesh.sizes[0])}}};
+  std::vector<std::vector<int>> pipelines;
+  addGroups(pipeline, mesh, pipelines);
+  if (Status status =
+          world.createExchanges(pipelines, waysOf(program), created);
+      status.failed())
+    return status;
+  takeMine();
+  return Status::success();
+}
+
+/// Of every list of groups a rank is in one per spec, in their order.
+void Groups::takeMine() {
+  for (auto &group : created)
+    if (group)
+      mine.push_back(std::move(group));
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,86 @@
+//===- PlannedCollective.h - collectives that follow a plan ---------------===//
+
+#ifndef PCC_RUNTIME_ENGINE_COLLECTIVE_PLANNEDCOLLECTIVE_H
+#define PCC_RUNTIME_ENGINE_COLLECTIVE_PLANNEDCOLLECTIVE_H
+
+#include "runtime/engine/collective/CollectiveOperation.h"
+#include "runtime/program/CollectivePlan.h"
+
+namespace pcc::runtime {
+
+/// A collective that follows a plan.
+class PlannedCollective : public CollectiveOperation {
+public:
+  PlannedCollective(const LoadContext &context,
+                    const program::InstructionT &instruction, Group *group,
+                    CollectivePlan made)
+      : CollectiveOperation(context, instruction, group), plan(std::move(made)),
+        sends(plan.sends.size()), receives(plan.receives.size()) {}
+
+protected:
+  /// Packs what has to be, and fills `sends`.
+  Status packSends(const Addresses &at) {
+    for (size_t i = 0; i < plan.sends.size(); ++i) {
+      const PeerPiece &piece = plan.sends[i];
+      char *packed = at.scratch + piece.scratchOffset * int64_t(size);
+      if (piece.packed)
+        if (Status status = copyAll(piece.copies, at.in, packed);
+            status.failed())
+          return status;
+      char *direct = const_cast<char *>(at.in) + piece.offset * int64_t(size);
+      sends[i] = {piece.member, piece.packed ? packed : direct,
+                  size_t(piece.elements) * size};
+    }
+    return Status::success();
+  }
+
+  Status clearHoles(const Addresses &at) const {
+    return plan.hasHoles
+               ? context.device.clear(
+                     at.out,
+                     size_t(context.program.buffers[size_t(collective.out)]
+                                ->bytes))
+               : Status::success();
+  }
+
+  char *placeOf(const PeerPiece &piece, const Addresses &at) const {
+    return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
+                        : at.out + piece.offset * int64_t(size);
+  }
+
+  CollectivePlan plan;
+  std::vector<Piece> sends, receives;
+};
+
+/// A planned collective that can be done in two parts.
+class PlannedSplit : public PlannedCollective, public SplitCollective {
+public:
+  using PlannedCollective::PlannedCollective;
+
+  Status run(const RunContext &run) override {
+    Status status = start(run);
+    return status.failed() ? status : finish(run);
+  }
+
+  void advance() override { group->advance(); }
+
+protected:
+  /// Posts `sends` and `receives`, which waitForAll() waits for.
+  Status post() {
+    return communicates() ? group->post(sends, receives, action, ticket)
+                          : Status::success();
+  }
+  Status waitForAll() {
+    return communicates() ? group->wait({&ticket, 1}, action)
+                          : Status::success();
+  }
+
+private:
+  bool communicates() const { return !sends.empty() || !receives.empty(); }
+
+  Ticket ticket = 0;
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_ENGINE_COLLECTIVE_PLANNEDCOLLECTIVE_H

@@ -1,0 +1,195 @@
+//===- QueuedCollective.cpp - collectives of devices with queues ----------===//
+
+#include "runtime/engine/collective/QueuedCollective.h"
+#include "runtime/comm/QueuedGroup.h"
+#include "runtime/engine/collective/PlannedCollective.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+static QueuedGroup &queued(Group *group) {
+  return static_cast<QueuedGroup &>(*group);
+}
+
+namespace {
+class QueuedAllReduce : public CollectiveOperation, public SplitCollective {
+public:
+  using CollectiveOperation::CollectiveOperation;
+
+  Status run(const RunContext &run) override {
+    Status status = start(run);
+    return status.failed() ? status : finish(run);
+  }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    return queued(group).postAllReduce(
+        at.in, at.out, size_t(in.bytes) / size, type,
+        static_cast<Reduction>(collective.reduction), action, ticket);
+  }
+
+  void advance() override {}
+
+  Status finish(const RunContext &) override {
+    return group->wait({&ticket, 1}, action);
+  }
+
+private:
+  Ticket ticket = 0;
+};
+
+/// Everybody's whole part, from everybody.
+class QueuedGather : public PlannedSplit {
+public:
+  using PlannedSplit::PlannedSplit;
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    return queued(group).postAllGather(at.in, allOf(at), size_t(in.bytes),
+                                       action, ticket);
+  }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    Status status = group->wait({&ticket, 1}, action);
+    if (plan.gathersDirectly)
+      return status;
+    for (size_t member = 0; status.ok() && member < plan.unpack.size();
+         ++member)
+      status = copyAll(plan.unpack[member],
+                       at.scratch + member * size_t(in.bytes), at.out);
+    return status;
+  }
+
+private:
+  char *allOf(const Addresses &at) const {
+    return plan.gathersDirectly ? at.out : at.scratch;
+  }
+
+  Ticket ticket = 0;
+};
+
+/// Scratch gets the pieces for all members, one behind the other and each with
+/// room for the largest; the own one is reduced in its place.
+///
+///   in       [ 0 0 0 1 1 1 2 2 ]       what members 0, 1 and 2 shall have
+///   scratch  [ 0 0 0 | 1 1 1 | 2 2 - ]
+class QueuedReduceScatter : public PlannedSplit {
+public:
+  QueuedReduceScatter(const LoadContext &context,
+                      const program::InstructionT &instruction, Group *group,
+                      CollectivePlan made)
+      : PlannedSplit(context, instruction, group, std::move(made)) {
+    const program::BufferT &out =
+        *context.program.buffers[size_t(collective.out)];
+    room = out.bytes / int64_t(size);
+    for (const PeerPiece &piece : plan.sends)
+      isWhole &= piece.elements == room;
+  }
+
+  Status start(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = pack(at); status.failed())
+      return status;
+    return queued(group).postReduceScatter(
+        at.scratch, placeOf(group->index(), at), size_t(room), type,
+        static_cast<Reduction>(collective.reduction), action, ticket);
+  }
+
+  Status finish(const RunContext &run) override {
+    const Addresses at = begin(run);
+    if (Status status = group->wait({&ticket, 1}, action); status.failed())
+      return status;
+    return plan.receives.empty() ? Status::success()
+                                 : copyAll(plan.receives[0].copies,
+                                           placeOf(group->index(), at), at.out);
+  }
+
+private:
+  char *placeOf(int member, const Addresses &at) const {
+    return at.scratch + member * room * int64_t(size);
+  }
+
+  Status pack(const Addresses &at) const {
+    if (!isWhole)
+      if (Status status = context.device.clear(
+              at.scratch, size_t(group->size()) * size_t(room) * size);
+          status.failed())
+        return status;
+    for (const PeerPiece &piece : plan.sends)
+      if (Status status = packPiece(piece, at); status.failed())
+        return status;
+    return packOwn(at);
+  }
+
+  Status packPiece(const PeerPiece &piece, const Addresses &at) const {
+    char *const place = placeOf(piece.member, at);
+    return piece.packed ? copyAll(piece.copies, at.in, place)
+                        : copyRun(at.in + piece.offset * int64_t(size), place,
+                                  piece.elements * int64_t(size));
+  }
+
+  /// The own piece lies in `in` as the plan's local copies say; it is packed in
+  /// their order.
+  Status packOwn(const Addresses &at) const {
+    int64_t done = 0;
+    for (const StridedCopy &copy : plan.local) {
+      StridedCopy dense = copy;
+      dense.targetOffset = done;
+      int64_t stride = 1;
+      for (size_t i = dense.loops.size(); i-- > 0;) {
+        dense.loops[i].targetStride = stride;
+        stride *= dense.loops[i].extent;
+      }
+      done += stride;
+      if (Status status = context.device.copy(
+              {&dense, 1}, at.in, placeOf(group->index(), at), size);
+          status.failed())
+        return status;
+    }
+    return Status::success();
+  }
+
+  int64_t room = 0;    ///< elements of the largest piece
+  bool isWhole = true; ///< all pieces are as large
+  Ticket ticket = 0;
+};
+} // namespace
+
+std::unique_ptr<Operation>
+makeQueuedCollective(const LoadContext &context,
+                     const program::InstructionT &instruction, Group *group,
+                     const CollectivePlan &plan) {
+  switch (instruction.body.AsCollective()->kind) {
+  case program::CollectiveKind::AllReduce:
+    return std::make_unique<QueuedAllReduce>(context, instruction, group);
+  case program::CollectiveKind::ReduceScatter:
+    return std::make_unique<QueuedReduceScatter>(context, instruction, group,
+                                                 plan);
+  case program::CollectiveKind::AllGather:
+    if (plan.gathers)
+      return std::make_unique<QueuedGather>(context, instruction, group, plan);
+    return nullptr;
+  default:
+    return nullptr;
+  }
+}
+
+std::unique_ptr<SplitCollective>
+splitQueuedCollective(const LoadContext &context,
+                      const program::InstructionT &instruction, Group *group) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  if (collective.kind == program::CollectiveKind::AllReduce)
+    return std::make_unique<QueuedAllReduce>(context, instruction, group);
+  CollectivePlan plan = planCollective(
+      collectiveOf(context.program, collective), context.mesh, context.at);
+  if (collective.kind == program::CollectiveKind::ReduceScatter)
+    return std::make_unique<QueuedReduceScatter>(context, instruction, group,
+                                                 std::move(plan));
+  return plan.gathers ? std::make_unique<QueuedGather>(context, instruction,
+                                                       group, std::move(plan))
+                      : nullptr;
+}
+
+} // namespace pcc::runtime

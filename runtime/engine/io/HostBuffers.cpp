@@ -1,0 +1,77 @@
+//===- HostBuffers.cpp - inputs and outputs as the host has them ----------===//
+
+#include "runtime/engine/io/HostBuffers.h"
+
+#include <utility>
+
+namespace pcc::runtime {
+
+Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
+                             Status (Device::*allocate)(int64_t, char *&)) {
+  const program::BufferT &own = *program.buffers[size_t(buffer)];
+  char *data = nullptr;
+  Status status =
+      (device.*allocate)((own.slots - 1) * own.slot_stride + own.bytes, data);
+  table.setBase(buffer, data);
+  return status;
+}
+
+Status HostBuffers::open() {
+  if (device.sharesHostMemory())
+    return Status::success();
+  for (const auto &input : program.inputs) {
+    if (input->buffer < 0)
+      continue;
+    for (BufferTable *table : {&copies, &spare})
+      if (Status status =
+              allocate(input->buffer, *table, &Device::allocateOfHost);
+          status.failed())
+        return status;
+    if (Status status = allocate(input->buffer, arrived, &Device::allocate);
+        status.failed())
+      return status;
+  }
+  return Status::success();
+}
+
+std::vector<Taken> HostBuffers::inputsFrom(const BufferTable &from,
+                                           const BufferTable &to) const {
+  std::vector<Taken> copies;
+  for (const auto &input : program.inputs)
+    if (const int32_t buffer = input->buffer; buffer >= 0)
+      for (int32_t slot = 0; slot < program.buffers[size_t(buffer)]->slots;
+           ++slot)
+        copies.push_back(
+            {to.at(buffer, slot), from.at(buffer, slot), bytesOf(buffer)});
+  return copies;
+}
+
+Status HostBuffers::send() {
+  if (device.sharesHostMemory())
+    return Status::success();
+  for (const auto &[to, from, bytes] : inputsFrom(spare, arrived))
+    if (Status status = device.beginUpload(to, from, bytes); status.failed())
+      return status;
+  return Status::success();
+}
+
+Status HostBuffers::beginStep() {
+  if (device.sharesHostMemory())
+    return Status::success();
+  std::swap(copies, spare);
+  return device.take(inputsFrom(arrived, buffers));
+}
+
+Status HostBuffers::read(int32_t buffer, int64_t microbatch,
+                         const void *&data) {
+  const void *const there = buffers.at(buffer, microbatch);
+  data = there;
+  if (device.sharesHostMemory())
+    return Status::success();
+  std::vector<std::byte> &copy = copied[size_t(buffer)];
+  copy.resize(bytesOf(buffer));
+  data = copy.data();
+  return device.download(copy.data(), there, copy.size());
+}
+
+} // namespace pcc::runtime

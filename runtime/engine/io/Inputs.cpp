@@ -1,0 +1,256 @@
+//===- Inputs.cpp - reads a rank's parts of the inputs --------------------===//
+
+#include "runtime/engine/io/Inputs.h"
+#include "runtime/tensor/ElementDispatch.h"
+#include "runtime/tensor/Npy.h"
+#include "runtime/tensor/RandomValues.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace pcc::runtime {
+
+Status Inputs::checkName(const std::string &name) const {
+  std::string known;
+  for (const auto &input : program.inputs) {
+    if (input->name == name)
+      return Status::success();
+    known += (known.empty() ? "" : ", ") + describe(*input);
+  }
+  return Status::error(BadInput, "the model has no input \"" + name + "\"",
+                       {"its inputs are " + known});
+}
+
+/// Whether an array holds an input, or, with `isOfSteps`, one for each step.
+static Status checkArray(const program::InputT &input, ElementType type,
+                         const std::vector<int64_t> &shape, bool isOfSteps) {
+  const ElementType wanted = npyTypeOf(typeOf(input.type));
+  if (type != wanted && type != typeOf(input.type))
+    return Status::error(BadInput, "input \"" + input.name + "\" has type " +
+                                       std::string(nameOf(type)) + ", not " +
+                                       std::string(nameOf(wanted)));
+  std::vector<int64_t> ofStep = shape;
+  if (isOfSteps && !shape.empty() && shape.front() > 0)
+    ofStep.erase(ofStep.begin());
+  if (ofStep == input.shape && ofStep.size() + isOfSteps == shape.size())
+    return Status::success();
+  return Status::error(BadInput, "input \"" + input.name + "\" has shape " +
+                                     toString(shape) + ", not " +
+                                     (isOfSteps ? "steps of " : "") +
+                                     toString(input.shape));
+}
+
+namespace {
+/// Where the elements of one input come from: memory, or a generator.
+class InputSource {
+public:
+  /// Element i is element `(base + i) % count + shift` of `data`.
+  InputSource(const void *data, ElementType type, int64_t base, int64_t count,
+              int64_t shift = 0)
+      : data(static_cast<const char *>(data)), type(type), base(base),
+        count(count), shift(shift) {}
+  explicit InputSource(const RandomTensor &random) : random(random) {}
+
+  /// Copies to a buffer of type `wanted`.
+  void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
+            ElementType wanted, char *target) const {
+    if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
+                           loops[0].targetStride != 1)) {
+      for (int64_t i = 0; i < loops[0].extent; ++i)
+        copy(loops.subspan(1), from + i * loops[0].sourceStride,
+             to + i * loops[0].targetStride, wanted, target);
+      return;
+    }
+    const int64_t extent = loops.empty() ? 1 : loops[0].extent;
+    char *place = target + to * int64_t(sizeOf(wanted));
+    if (data)
+      copyRun(from, extent, wanted, place);
+    else
+      fillRandom({random.key, wanted, random.scale, random.indexBound},
+                 uint64_t(from), 1, extent, place);
+  }
+
+private:
+  /// A run may go on at the beginning.
+  void copyRun(int64_t from, int64_t extent, ElementType wanted,
+               char *place) const {
+    while (extent > 0) {
+      const int64_t first = (base + from) % count;
+      const int64_t now = std::min(extent, count - first);
+      convertElements(type, data + (first + shift) * int64_t(sizeOf(type)), now,
+                      wanted, place);
+      from += now;
+      extent -= now;
+      place += now * int64_t(sizeOf(wanted));
+    }
+  }
+
+  const char *data = nullptr;
+  ElementType type = ElementType::F32;
+  int64_t base = 0, count = 1, shift = 0;
+  RandomTensor random;
+};
+} // namespace
+
+static void fillBuffer(const program::ProgramT &program,
+                       const program::InputT &input, const Mesh &mesh,
+                       Coordinates at, const InputSource &source,
+                       const BufferTable &buffers) {
+  const program::BufferT &buffer = *program.buffers[size_t(input.buffer)];
+  const Layout layout = layoutOf(*input.layout);
+  const Layout whole = wholeLayout(input.shape);
+  const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+  for (int32_t slot = 0; slot < buffer.slots; ++slot) {
+    at[size_t(mesh.microbatchAxis())] = isCut ? slot : 0;
+    char *target = static_cast<char *>(buffers.at(input.buffer, slot));
+    std::memset(target, 0, size_t(buffer.bytes));
+    for (const StridedCopy &copy :
+         intersect({&whole, &at}, {&layout, &at}, mesh))
+      source.copy(copy.loops, copy.sourceOffset, copy.targetOffset,
+                  typeOf(input.type), target);
+  }
+}
+
+/// The file that was given for an input; empty if none was.
+std::string Inputs::pathOf(const program::InputT &input,
+                           bool &isOfSteps) const {
+  const auto given = options.inputs.find(input.name);
+  isOfSteps = given == options.inputs.end() && !options.data.empty() &&
+              options.tokens.empty();
+  if (isOfSteps)
+    return options.data + "/" + input.name + ".npy";
+  return given == options.inputs.end() ? "" : given->second;
+}
+
+Status Inputs::open(const program::InputT &input, Source &source) const {
+  bool isOfSteps = false;
+  source.shift = tokens.shiftOf(input);
+  if (source.shift)
+    return Status::success();
+  const std::string path = pathOf(input, isOfSteps);
+  if (!path.empty()) {
+    NpyFile &file = source.file.emplace();
+    if (Status status = NpyFile::open(path, file); status.failed())
+      return status.addNote("it was given for input " + describe(input));
+    if (isOfSteps && !file.shape().empty())
+      source.numSteps = file.shape().front();
+    Status status = checkArray(input, file.type(), file.shape(), isOfSteps);
+    return status.ok() ? status : status.addNote("read from \"" + path + "\"");
+  }
+  if (!options.randomInputs)
+    return Status::error(BadInput, "input " + describe(input) + " is missing",
+                         {"give it with --input " + input.name +
+                          "=FILE.npy, or --random-inputs SEED"});
+  source.random = randomInput(*options.randomInputs, input.name,
+                              typeOf(input.type), input.index_bound);
+  return Status::success();
+}
+
+Status Inputs::open(const InputArrays &given) {
+  for (const auto &[name, path] : options.inputs)
+    if (Status status = checkName(name); status.failed())
+      return status;
+  for (const auto &[name, array] : given)
+    if (Status status = checkName(name); status.failed())
+      return status;
+  if (Status status = checkData(options); status.failed())
+    return status;
+  if (sources.empty() && !options.tokens.empty())
+    if (Status status = tokens.open(options, program); status.failed())
+      return status;
+  sources.resize(program.inputs.size());
+  ahead.reset();
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const program::InputT &input = *program.inputs[i];
+    Source &source = sources[i];
+    const auto array = given.find(input.name);
+    source.array.reset();
+    if (array != given.end())
+      source.array = array->second;
+    else if (source.isOpen)
+      continue;
+    Status status = source.array ? checkArray(input, source.array->type,
+                                              source.array->shape, false)
+                                 : open(input, source);
+    if (status.failed())
+      return status;
+    source.isOpen |= !source.array;
+  }
+  return Status::success();
+}
+
+/// Whether the samples of a step are one behind the other, so that those of the
+/// next one follow.
+bool Inputs::isCutInSamples(const program::InputT &input) const {
+  return input.batch_dim == 0 && input.shape[0] == program.samples;
+}
+
+Status Inputs::checkPosition(int64_t sample) const {
+  if (sample % program.samples == 0)
+    return Status::success();
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (const program::InputT &input = *program.inputs[i];
+        sources[i].numSteps > 1 && !isCutInSamples(input))
+      return Status::error(
+          BadInput, "training cannot go on at sample " +
+                        std::to_string(sample) + ": input " + describe(input) +
+                        " does not begin with the batch, so its file holds "
+                        "whole steps of " +
+                        std::to_string(program.samples) + " samples");
+  return Status::success();
+}
+
+void Inputs::fill(const program::InputT &input, const Source &source,
+                  int64_t sample) const {
+  const int64_t ofStep = numElements(input.shape);
+  int64_t base = 0;
+  if (isCutInSamples(input))
+    base = sample * (ofStep / program.samples);
+  else
+    base = sample / program.samples * ofStep;
+  const auto fillFrom = [&](const InputSource &from) {
+    fillBuffer(program, input, mesh, at, from, buffers.nextInputs());
+  };
+  if (source.array)
+    fillFrom({source.array->data, source.array->type, 0, ofStep});
+  else if (source.shift)
+    fillFrom({tokens.data(), tokens.type(), base, tokens.numElements(),
+              *source.shift});
+  else if (source.file)
+    fillFrom({source.file->data(), source.file->type(),
+              source.numSteps ? base : 0,
+              std::max<int64_t>(1, source.numSteps) * ofStep});
+  else
+    fillFrom(InputSource(source.random));
+}
+
+void Inputs::fill(int64_t sample) const {
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (program.inputs[i]->buffer >= 0)
+      fill(*program.inputs[i], sources[i], sample);
+}
+
+Status Inputs::write(int64_t sample) {
+  fill(sample);
+  ahead = sample;
+  return buffers.send();
+}
+
+Status Inputs::readAhead(int64_t sample) {
+  return buffers.canWriteAhead() ? write(sample) : Status::success();
+}
+
+Status Inputs::read(int64_t sample) {
+  // Others than were expected: those end their way before.
+  if (ahead && ahead != sample)
+    if (Status status = buffers.beginStep(); status.failed())
+      return status;
+  if (ahead != sample)
+    if (Status status = write(sample); status.failed())
+      return status;
+  ahead.reset();
+  return buffers.beginStep();
+}
+
+} // namespace pcc::runtime

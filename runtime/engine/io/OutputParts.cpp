@@ -1,0 +1,84 @@
+//===- OutputParts.cpp - what a rank has of the outputs -------------------===//
+
+#include "runtime/engine/io/OutputParts.h"
+#include "runtime/tensor/ElementDispatch.h"
+#include "runtime/tensor/Npy.h"
+
+#include <cstring>
+
+namespace pcc::runtime {
+
+Status MemorySink::write(size_t output, int64_t offset, const void *data,
+                         size_t size) {
+  std::memcpy(places[output] + offset, data, size);
+  return Status::success();
+}
+
+Status OutputParts::write(OutputSink &sink) {
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const program::OutputT &output = *program.outputs[i];
+    if (output.buffer < 0)
+      continue;
+    const Layout layout = layoutOf(*output.layout);
+    if (!isLowestHolder(layout, mesh, at))
+      continue;
+    const bool isCut = usesAxis(layout, mesh.microbatchAxis());
+    for (int32_t m = 0; m < (isCut ? program.microbatches : 1); ++m)
+      if (Status status = writePart(sink, i, layout, m); status.failed())
+        return status;
+  }
+  return Status::success();
+}
+
+Status OutputParts::writePart(OutputSink &sink, size_t index,
+                              const Layout &layout, int32_t microbatch) {
+  const program::OutputT &output = *program.outputs[index];
+  Coordinates here = at;
+  here[size_t(mesh.microbatchAxis())] = microbatch;
+  const Layout whole = wholeLayout(output.shape);
+  const void *data = nullptr;
+  if (Status status = buffers.read(output.buffer, microbatch, data);
+      status.failed())
+    return status;
+  for (const StridedCopy &copy :
+       intersect({&layout, &here}, {&whole, &here}, mesh))
+    if (Status status =
+            writeLoops(sink, index, copy.loops, copy.sourceOffset,
+                       copy.targetOffset, static_cast<const char *>(data));
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+Status OutputParts::writeLoops(OutputSink &sink, size_t index,
+                               std::span<const CopyLoop> loops, int64_t from,
+                               int64_t to, const char *data) {
+  const bool isRun =
+      loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1 &&
+                        loops[0].targetStride == 1);
+  if (isRun)
+    return writeRun(sink, index, loops.empty() ? 1 : loops[0].extent, from, to,
+                    data);
+  for (int64_t i = 0; i < loops[0].extent; ++i)
+    if (Status status = writeLoops(sink, index, loops.subspan(1),
+                                   from + i * loops[0].sourceStride,
+                                   to + i * loops[0].targetStride, data);
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+Status OutputParts::writeRun(OutputSink &sink, size_t index, int64_t count,
+                             int64_t from, int64_t to, const char *data) {
+  const ElementType type = typeOf(program.outputs[index]->type);
+  const ElementType written = npyTypeOf(type);
+  const auto size = int64_t(sizeOf(written));
+  data += from * int64_t(sizeOf(type));
+  if (type == written)
+    return sink.write(index, to * size, data, size_t(count * size));
+  converted.resize(size_t(count * size));
+  convertElements(type, data, count, written, converted.data());
+  return sink.write(index, to * size, converted.data(), converted.size());
+}
+
+} // namespace pcc::runtime

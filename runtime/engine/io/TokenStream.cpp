@@ -1,0 +1,112 @@
+//===- TokenStream.cpp - a file of token numbers --------------------------===//
+
+#include "runtime/engine/io/TokenStream.h"
+#include "runtime/tensor/Npy.h"
+
+#include <filesystem>
+
+namespace pcc::runtime {
+
+std::string describe(const program::InputT &input) {
+  return "\"" + input.name + "\" (" +
+         std::string(nameOf(npyTypeOf(typeOf(input.type)))) + " " +
+         toString(input.shape) + ")";
+}
+
+static bool isInteger(const program::InputT &input) {
+  const ElementType type = typeOf(input.type);
+  return type == ElementType::I32 || type == ElementType::I64;
+}
+
+/// Samples of sequences, one below the other.
+static bool isOfTokens(const program::InputT &input) {
+  return isInteger(input) && input.shape.size() == 2 && input.batch_dim == 0;
+}
+
+static Status refuse(const program::ProgramT &program, const std::string &why) {
+  std::string inputs;
+  for (const auto &input : program.inputs)
+    inputs += (inputs.empty() ? "" : ", ") + describe(*input) +
+              (input->is_labels ? ", the labels" : "");
+  return Status::error(
+      BadInput, "--tokens cannot fill the model's inputs: " + why,
+      {"its inputs are " + inputs,
+       "what is not of tokens is given by --input NAME=FILE.npy"});
+}
+
+Status checkData(const RunOptions &options) {
+  std::error_code error;
+  const bool isFile = std::filesystem::is_regular_file(options.data, error);
+  const bool isFolder = std::filesystem::is_directory(options.data, error);
+  if (!options.tokens.empty() && (options.data.empty() || isFolder))
+    return Status::error(
+        WrongUsage,
+        "--tokens " + options.tokens + " needs --data FILE.bin" +
+            (isFolder ? ", but \"" + options.data + "\" is a directory" : ""));
+  if (options.tokens.empty() && isFile)
+    return Status::error(WrongUsage, "--data \"" + options.data +
+                                         "\" is a file: --tokens u16 or u32 "
+                                         "says what it holds");
+  return Status::success();
+}
+
+Status TokenStream::findInputs(const RunOptions &options,
+                               const program::ProgramT &program) {
+  for (const auto &input : program.inputs)
+    if (input->is_labels)
+      labels = input.get();
+  if (!labels)
+    return refuse(program, "it has no labels");
+  if (!isOfTokens(*labels))
+    return refuse(program, "labels " + describe(*labels) +
+                               " are not one integer per sample and token");
+  for (const auto &input : program.inputs) {
+    if (input->is_labels || options.inputs.contains(input->name))
+      continue;
+    if (!isOfTokens(*input) || input->shape != labels->shape)
+      return refuse(program, describe(*input) + " is not like the labels, " +
+                                 toString(labels->shape));
+    if (ids)
+      return refuse(program, "both " + describe(*ids) + " and " +
+                                 describe(*input) + " may be meant");
+    ids = input.get();
+  }
+  return ids ? Status::success()
+             : refuse(program, "none is left but the labels");
+}
+
+Status TokenStream::open(const RunOptions &options,
+                         const program::ProgramT &program) {
+  if (Status status = findInputs(options, program); status.failed())
+    return status;
+  if (Status status = MappedFile::open(options.data, file); status.failed())
+    return status.addNote("it was given by --data");
+  elementType = options.tokens == "u32" ? ElementType::U32 : ElementType::U16;
+  const auto size = int64_t(file.bytes().size());
+  const auto width = int64_t(sizeOf(elementType));
+  const int64_t tokens = size / width;
+  const int64_t length = labels->shape[1];
+  if (size % width != 0)
+    return Status::error(BadInput, "\"" + options.data + "\" has " +
+                                       std::to_string(size) + " bytes, not " +
+                                       options.tokens + " tokens of " +
+                                       std::to_string(width));
+  if (length < 1 || tokens < length + 1)
+    return Status::error(
+        BadInput, "\"" + options.data + "\" has " + std::to_string(tokens) +
+                      " tokens, but a sample takes " +
+                      std::to_string(length + 1) + ", labels included");
+  elements = (tokens - 1) / length * length;
+  return Status::success();
+}
+
+std::optional<int64_t>
+TokenStream::shiftOf(const program::InputT &input) const {
+  if (&input == ids)
+    return 0;
+  if (&input == labels)
+    return 1;
+  return std::nullopt;
+}
+
+} // namespace pcc::runtime

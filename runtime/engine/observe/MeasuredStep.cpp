@@ -1,0 +1,230 @@
+//===- MeasuredStep.cpp - a step as it ran on all ranks -------------------===//
+
+#include "runtime/engine/observe/MeasuredStep.h"
+#include "runtime/timeline/TimelineMemory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace pcc::runtime {
+
+using Json = nlohmann::json;
+
+static ActionKind kindOf(program::ActionKind kind) {
+  switch (kind) {
+  case program::ActionKind::Forward:
+    return ActionKind::Forward;
+  case program::ActionKind::Backward:
+    return ActionKind::Backward;
+  case program::ActionKind::InputGradient:
+    return ActionKind::InputGradient;
+  case program::ActionKind::WeightGradient:
+    return ActionKind::WeightGradient;
+  case program::ActionKind::Update:
+    return ActionKind::Update;
+  case program::ActionKind::Unshard:
+    return ActionKind::Unshard;
+  case program::ActionKind::Post:
+  case program::ActionKind::Wait:
+    break;
+  }
+  return ActionKind::Communication;
+}
+
+/// The same on all ranks of a host, until it starts anew.
+static std::string hostName() {
+  std::string name;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
+  return name;
+}
+
+namespace {
+/// One rank's row, as it travels to rank 0.
+class LoggedRow {
+public:
+  LoggedRow(const program::ProgramT &program, const StepLog &log)
+      : program(program), log(log) {}
+
+  /// `clock` is its clock at a moment that all ranks share.
+  Json write(double clock) {
+    Json events = Json::array(), stages = Json::array();
+    numberUpdates();
+    for (const StepLog::Event &event : log.eventsOfLastStep())
+      events.push_back(write(event));
+    for (const auto &stage : program.stages)
+      stages.push_back({stage->stage, stage->weight_bytes,
+                        stage->gradient_bytes, stage->activation_bytes,
+                        stage->input_activation_bytes});
+    return {{"host", hostName()},
+            {"clock", clock},
+            {"events", std::move(events)},
+            {"stages", std::move(stages)}};
+  }
+
+private:
+  /// The parts of a stage's update are numbered in the order in which they run.
+  void numberUpdates() {
+    std::map<int32_t, int32_t> next;
+    partOfUpdate.assign(program.actions.size(), 0);
+    for (size_t i = 0; i < program.actions.size(); ++i)
+      if (program.actions[i]->kind == program::ActionKind::Update)
+        partOfUpdate[i] = next[program.actions[i]->stage]++;
+  }
+
+  int32_t microbatchOf(int32_t index) const {
+    const program::ActionT &action = *program.actions[size_t(index)];
+    switch (action.kind) {
+    case program::ActionKind::Update:
+      return partOfUpdate[size_t(index)];
+    case program::ActionKind::Unshard:
+      return -1;
+    default:
+      return action.microbatch;
+    }
+  }
+
+  Json write(const StepLog::Event &event) const {
+    const program::ActionT &action = *program.actions[size_t(event.action)];
+    const bool isAction = event.instruction == StepLog::wholeAction;
+    return {int(isAction ? kindOf(action.kind) : ActionKind::Communication),
+            action.stage,
+            microbatchOf(event.action),
+            event.start,
+            event.end,
+            isAction ? "" : nameOf(event, action),
+            event.coreSeconds};
+  }
+
+  /// "0F3 all_reduce h", "1X2 h"
+  std::string nameOf(const StepLog::Event &event,
+                     const program::ActionT &action) const {
+    const std::string name = runtime::nameOf(action);
+    if (event.instruction != StepLog::messages) {
+      const auto &function = *program.functions[size_t(action.function)];
+      const program::CollectiveT &collective =
+          *function.instructions[size_t(event.instruction)]
+               ->body.AsCollective();
+      static constexpr const char *parts[] = {" ", " start of ", " finish of "};
+      return name + " " + program::EnumNameCollectiveKind(collective.kind) +
+             parts[size_t(collective.part)] + collective.value;
+    }
+    const auto &sent = action.sends.empty() ? action.receives : action.sends;
+    return sent.empty()
+               ? name
+               : name + " " +
+                     program.transfers[size_t(sent[0].transfer())]->value;
+  }
+
+  const program::ProgramT &program;
+  const StepLog &log;
+  std::vector<int32_t> partOfUpdate;
+};
+
+/// Makes a timeline of the rows of all ranks.
+class RowJoiner {
+public:
+  explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
+      : rows(rows), bytes(numStages) {}
+
+  Timeline join() {
+    for (const Json &row : rows)
+      for (const Json &event : row.at("events"))
+        begin = std::min(begin, secondsOf(row, event.at(3)));
+    for (const Json &row : rows)
+      addRow(row);
+    measureIdle(timeline);
+    addMemory(timeline, bytes);
+    return std::move(timeline);
+  }
+
+private:
+  /// By the clock of rank 0.
+  double secondsOf(const Json &row, const Json &time) const {
+    const bool isOwnClock = row.at("host") == rows[0].at("host");
+    return time.get<double>() - (isOwnClock
+                                     ? 0.
+                                     : row.at("clock").get<double>() -
+                                           rows[0].at("clock").get<double>());
+  }
+
+  void addRow(const Json &row) {
+    timeline.positions.emplace_back();
+    timeline.messages.emplace_back();
+    for (const Json &event : row.at("events")) {
+      TimedAction timed;
+      timed.action = {ActionKind(event.at(0).get<int>()),
+                      event.at(1).get<int>(), event.at(2).get<int>()};
+      timed.start = secondsOf(row, event.at(3)) - begin;
+      timed.end = secondsOf(row, event.at(4)) - begin;
+      timed.name = event.at(5).get<std::string>();
+      timed.coreSeconds = event.at(6).get<double>();
+      const bool isMessage = timed.action.kind == ActionKind::Communication;
+      (isMessage ? timeline.messages : timeline.positions)
+          .back()
+          .push_back(std::move(timed));
+    }
+    std::sort(timeline.messages.back().begin(), timeline.messages.back().end(),
+              [](const TimedAction &a, const TimedAction &b) {
+                return a.start < b.start;
+              });
+    for (const Json &stage : row.at("stages"))
+      bytes.at(stage.at(0).get<size_t>()) = {
+          stage.at(1).get<int64_t>(), stage.at(2).get<int64_t>(),
+          stage.at(3).get<int64_t>(), stage.at(4).get<int64_t>()};
+  }
+
+  const std::vector<Json> &rows;
+  std::vector<StageBytes> bytes;
+  double begin = std::numeric_limits<double>::infinity();
+  Timeline timeline;
+};
+} // namespace
+
+/// What every rank has to say, on rank 0; nothing elsewhere.
+static Status gather(World &world, const std::vector<uint8_t> &mine,
+                     std::vector<std::vector<uint8_t>> &all) {
+  const ActionId action{"write", "timeline"};
+  const int64_t size = int64_t(mine.size());
+  std::vector<int64_t> sizes(size_t(world.size()));
+  if (Status status =
+          world.all().allGather(&size, sizes.data(), sizeof size, action);
+      status.failed())
+    return status;
+  std::vector<Piece> sends, receives;
+  if (world.rank() != 0) {
+    sends.push_back({0, const_cast<uint8_t *>(mine.data()), mine.size()});
+    return world.all().exchange(sends, receives, action);
+  }
+  all.resize(sizes.size());
+  all[0] = mine;
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    all[rank].resize(size_t(sizes[rank]));
+    receives.push_back({int(rank), all[rank].data(), all[rank].size()});
+  }
+  return receives.empty() ? Status::success()
+                          : world.all().exchange(sends, receives, action);
+}
+
+Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
+                         World &world, std::string_view title,
+                         const TimelineFiles &files) {
+  if (Status status = world.all().barrier({"write", "timeline"});
+      status.failed())
+    return status;
+  const double clock = StepLog::clock();
+  std::vector<std::vector<uint8_t>> packed;
+  if (Status status = gather(
+          world, Json::to_cbor(LoggedRow(program, log).write(clock)), packed);
+      status.failed() || world.rank() != 0)
+    return status;
+  std::vector<Json> rows;
+  for (const auto &row : packed)
+    rows.push_back(Json::from_cbor(row));
+  return writeTimeline(RowJoiner(rows, program.stage_positions.size()).join(),
+                       title, files);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,70 @@
+//===- StepLog.cpp - what a rank did in a step ----------------------------===//
+
+#include "runtime/engine/observe/StepLog.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace pcc::runtime {
+
+using program::ActionKind;
+
+/// Whether what F has left is not needed any more.
+static bool endsForward(const program::ActionT &action) {
+  return action.kind == ActionKind::Backward ||
+         action.kind == ActionKind::WeightGradient;
+}
+
+/// The most events of one step.
+static size_t countEvents(const program::ProgramT &program) {
+  size_t count = 0;
+  for (const auto &action : program.actions) {
+    // The action itself, and its messages.
+    count += 2;
+    if (action->function < 0)
+      continue;
+    const auto &list = program.functions[size_t(action->function)];
+    count += size_t(
+        std::count_if(list->instructions.begin(), list->instructions.end(),
+                      [](const auto &instruction) {
+                        return instruction->body.AsCollective() != nullptr;
+                      }));
+  }
+  return count;
+}
+
+/// Seconds in which this thread had a core.
+static double coreClock() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+StepLog::StepLog(const program::ProgramT &program, bool keepsTimes)
+    : program(program), keepsTimes(keepsTimes),
+      live(program.stage_positions.size()), peak(live.size()) {
+  for (const auto &action : program.actions)
+    hasBackward |= endsForward(*action);
+  if (keepsTimes)
+    events.reserve(countEvents(program));
+}
+
+void StepLog::beginAction(size_t index) {
+  const program::ActionT &action = *program.actions[index];
+  if (hasBackward && action.kind == ActionKind::Forward) {
+    const auto stage = size_t(action.stage);
+    peak[stage] = std::max(peak[stage], ++live[stage]);
+  }
+  began = now();
+  coreBegan = keepsTimes ? coreClock() : 0;
+}
+
+void StepLog::endAction(size_t index) {
+  const program::ActionT &action = *program.actions[index];
+  if (endsForward(action))
+    --live[size_t(action.stage)];
+  if (keepsTimes)
+    add({int32_t(index), wholeAction, began, now(), coreClock() - coreBegan});
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,242 @@
+//===- Parameters.cpp - a rank's pieces of the weights --------------------===//
+
+#include "runtime/engine/weight/Parameters.h"
+#include "runtime/engine/weight/WeightView.h"
+#include "runtime/program/Operands.h"
+#include "runtime/program/WeightFile.h"
+#include "runtime/tensor/ElementDispatch.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace pcc::runtime {
+
+Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
+                       const Coordinates &at)
+    : program(program), mesh(mesh), at(at), pieces(program.parameters.size()) {
+  countUses();
+}
+
+void Parameters::countUses() {
+  const auto count = [&](int32_t index) {
+    if (index < 0)
+      return;
+    const program::BufferT &buffer = *program.buffers[size_t(index)];
+    if (buffer.memory == program::Memory::Parameter)
+      ++pieces[size_t(buffer.index)].uses;
+  };
+  const auto countAll = [&](const auto &instructions) {
+    for (const auto &instruction : instructions)
+      for (int32_t buffer : buffersOf(*instruction))
+        count(buffer);
+  };
+  for (const auto &function : program.functions)
+    countAll(function->instructions);
+  for (const auto &output : program.outputs)
+    count(output->buffer);
+  for (const auto &transfer : program.transfers)
+    count(transfer->from_buffer);
+}
+
+static std::string join(const std::string &directory, const std::string &name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
+/// Large files are not hashed when a model is compiled; --check-weights must
+/// not pretend that they were.
+static void noteUnhashed(const std::string &path) {
+  std::fprintf(stderr,
+               "note: weight file \"%s\" was too large to be hashed when the "
+               "model was compiled; only samples of it were compared\n",
+               path.c_str());
+}
+
+Status Parameters::openFiles(const RunOptions &options) {
+  const bool isFirst =
+      std::all_of(at.begin(), at.end(), [](int64_t c) { return c == 0; });
+  const std::string &root =
+      options.weights.empty() ? program.weights_root : options.weights;
+  for (const auto &file : program.files) {
+    const std::string path =
+        join(file->in_bundle ? options.bundle : root, file->path);
+    // Another root holds copies, whose times say nothing.
+    program::WeightFileT expected = *file;
+    expected.in_bundle |= !options.weights.empty();
+    if (Status status = checkWeightFile(path, expected, options.checkWeights);
+        status.failed())
+      return status;
+    if (options.checkWeights && isFirst && file->full_hash == 0)
+      noteUnhashed(path);
+    if (Status status = MappedFile::open(path, files.emplace_back());
+        status.failed())
+      return status;
+    if (files.back().bytes().size() != file->size)
+      return Status::error(DamagedBundle, "weight file \"" + path +
+                                              "\" changes while it is "
+                                              "read");
+  }
+  return Status::success();
+}
+
+bool Parameters::isExclusive(int32_t parameter) const {
+  return pieces[size_t(parameter)].uses == 1 &&
+         !program.parameters[size_t(parameter)]->trainable;
+}
+
+Status Parameters::allocate(const program::ParameterT &parameter,
+                            Piece &piece) {
+  const int64_t rounded =
+      (parameter.local_bytes + kAlignment) / kAlignment * kAlignment;
+  piece.copy.reset(std::aligned_alloc(kAlignment, size_t(rounded)));
+  piece.data = piece.copy.get();
+  if (piece.data)
+    return Status::success();
+  return Status::error(NoDevice, "out of memory: no " +
+                                     std::to_string(parameter.local_bytes) +
+                                     " bytes for \"" + parameter.name + "\"");
+}
+
+Status Parameters::readFile(const program::ParameterT &parameter,
+                            Piece &piece) {
+  const MappedFile &file = files[size_t(parameter.file)];
+  const Layout layout = layoutOf(*parameter.layout);
+  const WeightView view(parameter, file.bytes().data() + parameter.offset);
+  if (!parameter.trainable)
+    piece.data = view.findInPlace(layout, mesh, at);
+  if (piece.data)
+    return Status::success();
+  if (Status status = allocate(parameter, piece); status.failed())
+    return status;
+  view.read(layout, mesh, at, piece.copy.get());
+  file.release(parameter.offset, parameter.length);
+  return Status::success();
+}
+
+/// `number` in every element of `target`.
+static void fillElements(double number, ElementType type, void *target,
+                         int64_t bytes) {
+  char element[8];
+  convertElements(ElementType::F64, &number, 1, type, element);
+  for (int64_t at = 0; at < bytes; at += int64_t(sizeOf(type)))
+    std::memcpy(static_cast<char *>(target) + at, element, sizeOf(type));
+}
+
+static RandomTensor randomOf(const program::ParameterT &parameter) {
+  return randomWeight(parameter.seed, parameter.name,
+                      typeOf(parameter.stored_type));
+}
+
+Status Parameters::acquire(int32_t index, const void *&data) {
+  Piece &piece = pieces[size_t(index)];
+  const program::ParameterT &parameter = *program.parameters[size_t(index)];
+  if (!piece.data && parameter.filled) {
+    if (Status status = allocate(parameter, piece); status.failed())
+      return status;
+    fillElements(parameter.fill, typeOf(parameter.type), piece.copy.get(),
+                 parameter.local_bytes);
+  } else if (!piece.data && parameter.file >= 0) {
+    if (Status status = readFile(parameter, piece); status.failed())
+      return status;
+  } else if (!piece.data) {
+    if (Status status = allocate(parameter, piece); status.failed())
+      return status;
+    WeightView(parameter, randomOf(parameter))
+        .read(layoutOf(*parameter.layout), mesh, at, piece.copy.get());
+  }
+  data = piece.data;
+  return Status::success();
+}
+
+void Parameters::drop(int32_t index) {
+  Piece &piece = pieces[size_t(index)];
+  const program::ParameterT &parameter = *program.parameters[size_t(index)];
+  piece.copy.reset();
+  piece.data = nullptr;
+  piece.dropped = true;
+  if (parameter.file >= 0)
+    files[size_t(parameter.file)].release(parameter.offset, parameter.length);
+}
+
+bool Parameters::isNeeded(const program::BufferT &buffer) const {
+  return buffer.memory == program::Memory::Parameter &&
+         pieces[size_t(buffer.index)].uses > 0 &&
+         !pieces[size_t(buffer.index)].dropped;
+}
+
+Status Parameters::fillBases(BufferTable &buffers, Device &device,
+                             const ProgramImage &image) {
+  return device.sharesHostMemory() ? fillBasesOfHost(buffers)
+                                   : copyTo(device, buffers, image);
+}
+
+Status Parameters::fillBasesOfHost(BufferTable &buffers) {
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const program::BufferT &buffer = *program.buffers[i];
+    if (!isNeeded(buffer))
+      continue;
+    const void *data = nullptr;
+    if (Status status = acquire(buffer.index, data); status.failed())
+      return status;
+    // Instructions only write buffers of trainable parameters, which are
+    // copies.
+    buffers.setBase(int32_t(i), static_cast<char *>(const_cast<void *>(data)) +
+                                    buffer.offset);
+  }
+  return Status::success();
+}
+
+/// One piece of the device's memory holds them all.
+Status Parameters::copyTo(Device &device, BufferTable &buffers,
+                          const ProgramImage &image) {
+  std::vector<int64_t> offsets(pieces.size(), -1);
+  int64_t total = 0;
+  for (const auto &buffer : program.buffers)
+    if (isNeeded(*buffer) && offsets[size_t(buffer->index)] < 0) {
+      offsets[size_t(buffer->index)] = total;
+      const int64_t bytes =
+          program.parameters[size_t(buffer->index)]->local_bytes;
+      total += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    }
+  char *memory = nullptr;
+  if (Status status = device.allocate(total, memory); status.failed())
+    return status;
+  for (size_t i = 0; i < program.buffers.size(); ++i)
+    if (const program::BufferT &buffer = *program.buffers[i]; isNeeded(buffer))
+      buffers.setBase(int32_t(i),
+                      memory + offsets[size_t(buffer.index)] + buffer.offset);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (offsets[i] >= 0)
+      if (Status status = place(int32_t(i), device, image, memory + offsets[i]);
+          status.failed())
+        return status;
+  return Status::success();
+}
+
+/// What a generator makes, or zeroed memory holds, does not travel.
+Status Parameters::place(int32_t index, Device &device,
+                         const ProgramImage &image, void *to) {
+  const program::ParameterT &parameter = *program.parameters[size_t(index)];
+  if (parameter.filled && parameter.fill == 0)
+    return Status::success();
+  if (parameter.generator >= 0) {
+    const RandomTensor random = randomOf(parameter);
+    const auto copies =
+        WeightView(parameter, random)
+            .findGenerated(layoutOf(*parameter.layout), mesh, at);
+    if (copies)
+      return device.generate(image, parameter.generator, random.key, *copies,
+                             to);
+  }
+  const void *data = nullptr;
+  if (Status status = acquire(index, data); status.failed())
+    return status;
+  if (Status status = device.upload(to, data, size_t(parameter.local_bytes));
+      status.failed())
+    return status;
+  drop(index);
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,60 @@
+//===- CrashCleanup.cpp - removes what a killed process would leave -------===//
+
+#include "runtime/launch/job/CrashCleanup.h"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+/// Keeps nothing open that others wait for the end of, and is deaf to what ends
+/// its parent.
+static void detach(int lifeline) {
+  setsid();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  const int nothing = open("/dev/null", O_RDWR);
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    dup2(nothing, fd);
+  dup2(lifeline, 3);
+  closefrom(4);
+}
+
+[[noreturn]] static void clean(const std::vector<std::string> &folders) {
+  char nothing;
+  while (read(3, &nothing, 1) < 0 && errno == EINTR)
+    ;
+  std::error_code ignored;
+  for (const std::string &folder : folders)
+    std::filesystem::remove_all(folder, ignored);
+  _exit(0);
+}
+
+CrashCleanup::CrashCleanup(const std::vector<std::string> &folders) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return;
+  cleaner = fork();
+  if (cleaner == 0) {
+    detach(ends[0]);
+    clean(folders);
+  }
+  close(ends[0]);
+  lifeline = ends[1];
+}
+
+CrashCleanup::~CrashCleanup() {
+  if (lifeline >= 0)
+    close(lifeline);
+  if (cleaner < 0)
+    return;
+  kill(cleaner, SIGKILL);
+  waitpid(cleaner, nullptr, 0);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,47 @@
+//===- CpuTarget.cpp - ranks on processors, between them MPI --------------===//
+
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/mpi/MpiWorld.h"
+#include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/launch/rank/RankTarget.h"
+#include "runtime/launch/rank/Watchdog.h"
+
+#include <cstdio>
+
+namespace pcc::runtime {
+
+/// MPI itself waits for all ranks to start, however long that takes.
+static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
+  const Identity &identity = start.identity;
+  const Watchdog watchdog(start.options.loadTimeout, [&] {
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g", start.options.loadTimeout);
+    start.giveUp(Status::error(PeerLost, "rank " +
+                                             std::to_string(identity.rank) +
+                                             " waited " + seconds +
+                                             " s for all ranks to start MPI"),
+                 {});
+  });
+  const auto starting = start.recorder->beginAction("start");
+  Status status = openMpiWorld(identity.worldSize, world, start.recorder);
+  start.recorder->end(starting);
+  if (status.ok() && world->rank() != identity.rank)
+    status = Status::error(WrongWorld, "the launcher's variables say rank " +
+                                           std::to_string(identity.rank) +
+                                           ", MPI says rank " +
+                                           std::to_string(world->rank()));
+  return status;
+}
+
+Status openTarget(const RankStart &start, RankPlace &place) {
+  const int worldSize = start.identity.worldSize;
+  if (worldSize == 1)
+    place.world = createOnlyWorld(start.recorder);
+  else if (Status status = startMpi(start, place.world); status.failed())
+    return status;
+  place.device = createCpuDevice(threadsPerRank(start.options, worldSize));
+  return Status::success();
+}
+
+} // namespace pcc::runtime

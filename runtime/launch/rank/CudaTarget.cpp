@@ -1,0 +1,102 @@
+//===- CudaTarget.cpp - ranks on GPUs, between them NCCL ------------------===//
+
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/nccl/NcclWorld.h"
+#include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/device/cuda/CudaContext.h"
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/launch/rank/GpuEnvironment.h"
+#include "runtime/launch/rank/RankTarget.h"
+#include "runtime/launch/rendezvous/Lifeline.h"
+#include "runtime/program/Program.h"
+
+namespace pcc::runtime {
+
+/// What all ranks of a bundle have in common: "pcc-17a3, plan 5f20".
+static Status nameBundle(const ProgramImage &image, std::string &name) {
+  OpenedProgram opened;
+  Status status = openProgram(
+      {static_cast<const std::byte *>(image.program), image.programBytes},
+      opened);
+  if (status.failed())
+    return status;
+  char plan[32];
+  std::snprintf(plan, sizeof plan, "%016llx",
+                static_cast<unsigned long long>(opened.tables->plan_hash));
+  name = "of build " + opened.tables->build_id + " with plan " + plan;
+  return Status::success();
+}
+
+/// Ranks meet before any of them opens a GPU: whose GPU is not there can tell
+/// the others.
+static Status meet(const RankStart &start,
+                   std::shared_ptr<Rendezvous> &rendezvous) {
+  const Identity &identity = start.identity;
+  MeetingTerms terms;
+  if (Status status = findAddress(start.environment, identity, terms.address);
+      status.failed())
+    return status;
+  if (Status status = findToken(start.environment, terms.address, terms.token);
+      status.failed())
+    return status;
+  std::string bundle;
+  if (Status status = nameBundle(start.image, bundle); status.failed())
+    return status;
+  terms.self = RankFacts::of(identity.rank, identity.worldSize, bundle);
+  std::shared_ptr<Lifeline> joined;
+  Status status =
+      Lifeline::join(terms, start.options.loadTimeout, start.giveUp, joined);
+  rendezvous = std::move(joined);
+  return status;
+}
+
+/// Rank 0 looks whether all GPUs and libraries go together.
+static Status compareGpus(const RankStart &start, const CudaContext &gpu,
+                          Rendezvous &rendezvous) {
+  std::string nccl, bus;
+  if (Status status = findNccl(nccl); status.failed())
+    return status;
+  if (Status status = gpu.findBus(bus); status.failed())
+    return status;
+  std::vector<std::string> told;
+  if (Status status = rendezvous.gather(
+          GpuFacts::of(bus, nccl, gpu.driverVersion()).encode(),
+          start.options.loadTimeout, told);
+      status.failed())
+    return status;
+  std::vector<GpuFacts> facts;
+  for (const std::string &one : told)
+    facts.push_back(GpuFacts::decode(one));
+  return checkGpus(facts, start.options.shareGpu);
+}
+
+static Status openWorld(const RankStart &start, RankPlace &place) {
+  CudaContext *gpu = nullptr;
+  if (Status status = createCudaDevice(start.identity.localRank,
+                                       start.options.bundle, place.device, gpu);
+      status.failed())
+    return status;
+  if (start.identity.worldSize == 1) {
+    place.world = createOnlyWorld(start.recorder);
+    return Status::success();
+  }
+  if (Status status = compareGpus(start, *gpu, *place.rendezvous);
+      status.failed())
+    return status;
+  return openNcclWorld(start.identity.rank, start.identity.worldSize, *gpu,
+                       place.rendezvous, start.recorder,
+                       start.options.loadTimeout, place.world);
+}
+
+Status openTarget(const RankStart &start, RankPlace &place) {
+  setGpuEnvironment(start.identity.rank, start.options.shareGpu);
+  const auto starting = start.recorder->beginAction("start");
+  Status status = start.identity.worldSize > 1 ? meet(start, place.rendezvous)
+                                               : Status::success();
+  if (status.ok())
+    status = openWorld(start, place);
+  start.recorder->end(starting);
+  return status;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,47 @@
+//===- GpuEnvironment.cpp - what NVIDIA's libraries are told --------------===//
+
+#include "runtime/launch/rank/GpuEnvironment.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace pcc::runtime {
+
+namespace {
+struct Variable {
+  const char *name, *value;
+};
+} // namespace
+
+/// A receive that is posted early waits on the GPU for what is given to it
+/// later: neither streams that share a queue of the hardware, nor the host, nor
+/// other communicators may wait behind it.
+static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
+                                      {"CUDA_LAUNCH_BLOCKING", "0"},
+                                      {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},
+                                      {"NCCL_COMM_SPLIT_SHARE_RESOURCES", "0"}};
+
+/// A GPU takes turns between its processes: few blocks, much in each turn, and
+/// nothing that one would reach the other by.
+static constexpr Variable shared[] = {
+    {"NCCL_SOCKET_IFNAME", "lo"},  {"NCCL_SOCKET_FAMILY", "AF_INET"},
+    {"NCCL_NET", "Socket"},        {"NCCL_NET_PLUGIN", "none"},
+    {"NCCL_IB_DISABLE", "1"},      {"NCCL_P2P_DISABLE", "1"},
+    {"NCCL_SHM_DISABLE", "1"},     {"NCCL_MNNVL_ENABLE", "0"},
+    {"NCCL_NVLS_ENABLE", "0"},     {"NCCL_COLLNET_ENABLE", "0"},
+    {"NCCL_NET_GDR_LEVEL", "LOC"}, {"NCCL_ALGO", "Ring"},
+    {"NCCL_PROTO", "Simple"},      {"NCCL_MAX_CTAS", "1"},
+    {"NCCL_BUFFSIZE", "8388608"},  {"NCCL_RAS_ENABLE", "0"}};
+
+void setGpuEnvironment(int rank, bool isShared) {
+  for (const Variable &variable : always)
+    setenv(variable.name, variable.value, /*overwrite=*/1);
+  if (!isShared)
+    return;
+  for (const Variable &variable : shared)
+    setenv(variable.name, variable.value, /*overwrite=*/0);
+  setenv("NCCL_HOSTID", ("pcc-rank-" + std::to_string(rank)).c_str(),
+         /*overwrite=*/0);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,34 @@
+//===- FlightFile.cpp - where the recorders of a failed run go ------------===//
+
+#include "runtime/launch/report/FlightFile.h"
+
+#include "runtime/base/WholeFile.h"
+
+#include <filesystem>
+
+namespace pcc::runtime {
+
+std::string flightFileOf(const RunOptions &options) {
+  if (!options.save.empty())
+    return options.save + "/flight.json";
+  if (options.report.empty())
+    return "";
+  return std::filesystem::path(options.report).replace_extension().string() +
+         ".flight.json";
+}
+
+void keepFlights(const std::vector<FlightLog> &flights, const std::string &path,
+                 Status &failure) {
+  std::error_code problem;
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (path.empty() || flights.empty() ||
+      (!folder.empty() && !std::filesystem::is_directory(folder, problem)))
+    return;
+  const Status written =
+      writeWholeFile(path, flightsToJson(flights, failure.message()));
+  failure.addNote(written.ok() ? "what every rank did last is in " + path
+                               : "what every rank did last is lost: " +
+                                     written.message());
+}
+
+} // namespace pcc::runtime

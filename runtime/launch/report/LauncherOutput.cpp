@@ -1,0 +1,97 @@
+//===- LauncherOutput.cpp - what a launcher writes to stderr --------------===//
+
+#include "runtime/launch/report/LauncherOutput.h"
+
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace pcc::runtime {
+
+static bool isForUser(std::string_view line) {
+  for (std::string_view prefix : {"pcc:", "note:", "rank "})
+    if (line.starts_with(prefix))
+      return true;
+  return false;
+}
+
+static constexpr std::string_view progressPrefix = "pcc-progress: ";
+
+std::string progressLine(const std::string &what) {
+  return std::string(progressPrefix) + what + "\n";
+}
+
+std::optional<std::string> LauncherOutput::takeProgress() {
+  return std::exchange(progress, std::nullopt);
+}
+
+void LauncherOutput::takeLine(std::string line, std::string &passed) {
+  constexpr size_t mostKept = 200;
+  if (line.starts_with(progressPrefix)) {
+    progress = line.substr(progressPrefix.size());
+    return;
+  }
+  if (isForUser(line)) {
+    passed += line + "\n";
+    return;
+  }
+  keptLines.push_back(std::move(line));
+  if (keptLines.size() > mostKept)
+    keptLines.pop_front();
+}
+
+std::string LauncherOutput::take(std::string_view text) {
+  std::string passed;
+  for (char character : text) {
+    if (character != '\n') {
+      partialLine += character;
+      continue;
+    }
+    takeLine(std::move(partialLine), passed);
+    partialLine.clear();
+  }
+  return passed;
+}
+
+std::string LauncherOutput::takeRest() {
+  return partialLine.empty() ? std::string() : take("\n");
+}
+
+static std::optional<LostRank> parseSignal(const std::string &line) {
+  const char *found = std::strstr(line.c_str(), "process rank ");
+  const char *signal = std::strstr(line.c_str(), "exited on signal ");
+  LostRank lost;
+  if (found && std::sscanf(found, "process rank %d", &lost.rank) == 1 &&
+      signal && std::sscanf(signal, "exited on signal %d", &lost.signal) == 1)
+    return lost;
+  return std::nullopt;
+}
+
+std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
+  std::optional<LostRank> exited;
+  // The sentence about a signal may be wrapped: look at pairs of lines.
+  std::string previous;
+  for (const std::string &line : noise) {
+    if (auto killed = parseSignal(previous + " " + line))
+      return killed;
+    LostRank lost;
+    if (std::sscanf(line.c_str(), " Process name: [[%*d,%*d],%d]",
+                    &lost.rank) == 1)
+      exited = lost;
+    if (exited)
+      std::sscanf(line.c_str(), " Exit code: %d", &exited->exitCode);
+    previous = line;
+  }
+  return exited && exited->exitCode != 0 ? exited : std::nullopt;
+}
+
+std::string firstStatement(const std::deque<std::string> &noise) {
+  for (const std::string &line : noise)
+    for (unsigned char character : line)
+      if (std::isalnum(character))
+        return line;
+  return "";
+}
+
+} // namespace pcc::runtime

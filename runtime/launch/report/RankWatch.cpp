@@ -1,0 +1,111 @@
+//===- RankWatch.cpp - which rank ended first -----------------------------===//
+
+#include "runtime/launch/report/RankWatch.h"
+
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+/// Stands for the folder among the ranks.
+static constexpr int kFolder = -1;
+
+static void watchForInput(int epollFd, int fd, int meaning) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.fd = meaning;
+  epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
+}
+
+// All is in the name: a file that exists is complete.
+static void makeEmptyFile(const std::string &path) {
+  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (file >= 0)
+    close(file);
+}
+
+void announceRank(const std::string &statusFolder, int rank) {
+  makeEmptyFile(statusFolder + "/alive." + std::to_string(rank) + "." +
+                std::to_string(getpid()));
+}
+
+void announceLoss(const std::string &statusFolder, int lostRank) {
+  makeEmptyFile(statusFolder + "/lost." + std::to_string(lostRank));
+}
+
+RankWatch::RankWatch(std::string statusFolder)
+    : folder(std::move(statusFolder)), epollFd(epoll_create1(EPOLL_CLOEXEC)),
+      inotifyFd(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+  inotify_add_watch(inotifyFd, folder.c_str(), IN_CREATE);
+  watchForInput(epollFd, inotifyFd, kFolder);
+}
+
+RankWatch::~RankWatch() {
+  for (const auto &[rank, pidFd] : known)
+    if (pidFd >= 0)
+      close(pidFd);
+  close(inotifyFd);
+  close(epollFd);
+}
+
+void RankWatch::noteEnd(int rank) {
+  if (!first)
+    first = rank;
+  int &pidFd = known[rank];
+  if (pidFd >= 0)
+    close(pidFd);
+  pidFd = -1;
+}
+
+void RankWatch::watch(int rank, int pid) {
+  const auto [entry, isNew] = known.emplace(rank, -1);
+  if (!isNew)
+    return;
+  entry->second = int(syscall(SYS_pidfd_open, pid, 0));
+  if (entry->second >= 0)
+    watchForInput(epollFd, entry->second, rank);
+  else
+    noteEnd(rank);
+}
+
+void RankWatch::findNewRanks() {
+  char events[4096];
+  while (read(inotifyFd, events, sizeof events) > 0)
+    ;
+  std::error_code problem;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(folder, problem)) {
+    int rank = 0, pid = 0;
+    const std::string name = entry.path().filename();
+    if (std::sscanf(name.c_str(), "alive.%d.%d", &rank, &pid) == 2)
+      watch(rank, pid);
+    else if (!lost && std::sscanf(name.c_str(), "lost.%d", &rank) == 1)
+      lost = rank;
+  }
+}
+
+bool RankWatch::signalAll(int signal) {
+  findNewRanks();
+  bool any = false;
+  for (const auto &[rank, pidFd] : known)
+    any |= pidFd >= 0 &&
+           syscall(SYS_pidfd_send_signal, pidFd, signal, nullptr, 0) == 0;
+  return any;
+}
+
+void RankWatch::look() {
+  epoll_event events[64];
+  const int count = epoll_wait(epollFd, events, 64, 0);
+  for (int i = 0; i < count; ++i)
+    if (events[i].data.fd == kFolder)
+      findNewRanks();
+    else
+      noteEnd(events[i].data.fd);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,163 @@
+//===- RankTeam.cpp - all ranks of a bundle, told what to do --------------===//
+
+#include "runtime/launch/thread/RankTeam.h"
+
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/report/FlightFile.h"
+#include "runtime/launch/thread/RankImage.h"
+#include "runtime/launch/thread/RunThreads.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace pcc::runtime {
+
+Status RankTeam::start(const std::string &bundle, RunOptions given) {
+  const int worldSize = countRanks(bundle);
+  if (worldSize == 0)
+    return Status::error(DamagedBundle,
+                         bundle + " is not a bundle: it has no rank-000");
+  if (Status status = checkComplete(bundle); status.failed())
+    return status;
+  options = std::move(given);
+  options.bundle = bundle;
+  options.localRanks = worldSize;
+  options.isGivenUp = [this] { return isGivenUp.load(); };
+  if (Status status = loadImages(bundle, worldSize, images); status.failed())
+    return status;
+  keeper = std::thread([this] {
+    Status status = runThreads(
+        size(), [&](World &world) { return serve(world); },
+        flightFileOf(options));
+    const std::lock_guard lock(mutex);
+    isOver = true;
+    result = std::move(status);
+    changed.notify_all();
+  });
+  return Status::success();
+}
+
+void RankTeam::end() {
+  {
+    const std::lock_guard lock(mutex);
+    isEnding = true;
+    changed.notify_all();
+  }
+  if (keeper.joinable())
+    keeper.join();
+}
+
+/// The life of a rank.
+Status RankTeam::serve(World &world) {
+  {
+    const std::lock_guard lock(mutex);
+    worlds.push_back(&world);
+  }
+  const ProgramImage &image = *images[size_t(world.rank())];
+  std::unique_ptr<Device> device;
+  Status status = openDevice(image, world.rank(), device);
+  if (status.failed())
+    return leave(world, status);
+  const auto rank = createRank(image, options, world, *device);
+  for (uint64_t round = 0; awaitTask(round, status); ++round) {
+    status = (*task)(*rank);
+    if (status.failed())
+      break;
+    endTask();
+  }
+  return leave(world, std::move(status));
+}
+
+Status RankTeam::openDevice(const ProgramImage &image, int rank,
+                            std::unique_ptr<Device> &device) const {
+  CudaContext *gpu = nullptr;
+  if (image.gpu && size() > 1)
+    return Status::error(Unsupported, "ranks on GPUs are processes",
+                         {"use --comm nccl"});
+  if (image.gpu)
+    return createCudaDevice(rank, options.bundle, device, gpu);
+  device = createCpuDevice(threadsPerRank(options, size()));
+  return Status::success();
+}
+
+Status RankTeam::leave(World &world, Status status) {
+  const std::lock_guard lock(mutex);
+  std::erase(worlds, &world);
+  isEnding |= status.failed();
+  changed.notify_all();
+  return status;
+}
+
+/// Waits for the task that follows `round` others; false if there will be none.
+bool RankTeam::awaitTask(uint64_t round, Status &ended) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return isEnding || rounds > round; });
+  if (isEnding)
+    ended = aborted;
+  return !isEnding;
+}
+
+void RankTeam::endTask() {
+  const std::lock_guard lock(mutex);
+  if (--numBusy == 0)
+    changed.notify_all();
+}
+
+/// Why there are no ranks any more.
+Status RankTeam::reason() const {
+  if (aborted.failed())
+    return aborted;
+  return result.failed()
+             ? result
+             : Status::error(PeerLost, "the ranks have ended before this call");
+}
+
+Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
+  std::unique_lock lock(mutex);
+  if (isOver || isEnding)
+    return reason();
+  task = &next;
+  numBusy = size();
+  ++rounds;
+  changed.notify_all();
+  const auto isDone = [&] { return isOver || numBusy == 0; };
+  while (!changed.wait_for(lock, std::chrono::milliseconds(100), isDone)) {
+    lock.unlock();
+    if (onWait)
+      onWait();
+    lock.lock();
+  }
+  return numBusy == 0 ? Status::success() : reason();
+}
+
+Status RankTeam::callApart(const Task &next) {
+  std::mutex ofErrors;
+  int first = size();
+  Status error;
+  Status status = call([&](Rank &rank) {
+    Status mine = next(rank);
+    const std::lock_guard lock(ofErrors);
+    if (mine.failed() && rank.index() < first) {
+      first = rank.index();
+      error = std::move(mine);
+    }
+    return Status::success();
+  });
+  return status.failed() ? status : error;
+}
+
+void RankTeam::abort(const Status &why) {
+  const std::lock_guard lock(mutex);
+  if (aborted.ok())
+    aborted = why;
+  isEnding = true;
+  isGivenUp = true;
+  // One tells all.
+  if (!worlds.empty())
+    worlds.front()->abort(why.message(), why.code());
+  changed.notify_all();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,81 @@
+//===- RunThreads.cpp - all ranks in this process -------------------------===//
+
+#include "runtime/launch/thread/RunThreads.h"
+
+#include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/comm/flight/FlightStory.h"
+#include "runtime/comm/thread/ThreadWorld.h"
+#include "runtime/launch/report/FlightFile.h"
+
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace pcc::runtime {
+
+namespace {
+
+/// The first error of a job, told to all of its ranks.
+class FirstError {
+public:
+  void tell(World &world, const Status &status) {
+    {
+      std::lock_guard lock(mutex);
+      if (first.failed())
+        return;
+      first = status;
+      clues = {.waiter = world.rank(), .time = FlightRecorder::now()};
+    }
+    world.abort(status.message(), status.code());
+  }
+  const Status &get() const { return first; }
+  const LossClues &found() const { return clues; }
+
+private:
+  std::mutex mutex;
+  Status first;
+  LossClues clues;
+};
+
+} // namespace
+
+static std::vector<FlightLog>
+logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
+  std::vector<FlightLog> logs;
+  for (const auto &world : worlds)
+    logs.push_back(world->recorder().log());
+  return logs;
+}
+
+Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
+                  const std::string &flightFile) {
+  const auto worlds = createThreadWorlds(worldSize);
+  FirstError error;
+  std::vector<std::thread> threads;
+  auto runRank = [&](World &world) {
+    if (Status status = rankMain(world); status.failed())
+      error.tell(world, status);
+  };
+  for (const auto &world : worlds) {
+    try {
+      threads.emplace_back(runRank, std::ref(*world));
+    } catch (const std::system_error &problem) {
+      error.tell(*world,
+                 Status::error(NoDevice, "cannot start a thread for rank " +
+                                             std::to_string(world->rank()) +
+                                             ": " + problem.code().message()));
+      break;
+    }
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  Status status = error.get();
+  if (status.code() == PeerLost) {
+    const std::vector<FlightLog> flights = logsOf(worlds);
+    status = explainLoss(status, flights, error.found());
+    keepFlights(flights, flightFile, status);
+  }
+  return status;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,39 @@
+//===- ElementDispatch.cpp - converting elements --------------------------===//
+
+#include "runtime/tensor/ElementDispatch.h"
+
+#include <cstring>
+
+namespace pcc::runtime {
+
+template <typename From, typename To>
+static void convert(const void *source, int64_t count, bool toBool,
+                    void *target) {
+  const char *bytes = static_cast<const char *>(source);
+  To *out = static_cast<To *>(target);
+  for (int64_t i = 0; i < count; ++i) {
+    From stored;
+    std::memcpy(&stored, bytes + i * sizeof(From), sizeof(From));
+    const auto value = static_cast<Computed<From>>(stored);
+    if (toBool)
+      out[i] = static_cast<To>(static_cast<Computed<To>>(value != 0));
+    else
+      out[i] = static_cast<To>(static_cast<Computed<To>>(value));
+  }
+}
+
+void convertElements(ElementType from, const void *source, int64_t count,
+                     ElementType to, void *target) {
+  if (from == to) {
+    std::memcpy(target, source, size_t(count) * sizeOf(from));
+    return;
+  }
+  dispatch(from, [&](auto stored) {
+    dispatch(to, [&](auto wanted) {
+      convert<decltype(stored), decltype(wanted)>(
+          source, count, to == ElementType::Bool, target);
+    });
+  });
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,58 @@
+//===- ElementDispatch.h - from an ElementType to the C++ type ------------===//
+
+#ifndef PCC_RUNTIME_TENSOR_ELEMENTDISPATCH_H
+#define PCC_RUNTIME_TENSOR_ELEMENTDISPATCH_H
+
+#include "runtime/tensor/ElementType.h"
+#include "runtime/tensor/FloatConversion.h"
+
+#include <type_traits>
+
+namespace pcc::runtime {
+
+/// What elements of type T are computed in: f32 for the half precisions.
+template <typename T>
+using Computed = std::conditional_t<
+    std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
+
+/// Calls `visit(T())` with the storage type of `type`; bool is uint8_t.
+template <typename Visitor>
+decltype(auto) dispatch(ElementType type, Visitor &&visit) {
+  switch (type) {
+  case ElementType::F32:
+    return visit(float());
+  case ElementType::F64:
+    return visit(double());
+  case ElementType::F16:
+    return visit(Float16());
+  case ElementType::BF16:
+    return visit(BFloat16());
+  case ElementType::I8:
+    return visit(int8_t());
+  case ElementType::I16:
+    return visit(int16_t());
+  case ElementType::I32:
+    return visit(int32_t());
+  case ElementType::I64:
+    return visit(int64_t());
+  case ElementType::U16:
+    return visit(uint16_t());
+  case ElementType::U32:
+    return visit(uint32_t());
+  case ElementType::U64:
+    return visit(uint64_t());
+  case ElementType::U8:
+  case ElementType::Bool:
+    break;
+  }
+  return visit(uint8_t());
+}
+
+/// Converts `count` elements; the source may lie at any address. Integers
+/// become bool by "is not zero".
+void convertElements(ElementType from, const void *source, int64_t count,
+                     ElementType to, void *target);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_TENSOR_ELEMENTDISPATCH_H

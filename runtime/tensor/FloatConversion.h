@@ -1,0 +1,38 @@
+//===- FloatConversion.h - half precision to and from float ---------------===//
+
+#ifndef PCC_RUNTIME_TENSOR_FLOATCONVERSION_H
+#define PCC_RUNTIME_TENSOR_FLOATCONVERSION_H
+
+#include <bit>
+#include <cstdint>
+
+namespace pcc::runtime {
+
+/// Storage of a bf16 element.
+struct BFloat16 {
+  uint16_t bits;
+  BFloat16() = default;
+  /// Rounds to nearest even; NaN stays NaN.
+  explicit BFloat16(float value) {
+    const uint32_t wide = std::bit_cast<uint32_t>(value);
+    if ((wide & 0x7fffffff) > 0x7f800000)
+      bits = uint16_t(wide >> 16 | 0x40);
+    else
+      bits = uint16_t((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
+  }
+  explicit operator float() const {
+    return std::bit_cast<float>(uint32_t(bits) << 16);
+  }
+};
+
+/// Storage of an f16 element, converted by the compiler's own type.
+struct Float16 {
+  _Float16 value;
+  Float16() = default;
+  explicit Float16(float wide) : value(static_cast<_Float16>(wide)) {}
+  explicit operator float() const { return static_cast<float>(value); }
+};
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_TENSOR_FLOATCONVERSION_H

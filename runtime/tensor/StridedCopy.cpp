@@ -1,0 +1,111 @@
+//===- StridedCopy.cpp - nested loops that copy elements ------------------===//
+
+#include "runtime/tensor/StridedCopy.h"
+
+#include <cstring>
+
+namespace pcc::runtime {
+
+int64_t numElements(const StridedCopy &copy) {
+  int64_t product = 1;
+  for (const CopyLoop &loop : copy.loops)
+    product *= loop.extent;
+  return product;
+}
+
+void simplify(StridedCopy &copy) {
+  std::vector<CopyLoop> merged;
+  for (const CopyLoop &loop : copy.loops) {
+    if (loop.extent == 1)
+      continue;
+    if (!merged.empty()) {
+      CopyLoop &outer = merged.back();
+      if (outer.sourceStride == loop.extent * loop.sourceStride &&
+          outer.targetStride == loop.extent * loop.targetStride) {
+        outer = {outer.extent * loop.extent, loop.sourceStride,
+                 loop.targetStride};
+        continue;
+      }
+    }
+    merged.push_back(loop);
+  }
+  copy.loops = std::move(merged);
+}
+
+static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
+  int64_t expected = 1;
+  for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
+    if (loop->extent != 1 && (*loop).*stride != expected)
+      return false;
+    expected *= loop->extent;
+  }
+  return true;
+}
+
+bool isDenseSource(const StridedCopy &copy) {
+  return isDense(copy, &CopyLoop::sourceStride);
+}
+bool isDenseTarget(const StridedCopy &copy) {
+  return isDense(copy, &CopyLoop::targetStride);
+}
+
+template <typename Element>
+static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
+                     const Element *source, Element *target) {
+  const CopyLoop &loop = loops.front();
+  if (loops.size() == 1 && loop.sourceStride == 1 && loop.targetStride == 1) {
+    std::memcpy(target, source, size_t(extent) * sizeof(Element));
+    return;
+  }
+  if (loops.size() == 1) {
+    for (int64_t i = 0; i < extent; ++i)
+      std::memcpy(target + i * loop.targetStride,
+                  source + i * loop.sourceStride, sizeof(Element));
+    return;
+  }
+  for (int64_t i = 0; i < extent; ++i)
+    runLoops(loops.subspan(1), loops[1].extent, source + i * loop.sourceStride,
+             target + i * loop.targetStride);
+}
+
+namespace {
+/// Without alignment, as elements of mapped files may lie anywhere.
+template <size_t N> struct Bytes {
+  unsigned char value[N];
+};
+} // namespace
+
+template <size_t N>
+static void runSized(const StridedCopy &copy, int64_t begin, int64_t end,
+                     const void *source, void *target) {
+  const auto *from = static_cast<const Bytes<N> *>(source) + copy.sourceOffset;
+  auto *to = static_cast<Bytes<N> *>(target) + copy.targetOffset;
+  if (copy.loops.empty()) {
+    *to = *from;
+    return;
+  }
+  const CopyLoop &outer = copy.loops.front();
+  runLoops<Bytes<N>>(copy.loops, end - begin, from + begin * outer.sourceStride,
+                     to + begin * outer.targetStride);
+}
+
+void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
+                 const void *source, void *target, size_t elementSize) {
+  switch (elementSize) {
+  case 1:
+    return runSized<1>(copy, begin, end, source, target);
+  case 2:
+    return runSized<2>(copy, begin, end, source, target);
+  case 4:
+    return runSized<4>(copy, begin, end, source, target);
+  default:
+    return runSized<8>(copy, begin, end, source, target);
+  }
+}
+
+void runCopy(const StridedCopy &copy, const void *source, void *target,
+             size_t elementSize) {
+  runCopyPart(copy, 0, outerExtent(copy), source, target, elementSize);
+}
+
+} // namespace pcc::runtime

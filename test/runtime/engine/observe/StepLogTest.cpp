@@ -1,0 +1,114 @@
+//===- StepLogTest.cpp - what is counted and timed of a step --------------===//
+
+#include "runtime/engine/observe/StepLog.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/Simulate.h"
+
+#include <gtest/gtest.h>
+
+using namespace pcc;
+using namespace pcc::runtime;
+
+namespace {
+program::ActionKind kindOf(plan::ActionKind kind) {
+  switch (kind) {
+  case plan::ActionKind::Backward:
+    return program::ActionKind::Backward;
+  case plan::ActionKind::InputGradient:
+    return program::ActionKind::InputGradient;
+  case plan::ActionKind::WeightGradient:
+    return program::ActionKind::WeightGradient;
+  default:
+    return program::ActionKind::Forward;
+  }
+}
+
+/// The program of a position, without instructions.
+program::ProgramT programOf(const plan::ActionTable &table, int position) {
+  program::ProgramT program;
+  program.stage_positions.assign(table.positionOfStage.begin(),
+                                 table.positionOfStage.end());
+  for (const plan::Action &action : table.positions[size_t(position)]) {
+    auto &made =
+        program.actions.emplace_back(std::make_unique<program::ActionT>());
+    made->kind = kindOf(action.kind);
+    made->stage = action.stage;
+    made->microbatch = action.microbatch;
+  }
+  return program;
+}
+
+void runStep(const program::ProgramT &program, StepLog &log) {
+  log.beginStep();
+  for (size_t i = 0; i < program.actions.size(); ++i) {
+    log.beginAction(i);
+    log.endAction(i);
+  }
+}
+
+constexpr plan::ScheduleKind kinds[] = {
+    plan::ScheduleKind::ForwardOnly, plan::ScheduleKind::Naive,
+    plan::ScheduleKind::GPipe,       plan::ScheduleKind::OneFOneB,
+    plan::ScheduleKind::Interleaved, plan::ScheduleKind::ZbH1,
+    plan::ScheduleKind::ZbV};
+
+/// What all positions have counted in two steps.
+std::vector<int> countedLive(const plan::ActionTable &table) {
+  std::vector<int> all(size_t(table.numStages), 0);
+  for (int position = 0; position < table.numPositions(); ++position) {
+    const program::ProgramT program = programOf(table, position);
+    StepLog log(program, /*keepsTimes=*/false);
+    runStep(program, log);
+    runStep(program, log);
+    for (size_t stage = 0; stage < all.size(); ++stage)
+      all[stage] += log.peakLive()[stage];
+    EXPECT_TRUE(log.eventsOfLastStep().empty()) << "nobody asked";
+  }
+  return all;
+}
+} // namespace
+
+TEST(StepLog, CountsWhatThePlanSays) {
+  for (plan::ScheduleKind kind : kinds)
+    for (int p : {1, 2, 3, 4, 8})
+      for (int m : {1, 2, 5, 8, 16}) {
+        const plan::ActionTable table =
+            plan::makeSchedule({kind, p, plan::defaultVirtualStages(kind), m})
+                .table;
+        EXPECT_EQ(countedLive(table), plan::peakLiveOfStages(table))
+            << nameOf(kind) << " p=" << p << " m=" << m;
+      }
+}
+
+/// min(p - s, m) microbatches on stage s.
+TEST(StepLog, LiveActivationsOf1F1B) {
+  for (int p : {1, 2, 4, 7})
+    for (int m : {1, 3, 8}) {
+      std::vector<int> expected;
+      for (int stage = 0; stage < p; ++stage)
+        expected.push_back(std::min(p - stage, m));
+      EXPECT_EQ(countedLive(
+                    plan::makeSchedule({plan::ScheduleKind::OneFOneB, p, 1, m})
+                        .table),
+                expected);
+    }
+}
+
+TEST(StepLog, KeepsTheLastStep) {
+  const program::ProgramT program = programOf(
+      plan::makeSchedule({plan::ScheduleKind::OneFOneB, 1, 1, 2}).table, 0);
+  StepLog log(program, /*keepsTimes=*/true);
+  const double before = StepLog::clock();
+  runStep(program, log);
+  const StepLog::Event *memory = log.eventsOfLastStep().data();
+  runStep(program, log);
+  ASSERT_EQ(log.eventsOfLastStep().size(), 4u);
+  EXPECT_EQ(log.eventsOfLastStep().data(), memory) << "nothing is allocated";
+  double last = before;
+  for (const StepLog::Event &event : log.eventsOfLastStep()) {
+    EXPECT_EQ(event.instruction, StepLog::wholeAction);
+    EXPECT_GE(event.start, last);
+    EXPECT_GE(event.end, event.start);
+    last = event.end;
+  }
+}

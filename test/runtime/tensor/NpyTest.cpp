@@ -1,0 +1,82 @@
+//===- NpyTest.cpp --------------------------------------------------------===//
+
+#include "runtime/tensor/Npy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace pcc::runtime;
+
+namespace {
+class Npy : public testing::Test {
+protected:
+  std::string path = testing::TempDir() + "npy-" + std::to_string(getpid());
+  ~Npy() override { std::filesystem::remove(path); }
+
+  void write(const std::string &bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  Status open() {
+    NpyFile file;
+    return NpyFile::open(path, file);
+  }
+};
+} // namespace
+
+TEST_F(Npy, RoundTrips) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  std::string bytes = npyHeader(ElementType::F32, {2, 3});
+  EXPECT_EQ(bytes.size() % 64, 0u);
+  bytes.append(reinterpret_cast<const char *>(values.data()), 24);
+  write(bytes);
+  NpyFile file;
+  ASSERT_TRUE(NpyFile::open(path, file).ok());
+  EXPECT_EQ(file.type(), ElementType::F32);
+  EXPECT_EQ(file.shape(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(std::memcmp(file.data(), values.data(), 24), 0);
+}
+
+TEST_F(Npy, HeadersOfScalarsAndVectorsAreTuples) {
+  EXPECT_NE(npyHeader(ElementType::I64, {}).find("'shape': ()"),
+            std::string::npos);
+  EXPECT_NE(npyHeader(ElementType::I64, {5}).find("'shape': (5,)"),
+            std::string::npos);
+}
+
+TEST_F(Npy, MissingFileIsAMissingInput) {
+  const Status status = open();
+  EXPECT_EQ(status.code(), BadInput);
+  EXPECT_EQ(status.message(), "there is no file \"" + path + "\"");
+}
+
+TEST_F(Npy, RefusesFortranOrder) {
+  std::string bytes = npyHeader(ElementType::F32, {2});
+  bytes.replace(bytes.find("False"), 5, "True ");
+  write(bytes + std::string(8, '\0'));
+  EXPECT_NE(open().message().find("Fortran order"), std::string::npos);
+}
+
+TEST_F(Npy, RefusesTruncatedData) {
+  write(npyHeader(ElementType::F32, {2, 3}) + std::string(23, '\0'));
+  EXPECT_EQ(open().code(), BadInput);
+}
+
+TEST_F(Npy, RefusesHugeShapes) {
+  std::string bytes = npyHeader(ElementType::F32, {2});
+  const size_t at = bytes.find("(2,)");
+  bytes.replace(at, 24, "(9999999999,9999999999) ");
+  write(bytes);
+  EXPECT_EQ(open().code(), BadInput);
+}
+
+TEST_F(Npy, SurvivesEveryTruncationOfItsHeader) {
+  const std::string bytes = npyHeader(ElementType::F64, {3, 4});
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    write(bytes.substr(0, size));
+    EXPECT_EQ(open().code(), BadInput);
+  }
+}
