@@ -1,11 +1,11 @@
 //===- Explain.cpp - why a plan communicates what it does -----------------===//
 
 #include "dialects/dist/DistDialect.h"
-#include "passes/Compilation.h"
 #include "passes/Compile.h"
-#include "passes/Record.h"
-#include "passes/ScheduleTable.h"
+#include "passes/driver/Compilation.h"
+#include "passes/driver/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
+#include "passes/options/Record.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace pcc;

@@ -4,10 +4,10 @@
 #include "dialects/rank/RankDialect.h"
 #include "passes/2-prepare/training/Precision.h"
 #include "passes/2-prepare/training/Training.h"
-#include "passes/Compilation.h"
 #include "passes/Compile.h"
-#include "passes/Record.h"
-#include "passes/ScheduleTable.h"
+#include "passes/driver/Compilation.h"
+#include "passes/driver/ScheduleTable.h"
+#include "passes/options/Record.h"
 
 using namespace pcc;
 using interpret::Verification;

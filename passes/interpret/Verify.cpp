@@ -1,10 +1,10 @@
 //===- Verify.cpp - all ranks against the unpartitioned model -------------===//
 
 #include "passes/interpret/Verify.h"
-#include "passes/interpret/FirstDifference.h"
-#include "passes/interpret/Npy.h"
 #include "passes/interpret/VerifyTraining.h"
-#include "passes/interpret/WholeRun.h"
+#include "passes/interpret/compare/FirstDifference.h"
+#include "passes/interpret/elements/Npy.h"
+#include "passes/interpret/simulate/WholeRun.h"
 #include "runtime/tensor/OutputNames.h"
 
 using namespace mlir;

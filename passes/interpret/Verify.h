@@ -4,8 +4,8 @@
 #define PCC_PASSES_INTERPRET_VERIFY_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/interpret/PipelineRun.h"
-#include "passes/interpret/VerifyReport.h"
+#include "passes/interpret/compare/VerifyReport.h"
+#include "passes/interpret/simulate/PipelineRun.h"
 
 namespace pcc::interpret {
 

@@ -2,7 +2,7 @@
 
 #include "passes/interpret/VerifyTraining.h"
 #include "dialects/graph/StepParts.h"
-#include "passes/interpret/WholeRun.h"
+#include "passes/interpret/simulate/WholeRun.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_INTERPRET_VERIFYTRAINING_H
 #define PCC_PASSES_INTERPRET_VERIFYTRAINING_H
 
-#include "passes/interpret/PipelineRun.h"
-#include "passes/interpret/VerifyReport.h"
+#include "passes/interpret/compare/VerifyReport.h"
+#include "passes/interpret/simulate/PipelineRun.h"
 
 namespace pcc::interpret {
 

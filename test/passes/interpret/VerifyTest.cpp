@@ -1,8 +1,8 @@
 //===- VerifyTest.cpp - all ranks against the unpartitioned model ---------===//
 
 #include "passes/interpret/Verify.h"
-#include "passes/interpret/Npy.h"
-#include "passes/interpret/WholeRun.h"
+#include "passes/interpret/elements/Npy.h"
+#include "passes/interpret/simulate/WholeRun.h"
 #include "test/passes/interpret/Parsed.h"
 
 #include <filesystem>

@@ -20,9 +20,9 @@
 #include "dialects/dist/Runs.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Compilation.h"
-#include "passes/Record.h"
+#include "passes/driver/Compilation.h"
 #include "passes/interpret/Verify.h"
+#include "passes/options/Record.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -1,6 +1,6 @@
 //===- ShardTest.cpp - which elements a rank holds ------------------------===//
 
-#include "passes/interpret/Shard.h"
+#include "passes/interpret/simulate/Shard.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

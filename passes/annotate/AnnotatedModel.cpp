@@ -1,0 +1,214 @@
+//===- AnnotatedModel.cpp - a model with what was decided about it --------===//
+
+#include "passes/annotate/AnnotatedModel.h"
+#include "dialects/dist/ShardingText.h"
+#include "passes/1-import/Import.h"
+#include "passes/1-import/build/Locations.h"
+#include "passes/1-import/devices/DevicePlan.h"
+#include "passes/1-import/onnx/ExternalData.h"
+#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/write/Annotate.h"
+#include "passes/annotate/DecidedShardings.h"
+#include "runtime/base/UnfinishedFolder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace pcc;
+namespace fs = std::filesystem;
+
+namespace {
+/// Says in ONNX's terms what was decided about each node of a model.
+class ModelAnnotation {
+public:
+  ModelAnnotation(const onnx::Model &model, ModuleOp module);
+
+  onnx::Annotation annotation;
+  unsigned numUnsaid() const { return decided.numUnsaid(); }
+
+private:
+  void addNode(const onnx::Node &node, uint32_t position);
+  void addSpec(std::string_view tensor, const DecidedShardings::Place &place,
+               onnx::NodeDeviceConfiguration &own) const;
+  void addTexts(const DecidedShardings::ByName &shardings,
+                std::map<std::string, std::string, std::less<>> &texts) const;
+
+  DecidedShardings decided;
+  dist::Mesh mesh;
+  int64_t numStages = 1, numPositions = 1;
+  std::set<std::string_view> initializers;
+};
+} // namespace
+
+static int64_t numberOf(ModuleOp module, StringRef name) {
+  auto number = module->getAttrOfType<IntegerAttr>(name);
+  return number ? number.getInt() : 1;
+}
+
+ModelAnnotation::ModelAnnotation(const onnx::Model &model, ModuleOp module)
+    : decided(module), mesh(dist::meshOf(module).spatial()) {
+  std::erase_if(mesh.axes,
+                [](const dist::Axis &axis) { return axis.size == 1; });
+  numStages = numberOf(module, "pipe.stages");
+  numPositions = numStages / numberOf(module, "pipe.virtual_stages");
+  for (const onnx::Tensor &tensor : model.graph.initializers)
+    initializers.insert(tensor.name);
+  annotation.configuration.name = writtenConfiguration;
+  annotation.configuration.numDevices =
+      static_cast<int32_t>(numPositions * mesh.size());
+  annotation.metadata[std::string(ingest::configurationKey)] =
+      writtenConfiguration;
+  annotation.metadata[std::string(ingest::meshKey)] =
+      mesh.size() == 1 ? "tp=1" : ingest::textOf(mesh);
+  annotation.valueKey = ingest::shardingKey;
+  addTexts(decided.inputs(), annotation.inputs);
+  addTexts(decided.outputs(), annotation.outputs);
+  addTexts(decided.weights(), annotation.initializers);
+  for (uint32_t i = 0; i < model.graph.nodes.size(); ++i)
+    addNode(model.graph.nodes[i], i);
+}
+
+void ModelAnnotation::addTexts(
+    const DecidedShardings::ByName &shardings,
+    std::map<std::string, std::string, std::less<>> &texts) const {
+  for (const auto &[name, sharding] : shardings)
+    texts[name] = dist::toBriefString(sharding, mesh);
+}
+
+void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
+  onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
+  const std::string name = ingest::nameInLocations(node);
+  auto isNew = [&](std::string_view tensor) {
+    return !tensor.empty() &&
+           std::none_of(own.shardingSpecs.begin(), own.shardingSpecs.end(),
+                        [&](const onnx::ShardingSpec &spec) {
+                          return spec.tensorName == tensor;
+                        });
+  };
+  for (std::string_view input : node.inputs)
+    if (const auto *place = decided.ofUse(name, std::string(input));
+        place && isNew(input) && !dist::isPartial(place->sharding))
+      addSpec(input, *place, own);
+  for (std::string_view output : node.outputs)
+    if (const auto *place = decided.ofValue(std::string(output));
+        place && isNew(output))
+      addSpec(output, *place, own);
+  if (numStages > 1)
+    if (auto stage = decided.stageOf(name))
+      own.pipelineStage = static_cast<int32_t>(*stage);
+  if (own.pipelineStage || !own.shardingSpecs.empty())
+    annotation.nodes[position] = std::move(own);
+}
+
+void ModelAnnotation::addSpec(std::string_view tensor,
+                              const DecidedShardings::Place &place,
+                              onnx::NodeDeviceConfiguration &own) const {
+  onnx::ShardingSpec spec;
+  spec.tensorName = tensor;
+  std::vector<dist::SubAxes> axes;
+  for (size_t i = 0; i < place.sharding.rank(); ++i) {
+    const dist::DimSharding &dim = place.sharding.dims[i];
+    if (dim.isWhole())
+      continue;
+    onnx::ShardedDim &target = spec.shardedDims.emplace_back();
+    target.axis = static_cast<int64_t>(i);
+    // The size of a dim that is one factor may be bound anew.
+    const bool isSized = dim.factors.size() > 1 || initializers.count(tensor);
+    for (const dist::Factor &factor : dim.factors) {
+      target.simpleShardings.push_back(
+          {isSized ? std::optional(factor.size) : std::nullopt,
+           {},
+           factor.numParts()});
+      axes.push_back(factor.axes);
+    }
+  }
+  const int64_t position = place.stage % numPositions;
+  ingest::setDevices(axes, mesh, position * mesh.size(), spec);
+  own.shardingSpecs.push_back(std::move(spec));
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+static Outcome cannotWrite(const fs::path &path, const std::string &why) {
+  return {7, "cannot write '" + path.string() + "': " + why, {}};
+}
+
+/// Locations of external data are relative to the file that has them, and never
+/// lead upwards.
+static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
+                          const fs::path &path, std::string &prefix) {
+  const bool hasNested = onnx::hasNestedExternalData(model);
+  const bool hasOwn = std::any_of(
+      model.graph.initializers.begin(), model.graph.initializers.end(),
+      [](const auto &tensor) { return tensor.external.has_value(); });
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(
+      path.has_parent_path() ? path.parent_path() : fs::path("."), error);
+  const fs::path way = root.lexically_relative(folder);
+  if ((!hasNested && !hasOwn) || way == ".")
+    return {};
+  if (hasNested || way.empty() || *way.begin() == "..")
+    return {6,
+            "cannot write the annotated model to '" + path.string() +
+                "': its weights lie in '" + root.string() +
+                "', and a model only refers to files below its own folder",
+            {"write it to '" + (root / path.filename()).string() + "'"}};
+  prefix = way.string() + "/";
+  return {};
+}
+
+/// The file has its name once it is whole.
+static Outcome writeFile(const onnx::Model &model,
+                         const onnx::Annotation &annotation,
+                         const fs::path &path) {
+  fs::path unfinished = path;
+  unfinished += ".part-" + std::to_string(getpid());
+  runtime::UnfinishedFolder guard;
+  std::ofstream file(unfinished, std::ios::binary);
+  if (!file)
+    return cannotWrite(path, std::strerror(errno));
+  guard.take(unfinished.string());
+  onnx::writeAnnotated(model, annotation, file);
+  file.close();
+  if (!file)
+    return cannotWrite(path, std::strerror(errno));
+  std::error_code error;
+  fs::rename(unfinished, path, error);
+  if (error)
+    return cannotWrite(path, error.message());
+  guard.keep();
+  return {};
+}
+
+Outcome pcc::writeAnnotatedModel(ModuleOp module, const std::string &path,
+                                 const Listener &listener) {
+  auto file = module->getAttrOfType<StringAttr>(modelAttrName);
+  auto root = module->getAttrOfType<StringAttr>(rootAttrName);
+  if (!file || !root)
+    return {6,
+            "cannot write an annotated model: this one was not made of an "
+            ".onnx file",
+            {}};
+  auto model =
+      onnx::readModelAsWritten((root.getValue() + "/" + file.getValue()).str());
+  if (!model)
+    return {model.error().exitCode, model.error().message, model.error().notes};
+  ModelAnnotation all(*model, module);
+  if (Outcome outcome =
+          findPrefix(*model, root.str(), path, all.annotation.locationPrefix);
+      !outcome.ok())
+    return outcome;
+  if (all.numUnsaid() > 0)
+    listener.onNote(std::to_string(all.numUnsaid()) +
+                    " values carry no annotation: partial sums that are read "
+                    "as they are, and weights that lie otherwise on another "
+                    "stage, cannot be said");
+  return writeFile(*model, all.annotation, path);
+}

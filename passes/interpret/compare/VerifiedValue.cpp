@@ -1,0 +1,46 @@
+//===- VerifiedValue.cpp - one value and how well the ranks do on it ------===//
+
+#include "passes/interpret/compare/VerifiedValue.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::Numerics;
+
+double interpret::toleranceOf(Type elementType, Numerics numerics) {
+  if (numerics == Numerics::Exact || elementType.isF64())
+    return 1e-12;
+  if (elementType.isF16() || elementType.isBF16())
+    return elementType.isF16() ? 1e-2 : 5e-2;
+  return 1e-4;
+}
+
+double interpret::toleranceOf(Value value, Numerics numerics) {
+  double largest = 0;
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    largest = std::max(
+        largest,
+        toleranceOf(graph::tensorType(reached[i]).getElementType(), numerics));
+    if (Operation *op = reached[i].getDefiningOp())
+      reached.insert(op->operand_begin(), op->operand_end());
+  }
+  return largest;
+}
+
+std::string interpret::describe(const Comparison &comparison) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  const Difference &first = *comparison.firstDifference();
+  stream << "differs at [";
+  llvm::interleaveComma(first.index, stream);
+  stream << "] on rank " << first.rank << ": expected "
+         << llvm::format("%.17g", first.expected) << ", got "
+         << llvm::format("%.17g", first.got) << " (relative error "
+         << llvm::format("%.3g", comparison.maxError()) << ")";
+  return text;
+}

@@ -1,0 +1,95 @@
+//===- VerifyReport.cpp - verify's JSON -----------------------------------===//
+
+#include "passes/interpret/compare/VerifyReport.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace pcc;
+using namespace pcc::interpret;
+namespace json = llvm::json;
+
+static const VerifiedValue *
+firstDifferent(llvm::ArrayRef<VerifiedValue> values) {
+  const VerifiedValue *found = llvm::find_if(
+      values, [](const VerifiedValue &v) { return !v.comparison.isEqual(); });
+  return found == values.end() ? nullptr : found;
+}
+
+const VerifiedValue *Findings::simulatedDifference() const {
+  return firstDifferent(outputs);
+}
+
+const VerifiedValue *Findings::executedDifference() const {
+  return firstDifferent(executed);
+}
+
+/// JSON has no word for NaN and infinities.
+static json::Value number(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+static json::Value toJson(const VerifiedValue *value) {
+  if (!value)
+    return nullptr;
+  const Difference &first = *value->comparison.firstDifference();
+  return json::Object{{"value", value->name},
+                      {"node", value->node},
+                      {"index", json::Array(first.index)},
+                      {"expected", number(first.expected)},
+                      {"got", number(first.got)},
+                      {"rank", first.rank}};
+}
+
+/// The errors of some outputs, and the largest.
+static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
+  double maxError = 0;
+  json::Array list;
+  for (const VerifiedValue &value : values) {
+    double error = value.comparison.maxError();
+    list.push_back(
+        json::Object{{"name", value.name}, {"max_relative_error", error}});
+    maxError = std::max(maxError, error);
+  }
+  return json::Object{{"max_relative_error", maxError},
+                      {"values", std::move(list)}};
+}
+
+static json::Object toJson(const Findings &findings) {
+  const VerifiedValue *simulated = findings.simulatedDifference();
+  const VerifiedValue *executed = findings.executedDifference();
+  if (findings.first)
+    simulated = &*findings.first;
+  json::Object object = errorsOf(findings.outputs);
+  object["equal"] = !simulated && !executed;
+  object["dtype"] =
+      findings.numerics == graph::Numerics::Exact ? "f64" : "model";
+  object["first_difference"] = toJson(simulated ? simulated : executed);
+  if (!findings.executed.empty()) {
+    json::Object run = errorsOf(findings.executed);
+    run["equal"] = !executed;
+    object["run"] = std::move(run);
+  }
+  return object;
+}
+
+runtime::Status interpret::writeReport(const std::string &path,
+                                       const Findings &findings) {
+  if (path.empty())
+    return runtime::Status::success();
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << json::Value(toJson(findings)) << "\n";
+    file.flush();
+    error = file.error();
+    file.clear_error();
+  }
+  return error ? runtime::Status::error(runtime::InputOutput,
+                                        "cannot write '" + path +
+                                            "': " + error.message())
+               : runtime::Status::success();
+}

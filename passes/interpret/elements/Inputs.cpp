@@ -1,0 +1,98 @@
+//===- Inputs.cpp - what a model is run on --------------------------------===//
+
+#include "passes/interpret/elements/Inputs.h"
+#include "dialects/graph/GraphDialect.h"
+#include "passes/interpret/elements/Bytes.h"
+#include "passes/interpret/elements/Npy.h"
+#include "passes/interpret/elements/RandomElements.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace pcc;
+using graph::HostTensor;
+using runtime::Status;
+
+/// The size that bounds `use` as an index, if it is one.
+static std::optional<int64_t> tableOf(OpOperand &use) {
+  Operation *op = use.getOwner();
+  auto size = [](Value table, int64_t dim) {
+    return graph::tensorType(table).getDimSize(dim);
+  };
+  if (use.getOperandNumber() != 1)
+    return {};
+  if (auto gather = dyn_cast<graph::GatherOp>(op))
+    return size(gather.getData(), gather.getDim());
+  if (auto gather = dyn_cast<graph::GatherElementsOp>(op))
+    return size(gather.getData(), gather.getDim());
+  if (auto scatter = dyn_cast<graph::ScatterElementsOp>(op))
+    return size(scatter.getData(), scatter.getDim());
+  if (auto gather = dyn_cast<graph::GatherNdOp>(op))
+    return size(gather.getData(), gather.getBatchDims());
+  return {};
+}
+
+std::optional<int64_t> interpret::tableSize(Value value) {
+  std::optional<int64_t> smallest;
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i)
+    for (OpOperand &use : reached[i].getUses()) {
+      if (auto size = tableOf(use))
+        smallest = std::min(smallest.value_or(*size), *size);
+      else if (isa<graph::CastOp, graph::ReshapeOp, graph::TransposeOp,
+                   graph::BroadcastOp, graph::SliceOp, graph::ConcatOp,
+                   graph::SelectOp>(use.getOwner()))
+        reached.insert(use.getOwner()->getResult(0));
+    }
+  return smallest;
+}
+
+/// The seed of inputs that are not given.
+static constexpr uint64_t inputSeed = 1;
+
+/// A stand-in for one input, indices within their table.
+static Status drawInput(BlockArgument argument, StringRef name,
+                        HostTensor &tensor) {
+  RankedTensorType type = graph::tensorType(argument);
+  auto stored = interpret::fileTypeOf(type.getElementType());
+  if (!stored)
+    return Status::error(runtime::Unsupported,
+                         "no file holds elements of its type");
+  tensor = interpret::randomElements(
+      runtime::randomInput(inputSeed, name.str(), *stored,
+                           interpret::tableSize(argument).value_or(2)),
+      type.getShape());
+  return Status::success();
+}
+
+Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
+                             Inputs &inputs) {
+  llvm::StringMap<std::string> given;
+  for (StringRef file : files) {
+    auto [name, path] = file.split('=');
+    given[name] = path.str();
+  }
+  for (BlockArgument argument : model.getArguments()) {
+    StringRef name = inputName(model, argument.getArgNumber());
+    auto path = given.find(name);
+    HostTensor &tensor = inputs[name];
+    Status status =
+        path == given.end()
+            ? drawInput(argument, name, tensor)
+            : readNpy(path->second, graph::tensorType(argument), tensor);
+    if (status.failed())
+      return Status::error(status.code(),
+                           "input '" + name.str() + "': " + status.message());
+    given.erase(name);
+  }
+  if (given.empty())
+    return Status::success();
+  return Status::error(runtime::BadInput, "the model has no input '" +
+                                              given.begin()->first().str() +
+                                              "'");
+}
+
+StringRef interpret::inputName(func::FuncOp function, unsigned argument) {
+  return function.getArgAttrOfType<StringAttr>(argument, "graph.name")
+      .getValue();
+}

@@ -1,0 +1,341 @@
+//===- Collectives.cpp - collectives between simulated ranks --------------===//
+
+#include "passes/interpret/simulate/Collectives.h"
+#include "dialects/graph/meaning/Arithmetic.h"
+#include "passes/interpret/simulate/Shard.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using dist::CollectiveKind;
+using dist::ReductionKind;
+using graph::HostTensor;
+
+template <typename T> static T combineAs(ReductionKind kind, T a, T b) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return graph::wrappingAdd(a, b);
+  case ReductionKind::Prod:
+    return graph::wrappingMul(a, b);
+  case ReductionKind::Max:
+    return graph::larger(a, b);
+  case ReductionKind::Min:
+    return graph::smaller(a, b);
+  case ReductionKind::And:
+    return a != 0 && b != 0;
+  case ReductionKind::Or:
+    return a != 0 || b != 0;
+  }
+  return a;
+}
+
+double interpret::combine(ReductionKind kind, double a, double b) {
+  return combineAs(kind, a, b);
+}
+int64_t interpret::combine(ReductionKind kind, int64_t a, int64_t b) {
+  return combineAs(kind, a, b);
+}
+
+template <typename T> static T neutral(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::Max:
+    return graph::lowest<T>();
+  case ReductionKind::Min:
+    return graph::highest<T>();
+  case ReductionKind::Prod:
+  case ReductionKind::And:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+/// The parts of `axes` that `others` lack.
+static dist::SubAxes lacking(const dist::SubAxes &axes,
+                             const dist::SubAxes &others) {
+  dist::SubAxes rest = axes;
+  for (const dist::SubAxis &other : others) {
+    dist::SubAxes next;
+    for (const dist::SubAxis &axis : rest)
+      llvm::append_range(next, overlaps(axis, other)
+                                   ? dist::without(axis, other)
+                                   : dist::SubAxes{axis});
+    rest = next;
+  }
+  return rest;
+}
+
+namespace {
+/// Which rows of a collective count, as both ends of each pair of ranks say.
+class RowTable {
+public:
+  RowTable(dist::CollectiveOp op, const Ranks &ranks, ArrayRef<RowMasks> masks)
+      : ranks(ranks), masks(masks) {
+    if (masks.empty())
+      return;
+    const bool gathers = op.getKind() == CollectiveKind::AllGather;
+    const auto from = dist::splitAxes(op.getFrom().getSharding()),
+               to = dist::splitAxes(op.getTo().getSharding());
+    group = lacking(gathers ? from : to, gathers ? to : from);
+    llvm::sort(group, [&](const dist::SubAxis &a, const dist::SubAxis &b) {
+      return std::pair(ranks.mesh.indexOf(a.axis), a.pre) <
+             std::pair(ranks.mesh.indexOf(b.axis), b.pre);
+    });
+    const auto first = static_cast<size_t>(
+        cast<RankedTensorType>(op.getRows()[1].getType()).getRank());
+    for (int64_t size : cast<RankedTensorType>(op.getInput().getType())
+                            .getShape()
+                            .drop_front(first))
+      elements *= size;
+  }
+
+  /// Whether masks of `rank` speak of `other`; all do without masks.
+  bool areInOneGroup(int64_t rank, int64_t other) const {
+    return masks.empty() ||
+           llvm::any_of(dist::groupsOf(ranks.mesh.spatial(), group),
+                        [&](const auto &members) {
+                          return llvm::is_contained(members, rank) &&
+                                 llvm::is_contained(members, other);
+                        });
+  }
+
+  /// Whether the row of an element counts that `owner`, on the divided side,
+  /// and `other` have at these positions; noted if they do not agree.
+  bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
+              int64_t otherPlace) {
+    if (masks.empty() || owner == other)
+      return true;
+    const int64_t member =
+        dist::coordinateOf(group, ranks.mesh, ranks.at(other));
+    const bool asked =
+        masks[owner]
+            .divided
+            ->ints[ownerPlace / elements * dist::numParts(group) + member] != 0;
+    const bool wanted = masks[other].whole->ints[otherPlace / elements] != 0;
+    if (asked != wanted)
+      fault = "ranks " + std::to_string(owner) + " and " +
+              std::to_string(other) + " disagree about row " +
+              std::to_string(otherPlace / elements);
+    return wanted;
+  }
+
+  std::string fault; ///< empty where all agree
+
+private:
+  const Ranks &ranks;
+  ArrayRef<RowMasks> masks;
+  dist::SubAxes group;
+  int64_t elements = 1; ///< of a row
+};
+
+/// One collective on all ranks. Elements are matched by their position in the
+/// whole tensor, so that nothing depends on how a step would be carried out.
+class CollectiveRun {
+public:
+  CollectiveRun(dist::CollectiveOp op, const Ranks &ranks,
+                ArrayRef<const HostTensor *> inputs, ArrayRef<RowMasks> masks)
+      : op(op), ranks(ranks), inputs(inputs), rows(op, ranks, masks),
+        from(op.getFrom().getSharding()), to(op.getTo().getSharding()),
+        shape(op.getShape()) {
+    for (int64_t rank = 0; rank < ranks.size(); ++rank) {
+      held.push_back(localIndices(from, shape, ranks.mesh, ranks.at(rank)));
+      wanted.push_back(localIndices(to, shape, ranks.mesh, ranks.at(rank)));
+    }
+  }
+
+  LogicalResult run(std::vector<HostTensor> &results, std::string &error) {
+    bool reduces = op.getKind() == CollectiveKind::AllReduce ||
+                   op.getKind() == CollectiveKind::ReduceScatter;
+    for (int64_t rank = 0; rank < ranks.size(); ++rank) {
+      results.push_back(
+          emptyShard(wanted[rank], inputs[rank]->kind, Padding::Poison));
+      missing = count(wanted[rank]);
+      filled.assign(results.back().numElements(), false);
+      if (reduces)
+        reduce(rank, results.back());
+      else
+        move(rank, results.back());
+      if (missing) {
+        error = stringifyCollectiveKind(op.getKind()).str() + " leaves rank " +
+                std::to_string(rank) + " without " + std::to_string(missing) +
+                " of its elements";
+        return failure();
+      }
+    }
+    error = rows.fault;
+    return success(error.empty());
+  }
+
+private:
+  static int64_t count(const LocalIndices &indices) {
+    int64_t product = 1;
+    for (const std::vector<int64_t> &dim : indices)
+      product *= llvm::count_if(dim, [](int64_t index) { return index >= 0; });
+    return product;
+  }
+
+  /// Partial axes of one sharding that the other lacks.
+  static std::vector<dist::Partial>
+  partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
+    std::vector<dist::Partial> result;
+    for (const dist::Partial &partial : one.partials)
+      for (const dist::SubAxis &piece :
+           lacking({partial.axis}, dist::partialAxes(other)))
+        if (piece.axis != dist::timeAxis)
+          result.push_back({piece, partial.kind});
+    return result;
+  }
+
+  static dist::SubAxes axesOf(const std::vector<dist::Partial> &partials) {
+    dist::SubAxes axes;
+    for (const dist::Partial &partial : partials)
+      axes.push_back(partial.axis);
+    return axes;
+  }
+
+  /// For each dim the pairs (index in the result on `rank`, index in the
+  /// operand on `source`) of the same global index, as two lists.
+  struct Common {
+    SmallVector<std::vector<int64_t>> to, from;
+  };
+  Common commonOf(int64_t rank, int64_t source) const {
+    Common common;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      std::vector<int64_t> place(shape[dim], -1), to, at;
+      for (auto [i, index] : llvm::enumerate(held[source][dim]))
+        if (index >= 0)
+          place[index] = static_cast<int64_t>(i);
+      for (auto [i, index] : llvm::enumerate(wanted[rank][dim]))
+        if (index >= 0 && place[index] >= 0) {
+          to.push_back(static_cast<int64_t>(i));
+          at.push_back(place[index]);
+        }
+      common.to.push_back(std::move(to));
+      common.from.push_back(std::move(at));
+    }
+    return common;
+  }
+
+  /// Calls `visit(position in the result, position in the operand)`.
+  template <typename Visit>
+  void forEachCommon(int64_t rank, int64_t source, Visit visit) const {
+    Common common = commonOf(rank, source);
+    SmallVector<int64_t> toStrides(shape.size(), 1), fromStrides(toStrides);
+    for (size_t dim = shape.size(); dim-- > 1;) {
+      toStrides[dim - 1] = toStrides[dim] * wanted[rank][dim].size();
+      fromStrides[dim - 1] = fromStrides[dim] * held[source][dim].size();
+    }
+    auto recurse = [&](auto &self, size_t dim, int64_t to, int64_t at) -> void {
+      if (dim == shape.size())
+        return visit(to, at);
+      for (size_t i = 0; i < common.to[dim].size(); ++i)
+        self(self, dim + 1, to + common.to[dim][i] * toStrides[dim],
+             at + common.from[dim][i] * fromStrides[dim]);
+    };
+    recurse(recurse, 0, 0, 0);
+  }
+
+  /// Other ranks by the number of axes along which they differ from `rank`,
+  /// itself first. Partial values are only taken from ranks with the same part.
+  std::vector<int64_t> sourcesOf(int64_t rank) const {
+    dist::Coordinates own = ranks.at(rank);
+    std::vector<std::pair<int64_t, int64_t>> byDistance;
+    dist::SubAxes partial = dist::partialAxes(from);
+    for (int64_t other = 0; other < ranks.size(); ++other) {
+      dist::Coordinates where = ranks.at(other);
+      int64_t distance = 0;
+      for (size_t i = 0; i < own.size(); ++i)
+        distance += own[i] != where[i];
+      if (dist::coordinateOf(partial, ranks.mesh, own) ==
+              dist::coordinateOf(partial, ranks.mesh, where) &&
+          rows.areInOneGroup(rank, other))
+        byDistance.push_back({distance, other});
+    }
+    llvm::sort(byDistance);
+    std::vector<int64_t> sources;
+    for (auto [distance, other] : byDistance)
+      sources.push_back(other);
+    return sources;
+  }
+
+  void move(int64_t rank, HostTensor &result) {
+    bool isLocal = op.getKind() == CollectiveKind::Slice ||
+                   op.getKind() == CollectiveKind::Mask;
+    std::vector<int64_t> sources =
+        isLocal ? std::vector<int64_t>{rank} : sourcesOf(rank);
+    for (int64_t source : sources) {
+      if (!missing)
+        break;
+      withStorage(result.kind, [&](auto zero) {
+        using T = decltype(zero);
+        forEachCommon(rank, source, [&](int64_t place, int64_t at) {
+          if (filled[place])
+            return;
+          filled[place] = true;
+          --missing;
+          if (rows.counts(source, at, rank, place))
+            result.data<T>()[place] = inputs[source]->data<T>()[at];
+        });
+      });
+    }
+    if (op.getKind() == CollectiveKind::Mask)
+      mask(rank, result);
+  }
+
+  /// Only coordinate 0 along the new partial axes keeps the value.
+  void mask(int64_t rank, HostTensor &result) {
+    auto added = partialsOnlyIn(to, from);
+    if (added.empty() ||
+        dist::coordinateOf(axesOf(added), ranks.mesh, ranks.at(rank)) == 0)
+      return;
+    llvm::fill(result.floats, neutral<double>(added.front().kind));
+    llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
+  }
+
+  void reduce(int64_t rank, HostTensor &result) {
+    auto gone = partialsOnlyIn(from, to);
+    if (gone.empty())
+      return;
+    auto groups = dist::groupsOf(ranks.mesh.spatial(), axesOf(gone));
+    const auto &group = *llvm::find_if(groups, [&](const auto &members) {
+      return llvm::is_contained(members, rank);
+    });
+    std::vector<int64_t> numParts(result.numElements(), 0);
+    withStorage(result.kind, [&](auto zero) {
+      using T = decltype(zero);
+      T *to = result.data<T>();
+      for (int64_t source : group)
+        forEachCommon(rank, source, [&](int64_t place, int64_t at) {
+          T part = rows.counts(rank, place, source, at)
+                       ? inputs[source]->data<T>()[at]
+                       : T(0);
+          to[place] = numParts[place]++
+                          ? combineAs(gone.front().kind, to[place], part)
+                          : part;
+        });
+    });
+    missing -= llvm::count(numParts, static_cast<int64_t>(group.size()));
+  }
+
+  dist::CollectiveOp op;
+  const Ranks &ranks;
+  ArrayRef<const HostTensor *> inputs;
+  RowTable rows;
+  dist::Sharding from, to;
+  SmallVector<int64_t> shape;
+  std::vector<LocalIndices> held, wanted;
+  int64_t missing = 0;
+  std::vector<bool> filled;
+};
+} // namespace
+
+FailureOr<std::vector<HostTensor>>
+interpret::evaluateCollective(dist::CollectiveOp op, const Ranks &ranks,
+                              ArrayRef<const HostTensor *> inputs,
+                              ArrayRef<RowMasks> masks, std::string &error) {
+  std::vector<HostTensor> results;
+  if (failed(CollectiveRun(op, ranks, inputs, masks).run(results, error)))
+    return failure();
+  return results;
+}

@@ -1,0 +1,235 @@
+//===- FunctionRun.cpp - a function on all ranks of a stage ---------------===//
+
+#include "passes/interpret/simulate/FunctionRun.h"
+#include "dialects/graph/meaning/Fold.h"
+#include "passes/interpret/simulate/Collectives.h"
+#include "passes/interpret/simulate/Shard.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::HostTensor;
+
+static bool sameBits(const HostTensor &a, const HostTensor &b) {
+  auto same = [](double x, double y) {
+    return llvm::bit_cast<uint64_t>(x) == llvm::bit_cast<uint64_t>(y);
+  };
+  return a.shape == b.shape && a.kind == b.kind &&
+         llvm::equal(a.floats, b.floats, same) && a.ints == b.ints;
+}
+
+RankTensors interpret::shareEqual(std::vector<HostTensor> tensors) {
+  RankTensors shared;
+  for (HostTensor &tensor : tensors) {
+    auto same = llvm::find_if(shared, [&](const TensorPointer &other) {
+      return sameBits(*other, tensor);
+    });
+    shared.push_back(same != shared.end() ? *same
+                                          : std::make_shared<const HostTensor>(
+                                                std::move(tensor)));
+  }
+  return shared;
+}
+
+FunctionRun::FunctionRun(func::FuncOp function, Ranks ranks,
+                         WeightSource &weights, graph::Numerics numerics,
+                         Mail mail, OnResult onResult)
+    : function(function), ranks(std::move(ranks)), weights(weights),
+      numerics(numerics), mail(std::move(mail)), onResult(std::move(onResult)) {
+}
+
+/// The last user of every value, in program order.
+static DenseMap<Operation *, SmallVector<Value>>
+lastUses(func::FuncOp function) {
+  DenseMap<Value, Operation *> last;
+  for (Operation &op : function.front())
+    for (Value operand : op.getOperands())
+      last[operand] = &op;
+  DenseMap<Operation *, SmallVector<Value>> ending;
+  for (auto [value, op] : last)
+    ending[op].push_back(value);
+  return ending;
+}
+
+FailureOr<std::vector<RankTensors>>
+FunctionRun::run(std::vector<RankTensors> arguments, std::string &error) {
+  auto ending = lastUses(function);
+  for (auto [argument, tensors] :
+       llvm::zip_equal(function.getArguments(), arguments))
+    values[argument] = std::move(tensors);
+  for (Operation &op : function.front().without_terminator()) {
+    Results results = step(&op, error);
+    if (failed(results)) {
+      error = op.getName().getStringRef().str() + " " + error;
+      if (StringRef node = graph::nodeName(op.getLoc()); !node.empty())
+        error += " (at node '" + node.str() + "')";
+      return failure();
+    }
+    for (auto [result, tensors] : llvm::zip_equal(op.getResults(), *results)) {
+      if (onResult)
+        onResult(result, tensors);
+      if (!result.use_empty())
+        values[result] = std::move(tensors);
+    }
+    for (Value value : ending[&op])
+      values.erase(value);
+  }
+  std::vector<RankTensors> returned;
+  for (Value value : function.front().getTerminator()->getOperands())
+    returned.push_back(values[value]);
+  return returned;
+}
+
+const llvm::StringMap<FunctionRun::Handler> &FunctionRun::handlers() {
+  static const llvm::StringMap<Handler> table{
+      {graph::GetParameterOp::getOperationName(), &FunctionRun::readWeight},
+      {graph::SetParameterOp::getOperationName(), &FunctionRun::writeWeight},
+      {dist::CollectiveOp::getOperationName(), &FunctionRun::exchange},
+      {dist::GlobalIndexOp::getOperationName(), &FunctionRun::globalIndex},
+      {dist::PinOp::getOperationName(), &FunctionRun::handOn},
+      {dist::ReshardOp::getOperationName(), &FunctionRun::handOn},
+      {pipe::TransferOp::getOperationName(), &FunctionRun::handOn},
+      {pipe::SendOp::getOperationName(), &FunctionRun::send},
+      {pipe::ReceiveOp::getOperationName(), &FunctionRun::receive}};
+  return table;
+}
+
+FunctionRun::Results FunctionRun::step(Operation *op, std::string &error) {
+  Handler special = handlers().lookup(op->getName().getStringRef());
+  return special ? (this->*special)(op, error) : evaluateOp(op, error);
+}
+
+/// What depends on constants alone is folded on the way to the partitioned
+/// model, in the model's types, and counts as one of its constants.
+graph::Numerics FunctionRun::numericsOf(Operation *op) {
+  const bool folds = graph::isFoldable(op) &&
+                     llvm::all_of(op->getOperands(), [&](Value operand) {
+                       return constants.contains(operand);
+                     });
+  if (folds || isa<graph::ConstantOp>(op))
+    constants.insert(op->result_begin(), op->result_end());
+  return folds ? graph::Numerics::Model : numerics;
+}
+
+FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
+                                             std::string &error) {
+  const graph::Numerics precision = numericsOf(op);
+  SmallVector<RankTensors> results(op->getNumResults());
+  std::vector<SmallVector<const HostTensor *>> known;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank) {
+    SmallVector<const HostTensor *> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(values[operand][rank].get());
+    auto same = llvm::find(known, operands);
+    int64_t first = same - known.begin();
+    known.push_back(operands);
+    if (first < rank) {
+      for (RankTensors &result : results)
+        result.push_back(result[first]);
+      continue;
+    }
+    SmallVector<HostTensor> own;
+    if (failed(graph::evaluate(op, operands, own, precision, error)))
+      return failure();
+    for (auto [result, tensor] : llvm::zip_equal(results, own))
+      result.push_back(std::make_shared<const HostTensor>(std::move(tensor)));
+  }
+  return results;
+}
+
+FunctionRun::Results FunctionRun::readWeight(Operation *op,
+                                             std::string &error) {
+  if (mail.read)
+    if (RankTensors written = mail.read(cast<graph::GetParameterOp>(op));
+        !written.empty())
+      return Results({std::move(written)});
+  HostTensor whole;
+  if (runtime::Status status =
+          weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole);
+      status.failed()) {
+    error = status.message();
+    return failure();
+  }
+  Type elementType = graph::tensorType(op->getResult(0)).getElementType();
+  if (numerics == graph::Numerics::Model)
+    graph::roundTo(elementType, whole);
+  dist::ShardingAttr sharding = dist::shardingOf(op->getResult(0));
+  if (ranks.size() == 1 || !sharding ||
+      dist::isReplicated(sharding.getSharding()))
+    return Results({RankTensors(
+        ranks.size(), std::make_shared<const HostTensor>(std::move(whole)))});
+  std::vector<HostTensor> shards;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank)
+    shards.push_back(takeShard(whole,
+                               localIndices(sharding.getSharding(), whole.shape,
+                                            ranks.mesh, ranks.at(rank)),
+                               Padding::Zero));
+  return Results({shareEqual(std::move(shards))});
+}
+
+FunctionRun::Results FunctionRun::writeWeight(Operation *op, std::string &) {
+  if (mail.write)
+    mail.write(cast<graph::SetParameterOp>(op), values[op->getOperand(0)]);
+  return SmallVector<RankTensors>();
+}
+
+FunctionRun::Results FunctionRun::exchange(Operation *op, std::string &error) {
+  auto collective = cast<dist::CollectiveOp>(op);
+  auto onRank = [&](Value value, int64_t rank) {
+    return values[value][rank].get();
+  };
+  SmallVector<const HostTensor *> inputs;
+  SmallVector<RowMasks> masks;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank) {
+    inputs.push_back(onRank(collective.getInput(), rank));
+    if (!collective.getRows().empty())
+      masks.push_back({onRank(collective.getRows()[0], rank),
+                       onRank(collective.getRows()[1], rank)});
+  }
+  auto results = evaluateCollective(collective, ranks, inputs, masks, error);
+  if (failed(results))
+    return failure();
+  if (numerics == graph::Numerics::Model)
+    for (HostTensor &tensor : *results)
+      graph::roundTo(graph::tensorType(op->getResult(0)).getElementType(),
+                     tensor);
+  return Results({shareEqual(std::move(*results))});
+}
+
+FunctionRun::Results FunctionRun::globalIndex(Operation *op, std::string &) {
+  auto index = cast<dist::GlobalIndexOp>(op);
+  int64_t size = index.getSize();
+  std::vector<HostTensor> tensors;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<int64_t> indices =
+        localIndices(index.getSharding().getSharding().dims[0], size,
+                     ranks.mesh, ranks.at(rank));
+    for (int64_t &element : indices)
+      element = element < 0 ? size : element;
+    int64_t length = static_cast<int64_t>(indices.size());
+    tensors.push_back(HostTensor::ofInts({length}, std::move(indices)));
+  }
+  return Results({shareEqual(std::move(tensors))});
+}
+
+FunctionRun::Results FunctionRun::send(Operation *op, std::string &) {
+  mail.send(cast<pipe::SendOp>(op), values[op->getOperand(0)]);
+  return SmallVector<RankTensors>();
+}
+
+FunctionRun::Results FunctionRun::receive(Operation *op, std::string &error) {
+  RankTensors tensors = mail.receive(cast<pipe::ReceiveOp>(op));
+  if (!tensors.empty())
+    return Results({std::move(tensors)});
+  error = "waits for a value that was not sent";
+  return failure();
+}
+
+/// Where a value is whole, moving it changes nothing.
+FunctionRun::Results FunctionRun::handOn(Operation *op, std::string &error) {
+  if (ranks.size() == 1)
+    return Results({values[op->getOperand(0)]});
+  error = "is no op of local shapes";
+  return failure();
+}

@@ -1,0 +1,223 @@
+//===- PipelineRun.cpp - the action tables of all positions ---------------===//
+
+#include "passes/interpret/simulate/PipelineRun.h"
+#include "dialects/dist/Placement.h"
+#include "passes/interpret/simulate/Shard.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::HostTensor;
+
+PipelineRun::PipelineRun(ModuleOp module, graph::Numerics numerics)
+    : module(module), numerics(numerics), mesh(dist::meshOf(module)),
+      weights(module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(pipe::stageName))
+      functions[{pipe::stageOf(function), pipe::actionOf(function).str()}] =
+          function;
+}
+
+/// Null if there is none.
+func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
+  auto it = functions.find({action.stage, plan::printKind(action)});
+  return it == functions.end() ? func::FuncOp() : it->second;
+}
+
+LogicalResult PipelineRun::readTables(std::string &error) {
+  positions.clear();
+  for (auto op : module.getOps<pipe::ActionsOp>()) {
+    Position &position = positions.emplace_back();
+    position.number = op.getPosition();
+    for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
+      auto action = plan::parseAction(text.getValue().str());
+      if (!action || !functionOf(*action)) {
+        error = "action '" + text.str() + "' cannot be interpreted";
+        return failure();
+      }
+      position.actions.push_back(*action);
+    }
+  }
+  return success();
+}
+
+/// Whose values an action sends and receives.
+static int64_t microbatchOf(const plan::Action &action) {
+  return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
+}
+
+bool PipelineRun::isReady(const plan::Action &action) {
+  return llvm::all_of(functionOf(action).getOps<pipe::ReceiveOp>(),
+                      [&](pipe::ReceiveOp receive) {
+                        return underway.contains(
+                            {receive.getValue().str(), receive.getFrom(),
+                             action.stage, microbatchOf(action)});
+                      });
+}
+
+static std::string placementOf(graph::GetParameterOp get) {
+  return dist::placementKey(dist::shardingOf(get.getResult()),
+                            graph::tensorType(get.getResult()).getRank());
+}
+
+static std::string placementOf(graph::SetParameterOp set) {
+  return dist::placementKey(
+      set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
+      graph::tensorType(set.getValue()).getRank());
+}
+
+Mail PipelineRun::mailOf(const Position &position, int64_t stage,
+                         int64_t microbatch) {
+  Mail mail;
+  mail.send = [=, this](pipe::SendOp send, const RankTensors &tensors) {
+    underway[{send.getValue().str(), stage, send.getTo(), microbatch}] =
+        tensors;
+  };
+  mail.receive = [=, this](pipe::ReceiveOp receive) {
+    auto node = underway.extract(MailKey{receive.getValue().str(),
+                                         receive.getFrom(), stage, microbatch});
+    return node.empty() ? RankTensors() : std::move(node.mapped());
+  };
+  const int64_t number = position.number;
+  mail.read = [=, this](graph::GetParameterOp get) {
+    auto it =
+        written.find({number, get.getParameter().str(), placementOf(get)});
+    return it == written.end() ? RankTensors() : it->second;
+  };
+  mail.write = [=, this](graph::SetParameterOp set,
+                         const RankTensors &tensors) {
+    pending[{number, set.getParameter().str(), placementOf(set)}] = tensors;
+    const Ranks ranks{mesh, 0};
+    if (listener.onWrite)
+      listener.onWrite(set.getParameter(),
+                       {set.getValue(), dist::shardingOf(set.getValue()), ranks,
+                        number * ranks.size(), tensors});
+  };
+  return mail;
+}
+
+/// What another function of the stage gave; of its own, what microbatches
+/// before this one did, or zeros.
+RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
+                                  unsigned argument, const Ranks &ranks) {
+  auto maker = module.lookupSymbol<func::FuncOp>(from.by);
+  int64_t microbatch = pipe::runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1
+                                             : ranks.microbatch;
+  auto at = held.find({from.by.str(), from.result, -1});
+  if (at == held.end())
+    at = held.find(
+        {from.by.str(), from.result, std::max<int64_t>(microbatch, 0)});
+  if (at != held.end())
+    return at->second;
+  if (maker != taker)
+    return {};
+  auto type = graph::tensorType(taker.getArgument(argument));
+  return RankTensors(ranks.size(),
+                     std::make_shared<const HostTensor>(HostTensor::zeros(
+                         dist::shapeOf(type.getShape()),
+                         graph::kindOf(type.getElementType()))));
+}
+
+/// Sums over microbatches have no microbatch.
+void PipelineRun::keepResults(func::FuncOp function,
+                              const std::vector<RankTensors> &results,
+                              int64_t microbatch) {
+  std::set<unsigned> sums;
+  for (BlockArgument argument : function.getArguments())
+    if (pipe::isSumSoFar(argument))
+      sums.insert(pipe::heldOf(argument)->result);
+  for (auto [i, tensors] : llvm::enumerate(results)) {
+    const bool hasNone = pipe::runsOnce(function) || sums.contains(i);
+    held[{function.getName().str(), static_cast<unsigned>(i),
+          hasNone ? -1 : microbatch}] = tensors;
+  }
+}
+
+/// The rank's part of an input, or what its stage has computed before.
+RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
+                                      const Ranks &ranks) {
+  if (auto from = pipe::heldOf(function.getArgument(argument)))
+    return takeHeld(function, *from, argument, ranks);
+  const HostTensor &whole = inputs->find(inputName(function, argument))->second;
+  dist::Sharding sharding =
+      shardingOf(function.getArgument(argument), whole.rank());
+  std::vector<HostTensor> shards;
+  for (int64_t rank = 0; rank < ranks.size(); ++rank)
+    shards.push_back(takeShard(
+        whole, localIndices(sharding, whole.shape, ranks.mesh, ranks.at(rank)),
+        Padding::Poison));
+  return shareEqual(std::move(shards));
+}
+
+LogicalResult PipelineRun::runAction(const Position &position,
+                                     const plan::Action &action,
+                                     std::string &error) {
+  func::FuncOp function = functionOf(action);
+  const bool updates = action.kind == plan::ActionKind::Update;
+  Ranks ranks{mesh, updates ? 0 : std::max(action.microbatch, 0)};
+  std::vector<RankTensors> arguments;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    arguments.push_back(takeArgument(function, i, ranks));
+  auto told = [&](Value value, dist::ShardingAttr sharding,
+                  const RankTensors &tensors) {
+    return StageValue{value, sharding ? sharding : dist::shardingOf(value),
+                      ranks, position.number * ranks.size(), tensors};
+  };
+  OnResult onResult;
+  if (listener.onResult)
+    onResult = [&](OpResult result, const RankTensors &tensors) {
+      listener.onResult(told(result, {}, tensors));
+    };
+  FunctionRun run(function, ranks, weights, numerics,
+                  mailOf(position, action.stage, microbatchOf(action)),
+                  onResult);
+  auto results = run.run(std::move(arguments), error);
+  if (failed(results)) {
+    error = "action " + plan::print(action) + ": " + error;
+    return failure();
+  }
+  keepResults(function, *results, ranks.microbatch);
+  Operation *terminator = function.front().getTerminator();
+  for (auto [i, tensors] : llvm::enumerate(*results))
+    if (auto name = function.getResultAttrOfType<StringAttr>(i, "graph.name");
+        name && listener.onOutput)
+      listener.onOutput(name.getValue(),
+                        told(terminator->getOperand(i),
+                             function.getResultAttrOfType<dist::ShardingAttr>(
+                                 i, dist::shardingName),
+                             tensors));
+  return success();
+}
+
+LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
+                               std::string &error) {
+  inputs = &wholeInputs;
+  listener = std::move(told);
+  if (failed(readTables(error)))
+    return failure();
+  held.clear();
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (Position &position : positions)
+      while (position.next < position.actions.size() &&
+             isReady(position.actions[position.next])) {
+        if (failed(
+                runAction(position, position.actions[position.next++], error)))
+          return failure();
+        progress = true;
+      }
+  }
+  for (const Position &position : positions)
+    if (position.next < position.actions.size()) {
+      error = "position " + std::to_string(position.number) +
+              " waits forever before action " +
+              plan::print(position.actions[position.next]);
+      return failure();
+    }
+  for (auto &[parameter, tensors] : pending)
+    written[parameter] = std::move(tensors);
+  pending.clear();
+  return success();
+}
