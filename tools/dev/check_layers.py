@@ -9,31 +9,74 @@ import sys
 
 import tree
 
-OWN = "<own folder>"
+OWN = "<own layer>"    # the first two parts of the path: passes/4-shard, runtime/comm
+ROOM = "<own folder>"
 
-# What of this repository a file may include, by where the file lies. Generated headers mirror the tree.
+
+def rooms(layer, table, *outside):
+    """Rows for the rooms of `layer`: room -> the rooms that it may include besides itself, which keeps them a DAG. Any room may
+    include `outside`; none may include the layer's own level."""
+    return [(rf"{layer}/{room}/[^/]+", [ROOM, *(rf"{layer}/{other}/[^/]+" for other in may.split()), *outside])
+            for room, may in table.items()]
+
+
+DIALECTS, PLAN = r"dialects/.*", r"passes/plan/.*"
+BASE = r"runtime/(base|tensor)/.*"
+PROGRAM = r"runtime/(base|tensor|program)/.*"
+# The level of passes/ that its rooms may include: how a command ends, the table of phases, and what compile takes.
+COMPILER = r"passes/(Options|Outcome|Outputs|Phase|Pipeline|Register)\.h|passes/Phases\.def"
+
+# What of this repository a file may include, by where the file lies; the first row that matches holds. Generated headers mirror
+# the tree.
 LAYERS = [
     # file                               may include
     (r"test/.*",                         [r".*"]),
-    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"runtime/(checkpoint|engine|launch|program)/.*"]),
+    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
     # The module reads options as the tool does, and makes libpcc's entry points known to Python.
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h",
-                                          r"runtime/(checkpoint|engine|launch|program)/.*"]),
-    (r"tools/[^/]+/.*",                  [OWN, r"dialects/.*", r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
-    (r"passes/7-emit/.*",                [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/(program|timeline)/.*"]),
-    (r"passes/\d-[^/]+/.*",              [OWN, r"dialects/.*", r"passes/plan/.*"]),
-    (r"passes/plan/.*",                  [OWN, r"dialects/.*\.h", r"runtime/timeline/.*"]),          # but see PLAIN
-    (r"passes/interpret/.*",             [OWN, r"dialects/.*", r"passes/plan/.*", r"runtime/program/.*"]),
-    (r"passes/explain/.*",               [OWN, r"dialects/.*", r"passes/plan/.*", r"passes/4-shard/.*", r"passes/7-emit/bundle/.*",
-                                          r"runtime/program/.*"]),
-    (r"passes/[^/]+",                    [r"passes/.*", r"dialects/.*", r"runtime/program/.*"]),
+                                          r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
+    (r"tools/[^/]+/.*",                  [OWN, DIALECTS, r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
+    *rooms("passes/1-import", {
+        "onnx/model": "", "onnx/parse": "onnx/model", "onnx/check": "onnx/model", "onnx/normalize": "onnx/model",
+        "onnx/write": "onnx/model"}),
+    (r"passes/1-import/onnx/[^/]+",      [r"passes/1-import/onnx/.*"]),
+    *rooms("passes/1-import", {
+        "build": "onnx onnx/model onnx/normalize", "devices": "build onnx/model", "ops": "build"}, DIALECTS),
+    *rooms("passes/2-prepare", {"match": "", "composites": "match", "simplify": "match", "training": ""}, DIALECTS),
+    *rooms("passes/4-shard", {"graph": "", "policy": "graph", "search": "graph policy", "expand": "graph"}, DIALECTS, PLAN),
+    *rooms("passes/7-emit", {
+        "kernel": "", "lower": "", "link": "", "fuse": "kernel", "program": "kernel", "bundle": "program",
+        "gpu/kernel": "kernel", "gpu/lower": "kernel", "gpu/fuse": "fuse kernel gpu/kernel",
+        "instructions": "program fuse kernel gpu/kernel"}, DIALECTS, PLAN, PROGRAM, r"runtime/timeline/.*"),
+    (r"passes/7-emit/[^/]+",             [OWN, DIALECTS, PLAN, PROGRAM, r"runtime/timeline/.*"]),
+    (r"passes/\d-[^/]+/[^/]+",           [OWN, DIALECTS, PLAN]),
+    *rooms("passes/plan", {
+        "cluster": "", "stage": "", "search": "", "schedule": "", "memory": "stage schedule", "reshard": "cluster"},
+        r"dialects/.*\.h", r"runtime/timeline/.*"),                                                  # but see PLAIN
+    *rooms("passes/interpret", {"elements": "", "simulate": "elements", "compare": "elements simulate"}, DIALECTS, PLAN, PROGRAM),
+    (r"passes/interpret/[^/]+",          [OWN, DIALECTS, PLAN, PROGRAM]),
+    (r"passes/explain/[^/]+",            [OWN, DIALECTS, PLAN, r"passes/4-shard/(graph|search)/.*", r"passes/7-emit/bundle/.*", PROGRAM]),
+    *rooms("passes", {"options": "", "annotate": "", "driver": "options annotate"},
+           COMPILER, DIALECTS, PLAN, r"passes/\d-[^/]+/.*", PROGRAM),
+    (r"passes/[^/]+",                    [r"passes/.*", DIALECTS, PROGRAM]),
     (r"dialects/.*",                     [OWN]),
-    (r"runtime/program/.*",              [OWN]),
-    (r"runtime/timeline/.*",             [OWN, r"runtime/program/.*"]),
-    (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", r"runtime/program/.*"]),
-    (r"runtime/(device|comm)/.*",        [OWN, r"runtime/program/.*"]),
-    (r"runtime/.*",                      [r"runtime/.*"]),
-    (r"bench/.*",                        [OWN, r"passes/Compile\.h", r"passes/plan/.*", r"runtime/.*"]),
+    (r"runtime/base/.*",                 [ROOM]),
+    (r"runtime/tensor/.*",               [ROOM, r"runtime/base/.*"]),
+    (r"runtime/program/.*",              [ROOM, BASE]),
+    (r"runtime/timeline/.*",             [ROOM, r"runtime/base/.*"]),
+    (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", PROGRAM]),
+    (r"runtime/(device|comm)/.*",        [OWN, PROGRAM]),
+    (r"runtime/checkpoint/.*",           [ROOM, r"runtime/comm/.*", PROGRAM]),
+    *rooms("runtime/engine", {
+        "options": "", "collective": "", "io": "options", "weight": "options", "observe": "options"},
+        PROGRAM, r"runtime/(comm|device|checkpoint|timeline)/.*"),
+    (r"runtime/engine/[^/]+",            [OWN, PROGRAM, r"runtime/(comm|device|checkpoint|timeline)/.*"]),
+    *rooms("runtime/launch", {
+        "job": "", "rendezvous": "job", "report": "job", "spawn": "job report rendezvous", "thread": "job report",
+        "rank": "job report rendezvous"},
+        PROGRAM, r"runtime/(comm|device|engine)/.*"),
+    (r"runtime/launch/[^/]+",            [OWN, PROGRAM, r"runtime/(comm|device|engine)/.*"]),
+    (r"bench/.*",                        [OWN, r"passes/Compile\.h", PLAN, r"runtime/.*"]),
 ]
 OURS = re.compile(r"(dialects|passes|runtime|tools|test|bench|python-bindings)/")
 
@@ -55,10 +98,18 @@ def own_folder(name):
     return "/".join(name.split("/")[:2]) + "/"
 
 
+def matches(name, header, what):
+    if what is OWN:
+        return header.startswith(own_folder(name))
+    if what is ROOM:
+        return header.rpartition("/")[0] == name.rpartition("/")[0]
+    return re.fullmatch(what, header)
+
+
 def allowed(name, header):
-    for where, what in LAYERS:
+    for where, may in LAYERS:
         if re.fullmatch(where, name):
-            return any(header.startswith(own_folder(name)) if w is OWN else re.fullmatch(w, header) for w in what)
+            return any(matches(name, header, what) for what in may)
     return True
 
 
