@@ -3,7 +3,7 @@
 #include "passes/interpret/Verify.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/2-prepare/training/Precision.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 #include "passes/Compile.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"

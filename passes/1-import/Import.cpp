@@ -5,14 +5,14 @@
 #include "dialects/graph/meaning/Fold.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/1-import/build/Bind.h"
+#include "passes/1-import/build/BindInputs.h"
 #include "passes/1-import/build/Locations.h"
 #include "passes/1-import/build/OpTable.h"
-#include "passes/1-import/build/OwnTraining.h"
-#include "passes/1-import/build/Unsupported.h"
-#include "passes/1-import/devices/AnnotatedValues.h"
-#include "passes/1-import/devices/Annotations.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/build/TrainingInfoImport.h"
+#include "passes/1-import/build/UnsupportedOps.h"
+#include "passes/1-import/devices/AnnotationImport.h"
+#include "passes/1-import/devices/ShardingAnnotations.h"
+#include "passes/1-import/onnx/ReadModel.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
 
@@ -21,9 +21,11 @@
 using namespace mlir;
 
 namespace pcc {
-using namespace ingest;
+using namespace onnx_import;
 
-static StringRef asRef(std::string_view text) { return Values::asRef(text); }
+static StringRef asRef(std::string_view text) {
+  return ValueTable::asRef(text);
+}
 
 namespace {
 /// Fills a module with one model. Steps: bind the inputs, understand the
@@ -40,7 +42,7 @@ public:
 
   bool run() {
     if (trains())
-      ownTraining().declare(weights);
+      trainingInfo().markWrittenWeights(weights);
     auto bound = bindInputs(model.graph, options, error);
     if (!bound)
       return false;
@@ -64,7 +66,7 @@ private:
   }
 
   /// The exit code of shapes that do not fit together.
-  int contradiction() const {
+  int mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? 3 : 5;
   }
 
@@ -77,10 +79,12 @@ private:
   bool makeBranch(const onnx::Node &node, Emitter &emitter);
   void normalize(const onnx::Node &node, NodeImport &import);
   bool makeReturn();
-  bool makeOwnReturn(Emitter &emitter);
+  bool makeTrainingReturn(Emitter &emitter);
   /// Whether the graph is a step of the model's own training.
-  bool trains() const { return options.ownTraining && !model.training.empty(); }
-  OwnTraining ownTraining() { return {model, values, module}; }
+  bool trains() const {
+    return options.trainingInfo && !model.training.empty();
+  }
+  TrainingInfoImport trainingInfo() { return {model, values, module}; }
   void eraseUnused();
   void describeModule();
   void describePlacement();
@@ -89,13 +93,13 @@ private:
   const ImportOptions &options;
   ModuleOp module;
   ImportError &error;
-  Unsupported unsupported;
+  UnsupportedOps unsupported;
   Weights weights;
-  Values values;
+  ValueTable values;
   OpBuilder builder;
-  Binding binding;
-  Annotations annotations;
-  AnnotatedValues annotated;
+  InputBinding binding;
+  ShardingAnnotations annotations;
+  AnnotationImport annotated;
   func::FuncOp function;
 };
 } // namespace
@@ -160,8 +164,8 @@ bool ModelImport::makeFunction() {
     if (!element)
       return fail({4, "has elements of type " + onnx::typeName(dataType)},
                   "input " + onnx::quoted(input.info->name) + " ");
-    if (std::string mistake = shapeMistake(input.shape); !mistake.empty())
-      return fail({contradiction(), "has " + mistake},
+    if (std::string mistake = describeShapeError(input.shape); !mistake.empty())
+      return fail({mismatchExitCode(), "has " + mistake},
                   "input " + onnx::quoted(input.info->name) + " ");
     types.push_back(RankedTensorType::get(input.shape, element));
   }
@@ -202,8 +206,8 @@ bool ModelImport::makeGraph(const onnx::Graph &graph) {
 }
 
 /// The branch that the known condition of `node` takes; null with an error.
-static const onnx::Graph *takenBranch(const onnx::Node &node, Values &values,
-                                      Emitter &emitter) {
+static const onnx::Graph *takenBranch(const onnx::Node &node,
+                                      ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
       node.inputs.empty() ? DenseElementsAttr()
                           : values.elements(asRef(node.inputs[0]), emitter);
@@ -237,7 +241,7 @@ bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
 
 bool ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
-                    locationOf(node, module.getContext()), contradiction());
+                    locationOf(node, module.getContext()), mismatchExitCode());
   if (!annotated.pinOperands(node, import))
     return false;
   if (isConditional(node)) {
@@ -316,7 +320,7 @@ bool ModelImport::makeReturn() {
   SmallVector<Attribute> names;
   Emitter emitter(builder, module.getLoc());
   if (trains())
-    return makeOwnReturn(emitter);
+    return makeTrainingReturn(emitter);
   for (const onnx::ValueInfo &output : model.graph.outputs) {
     results.push_back(values.get(asRef(output.name), emitter));
     names.push_back(builder.getStringAttr(asRef(output.name)));
@@ -337,10 +341,10 @@ bool ModelImport::makeReturn() {
 }
 
 /// The loss is all that a step gives.
-bool ModelImport::makeOwnReturn(Emitter &emitter) {
-  StringRef loss = ownTraining().findLoss(emitter);
+bool ModelImport::makeTrainingReturn(Emitter &emitter) {
+  StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
-    ownTraining().makeWrites(emitter);
+    trainingInfo().makeWrites(emitter);
   if (emitter.failed())
     return fail(emitter.getError(), "the model's TrainingInfo ");
   Value value = values.get(loss, emitter);
@@ -404,7 +408,7 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
                                             const ImportOptions &options,
                                             MLIRContext *context,
                                             ImportError &error) {
-  auto model = onnx::readModel(path.str(), {}, options.ownTraining);
+  auto model = onnx::readModel(path.str(), {}, options.trainingInfo);
   if (!model) {
     error.exitCode = model.error().exitCode;
     error.message = model.error().message;

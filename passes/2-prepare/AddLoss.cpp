@@ -3,9 +3,9 @@
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/training/Losses.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "add-loss"
@@ -30,11 +30,11 @@ public:
   /// Null after an error.
   Value build() {
     std::string error;
-    auto expression = parseLoss(text, error);
+    auto expression = parseLossExpression(text, error);
     if (!expression)
       return refuse(error);
     if (expression->values.empty())
-      return ownLoss(*expression);
+      return lossFromOutput(*expression);
     const Loss *loss = findLoss(expression->name);
     if (!loss)
       return refuse("no loss is called '" + expression->name +
@@ -51,7 +51,7 @@ public:
 
 private:
   /// An output that is the loss already.
-  Value ownLoss(const LossExpression &expression) {
+  Value lossFromOutput(const LossExpression &expression) {
     Value value = outputNamed(expression.name);
     if (!value)
       return {};
@@ -145,7 +145,7 @@ private:
   func::FuncOp model;
   Operation *terminator;
   StringRef text;
-  StepBuilder builder;
+  ArithmeticBuilder builder;
 };
 
 struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {

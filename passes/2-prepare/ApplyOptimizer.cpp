@@ -4,13 +4,13 @@
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
 #include "passes/2-prepare/training/LearningRate.h"
 #include "passes/2-prepare/training/LossScale.h"
 #include "passes/2-prepare/training/Optimizers.h"
-#include "passes/2-prepare/training/OwnUpdate.h"
-#include "passes/2-prepare/training/State.h"
+#include "passes/2-prepare/training/StateParameters.h"
+#include "passes/2-prepare/training/TrainingInfoUpdate.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -56,14 +56,14 @@ public:
   }
 
   /// The same for a model that spells its update out.
-  void runOwn() {
+  void runTrainingInfoUpdate() {
     takeGradients();
     done = readStep(builder, module);
     Value counted = builder.add(done, 1);
     Value norm = buildNorm();
     findFinite(norm);
-    OwnUpdate own(model);
-    own.takeGradients(gradients, builder);
+    TrainingInfoUpdate own(model);
+    own.substituteGradients(gradients, builder);
     for (graph::SetParameterOp set : own.writes())
       finishWrite(set);
     markForAll();
@@ -188,8 +188,8 @@ private:
     Value next = builder.add(done, 1);
     step = builder.cast(next, builder.getF64Type());
     const double full = request.number("lr", optimizer.defaultRate);
-    Value share =
-        buildShare(builder, builder.cast(done, builder.getF64Type()), schedule);
+    Value share = buildLearningRateFactor(
+        builder, builder.cast(done, builder.getF64Type()), schedule);
     rate = share ? builder.mul(share, full)
                  : builder.scalar(builder.getF64Type(), full);
     return next;
@@ -313,7 +313,7 @@ private:
   const LearningRateSchedule &schedule;
   std::optional<LossScale> lossScale;
   SymbolTable symbols;
-  StepBuilder builder;
+  ArithmeticBuilder builder;
   Value loss, rate, step;
   /// The number of steps before this one.
   Value done;
@@ -336,7 +336,8 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
     }
     std::string error;
     StringRef text = request->text("lr_schedule");
-    auto schedule = parseSchedule(text.empty() ? "constant" : text, error);
+    auto schedule =
+        parseLearningRateSchedule(text.empty() ? "constant" : text, error);
     if (!schedule) {
       getOperation().emitError()
           << "cannot follow --lr-schedule '" << text << "': " << error;
@@ -344,9 +345,9 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
     }
     // What is wrong with it, `differentiate` has said.
     auto lossScale = LossScale::of(getOperation(), error);
-    const bool isOwn = graph::isTraining(model.front());
+    const bool hasTrainingInfo = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);
-    isOwn ? updater.runOwn() : updater.run();
+    hasTrainingInfo ? updater.runTrainingInfoUpdate() : updater.run();
     numUpdated += updater.numUpdated();
     if (failed(foldAll(model)))
       return signalPassFailure();

@@ -6,10 +6,10 @@
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
+#include "passes/2-prepare/training/ArithmeticBuilder.h"
 #include "passes/2-prepare/training/LossScale.h"
-#include "passes/2-prepare/training/StepBuilder.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "differentiate"
@@ -56,9 +56,9 @@ public:
   TrainedReads(ModuleOp module, func::FuncOp model,
                const TrainingRequest &request)
       : module(module), model(model) {
-    const bool isOwn = graph::isTraining(model.front());
+    const bool hasTrainingInfo = graph::isTraining(model.front());
     for (auto parameter : module.getOps<graph::ParameterOp>())
-      if (isOwn ? isAskedFor(parameter) : request.trains(parameter))
+      if (hasTrainingInfo ? isAskedFor(parameter) : request.trains(parameter))
         trained[parameter.getSymName()] = parameter;
     for (auto get : llvm::to_vector(model.getOps<GetParameterOp>()))
       if (trained.contains(get.getParameter()))
@@ -107,7 +107,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return;
     TrainedReads reads(getOperation(), model, *request);
     Operation *terminator = model.front().getTerminator();
-    StepBuilder builder(terminator, model.getLoc());
+    ArithmeticBuilder builder(terminator, model.getLoc());
     Value loss = terminator->getOperand(0);
     Value seed = builder.make<graph::LossGradientOp>(loss.getType());
     std::string error;
@@ -137,7 +137,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   }
 
   /// The gradient of the loss that passes for it, where the loss is.
-  Value scaled(StepBuilder &builder, Value seed, const LossScale &scale,
+  Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
         builder.cast(scale.build(builder, getOperation()), elementTypeOf(seed));

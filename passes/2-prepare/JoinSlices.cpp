@@ -9,8 +9,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
 #include "passes/2-prepare/match/Pins.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 

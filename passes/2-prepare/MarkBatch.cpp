@@ -1,7 +1,7 @@
 //===- MarkBatch.cpp - which dims of the inputs are the batch -------------===//
 
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/Support/DebugLog.h"
 #include <map>
 

@@ -39,8 +39,10 @@ namespace {
 struct RecogniseComposites
     : pcc::prepare::impl::RecogniseCompositesBase<RecogniseComposites> {
   LogicalResult initialize(MLIRContext *context) override {
-    parts = freeze(context, {addGelu, addNorms, addSoftmax, addRotary});
-    last = freeze(context, {addAttention, addCausal, addExperts});
+    parts = freeze(context, {addGeluPatterns, addNormPatterns,
+                             addSoftmaxPatterns, addRotaryPatterns});
+    last = freeze(context,
+                  {addAttentionPatterns, addCausalPatterns, addExpertPatterns});
     return success();
   }
 

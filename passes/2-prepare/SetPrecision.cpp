@@ -3,10 +3,10 @@
 #include "dialects/graph/TensorBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
 #include "passes/2-prepare/match/Pins.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/training/Precision.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 

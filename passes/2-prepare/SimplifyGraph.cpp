@@ -3,7 +3,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/Pins.h"
-#include "passes/2-prepare/simplify/MergeEqual.h"
+#include "passes/2-prepare/simplify/CommonSubexpressions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -25,7 +25,7 @@ namespace {
 struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    addFolds(set);
+    addFoldPatterns(set);
     addElementWiseSimplifications(set);
     addLayoutSimplifications(set);
     addSplitSimplifications(set);
@@ -45,7 +45,7 @@ struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
               GreedyRewriteConfig().enableFolding(false).setMaxIterations(
                   GreedyRewriteConfig::kNoLimit))))
         return signalPassFailure();
-      numMerged += merged = mergeEqualOps(function.front());
+      numMerged += merged = eliminateCommonSubexpressions(function.front());
     } while (merged);
     numRemoved += before - countOps(function);
     LDBG() << before << " ops became " << countOps(function);

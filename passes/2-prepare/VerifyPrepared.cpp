@@ -2,7 +2,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "passes/2-prepare/Passes.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
 #include "llvm/Support/DebugLog.h"
 

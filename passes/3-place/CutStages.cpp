@@ -4,7 +4,7 @@
 #include "dialects/graph/StepParts.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
-#include "passes/3-place/Followers.h"
+#include "passes/3-place/BackwardStages.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
@@ -31,9 +31,9 @@ namespace {
 /// Places the ops of one function. Links first, by the planner's cut; then what
 /// follows them; then free ops, users before producers, a clone per stage; then
 /// the transfers of what is read on other stages.
-class Placer {
+class StagePlacer {
 public:
-  Placer(func::FuncOp function, int numStages)
+  StagePlacer(func::FuncOp function, int numStages)
       : function(function), numStages(numStages),
         trains(graph::isTraining(function.front())), chain(function) {}
 
@@ -41,7 +41,7 @@ public:
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
     // Nothing but cheap ops: one stage has them all.
     if (numStages == 1 && chain.links().empty()) {
-      placeFollowers(function, chain);
+      placeBackwardAndUpdate(function, chain);
       placeFreeOps();
       return success();
     }
@@ -57,7 +57,7 @@ public:
     for (auto [op, stage] :
          llvm::zip_equal(chain.links(), cut.stageOfItems(chain.links().size())))
       setStage(op, stage);
-    placeFollowers(function, chain);
+    placeBackwardAndUpdate(function, chain);
     placeFreeOps();
     insertTransfers();
     return success();
@@ -251,15 +251,15 @@ private:
   func::FuncOp function;
   int numStages;
   bool trains;
-  Chain chain;
+  ForwardChain chain;
 };
 
 struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     auto stages = module->getAttrOfType<IntegerAttr>("pipe.stages");
-    Placer placer(getOperation(),
-                  stages ? static_cast<int>(stages.getInt()) : 1);
+    StagePlacer placer(getOperation(),
+                       stages ? static_cast<int>(stages.getInt()) : 1);
     if (failed(placer.run(
             module->getAttrOfType<ArrayAttr>("pipe.stage_at"),
             module->getAttrOfType<DictionaryAttr>("pipe.stage_of_nodes"))))

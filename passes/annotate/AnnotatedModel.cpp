@@ -6,8 +6,8 @@
 #include "passes/1-import/build/Locations.h"
 #include "passes/1-import/devices/DevicePlan.h"
 #include "passes/1-import/onnx/ExternalData.h"
-#include "passes/1-import/onnx/Read.h"
-#include "passes/1-import/onnx/write/Annotate.h"
+#include "passes/1-import/onnx/ReadModel.h"
+#include "passes/1-import/onnx/write/WriteAnnotated.h"
 #include "passes/annotate/DecidedShardings.h"
 #include "runtime/base/UnfinishedFolder.h"
 
@@ -61,11 +61,11 @@ ModelAnnotation::ModelAnnotation(const onnx::Model &model, ModuleOp module)
   annotation.configuration.name = writtenConfiguration;
   annotation.configuration.numDevices =
       static_cast<int32_t>(numPositions * mesh.size());
-  annotation.metadata[std::string(ingest::configurationKey)] =
+  annotation.metadata[std::string(onnx_import::configurationKey)] =
       writtenConfiguration;
-  annotation.metadata[std::string(ingest::meshKey)] =
-      mesh.size() == 1 ? "tp=1" : ingest::textOf(mesh);
-  annotation.valueKey = ingest::shardingKey;
+  annotation.metadata[std::string(onnx_import::meshKey)] =
+      mesh.size() == 1 ? "tp=1" : onnx_import::textOf(mesh);
+  annotation.valueKey = onnx_import::shardingKey;
   addTexts(decided.inputs(), annotation.inputs);
   addTexts(decided.outputs(), annotation.outputs);
   addTexts(decided.weights(), annotation.initializers);
@@ -82,7 +82,7 @@ void ModelAnnotation::addTexts(
 
 void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
   onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
-  const std::string name = ingest::nameInLocations(node);
+  const std::string name = onnx_import::nameInLocations(node);
   auto isNew = [&](std::string_view tensor) {
     return !tensor.empty() &&
            std::none_of(own.shardingSpecs.begin(), own.shardingSpecs.end(),
@@ -128,7 +128,7 @@ void ModelAnnotation::addSpec(std::string_view tensor,
     }
   }
   const int64_t position = place.stage % numPositions;
-  ingest::setDevices(axes, mesh, position * mesh.size(), spec);
+  onnx_import::setDevices(axes, mesh, position * mesh.size(), spec);
   own.shardingSpecs.push_back(std::move(spec));
 }
 

@@ -2,7 +2,7 @@
 
 #include "passes/annotate/ChangedModel.h"
 #include "passes/1-import/onnx/ExternalData.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/Outputs.h"
 #include "runtime/base/MappedFile.h"
@@ -109,7 +109,7 @@ private:
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
-        placed[std::string(tensor.name)] = onnx::ElementsInside{
+        placed[std::string(tensor.name)] = onnx::EmbeddedElements{
             bytesOf(tensor),
             [this, &tensor](std::ostream &out) { writeElements(tensor, out); }};
   }
@@ -235,7 +235,7 @@ private:
       const uint64_t offset = (end + pageSize - 1) / pageSize * pageSize;
       out << std::string(offset - end, '\0');
       placed[std::string(tensor.name)] =
-          onnx::ElementsBeside{location, offset, size};
+          onnx::ExternalElements{location, offset, size};
       writeElements(tensor, out);
       end = offset + size;
     }

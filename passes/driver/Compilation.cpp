@@ -185,7 +185,7 @@ Outcome Compilation::loadOnnx() {
   import.shapes = options.shapes;
   import.externalDataRoot = options.externalDataRoot;
   import.dropout = dropoutOf(options.training);
-  import.ownTraining = options.training.train && options.training.loss.empty();
+  import.trainingInfo = options.training.train && options.training.loss.empty();
   (void)StringRef(options.training.seed).getAsInteger(10, import.seed);
   import.allowAbsentWeights = options.randomWeights.has_value();
   import.mesh = axesOf(options);

@@ -5,7 +5,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 #include "passes/plan/schedule/Schedules.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -3,16 +3,16 @@
 #include "passes/1-import/build/Emitter.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "passes/1-import/build/Elements.h"
-#include "passes/1-import/build/Sink.h"
+#include "passes/1-import/build/DenseElements.h"
+#include "passes/1-import/build/SinkBroadcasts.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
-std::string shapeMistake(ArrayRef<int64_t> shape) {
+std::string describeShapeError(ArrayRef<int64_t> shape) {
   if (shape.size() > static_cast<size_t>(maxRank))
     return std::to_string(shape.size()) + " dims";
   int64_t count = 1;
@@ -33,7 +33,7 @@ std::string sizesText(ArrayRef<int64_t> sizes) {
   return text + "]";
 }
 
-int64_t productOf(int64_t lhs, int64_t rhs) {
+int64_t saturatingProduct(int64_t lhs, int64_t rhs) {
   int64_t product;
   return llvm::MulOverflow(lhs, rhs, product) ? INT64_MAX : product;
 }
@@ -76,7 +76,8 @@ static LogicalResult inferTypes(Operation *op) {
 /// A sentence if a result has a shape that no tensor may have.
 static std::string checkSizes(Operation *op) {
   for (Value result : op->getResults())
-    if (std::string mistake = shapeMistake(shapeOf(result)); !mistake.empty())
+    if (std::string mistake = describeShapeError(shapeOf(result));
+        !mistake.empty())
       return "makes a tensor with " + mistake;
   return {};
 }
@@ -89,7 +90,7 @@ bool Emitter::inferAndVerify(Operation *op) {
                                       text = diagnostic.str();
                                     return success();
                                   });
-  int exitCode = contradiction;
+  int exitCode = mismatchExitCode;
   if (succeeded(inferTypes(op))) {
     text = checkSizes(op);
     if (text.empty() && succeeded(op->getName().verifyInvariants(op)))
@@ -379,4 +380,4 @@ Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim) {
                            static_cast<uint64_t>(dim));
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Results with more elements are not computed while importing.
 inline constexpr int64_t foldLimit = 16384;
@@ -21,14 +21,14 @@ inline constexpr int64_t maxElements = int64_t{1} << 48;
 inline constexpr int64_t maxRank = 1024;
 
 /// Why no tensor may have this shape ("a dim of -1", …); empty if one may.
-std::string shapeMistake(llvm::ArrayRef<int64_t> shape);
+std::string describeShapeError(llvm::ArrayRef<int64_t> shape);
 
 /// "[2, 3]": sizes in a message.
 std::string sizesText(llvm::ArrayRef<int64_t> sizes);
 
 /// The product of two sizes; where it is larger than an int64_t, one that no
 /// tensor may have.
-int64_t productOf(int64_t lhs, int64_t rhs);
+int64_t saturatingProduct(int64_t lhs, int64_t rhs);
 
 /// The shape of `value`; empty if it is null.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
@@ -55,10 +55,11 @@ struct OptionalOperand {
 /// broadcast of one slice, so that masks do not grow with the batch.
 class Emitter {
 public:
-  /// `contradiction` is the exit code of shapes that do not fit together: 5 if
+  /// `mismatchExitCode` is the exit code of shapes that do not fit together: 5 if
   /// the user bound some, else 3.
-  Emitter(mlir::OpBuilder &builder, mlir::Location loc, int contradiction = 3)
-      : contradiction(contradiction), builder(builder), loc(loc) {}
+  Emitter(mlir::OpBuilder &builder, mlir::Location loc,
+          int mismatchExitCode = 3)
+      : mismatchExitCode(mismatchExitCode), builder(builder), loc(loc) {}
 
   //===--------------------------------------------------------------------===//
   // Mistakes
@@ -147,7 +148,7 @@ public:
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t dim);
 
   /// The exit code of shapes that do not fit together.
-  const int contradiction;
+  const int mismatchExitCode;
 
   /// Infers the type of the result, checks the op and folds it. Null if that
   /// fails; then the op is gone.
@@ -182,6 +183,6 @@ private:
   std::optional<EmitError> error;
 };
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_BUILD_EMITTER_H

@@ -28,7 +28,7 @@ struct ImportOptions {
   uint64_t seed = 0;
   /// The model is trained as its TrainingInfo says, if it has one; without it
   /// nothing changes.
-  bool ownTraining = false;
+  bool trainingInfo = false;
   /// Missing weight files are no error: the run time generates weights.
   bool allowAbsentWeights = false;
   /// The axes that split tensors, major to minor; nothing if the user left that

@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Parses `File "model.py", line 26, in forward`.
 static std::optional<PythonLine> parseFrame(StringRef text) {
@@ -49,4 +49,4 @@ Location locationOf(const onnx::Node &node, MLIRContext *context) {
       loc, FileLineColLoc::get(context, line->file, line->line, 1));
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -7,7 +7,7 @@
 #include "passes/1-import/onnx/model/Model.h"
 #include <optional>
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// A line of the Python program that was exported.
 struct PythonLine {
@@ -26,6 +26,6 @@ std::string nameInLocations(const onnx::Node &node);
 /// its innermost Python line.
 mlir::Location locationOf(const onnx::Node &node, mlir::MLIRContext *context);
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_BUILD_LOCATIONS_H

@@ -6,14 +6,16 @@
 
 using namespace mlir;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
-static StringRef asRef(std::string_view text) { return Values::asRef(text); }
+static StringRef asRef(std::string_view text) {
+  return ValueTable::asRef(text);
+}
 
 NodeImport::NodeImport(const onnx::Node &node, const ImportOptions &options,
-                       Values &values, OpBuilder &builder, Location loc,
-                       int contradiction)
-    : Emitter(builder, loc, contradiction), node(node), options(options),
+                       ValueTable &values, OpBuilder &builder, Location loc,
+                       int mismatchExitCode)
+    : Emitter(builder, loc, mismatchExitCode), node(node), options(options),
       values(values) {}
 
 //===----------------------------------------------------------------------===//
@@ -204,12 +206,12 @@ Type NodeImport::typeOf(int64_t dataType) {
 // Results
 //===----------------------------------------------------------------------===//
 
-bool NodeImport::wants(size_t i) const {
+bool NodeImport::isOutputUsed(size_t i) const {
   return i < node.outputs.size() && !node.outputs[i].empty();
 }
 
 void NodeImport::set(size_t i, Value value) {
-  if (failed() || !value || !wants(i))
+  if (failed() || !value || !isOutputUsed(i))
     return;
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
@@ -222,8 +224,8 @@ void NodeImport::set(size_t i, Value value) {
 }
 
 void NodeImport::setSequence(size_t i, ArrayRef<Value> elements) {
-  if (!failed() && wants(i))
+  if (!failed() && isOutputUsed(i))
     values.defineSequence(asRef(node.outputs[i]), elements);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -3,14 +3,14 @@
 #ifndef PCC_PASSES_1_IMPORT_BUILD_NODEIMPORT_H
 #define PCC_PASSES_1_IMPORT_BUILD_NODEIMPORT_H
 
-#include "passes/1-import/build/Elements.h"
+#include "passes/1-import/build/DenseElements.h"
 #include "passes/1-import/build/Emitter.h"
 #include "passes/1-import/build/ImportError.h"
 #include "passes/1-import/build/ImportOptions.h"
-#include "passes/1-import/build/Values.h"
+#include "passes/1-import/build/ValueTable.h"
 #include "passes/1-import/onnx/model/Model.h"
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// What a node says, checked, and the ops it becomes. The table of ops has
 /// checked the number of operands before a normaliser sees the node.
@@ -20,8 +20,8 @@ namespace pcc::ingest {
 class NodeImport : public Emitter {
 public:
   NodeImport(const onnx::Node &node, const ImportOptions &options,
-             Values &values, mlir::OpBuilder &builder, mlir::Location loc,
-             int contradiction);
+             ValueTable &values, mlir::OpBuilder &builder, mlir::Location loc,
+             int mismatchExitCode);
 
   const onnx::Node &node;
   /// How the model is imported.
@@ -92,7 +92,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Whether somebody may use output `i`.
-  bool wants(size_t i) const;
+  bool isOutputUsed(size_t i) const;
   /// Gives output `i` its value.
   void set(size_t i, mlir::Value value);
   /// Makes output `i` a sequence.
@@ -101,9 +101,9 @@ public:
 private:
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
-  Values &values;
+  ValueTable &values;
 };
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_BUILD_NODEIMPORT_H

@@ -4,7 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <vector>
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static std::string key(llvm::StringRef domain, llvm::StringRef op) {
   return (domain + ":" + op).str();
@@ -17,8 +17,8 @@ void OpTable::add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms) {
 
 const llvm::SmallVector<OpForm, 1> *
 OpTable::forms(const onnx::Node &node) const {
-  auto found =
-      table.find(key(Values::asRef(node.domain), Values::asRef(node.opType)));
+  auto found = table.find(
+      key(ValueTable::asRef(node.domain), ValueTable::asRef(node.opType)));
   return found == table.end() ? nullptr : &found->second;
 }
 
@@ -57,7 +57,7 @@ const OpTable &OpTable::get() {
     addContractionOps(all);
     addConvolutionOps(all);
     addAttentionOps(all);
-    addDropout(all);
+    addDropoutOps(all);
     addExpertOps(all);
     addReductionOps(all);
     addNormOps(all);
@@ -75,4 +75,4 @@ const OpTable &OpTable::get() {
   return table;
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

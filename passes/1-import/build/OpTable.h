@@ -6,7 +6,7 @@
 #include "passes/1-import/build/NodeImport.h"
 #include "llvm/ADT/StringMap.h"
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Makes the canonical graph ops of one form of a node. Returns the value of
 /// the node's first output; with more outputs it may instead give each its
@@ -54,7 +54,7 @@ private:
 void addElementWiseOps(OpTable &table);
 void addActivationOps(OpTable &table);
 void addContractionOps(OpTable &table);
-void addDropout(OpTable &table);
+void addDropoutOps(OpTable &table);
 void addConvolutionOps(OpTable &table);
 void addAttentionOps(OpTable &table);
 void addExpertOps(OpTable &table);
@@ -70,6 +70,6 @@ void addShapeOps(OpTable &table);
 void addSequenceOps(OpTable &table);
 void addTrainingOps(OpTable &table);
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_BUILD_OPTABLE_H

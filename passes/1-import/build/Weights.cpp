@@ -1,14 +1,14 @@
 //===- Weights.cpp - initializers as weights or constants -----------------===//
 
 #include "passes/1-import/build/Weights.h"
-#include "passes/1-import/build/Elements.h"
+#include "passes/1-import/build/DenseElements.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static StringRef asRef(std::string_view text) {
   return StringRef(text.data(), text.size());
@@ -65,7 +65,7 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
                         onnx::typeName(tensor.dataType));
     return {};
   }
-  if (std::string mistake = shapeMistake(tensor.dims); !mistake.empty()) {
+  if (std::string mistake = describeShapeError(tensor.dims); !mistake.empty()) {
     emitter.invalid("tensor " + onnx::quoted(tensor.name) + " has " + mistake);
     return {};
   }
@@ -192,4 +192,4 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
   return emitter.makeTyped<GetParameterOp>(type, name.getValue());
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -10,7 +10,7 @@
 #include "passes/1-import/onnx/model/Model.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// The builtin type of `type`: floats, signless signed integers, unsigned
 /// integers and i1; null for strings and types that pcc lacks.
@@ -33,7 +33,7 @@ public:
   /// Whether `make` gives a weight, and not a constant.
   bool becomesParameter(const onnx::Tensor &tensor) const;
   /// From here on `name` is no constant, as steps of training write it.
-  void writes(llvm::StringRef name) { written.insert(name); }
+  void markWritten(llvm::StringRef name) { written.insert(name); }
   /// `tensor` as a value at the insertion point; null if that fails, which the
   /// emitter is told.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
@@ -70,6 +70,6 @@ private:
   llvm::StringSet<> symbols;
 };
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_BUILD_WEIGHTS_H

@@ -7,7 +7,7 @@
 #include <numeric>
 
 using namespace pcc;
-using namespace pcc::ingest;
+using namespace pcc::onnx_import;
 
 /// "0, 1, 2, …"
 static std::string listOf(const std::vector<int64_t> &numbers) {
@@ -17,7 +17,7 @@ static std::string listOf(const std::vector<int64_t> &numbers) {
   return numbers.size() > 16 ? text + ", …" : text;
 }
 
-std::string ingest::textOf(const dist::Mesh &mesh) {
+std::string onnx_import::textOf(const dist::Mesh &mesh) {
   std::string text;
   for (const dist::Axis &axis : mesh.axes)
     if (axis.size > 1)
@@ -40,9 +40,9 @@ static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
   return {entry};
 }
 
-std::optional<ShardLayout> ingest::layoutOf(const onnx::ShardingSpec &spec,
-                                            int64_t devicesPerStage,
-                                            std::string &error) {
+std::optional<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
+                                                 int64_t devicesPerStage,
+                                                 std::string &error) {
   ShardLayout layout;
   for (const onnx::ShardedDim &dim : spec.shardedDims)
     for (const onnx::SimpleShardedDim &simple : dim.simpleShardings)
@@ -98,8 +98,9 @@ static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
   return true;
 }
 
-std::vector<int64_t> ingest::commonAxes(const std::vector<ShardLayout> &layouts,
-                                        int64_t numDevices) {
+std::vector<int64_t>
+onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
+                        int64_t numDevices) {
   std::vector<std::vector<int64_t>> parts;
   for (const ShardLayout &layout : layouts)
     if (!layout.shards.empty())
@@ -196,8 +197,8 @@ axesBySize(const ShardLayout &layout, const dist::Mesh &mesh,
 }
 
 std::optional<std::vector<dist::SubAxes>>
-ingest::axesOf(const ShardLayout &layout, const dist::Mesh &mesh,
-               std::string &error) {
+onnx_import::axesOf(const ShardLayout &layout, const dist::Mesh &mesh,
+                    std::string &error) {
   ShardLayout listed = layout;
   if (listed.shards.empty()) {
     if (product(listed.counts) != mesh.size())
@@ -219,9 +220,9 @@ ingest::axesOf(const ShardLayout &layout, const dist::Mesh &mesh,
   return axes;
 }
 
-void ingest::setDevices(const std::vector<dist::SubAxes> &axes,
-                        const dist::Mesh &mesh, int64_t firstDevice,
-                        onnx::ShardingSpec &spec) {
+void onnx_import::setDevices(const std::vector<dist::SubAxes> &axes,
+                             const dist::Mesh &mesh, int64_t firstDevice,
+                             onnx::ShardingSpec &spec) {
   dist::SubAxes all;
   for (const dist::SubAxes &own : axes)
     all.insert(all.end(), own.begin(), own.end());

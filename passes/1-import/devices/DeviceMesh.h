@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Which shard of one tensor each device of a stage holds. Shards are numbered
 /// row-major over `counts`.
@@ -65,6 +65,6 @@ std::string textOf(const dist::Mesh &mesh);
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_DEVICES_DEVICEMESH_H

@@ -9,30 +9,30 @@
 #include <set>
 
 using namespace pcc;
-using namespace pcc::ingest;
+using namespace pcc::onnx_import;
 
-bool ingest::refuse(std::string what, ImportError &error) {
+bool onnx_import::refuse(std::string what, ImportError &error) {
   error.exitCode = 6;
   error.message = std::move(what);
   return false;
 }
 
-bool ingest::refuse(const onnx::Node &node, const std::string &what,
-                    ImportError &error) {
+bool onnx_import::refuse(const onnx::Node &node, const std::string &what,
+                         ImportError &error) {
   if (auto line = pythonLine(node))
     error.notes.push_back("the node was exported from " + line->file + ":" +
                           std::to_string(line->line));
   return refuse("node " + node.label() + what, error);
 }
 
-bool ingest::refuse(const onnx::Node &node, std::string_view tensor,
-                    const std::string &what, ImportError &error) {
+bool onnx_import::refuse(const onnx::Node &node, std::string_view tensor,
+                         const std::string &what, ImportError &error) {
   return refuse(node, ": the sharding of " + onnx::quoted(tensor) + " " + what,
                 error);
 }
 
-std::string_view ingest::metadataOf(const onnx::Metadata &metadata,
-                                    std::string_view key) {
+std::string_view onnx_import::metadataOf(const onnx::Metadata &metadata,
+                                         std::string_view key) {
   for (const onnx::MetadataEntry &entry : metadata)
     if (entry.key == key)
       return entry.value;
@@ -282,5 +282,5 @@ bool DevicePlan::read(const ImportOptions &options, ImportError &error) {
 
 std::optional<std::vector<dist::SubAxes>>
 DevicePlan::axesOf(const onnx::ShardingSpec &spec, std::string &error) const {
-  return ingest::axesOf(layouts[layoutOfSpec.at(&spec)], axes, error);
+  return onnx_import::axesOf(layouts[layoutOfSpec.at(&spec)], axes, error);
 }

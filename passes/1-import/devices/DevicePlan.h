@@ -11,7 +11,7 @@
 #include <map>
 #include <unordered_map>
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Keys of metadata_props. Of the model: the configuration that holds unless
 /// the user chooses another, and its axes, major to minor (`dp=2,tp=4`). Of a
@@ -58,7 +58,7 @@ public:
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
   /// The axes that the shards of one of these annotations lie along, as
-  /// ingest::axesOf tells.
+  /// onnx_import::axesOf tells.
   std::optional<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec, std::string &error) const;
 
@@ -85,6 +85,6 @@ private:
   std::unordered_map<const onnx::ShardingSpec *, size_t> layoutOfSpec;
 };
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import
 
 #endif // PCC_PASSES_1_IMPORT_DEVICES_DEVICEPLAN_H

@@ -2,7 +2,7 @@
 
 #include "passes/1-import/onnx/ExternalData.h"
 
-#include "passes/1-import/onnx/model/Storage.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static Value positive(NodeImport &n, Value x) {
   return n.make<MaxOp>(x, n.scalarLike(x, 0));
@@ -195,4 +195,4 @@ void addActivationOps(OpTable &table) {
   table.add("com.microsoft", microsoft);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// [B, S, heads·D] -> [B, heads, S, D]; four dims stay as they are.
 static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
@@ -46,7 +46,7 @@ public:
       return {};
     readMask();
     Value result =
-        n.wants(3)
+        n.isOutputUsed(3)
             ? writeOut()
             : n.make<AttentionOp>(query, key, value, OptionalOperand{mask},
                                   APFloat(scale), causal, APFloat(softcap));
@@ -284,4 +284,4 @@ void addAttentionOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

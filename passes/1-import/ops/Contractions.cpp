@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// A vector counts as a row on the left and as a column on the right; the dim
 /// of size 1 is dropped from the result.
@@ -228,4 +228,4 @@ void addContractionOps(OpTable &table) {
   table.add("com.microsoft", microsoft);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -1,12 +1,12 @@
 //===- Convolutions.cpp - convolutions and their transposes ---------------===//
 
 #include "passes/1-import/build/OpTable.h"
-#include "passes/1-import/build/Window.h"
+#include "passes/1-import/build/WindowSpec.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Adds a bias of one value per channel, operand 2, if there is one.
 static Value addBias(NodeImport &n, Value result) {
@@ -45,8 +45,8 @@ static Value conv(NodeImport &n) {
   int64_t group = n.integer("group", 1);
   if (!ranksFit(n, input, filter))
     return {};
-  Window window = readWindow(n, shapeOf(input).drop_front(2),
-                             shapeOf(filter).drop_front(2));
+  WindowSpec window = readWindow(n, shapeOf(input).drop_front(2),
+                                 shapeOf(filter).drop_front(2));
   if (!divides(group, shapeOf(filter)[0]))
     return n.invalid("has " + Twine(shapeOf(filter)[0]) + " filters in " +
                      Twine(group) + " groups");
@@ -57,7 +57,7 @@ static Value conv(NodeImport &n) {
 
 /// Pads that give ConvTranspose's attribute `output_shape`; the part that no
 /// window reaches goes into `extra`.
-static void padForOutput(NodeImport &n, Window &window,
+static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
   bool upper = n.text("auto_pad", "NOTSET") == "SAME_UPPER";
@@ -84,7 +84,7 @@ static Value convTranspose(NodeImport &n) {
   if (!ranksFit(n, input, filter))
     return {};
   ArrayRef<int64_t> spatial = shapeOf(input).drop_front(2);
-  Window window = readWindow(n, spatial, shapeOf(filter).drop_front(2));
+  WindowSpec window = readWindow(n, spatial, shapeOf(filter).drop_front(2));
   if (n.failed())
     return {};
   SmallVector<int64_t> extra =
@@ -122,4 +122,4 @@ void addConvolutionOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Whether a node says that it drops elements.
 static bool saysDropout(NodeImport &n) {
@@ -93,7 +93,7 @@ static Value dropSome(NodeImport &n, Value input) {
   if (!(ratio > 0 && ratio < 1))
     return n.invalid("drops a share of " + std::to_string(ratio) +
                      ", which is not in [0, 1)");
-  if (n.wants(1))
+  if (n.isOutputUsed(1))
     return n.unsupported("drops elements and says which (its mask is used)");
   return drop(n, input, ratio);
 }
@@ -108,16 +108,16 @@ static Value dropout(NodeImport &n) {
   Value input = n.operand(0);
   if (wanted == Dropout::Always || (says && wanted == Dropout::AsSaid))
     return dropSome(n, input);
-  if (n.wants(1) && input) {
+  if (n.isOutputUsed(1) && input) {
     Type type = n.opset() < 10 ? n.elementType(0) : n.getBuilder().getI1Type();
     n.set(1, n.full(RankedTensorType::get(shapeOf(input), type), 1));
   }
   return input;
 }
 
-void addDropout(OpTable &table) {
+void addDropoutOps(OpTable &table) {
   static constexpr OpForm forms[] = {{"Dropout", 1, 1, 3, dropout}};
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
@@ -172,4 +172,4 @@ static constexpr OpForm elementWiseForms[] = {
 
 void addElementWiseOps(OpTable &table) { table.add("", elementWiseForms); }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 namespace {
 /// How the two halves of a gated linear unit lie in the rows of the first
@@ -68,7 +68,7 @@ private:
                        "weights of 3"),
              false;
     size = shape.back();
-    tokens = productOf(shape.front(), shape.size() == 3 ? shape[1] : 1);
+    tokens = saturatingProduct(shape.front(), shape.size() == 3 ? shape[1] : 1);
     experts = shapeOf(router)[1];
     inner = shapeOf(second)[2];
     k = n.integer("k", 1);
@@ -96,9 +96,9 @@ private:
   bool expect(size_t operand, ArrayRef<int64_t> sizes) {
     Value value = n.operand(operand);
     if (!n.failed() && shapeOf(value) != sizes)
-      n.fail(n.contradiction, "has operand " + Twine(operand) + " of shape " +
-                                  sizesText(shapeOf(value)) + ", not " +
-                                  sizesText(sizes));
+      n.fail(n.mismatchExitCode, "has operand " + Twine(operand) +
+                                     " of shape " + sizesText(shapeOf(value)) +
+                                     ", not " + sizesText(sizes));
     return !n.failed();
   }
 
@@ -193,4 +193,4 @@ void addExpertOps(OpTable &table) {
   table.add("com.microsoft", microsoft);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Operand `i` as indices that the dialect takes: i32 or i64.
 static Value indexOperand(NodeImport &n, size_t i) {
@@ -26,7 +26,7 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
   int64_t size = shapeOf(data)[dim];
   for (int64_t &place : places) {
     if (place < -size || place >= size)
-      return n.fail(n.contradiction,
+      return n.fail(n.mismatchExitCode,
                     "picks element " + Twine(place) + " of " + Twine(size));
     place += place < 0 ? size : 0;
   }
@@ -223,4 +223,4 @@ void addIndexingOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

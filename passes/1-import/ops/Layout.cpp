@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static Value transpose(NodeImport &n) {
   Value x = n.operand(0);
@@ -34,14 +34,14 @@ static Value reshape(NodeImport &n) {
     if (size == -1)
       open = i;
     else
-      known = productOf(known, size);
+      known = saturatingProduct(known, size);
   }
   if (open >= 0)
     shape[open] = known == 0 ? 0 : count / known;
-  if (!shapeMistake(shape).empty() ||
+  if (!describeShapeError(shape).empty() ||
       ShapedType::getNumElements(shape) != count)
-    return n.fail(n.contradiction, "reshapes " + sizesText(shapeOf(x)) +
-                                       " to " + sizesText(*asked));
+    return n.fail(n.mismatchExitCode, "reshapes " + sizesText(shapeOf(x)) +
+                                          " to " + sizesText(*asked));
   return n.reshape(x, shape);
 }
 
@@ -69,9 +69,9 @@ static Value squeeze(NodeImport &n) {
     bool dropped =
         named ? llvm::is_contained(dims, static_cast<int64_t>(i)) : size == 1;
     if (dropped && size != 1)
-      return n.fail(n.contradiction, "drops dim " + Twine(i) + " of " +
-                                         sizesText(shapeOf(x)) +
-                                         ", which has not size 1");
+      return n.fail(n.mismatchExitCode, "drops dim " + Twine(i) + " of " +
+                                            sizesText(shapeOf(x)) +
+                                            ", which has not size 1");
     if (!dropped)
       shape.push_back(size);
   }
@@ -120,8 +120,8 @@ static Value expand(NodeImport &n) {
     return {};
   auto shape = broadcastShapes(shapeOf(x), asked);
   if (mlir::failed(shape))
-    return n.fail(n.contradiction, "expands " + sizesText(shapeOf(x)) + " to " +
-                                       sizesText(asked));
+    return n.fail(n.mismatchExitCode, "expands " + sizesText(shapeOf(x)) +
+                                          " to " + sizesText(asked));
   return n.broadcast(x, *shape);
 }
 
@@ -137,7 +137,7 @@ static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
     }
     apart.push_back(size);
     wide.push_back(size);
-    shape.push_back(productOf(size, times));
+    shape.push_back(saturatingProduct(size, times));
   }
   return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
 }
@@ -213,7 +213,7 @@ static Value spaceToDepth(NodeImport &n) {
           w = shapeOf(x)[3] / b;
   Value apart =
       n.transpose(n.reshape(x, {batch, c, h, b, w, b}), {0, 3, 5, 1, 2, 4});
-  return n.reshape(apart, {batch, productOf(c, b * b), h, w});
+  return n.reshape(apart, {batch, saturatingProduct(c, b * b), h, w});
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,4 +255,4 @@ void addLayoutOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

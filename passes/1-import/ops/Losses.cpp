@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 namespace {
 /// The labels of a loss, [N, …] for scores [N, C, …].
@@ -27,8 +27,8 @@ struct Labels {
     SmallVector<int64_t> wanted(scores);
     wanted.erase(wanted.begin() + 1);
     if (!labels.equals(wanted))
-      n.fail(n.contradiction, "has labels " + sizesText(labels) +
-                                  " for scores " + sizesText(scores));
+      n.fail(n.mismatchExitCode, "has labels " + sizesText(labels) +
+                                     " for scores " + sizesText(scores));
   }
 
   /// 0 where the label is ignored, `value` elsewhere.
@@ -115,7 +115,7 @@ static Value softmaxCrossEntropyLoss(NodeImport &n) {
   Value scores = scoresOf(n);
   Value logProb = n.make<LogSoftmaxOp>(scores, static_cast<uint64_t>(1));
   n.set(0, lossOf(n, logProb));
-  if (n.wants(1))
+  if (n.isOutputUsed(1))
     n.set(1, logProb);
   return {};
 }
@@ -128,4 +128,4 @@ void addLossOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

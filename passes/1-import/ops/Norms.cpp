@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static SmallVector<int64_t> dimsFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, std::max(first, rank)));
@@ -87,7 +87,7 @@ static Value layerNormalization(NodeImport &n) {
   double epsilon = n.real("epsilon", 1e-5f);
   if (n.failed())
     return {};
-  if (n.wants(1) || n.wants(2)) {
+  if (n.isOutputUsed(1) || n.isOutputUsed(2)) {
     Moments moments(n, x, dimsFrom(dim, rank), epsilon);
     n.set(1, moments.mean);
     n.set(2, moments.inverse);
@@ -262,4 +262,4 @@ void addNormOps(OpTable &table) {
   table.add("com.microsoft", microsoft);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

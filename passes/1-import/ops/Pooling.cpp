@@ -1,13 +1,13 @@
 //===- Pooling.cpp - maxima and averages of windows -----------------------===//
 
 #include "passes/1-import/build/OpTable.h"
-#include "passes/1-import/build/Window.h"
+#include "passes/1-import/build/WindowSpec.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static Value pool(NodeImport &n, PoolKind kind) {
   Value input = n.operand(0);
@@ -17,13 +17,13 @@ static Value pool(NodeImport &n, PoolKind kind) {
     return n.invalid("pools a tensor of rank " + Twine(shapeOf(input).size()));
   if (!n.hasAttribute("kernel_shape"))
     return n.invalid("lacks the attribute 'kernel_shape'");
-  Window window = readWindow(n, shapeOf(input).drop_front(2), {});
+  WindowSpec window = readWindow(n, shapeOf(input).drop_front(2), {});
   return n.make<PoolOp>(kind, input, window.size, window.strides, window.pads,
                         window.dilations, window.overhang);
 }
 
 static Value maxPool(NodeImport &n) {
-  if (n.wants(1))
+  if (n.isOutputUsed(1))
     return n.unsupported("gives the indices of maxima");
   return pool(n, PoolKind::Max);
 }
@@ -51,4 +51,4 @@ void addPoolingOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// The dims that a Reduce op names: an attribute first, later operand 1; all if
 /// none are named, unless `noop_with_empty_axes`.
@@ -148,4 +148,4 @@ void addReductionOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 static std::optional<ResizeMode> resizeMode(StringRef word) {
   return llvm::StringSwitch<std::optional<ResizeMode>>(word)
@@ -146,4 +146,4 @@ void addResizeOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// One element: the place counts from the end if it is negative.
 static Value sequenceAt(NodeImport &n) {
@@ -114,4 +114,4 @@ void addSequenceOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

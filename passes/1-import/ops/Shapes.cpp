@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 /// Since version 15 a part [start, end) may be asked for.
 static Value shape(NodeImport &n) {
@@ -151,4 +151,4 @@ void addShapeOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -7,18 +7,18 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
 namespace {
 /// One dim of a slice: `count` elements from `start`, `step` apart.
-struct Range {
+struct DimSlice {
   int64_t start, count, step;
 };
 } // namespace
 
 /// NumPy's start:end:step of a dim with `size` elements.
-static Range clampRange(int64_t start, int64_t end, int64_t step,
-                        int64_t size) {
+static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
+                           int64_t size) {
   bool forward = step > 0;
   int64_t lowest = forward ? 0 : -1, highest = forward ? size : size - 1;
   auto clamp = [&](int64_t place, int64_t least) {
@@ -56,7 +56,7 @@ static Value slice(NodeImport &n) {
     int64_t dim = n.normalizeDim(axis, rank);
     if (n.failed() || step == 0 || step == INT64_MIN)
       return n.invalid("has a step of " + Twine(step));
-    Range range = clampRange(start, end, step, shapeOf(x)[dim]);
+    DimSlice range = clampRange(start, end, step, shapeOf(x)[dim]);
     from[dim] = range.start;
     sizes[dim] = range.count;
     by[dim] = range.count > 1 ? range.step : 1;
@@ -91,7 +91,7 @@ static Value split(NodeImport &n) {
                      " elements into parts that do "
                      "not add up");
   for (auto [i, size] : llvm::enumerate(*sizes)) {
-    if (n.wants(i))
+    if (n.isOutputUsed(i))
       n.set(i, n.sliceDim(x, dim, start, size));
     start += size;
   }
@@ -154,4 +154,4 @@ void addSliceOps(OpTable &table) {
   table.add("", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

@@ -13,9 +13,11 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-namespace pcc::ingest {
+namespace pcc::onnx_import {
 
-static StringRef asRef(std::string_view text) { return Values::asRef(text); }
+static StringRef asRef(std::string_view text) {
+  return ValueTable::asRef(text);
+}
 
 namespace {
 /// What an update of one tensor is made of.
@@ -111,7 +113,7 @@ static Value update(NodeImport &n) {
     for (size_t s = 0; s < numStates; ++s)
       one.states.push_back(values[(2 + s) * count + i]);
     for (auto [kind, value] : llvm::enumerate(formula(one)))
-      if (n.wants(kind * count + i) && value)
+      if (n.isOutputUsed(kind * count + i) && value)
         n.set(kind * count + i, value);
   }
   return {};
@@ -136,7 +138,7 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
 }
 
 /// Stands for the gradient of the loss by a weight, until 2-prepare builds it.
-static Value gradientToBe(NodeImport &n, Value weight, StringRef name) {
+static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
     return n.unsupported("differentiates by '" + name +
@@ -169,9 +171,9 @@ static Value gradient(NodeImport &n) {
   if (n.failed() || !y)
     return {};
   for (auto [i, value] : llvm::enumerate(wanted))
-    if (n.options.ownTraining && n.wants(i))
-      n.set(i, gradientToBe(n, value, asRef(names[i])));
-  if (n.options.ownTraining)
+    if (n.options.trainingInfo && n.isOutputUsed(i))
+      n.set(i, gradientPlaceholder(n, value, asRef(names[i])));
+  if (n.options.trainingInfo)
     return {};
   for (auto [value, name] : llvm::zip(wanted, names))
     if (n.known(value))
@@ -179,7 +181,7 @@ static Value gradient(NodeImport &n) {
                            std::string(name) + "'");
   auto gradients = differentiated(n, y, wanted);
   for (auto [i, gradient] : llvm::enumerate(gradients))
-    if (n.wants(i))
+    if (n.isOutputUsed(i))
       n.set(i, gradient ? gradient : n.full(tensorType(wanted[i]), 0));
   return {};
 }
@@ -194,4 +196,4 @@ void addTrainingOps(OpTable &table) {
   table.add("ai.onnx.preview.training", forms);
 }
 
-} // namespace pcc::ingest
+} // namespace pcc::onnx_import

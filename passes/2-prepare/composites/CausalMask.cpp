@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/composites/CausalMask.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include <cmath>
 
 using namespace mlir;
@@ -27,7 +27,7 @@ static constexpr int64_t mostElements = 1 << 24;
 static constexpr double lowestHalf = -65504;
 
 namespace {
-enum class Part : uint8_t { Later, Others };
+enum class MaskRegion : uint8_t { Later, Others };
 enum class Is : uint8_t { False, True, Infinite, Low, Zero };
 } // namespace
 
@@ -83,14 +83,15 @@ static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
           shape.empty() ? 1 : shape.back()};
 }
 
-static bool isConstant(ConstantOp op, Is what, Part region) {
+static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
   // A dim of size 1 stands for all of its indices.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
                        const int64_t s = i / columns % rows, t = i % columns;
-                       return (isWhole && (t > s) != (region == Part::Later)) ||
+                       return (isWhole &&
+                               (t > s) != (region == MaskRegion::Later)) ||
                               holds(x, what);
                      });
 }
@@ -153,7 +154,7 @@ static bool compares(Predicate predicate, double a, double b) {
 
 /// Keys and queries count alike, so that only t - s matters, and an order does
 /// not change its mind between the ends of a part.
-static bool isCompare(CompareOp op, Is what, Part region, int64_t size) {
+static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
   for (bool keysFirst : {true, false}) {
@@ -161,7 +162,7 @@ static bool isCompare(CompareOp op, Is what, Part region, int64_t size) {
          queries = positionsOf(op->getOperand(keysFirst ? 1 : 0), false);
     if (!keys || !queries || keys->step != queries->step)
       continue;
-    auto [from, to] = region == Part::Later
+    auto [from, to] = region == MaskRegion::Later
                           ? std::pair<int64_t, int64_t>(1, size - 1)
                           : std::pair<int64_t, int64_t>(1 - size, 0);
     for (int64_t distance : {from, to}) {
@@ -184,8 +185,8 @@ static bool isCompare(CompareOp op, Is what, Part region, int64_t size) {
 
 namespace {
 /// Whether all elements of masks of `size` keys in one part are something.
-struct Search {
-  Part region;
+struct RegionCheck {
+  MaskRegion region;
   int64_t size;
 
   bool all(Value value, Is what, int depth = maxDepth) const {
@@ -263,7 +264,8 @@ CausalMask pcc::prepare::readCausalMask(Value mask) {
   if (rows != columns || rows < 2)
     return {};
   const bool isBool = elementTypeOf(mask).isInteger(1);
-  const Search later{Part::Later, rows}, others{Part::Others, rows};
+  const RegionCheck later{MaskRegion::Later, rows},
+      others{MaskRegion::Others, rows};
   CausalMask known;
   known.keepsOthers = others.all(mask, isBool ? Is::True : Is::Zero);
   known.hidesLater = later.all(mask, isBool              ? Is::False

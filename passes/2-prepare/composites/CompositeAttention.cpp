@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/composites/MaskRows.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/composites/RowMasking.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include <cmath>
 
 using namespace mlir;
@@ -167,30 +167,30 @@ static std::optional<Scores> readScores(Value value, int depth) {
 //===----------------------------------------------------------------------===//
 
 /// What the mask does to rows of `rowSize` scores.
-static MaskRows rowsOf(const Mask &mask, int64_t rowSize) {
+static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
-    return pcc::prepare::rowsOf(mask.addend, rowSize);
+    return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
   if (mask.kept)
-    return pcc::prepare::rowsOf(mask.keep, rowSize);
+    return pcc::prepare::rowMaskingOf(mask.keep, rowSize);
   auto negated = definedBy<NotOp>(mask.keep);
-  return negated ? pcc::prepare::rowsOf(negated.getInput(), rowSize)
-                 : MaskRows::Unknown;
+  return negated ? pcc::prepare::rowMaskingOf(negated.getInput(), rowSize)
+                 : RowMasking::Unknown;
 }
 
 /// Whether attention does the same as the masks and softmax do.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
-  MaskRows rows = MaskRows::HideNothing;
+  RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
     // A finite fill makes a row that is hidden as a whole uniform; only one
     // that absorbs the scores does so when it is added.
     if (finite && mask.fill > absorbing &&
-        rowsOf(mask, rowSize) == MaskRows::Unknown)
+        rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
     if (!finite)
-      rows = both(rows, rowsOf(mask, rowSize));
+      rows = combineMasks(rows, rowMaskingOf(mask, rowSize));
   }
-  return nanIsZero || rows != MaskRows::Unknown;
+  return nanIsZero || rows != RowMasking::Unknown;
 }
 
 /// The mask as one operand of attention; null if there is none.
@@ -346,6 +346,6 @@ static Value attention(MatmulOp output, PatternRewriter &rewriter) {
       APFloat(scores->scale), /*causal=*/false, APFloat(0.0));
 }
 
-void pcc::prepare::addAttention(RewritePatternSet &patterns) {
+void pcc::prepare::addAttentionPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, attention);
 }

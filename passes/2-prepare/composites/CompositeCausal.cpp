@@ -10,7 +10,7 @@
 
 #include "passes/2-prepare/composites/CausalMask.h"
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -29,6 +29,6 @@ static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
                              op.getScale(), /*causal=*/true, op.getSoftcap());
 }
 
-void pcc::prepare::addCausal(RewritePatternSet &patterns) {
+void pcc::prepare::addCausalPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, causalAttention);
 }

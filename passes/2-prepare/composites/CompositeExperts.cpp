@@ -3,7 +3,7 @@
 //   einsum te,etd->td gate, outputs
 //   reduce sum over e of gate · outputs
 //
-// where no token has more than a few gates that are not 0 (`mostNonZeros`).
+// where no token has more than a few gates that are not 0 (`maxNonZeros`).
 // Both become an einsum with the gates in front, marked with that number: what
 // other experts make of a token need not be known. `group-experts` relies on
 // it once shapes are local.
@@ -15,8 +15,8 @@
 
 #include "dialects/graph/ops/Equation.h"
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/match/Match.h"
-#include "passes/2-prepare/match/NonZeros.h"
+#include "passes/2-prepare/match/NonZeroBounds.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -31,7 +31,7 @@ static bool areAllIn(StringRef letters, StringRef others) {
 static int64_t chosenBy(Value gate, int64_t dim) {
   if (!isa<FloatType>(elementTypeOf(gate)))
     return 0;
-  const int64_t most = mostNonZeros(gate, dim);
+  const int64_t most = maxNonZeros(gate, dim);
   return most < shapeOf(gate)[dim] ? most : 0;
 }
 
@@ -122,6 +122,6 @@ static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-void pcc::prepare::addExperts(RewritePatternSet &patterns) {
+void pcc::prepare::addExpertPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, einsum, reducedProduct);
 }

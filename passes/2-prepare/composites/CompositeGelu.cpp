@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/ADT/SetVector.h"
 #include <array>
 #include <cmath>
@@ -179,6 +179,6 @@ static Value gelu(MulOp root, PatternRewriter &rewriter) {
   return {};
 }
 
-void pcc::prepare::addGelu(RewritePatternSet &patterns) {
+void pcc::prepare::addGeluPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, gelu);
 }

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -219,7 +219,7 @@ static Value narrowLayerNorm(CastOp op, PatternRewriter &rewriter) {
       Value(), norm.getDim(), norm.getEpsilon());
 }
 
-void pcc::prepare::addNorms(RewritePatternSet &patterns) {
+void pcc::prepare::addNormPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, divided, multiplied, scaledLayerNorm, scaledRmsNorm,
               biasedLayerNorm, narrowRmsNorm, narrowLayerNorm);
 }

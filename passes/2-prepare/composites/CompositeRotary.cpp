@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -19,8 +19,8 @@ using namespace pcc::prepare;
 
 namespace {
 /// A value as a slice of another one; the whole of itself if it is none.
-struct View {
-  explicit View(Value value) : root(value), sizes(shapeOf(value)) {
+struct SlicedValue {
+  explicit SlicedValue(Value value) : root(value), sizes(shapeOf(value)) {
     starts.assign(sizes.size(), 0);
     steps.assign(sizes.size(), 1);
     auto slice = definedBy<SliceOp>(value);
@@ -32,15 +32,15 @@ struct View {
   }
 
   /// Elements first, first + step, … of the last dim: half of them.
-  View half(int64_t first, int64_t step) const {
-    View result = *this;
+  SlicedValue half(int64_t first, int64_t step) const {
+    SlicedValue result = *this;
     result.starts.back() += first * steps.back();
     result.sizes.back() /= 2;
     result.steps.back() *= step;
     return result;
   }
 
-  bool operator==(const View &other) const {
+  bool operator==(const SlicedValue &other) const {
     return root == other.root && starts == other.starts &&
            sizes == other.sizes && steps == other.steps;
   }
@@ -50,12 +50,12 @@ struct View {
 };
 
 /// The two values that a concat along the last dim joins, the first negated.
-struct Turned {
+struct RotatedHalves {
   Value negated, plain;
 };
 } // namespace
 
-static std::optional<Turned> turned(Value value) {
+static std::optional<RotatedHalves> turned(Value value) {
   auto concat = definedBy<ConcatOp>(value);
   if (!concat || concat.getInputs().size() != 2 ||
       concat.getDim() + 1 != shapeOf(value).size())
@@ -63,7 +63,7 @@ static std::optional<Turned> turned(Value value) {
   auto neg = definedBy<NegOp>(concat.getInputs()[0]);
   if (!neg)
     return {};
-  return Turned{neg.getInput(), concat.getInputs()[1]};
+  return RotatedHalves{neg.getInput(), concat.getInputs()[1]};
 }
 
 /// `value` without a new last dim of size 1; null if that is not what it is.
@@ -76,7 +76,7 @@ static Value withoutLastDim(Value value) {
 }
 
 /// The same for pairs: reshape([…, n, 2] to […, 2n]) of a concat.
-static std::optional<Turned> turnedPairs(Value value) {
+static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
   if (!concat || concat.getInputs().size() != 2 ||
@@ -88,19 +88,19 @@ static std::optional<Turned> turnedPairs(Value value) {
   if (!first || !second)
     return {};
   if (auto neg = definedBy<NegOp>(first))
-    return Turned{neg.getInput(), second};
+    return RotatedHalves{neg.getInput(), second};
   return {};
 }
 
 /// The x and its turned copy where `interleaved` says which elements pair.
-static bool isTurned(Value x, const Turned &found, bool interleaved) {
+static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
     return false;
-  View view(x);
-  View low = interleaved ? view.half(0, 2) : view.half(0, 1),
-       high = interleaved ? view.half(1, 2) : view.half(half, 1);
-  return View(found.negated) == high && View(found.plain) == low;
+  SlicedValue view(x);
+  SlicedValue low = interleaved ? view.half(0, 2) : view.half(0, 1),
+              high = interleaved ? view.half(1, 2) : view.half(half, 1);
+  return SlicedValue(found.negated) == high && SlicedValue(found.plain) == low;
 }
 
 static bool broadcastsTo(Value table, Value x) {
@@ -116,8 +116,8 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
       !broadcastsTo(cos, x) || !broadcastsTo(sin, x))
     return {};
   for (bool interleaved : {false, true}) {
-    auto found = interleaved ? turnedPairs(r) : turned(r);
-    if (found && isTurned(x, *found, interleaved))
+    auto found = interleaved ? matchRotatedPairs(r) : turned(r);
+    if (found && isRotated(x, *found, interleaved))
       return RotaryOp::create(rewriter, op.getLoc(), x, cos, sin, interleaved);
   }
   return {};
@@ -137,6 +137,6 @@ static Value rotary(AddOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-void pcc::prepare::addRotary(RewritePatternSet &patterns) {
+void pcc::prepare::addRotaryPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, rotary);
 }

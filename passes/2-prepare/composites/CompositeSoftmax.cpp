@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/2-prepare/composites/Composites.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -65,6 +65,6 @@ static Value logarithm(SubOp op, PatternRewriter &rewriter) {
   return x ? LogSoftmaxOp::create(rewriter, op.getLoc(), x, *dim) : Value();
 }
 
-void pcc::prepare::addSoftmax(RewritePatternSet &patterns) {
+void pcc::prepare::addSoftmaxPatterns(RewritePatternSet &patterns) {
   addRewrites(patterns, divided, multiplied, logarithm);
 }

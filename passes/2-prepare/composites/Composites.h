@@ -11,13 +11,13 @@
 
 namespace pcc::prepare {
 
-void addGelu(mlir::RewritePatternSet &patterns);
-void addNorms(mlir::RewritePatternSet &patterns);
-void addSoftmax(mlir::RewritePatternSet &patterns);
-void addRotary(mlir::RewritePatternSet &patterns);
-void addAttention(mlir::RewritePatternSet &patterns);
-void addCausal(mlir::RewritePatternSet &patterns);
-void addExperts(mlir::RewritePatternSet &patterns);
+void addGeluPatterns(mlir::RewritePatternSet &patterns);
+void addNormPatterns(mlir::RewritePatternSet &patterns);
+void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);
+void addRotaryPatterns(mlir::RewritePatternSet &patterns);
+void addAttentionPatterns(mlir::RewritePatternSet &patterns);
+void addCausalPatterns(mlir::RewritePatternSet &patterns);
+void addExpertPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare
 

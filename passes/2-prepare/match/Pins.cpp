@@ -2,7 +2,7 @@
 
 #include "passes/2-prepare/match/Pins.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;

@@ -18,7 +18,7 @@ bool isFoldWanted(mlir::Operation *op);
 bool isElementWise(mlir::Operation *op);
 
 /// Ops on constants, and ops that their own folds remove.
-void addFolds(mlir::RewritePatternSet &patterns);
+void addFoldPatterns(mlir::RewritePatternSet &patterns);
 /// Applies these to all of a function.
 mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 /// Neutral operands, double negations, casts, selects, broadcasts.

@@ -1,7 +1,7 @@
 //===- SimplifyElementWise.cpp - element-wise ops that do little ----------===//
 
 #include "mlir/IR/IRMapping.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- SimplifyFolds.cpp - computes what is known -------------------------===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
 
 using namespace mlir;
@@ -47,13 +47,13 @@ struct Fold : RewritePattern {
 };
 } // namespace
 
-void pcc::prepare::addFolds(RewritePatternSet &patterns) {
+void pcc::prepare::addFoldPatterns(RewritePatternSet &patterns) {
   patterns.add<Fold>(patterns.getContext());
 }
 
 LogicalResult pcc::prepare::foldAll(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
-  addFolds(patterns);
+  addFoldPatterns(patterns);
   return applyPatternsGreedily(
       function, std::move(patterns),
       GreedyRewriteConfig().enableFolding(false).setMaxIterations(

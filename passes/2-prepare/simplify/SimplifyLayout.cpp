@@ -1,7 +1,7 @@
 //===- SimplifyLayout.cpp - fewer ops that only move elements -------------===//
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "passes/2-prepare/match/Match.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
 #include <numeric>
 

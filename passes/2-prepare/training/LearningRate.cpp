@@ -22,9 +22,9 @@ static std::string check(const Schedule &schedule) {
   return {};
 }
 
-std::optional<Schedule> pcc::prepare::parseSchedule(StringRef text,
-                                                    std::string &error) {
-  auto form = parseLoss(text, error);
+std::optional<Schedule>
+pcc::prepare::parseLearningRateSchedule(StringRef text, std::string &error) {
+  auto form = parseLossExpression(text, error);
   if (!form)
     return std::nullopt;
   const int kind = llvm::StringSwitch<int>(form->name)
@@ -54,15 +54,16 @@ std::optional<Schedule> pcc::prepare::parseSchedule(StringRef text,
 }
 
 /// From 0, where the fall begins, to 1, where it ends.
-static Value fallen(StepBuilder &b, Value step, const Schedule &schedule) {
+static Value fallen(ArithmeticBuilder &b, Value step,
+                    const Schedule &schedule) {
   Value since = b.add(step, -schedule.warmup);
   Value share = b.mul(since, 1 / (schedule.steps - schedule.warmup));
   share = b.make<graph::MaxOp>(share, b.scalarLike(share, 0));
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-Value pcc::prepare::buildShare(StepBuilder &b, Value step,
-                               const Schedule &schedule) {
+Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
+                                            const Schedule &schedule) {
   Value share;
   if (schedule.kind != Schedule::Constant) {
     Value height = b.subFrom(1, fallen(b, step, schedule));

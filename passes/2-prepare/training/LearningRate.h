@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_LEARNINGRATE_H
 #define PCC_PASSES_2_PREPARE_TRAINING_LEARNINGRATE_H
 
-#include "passes/2-prepare/training/StepBuilder.h"
+#include "passes/2-prepare/training/ArithmeticBuilder.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -21,13 +21,14 @@ struct LearningRateSchedule {
 };
 
 /// Nothing, and `error` says why, if `text` has another form.
-std::optional<LearningRateSchedule> parseSchedule(llvm::StringRef text,
-                                                  std::string &error);
+std::optional<LearningRateSchedule>
+parseLearningRateSchedule(llvm::StringRef text, std::string &error);
 
 /// The share in step `step`, an f64 scalar that counts from 0; null if it is 1
 /// in all of them.
-mlir::Value buildShare(StepBuilder &builder, mlir::Value step,
-                       const LearningRateSchedule &schedule);
+mlir::Value buildLearningRateFactor(ArithmeticBuilder &builder,
+                                    mlir::Value step,
+                                    const LearningRateSchedule &schedule);
 
 } // namespace pcc::prepare
 

@@ -26,8 +26,8 @@ static std::string addArgument(StringRef text, LossExpression &loss) {
   return {};
 }
 
-std::optional<LossExpression> pcc::prepare::parseLoss(StringRef text,
-                                                      std::string &error) {
+std::optional<LossExpression>
+pcc::prepare::parseLossExpression(StringRef text, std::string &error) {
   text = text.trim();
   LossExpression loss;
   const size_t open = text.find('(');

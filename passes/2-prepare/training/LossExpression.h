@@ -21,8 +21,8 @@ struct LossExpression {
 };
 
 /// Nothing, and `error` says why, if `text` has another form.
-std::optional<LossExpression> parseLoss(llvm::StringRef text,
-                                        std::string &error);
+std::optional<LossExpression> parseLossExpression(llvm::StringRef text,
+                                                  std::string &error);
 
 } // namespace pcc::prepare
 

@@ -3,8 +3,8 @@
 #include "passes/2-prepare/training/LossScale.h"
 #include "passes/2-prepare/training/LossExpression.h"
 #include "passes/2-prepare/training/Precision.h"
-#include "passes/2-prepare/training/State.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/StateParameters.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ static bool isPositive(double number) {
 /// "dynamic" or "dynamic(SETTING=NUMBER, ...)"
 static std::optional<LossScale> parseDynamic(StringRef text,
                                              std::string &error) {
-  auto form = parseLoss(text, error);
+  auto form = parseLossExpression(text, error);
   if (!form)
     return std::nullopt;
   if (form->name != "dynamic" || !form->values.empty()) {
@@ -63,23 +63,24 @@ std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
   return std::nullopt;
 }
 
-static graph::ParameterOp scaleState(StepBuilder &b, ModuleOp module,
+static graph::ParameterOp scaleState(ArithmeticBuilder &b, ModuleOp module,
                                      double initial) {
-  return stateParameter(module, lossScaleName,
-                        RankedTensorType::get({}, b.getF32Type()), initial);
+  return getOrCreateState(module, lossScaleName,
+                          RankedTensorType::get({}, b.getF32Type()), initial);
 }
 
-Value LossScale::build(StepBuilder &b, ModuleOp module) const {
+Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
   return isDynamic ? read(b, scaleState(b, module, initial))
                    : b.scalar(b.getF32Type(), initial);
 }
 
-void LossScale::update(StepBuilder &b, ModuleOp module, Value isFinite) const {
+void LossScale::update(ArithmeticBuilder &b, ModuleOp module,
+                       Value isFinite) const {
   if (!isDynamic)
     return;
   auto state = scaleState(b, module, initial);
-  auto counter = stateParameter(module, finiteStepsName,
-                                RankedTensorType::get({}, b.getI64Type()));
+  auto counter = getOrCreateState(module, finiteStepsName,
+                                  RankedTensorType::get({}, b.getI64Type()));
   Value scale = read(b, state), count = b.add(read(b, counter), 1);
   Value isDue = b.compare(graph::Predicate::GreaterOrEqual, count,
                           b.scalarLike(count, interval));

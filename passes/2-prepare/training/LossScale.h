@@ -4,7 +4,7 @@
 #define PCC_PASSES_2_PREPARE_TRAINING_LOSSSCALE_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/2-prepare/training/StepBuilder.h"
+#include "passes/2-prepare/training/ArithmeticBuilder.h"
 
 #include <optional>
 #include <string>
@@ -29,9 +29,9 @@ struct LossScale {
   static std::optional<LossScale> of(mlir::ModuleOp module, std::string &error);
 
   /// The scale of this step, an f32 scalar.
-  mlir::Value build(StepBuilder &builder, mlir::ModuleOp module) const;
+  mlir::Value build(ArithmeticBuilder &builder, mlir::ModuleOp module) const;
   /// Writes the scale of the next step. `isFinite` is a boolean scalar.
-  void update(StepBuilder &builder, mlir::ModuleOp module,
+  void update(ArithmeticBuilder &builder, mlir::ModuleOp module,
               mlir::Value isFinite) const;
 };
 

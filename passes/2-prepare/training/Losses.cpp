@@ -15,7 +15,7 @@ static double settingOr(const LossExpression &expression,
 }
 
 /// Sums of many terms need f32 at least.
-static Value widened(StepBuilder &b, Value value) {
+static Value widened(ArithmeticBuilder &b, Value value) {
   Type type = tensorType(value).getElementType();
   return type.getIntOrFloatBitWidth() < 32 ? b.cast(value, b.getF32Type())
                                            : value;
@@ -29,7 +29,7 @@ static RankedTensorType sameAsOutput(RankedTensorType output) {
   return isa<FloatType>(output.getElementType()) ? output : RankedTensorType();
 }
 
-static Value meanSquaredError(StepBuilder &b, Value output, Value labels,
+static Value meanSquaredError(ArithmeticBuilder &b, Value output, Value labels,
                               const LossExpression &) {
   Value difference = b.sub(widened(b, output), widened(b, labels));
   auto count = static_cast<double>(tensorType(output).getNumElements());
@@ -52,7 +52,7 @@ namespace {
 /// terms are [...].
 class CrossEntropy {
 public:
-  CrossEntropy(StepBuilder &builder, Value scores, Value labels,
+  CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
                const LossExpression &expression)
       : b(builder), scores(widened(builder, scores)),
         lastDim(tensorType(scores).getRank() - 1), expression(expression) {
@@ -100,7 +100,7 @@ private:
                      tensorType(ignored).getShape());
   }
 
-  StepBuilder &b;
+  ArithmeticBuilder &b;
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
@@ -108,7 +108,7 @@ private:
 };
 } // namespace
 
-static Value crossEntropy(StepBuilder &b, Value output, Value labels,
+static Value crossEntropy(ArithmeticBuilder &b, Value output, Value labels,
                           const LossExpression &expression) {
   return CrossEntropy(b, output, labels, expression).mean();
 }

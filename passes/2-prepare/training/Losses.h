@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_LOSSES_H
 #define PCC_PASSES_2_PREPARE_TRAINING_LOSSES_H
 
+#include "passes/2-prepare/training/ArithmeticBuilder.h"
 #include "passes/2-prepare/training/LossExpression.h"
-#include "passes/2-prepare/training/StepBuilder.h"
 
 namespace pcc::prepare {
 
@@ -17,7 +17,7 @@ struct Loss {
   /// The type of the labels of an output; null if the output does not fit.
   mlir::RankedTensorType (*labelsOf)(mlir::RankedTensorType output);
   /// A scalar.
-  mlir::Value (*build)(StepBuilder &builder, mlir::Value output,
+  mlir::Value (*build)(ArithmeticBuilder &builder, mlir::Value output,
                        mlir::Value labels, const LossExpression &expression);
 };
 

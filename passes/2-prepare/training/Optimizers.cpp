@@ -7,13 +7,13 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 /// The gradient of the loss with the squares of the weight added.
-static Value withDecay(StepBuilder &b, const UpdateInputs &in) {
+static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
   return in.decay == 0 ? in.gradient
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
 }
 
 /// v = momentum v + g, w = w - rate v
-static Value sgd(StepBuilder &b, const TrainingRequest &request,
+static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
                  const UpdateInputs &in) {
   Value direction = withDecay(b, in);
   if (const double momentum = request.number("momentum", 0); momentum != 0) {
@@ -24,14 +24,14 @@ static Value sgd(StepBuilder &b, const TrainingRequest &request,
 }
 
 /// 1 - beta^step, in f64: beta near 1 leaves few digits.
-static Value bias(StepBuilder &b, double beta, Value step) {
+static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
 /// Kingma and Ba 2015; the bias corrections are scalars, as in PyTorch:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
-static Value adamStep(StepBuilder &b, const TrainingRequest &request,
+static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
                       const UpdateInputs &in, Value gradient, Value weight) {
   const double beta1 = request.number("beta1", 0.9),
                beta2 = request.number("beta2", 0.999),
@@ -49,13 +49,13 @@ static Value adamStep(StepBuilder &b, const TrainingRequest &request,
   return b.sub(weight, b.mul(b.div(first, divisor), b.cast(rate, type)));
 }
 
-static Value adam(StepBuilder &b, const TrainingRequest &request,
+static Value adam(ArithmeticBuilder &b, const TrainingRequest &request,
                   const UpdateInputs &in) {
   return adamStep(b, request, in, withDecay(b, in), in.weight);
 }
 
 /// The decay does not go through the averages (Loshchilov and Hutter 2019).
-static Value adamW(StepBuilder &b, const TrainingRequest &request,
+static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
                    const UpdateInputs &in) {
   Value weight = in.weight;
   if (in.decay != 0)
@@ -65,7 +65,7 @@ static Value adamW(StepBuilder &b, const TrainingRequest &request,
 
 /// Duchi, Hazan and Singer 2011:
 ///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
-static Value adagrad(StepBuilder &b, const TrainingRequest &request,
+static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {
   Value gradient = withDecay(b, in);
   Value sum = b.add(in.state("sum"), b.square(gradient));

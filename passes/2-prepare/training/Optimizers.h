@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_OPTIMIZERS_H
 #define PCC_PASSES_2_PREPARE_TRAINING_OPTIMIZERS_H
 
-#include "passes/2-prepare/training/StepBuilder.h"
-#include "passes/2-prepare/training/Training.h"
+#include "passes/2-prepare/training/ArithmeticBuilder.h"
+#include "passes/2-prepare/training/TrainingRequest.h"
 
 namespace pcc::prepare {
 
@@ -29,7 +29,8 @@ struct Optimizer {
   llvm::StringRef name;
   double defaultRate, defaultDecay;
   /// The weight after the step.
-  mlir::Value (*update)(StepBuilder &builder, const TrainingRequest &request,
+  mlir::Value (*update)(ArithmeticBuilder &builder,
+                        const TrainingRequest &request,
                         const UpdateInputs &inputs);
 };
 

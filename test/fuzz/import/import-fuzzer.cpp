@@ -13,7 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/1-import/Import.h"
 #include "passes/1-import/Passes.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadModel.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cstdlib>

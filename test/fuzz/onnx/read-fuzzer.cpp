@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/1-import/onnx/ExternalData.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadModel.h"
 
 #include <set>
 

@@ -4,7 +4,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/1-import/Import.h"
-#include "passes/1-import/build/Elements.h"
+#include "passes/1-import/build/DenseElements.h"
 #include "test/dialects/graph/meaning/EvaluateOn.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/raw_ostream.h"
@@ -73,7 +73,7 @@ private:
         bytesOf((root.getValue() + "/" + weight.getFile().getValue()).str(),
                 weight.getOffset(), weight.getLength());
     values[read] =
-        toHost(pcc::ingest::elementsFromBytes(weight.getStored(), bytes));
+        toHost(pcc::onnx_import::elementsFromBytes(weight.getStored(), bytes));
   }
 
   void evaluateOp(Operation &op) {

@@ -81,8 +81,8 @@ static int import(StringRef path, const pcc::ImportOptions &options,
 }
 
 static int listOps() {
-  pcc::ingest::OpTable::get().visit(
-      [](StringRef domain, const pcc::ingest::OpForm &form) {
+  pcc::onnx_import::OpTable::get().visit(
+      [](StringRef domain, const pcc::onnx_import::OpForm &form) {
         llvm::outs() << (domain.empty() ? "ai.onnx" : domain) << " " << form.op
                      << " " << form.since << "\n";
       });

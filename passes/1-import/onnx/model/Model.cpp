@@ -3,7 +3,7 @@
 #include "passes/1-import/onnx/model/Model.h"
 
 #include "passes/1-import/onnx/model/Error.h"
-#include "passes/1-import/onnx/model/Storage.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +13,7 @@ using namespace pcc::onnx;
 
 namespace {
 
-struct TypeRow {
+struct DataTypeRow {
   const char *name;
   unsigned bits;
 };
@@ -21,7 +21,7 @@ struct TypeRow {
 } // namespace
 
 // In the order of the numbers of DataType.
-static constexpr TypeRow typeRows[] = {
+static constexpr DataTypeRow typeRows[] = {
     {"undefined", 0},      {"float", 32},     {"uint8", 8},
     {"int8", 8},           {"uint16", 16},    {"int16", 16},
     {"int32", 32},         {"int64", 64},     {"string", 0},
@@ -33,7 +33,7 @@ static constexpr TypeRow typeRows[] = {
     {"float8e8m0", 8},     {"uint2", 2},      {"int2", 2},
 };
 
-static const TypeRow *rowOf(DataType type) {
+static const DataTypeRow *rowOf(DataType type) {
   const auto number = static_cast<int64_t>(type);
   return number >= 0 && number < static_cast<int64_t>(std::size(typeRows))
              ? &typeRows[number]
@@ -41,12 +41,12 @@ static const TypeRow *rowOf(DataType type) {
 }
 
 unsigned pcc::onnx::bitWidth(DataType type) {
-  const TypeRow *row = rowOf(type);
+  const DataTypeRow *row = rowOf(type);
   return row ? row->bits : 0;
 }
 
 std::string pcc::onnx::typeName(DataType type) {
-  const TypeRow *row = rowOf(type);
+  const DataTypeRow *row = rowOf(type);
   return row ? row->name : "type " + std::to_string(static_cast<int>(type));
 }
 

@@ -1,7 +1,7 @@
 //===- Model.h - an ONNX file as plain structs ----------------------------===//
 //
 // Every std::string_view points into the mapped file or into the model's
-// Storage, which lives as long as one copy of the Model does. Weight bytes are
+// ModelStorage, which lives as long as one copy of the Model does. Weight bytes are
 // never copied: a tensor that lies in the file is a view of the mapping.
 //
 //===----------------------------------------------------------------------===//
@@ -18,7 +18,7 @@
 
 namespace pcc::onnx {
 
-class Storage;
+class ModelStorage;
 struct Graph;
 
 /// TensorProto.DataType. A file may hold numbers outside of this list.
@@ -305,7 +305,7 @@ struct Model {
   /// The path that was given, for messages.
   std::string path;
   /// Keeps the mapping and all other viewed bytes alive.
-  std::shared_ptr<Storage> storage;
+  std::shared_ptr<ModelStorage> storage;
 
   /// Keeps `text` as long as the model.
   std::string_view intern(std::string text);

@@ -27,9 +27,9 @@ namespace {
 /// Walks the calls depth first. Invariant: `path` is a chain of calls, and
 /// `height` of a function that was left is the length of the longest chain
 /// below it.
-class CallWalk {
+class CallGraphWalk {
 public:
-  CallWalk(const FunctionTable &table, int depth)
+  CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
   MaybeError enter(const Function &function);
@@ -48,8 +48,8 @@ private:
 
 } // namespace
 
-void CallWalk::collect(const std::vector<Node> &nodes,
-                       std::vector<const Function *> &callees) const {
+void CallGraphWalk::collect(const std::vector<Node> &nodes,
+                            std::vector<const Function *> &callees) const {
   for (const Node &node : nodes) {
     if (const Function *callee = table.calledBy(node))
       callees.push_back(callee);
@@ -59,7 +59,7 @@ void CallWalk::collect(const std::vector<Node> &nodes,
   }
 }
 
-Error CallWalk::circle(const Function &function) const {
+Error CallGraphWalk::circle(const Function &function) const {
   std::string text = "function " + function.label() + " calls itself";
   auto step = std::find(path.begin(), path.end(), &function) + 1;
   for (; step != path.end(); ++step)
@@ -67,7 +67,7 @@ Error CallWalk::circle(const Function &function) const {
   return {3, std::move(text), {}};
 }
 
-MaybeError CallWalk::checkDepth(int below) const {
+MaybeError CallGraphWalk::checkDepth(int below) const {
   if (static_cast<int>(path.size()) + below <= depth)
     return std::nullopt;
   return Error{3,
@@ -76,7 +76,7 @@ MaybeError CallWalk::checkDepth(int below) const {
                {}};
 }
 
-MaybeError CallWalk::enter(const Function &function) {
+MaybeError CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);
   if (const auto known = height.find(&function); known != height.end())
@@ -101,7 +101,7 @@ MaybeError CallWalk::enter(const Function &function) {
 
 MaybeError pcc::onnx::checkCalls(const std::vector<Function> &functions,
                                  const FunctionTable &table, int depth) {
-  CallWalk walk(table, depth);
+  CallGraphWalk walk(table, depth);
   for (const Function &function : functions)
     if (MaybeError error = walk.enter(function))
       return error;

@@ -3,7 +3,7 @@
 #include "passes/1-import/onnx/normalize/InlineFunctions.h"
 
 #include "passes/1-import/onnx/normalize/BindOpsets.h"
-#include "passes/1-import/onnx/normalize/BodyCopy.h"
+#include "passes/1-import/onnx/normalize/CallInliner.h"
 #include "passes/1-import/onnx/normalize/FunctionTable.h"
 
 #include <algorithm>
@@ -14,9 +14,10 @@ namespace {
 
 /// Rebuilds lists of nodes without calls. `level` counts the subgraphs and
 /// calls around a list, so that no recursion over the result is deep.
-class Inliner {
+class FunctionInliner {
 public:
-  Inliner(Model &model, const FunctionTable &table, const ReadLimits &limits)
+  FunctionInliner(Model &model, const FunctionTable &table,
+                  const ReadLimits &limits)
       : model(model), table(table), limits(limits),
         source(model, limits.messages) {}
 
@@ -30,19 +31,19 @@ private:
   Model &model;
   const FunctionTable &table;
   const ReadLimits &limits;
-  NameSource source;
+  UniqueNames source;
 };
 
 } // namespace
 
-MaybeError Inliner::expand(const Node &call, const Function &function,
-                           std::vector<Node> &out, int level) {
+MaybeError FunctionInliner::expand(const Node &call, const Function &function,
+                                   std::vector<Node> &out, int level) {
   // A copied output needs Identity, whose first version is enough.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
   Result<std::vector<Node>> body =
-      BodyCopy(call, function, opset, source).make();
+      CallInliner(call, function, opset, source).make();
   if (!body)
     return std::move(body.error());
   for (Node &node : *body)
@@ -51,7 +52,8 @@ MaybeError Inliner::expand(const Node &call, const Function &function,
   return std::nullopt;
 }
 
-MaybeError Inliner::inlineNode(Node node, std::vector<Node> &out, int level) {
+MaybeError FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
+                                       int level) {
   if (level > 2 * limits.depth)
     return Error{3,
                  "calls and subgraphs are nested more than " +
@@ -68,7 +70,7 @@ MaybeError Inliner::inlineNode(Node node, std::vector<Node> &out, int level) {
   return std::nullopt;
 }
 
-MaybeError Inliner::inlineList(std::vector<Node> &nodes, int level) {
+MaybeError FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   std::vector<Node> out;
   out.reserve(nodes.size());
   for (Node &node : nodes)
@@ -88,7 +90,7 @@ MaybeError pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
     return error;
   if (model.functions.empty())
     return std::nullopt;
-  Inliner inliner(model, table, limits);
+  FunctionInliner inliner(model, table, limits);
   if (MaybeError error = inliner.inlineList(model.graph.nodes, 0))
     return error;
   model.functions.clear();

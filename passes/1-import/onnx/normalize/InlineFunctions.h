@@ -26,7 +26,7 @@ namespace pcc::onnx {
 /// inherit the device configurations of the call, as far as they are about the
 /// values that a node touches.
 ///
-/// Expects a model that `validate` has accepted; keeps what that promises.
+/// Expects a model that `validateModel` has accepted; keeps what that promises.
 MaybeError inlineFunctions(Model &model, const ReadLimits &limits);
 
 } // namespace pcc::onnx

@@ -1,6 +1,6 @@
 //===- ParseAttribute.cpp - attributes of nodes ---------------------------===//
 
-#include "passes/1-import/onnx/parse/Parser.h"
+#include "passes/1-import/onnx/parse/ModelParser.h"
 
 #include "passes/1-import/onnx/model/Error.h"
 
@@ -63,9 +63,9 @@ static bool hasItsValue(const Attribute &attribute) {
 /// `found` is the type that the values have, Undefined if there are none.
 static void finishAttribute(Attribute &attribute, AttributeType found) {
   if (attribute.name.empty())
-    throw Refusal{"an attribute has no name"};
+    throw InvalidMessage{"an attribute has no name"};
   const auto refuse = [&](const std::string &claim) {
-    throw Refusal{"attribute " + quoted(attribute.name) + " " + claim};
+    throw InvalidMessage{"attribute " + quoted(attribute.name) + " " + claim};
   };
   // Before IR 2 the type was not written.
   if (attribute.type == AttributeType::Undefined)
@@ -80,10 +80,10 @@ static void finishAttribute(Attribute &attribute, AttributeType found) {
     refuse("does not have exactly one value");
 }
 
-void Parser::attribute(std::string_view message, Attribute &attribute) {
-  Level level(*this);
+void ModelParser::attribute(std::string_view message, Attribute &attribute) {
+  NestingLevel level(*this);
   AttributeType found = AttributeType::Undefined;
-  for (Wire wire(message); wire.next();) {
+  for (WireReader wire(message); wire.next();) {
     const AttributeType here = typeOfField(wire.field());
     if (here == AttributeType::Undefined) {
       if (wire.field() == 1)
@@ -95,16 +95,16 @@ void Parser::attribute(std::string_view message, Attribute &attribute) {
       continue;
     }
     if (found != AttributeType::Undefined && found != here)
-      throw Refusal{"attribute " + quoted(attribute.name) +
-                    " has values of two types"};
+      throw InvalidMessage{"attribute " + quoted(attribute.name) +
+                           " has values of two types"};
     found = here;
     attributeValue(wire, here, attribute);
   }
   finishAttribute(attribute, found);
 }
 
-void Parser::attributeValue(const Wire &wire, AttributeType type,
-                            Attribute &attribute) {
+void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
+                                 Attribute &attribute) {
   switch (type) {
   case AttributeType::Float:
     attribute.f = wire.real();
@@ -124,16 +124,16 @@ void Parser::attributeValue(const Wire &wire, AttributeType type,
     return;
   case AttributeType::Tensor:
   case AttributeType::Tensors:
-    return append(wire, attribute.tensors, &Parser::tensor);
+    return append(wire, attribute.tensors, &ModelParser::tensor);
   case AttributeType::Graph:
   case AttributeType::Graphs:
-    return append(wire, attribute.graphs, &Parser::graph);
+    return append(wire, attribute.graphs, &ModelParser::graph);
   case AttributeType::SparseTensor:
   case AttributeType::SparseTensors:
-    return append(wire, attribute.sparseTensors, &Parser::sparseTensor);
+    return append(wire, attribute.sparseTensors, &ModelParser::sparseTensor);
   case AttributeType::TypeProto:
   case AttributeType::TypeProtos:
-    return append(wire, attribute.types, &Parser::type);
+    return append(wire, attribute.types, &ModelParser::type);
   case AttributeType::Undefined:
     return;
   }

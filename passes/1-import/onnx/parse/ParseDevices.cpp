@@ -1,13 +1,13 @@
 //===- ParseDevices.cpp - multi-device annotations ------------------------===//
 
-#include "passes/1-import/onnx/parse/Parser.h"
+#include "passes/1-import/onnx/parse/ModelParser.h"
 
 using namespace pcc::onnx;
 
-void Parser::deviceConfiguration(std::string_view message,
-                                 DeviceConfiguration &configuration) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::deviceConfiguration(std::string_view message,
+                                      DeviceConfiguration &configuration) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       configuration.name = wire.bytes();
     else if (wire.field() == 2)
@@ -17,46 +17,47 @@ void Parser::deviceConfiguration(std::string_view message,
   }
 }
 
-void Parser::nodeDeviceConfiguration(std::string_view message,
-                                     NodeDeviceConfiguration &configuration) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::nodeDeviceConfiguration(
+    std::string_view message, NodeDeviceConfiguration &configuration) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       configuration.configurationId = wire.bytes();
     else if (wire.field() == 2)
-      append(wire, configuration.shardingSpecs, &Parser::shardingSpec);
+      append(wire, configuration.shardingSpecs, &ModelParser::shardingSpec);
     else if (wire.field() == 3)
       configuration.pipelineStage = static_cast<int32_t>(wire.integer());
   }
 }
 
-void Parser::shardingSpec(std::string_view message, ShardingSpec &spec) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::shardingSpec(std::string_view message, ShardingSpec &spec) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       spec.tensorName = wire.bytes();
     else if (wire.field() == 2)
       wire.appendIntegers(spec.devices);
     else if (wire.field() == 3)
-      append(wire, spec.groups, &Parser::deviceGroup);
+      append(wire, spec.groups, &ModelParser::deviceGroup);
     else if (wire.field() == 4)
-      append(wire, spec.shardedDims, &Parser::shardedDim);
+      append(wire, spec.shardedDims, &ModelParser::shardedDim);
   }
 }
 
-void Parser::shardedDim(std::string_view message, ShardedDim &dim) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::shardedDim(std::string_view message, ShardedDim &dim) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       dim.axis = wire.integer();
     else if (wire.field() == 2)
-      append(wire, dim.simpleShardings, &Parser::simpleShardedDim);
+      append(wire, dim.simpleShardings, &ModelParser::simpleShardedDim);
   }
 }
 
-void Parser::simpleShardedDim(std::string_view message, SimpleShardedDim &dim) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::simpleShardedDim(std::string_view message,
+                                   SimpleShardedDim &dim) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       dim.dimValue = wire.integer();
     else if (wire.field() == 2)
@@ -66,9 +67,9 @@ void Parser::simpleShardedDim(std::string_view message, SimpleShardedDim &dim) {
   }
 }
 
-void Parser::deviceGroup(std::string_view message, DeviceGroup &group) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::deviceGroup(std::string_view message, DeviceGroup &group) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       group.key = wire.integer();
     else if (wire.field() == 2)

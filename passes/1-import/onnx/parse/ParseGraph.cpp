@@ -1,6 +1,6 @@
 //===- ParseGraph.cpp - models, graphs, nodes and functions ---------------===//
 
-#include "passes/1-import/onnx/parse/Parser.h"
+#include "passes/1-import/onnx/parse/ModelParser.h"
 
 #include "passes/1-import/onnx/model/Error.h"
 
@@ -11,10 +11,10 @@ static std::string_view standardDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
-void Parser::model(std::string_view message, Model &model) {
-  Level level(*this);
+void ModelParser::model(std::string_view message, Model &model) {
+  NestingLevel level(*this);
   bool hasGraph = false;
-  for (Wire wire(message); wire.next();) {
+  for (WireReader wire(message); wire.next();) {
     hasGraph |= wire.field() == 7;
     insideField = true;
     modelField(wire, model);
@@ -23,14 +23,15 @@ void Parser::model(std::string_view message, Model &model) {
   if (!versionSeen)
     throw WireError{"it has no IR version"};
   if (model.irVersion < 1)
-    throw Refusal{"the IR version is " + std::to_string(model.irVersion)};
+    throw InvalidMessage{"the IR version is " +
+                         std::to_string(model.irVersion)};
   if (!hasGraph)
     throw WireError{"it has no graph", /*endsEarly=*/true};
   if (model.opsets.empty())
     throw WireError{"it imports no opset", /*endsEarly=*/true};
 }
 
-void Parser::modelField(const Wire &wire, Model &model) {
+void ModelParser::modelField(const WireReader &wire, Model &model) {
   switch (wire.field()) {
   case 1:
     model.irVersion = wire.integer();
@@ -52,26 +53,27 @@ void Parser::modelField(const Wire &wire, Model &model) {
     graph(wire.bytes(), model.graph);
     return;
   case 8:
-    return append(wire, model.opsets, &Parser::operatorSet);
+    return append(wire, model.opsets, &ModelParser::operatorSet);
   case 14:
-    return append(wire, model.metadata, &Parser::metadata);
+    return append(wire, model.metadata, &ModelParser::metadata);
   case 20:
-    return append(wire, model.training, &Parser::trainingInfo);
+    return append(wire, model.training, &ModelParser::trainingInfo);
   case 25:
     if (model.functions.size() == limits.functions)
-      throw Refusal{"there are more than " + std::to_string(limits.functions) +
-                    " functions"};
-    return append(wire, model.functions, &Parser::function);
+      throw InvalidMessage{"there are more than " +
+                           std::to_string(limits.functions) + " functions"};
+    return append(wire, model.functions, &ModelParser::function);
   case 26:
-    return append(wire, model.configurations, &Parser::deviceConfiguration);
+    return append(wire, model.configurations,
+                  &ModelParser::deviceConfiguration);
   default:
     return;
   }
 }
 
-void Parser::trainingInfo(std::string_view message, TrainingInfo &info) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::trainingInfo(std::string_view message, TrainingInfo &info) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     switch (wire.field()) {
     case 1:
       graph(wire.bytes(), info.initialization);
@@ -80,10 +82,10 @@ void Parser::trainingInfo(std::string_view message, TrainingInfo &info) {
       graph(wire.bytes(), info.algorithm);
       break;
     case 3:
-      append(wire, info.initializationBinding, &Parser::metadata);
+      append(wire, info.initializationBinding, &ModelParser::metadata);
       break;
     case 4:
-      append(wire, info.updateBinding, &Parser::metadata);
+      append(wire, info.updateBinding, &ModelParser::metadata);
       break;
     default:
       break;
@@ -91,34 +93,34 @@ void Parser::trainingInfo(std::string_view message, TrainingInfo &info) {
   }
 }
 
-void Parser::graph(std::string_view message, Graph &graph) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::graph(std::string_view message, Graph &graph) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     switch (wire.field()) {
     case 1:
-      append(wire, graph.nodes, &Parser::node);
+      append(wire, graph.nodes, &ModelParser::node);
       graph.nodes.back().index = graph.nodes.size() - 1;
       break;
     case 2:
       graph.name = wire.bytes();
       break;
     case 5:
-      append(wire, graph.initializers, &Parser::tensor);
+      append(wire, graph.initializers, &ModelParser::tensor);
       break;
     case 11:
-      append(wire, graph.inputs, &Parser::valueInfo);
+      append(wire, graph.inputs, &ModelParser::valueInfo);
       break;
     case 12:
-      append(wire, graph.outputs, &Parser::valueInfo);
+      append(wire, graph.outputs, &ModelParser::valueInfo);
       break;
     case 13:
-      append(wire, graph.valueInfos, &Parser::valueInfo);
+      append(wire, graph.valueInfos, &ModelParser::valueInfo);
       break;
     case 15:
-      append(wire, graph.sparseInitializers, &Parser::sparseTensor);
+      append(wire, graph.sparseInitializers, &ModelParser::sparseTensor);
       break;
     case 16:
-      append(wire, graph.metadata, &Parser::metadata);
+      append(wire, graph.metadata, &ModelParser::metadata);
       break;
     default:
       break;
@@ -126,9 +128,9 @@ void Parser::graph(std::string_view message, Graph &graph) {
   }
 }
 
-void Parser::node(std::string_view message, Node &node) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::node(std::string_view message, Node &node) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     switch (wire.field()) {
     case 1:
       node.inputs.push_back(wire.bytes());
@@ -143,7 +145,7 @@ void Parser::node(std::string_view message, Node &node) {
       node.opType = wire.bytes();
       break;
     case 5:
-      append(wire, node.attributes, &Parser::attribute);
+      append(wire, node.attributes, &ModelParser::attribute);
       break;
     case 7:
       node.domain = standardDomain(wire.bytes());
@@ -152,10 +154,11 @@ void Parser::node(std::string_view message, Node &node) {
       node.overload = wire.bytes();
       break;
     case 9:
-      append(wire, node.metadata, &Parser::metadata);
+      append(wire, node.metadata, &ModelParser::metadata);
       break;
     case 10:
-      append(wire, node.deviceConfigurations, &Parser::nodeDeviceConfiguration);
+      append(wire, node.deviceConfigurations,
+             &ModelParser::nodeDeviceConfiguration);
       break;
     default:
       break;
@@ -167,9 +170,9 @@ void Parser::node(std::string_view message, Node &node) {
     node.outputs.pop_back();
 }
 
-void Parser::function(std::string_view message, Function &function) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::function(std::string_view message, Function &function) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     switch (wire.field()) {
     case 1:
       function.name = wire.bytes();
@@ -184,26 +187,26 @@ void Parser::function(std::string_view message, Function &function) {
       function.attributes.push_back(wire.bytes());
       break;
     case 7:
-      append(wire, function.nodes, &Parser::node);
+      append(wire, function.nodes, &ModelParser::node);
       function.nodes.back().index = function.nodes.size() - 1;
       break;
     case 9:
-      append(wire, function.opsets, &Parser::operatorSet);
+      append(wire, function.opsets, &ModelParser::operatorSet);
       break;
     case 10:
       function.domain = standardDomain(wire.bytes());
       break;
     case 11:
-      append(wire, function.attributeDefaults, &Parser::attribute);
+      append(wire, function.attributeDefaults, &ModelParser::attribute);
       break;
     case 12:
-      append(wire, function.valueInfos, &Parser::valueInfo);
+      append(wire, function.valueInfos, &ModelParser::valueInfo);
       break;
     case 13:
       function.overload = wire.bytes();
       break;
     case 14:
-      append(wire, function.metadata, &Parser::metadata);
+      append(wire, function.metadata, &ModelParser::metadata);
       break;
     default:
       break;
@@ -211,22 +214,22 @@ void Parser::function(std::string_view message, Function &function) {
   }
 }
 
-void Parser::operatorSet(std::string_view message, OperatorSetId &opset) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::operatorSet(std::string_view message, OperatorSetId &opset) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       opset.domain = standardDomain(wire.bytes());
     else if (wire.field() == 2)
       opset.version = wire.integer();
   }
   if (opset.version < 1)
-    throw Refusal{"opset " + quoted(opset.domain) + " has version " +
-                  std::to_string(opset.version)};
+    throw InvalidMessage{"opset " + quoted(opset.domain) + " has version " +
+                         std::to_string(opset.version)};
 }
 
-void Parser::metadata(std::string_view message, MetadataEntry &entry) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::metadata(std::string_view message, MetadataEntry &entry) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       entry.key = wire.bytes();
     else if (wire.field() == 2)

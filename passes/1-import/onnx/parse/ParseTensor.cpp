@@ -1,6 +1,6 @@
 //===- ParseTensor.cpp - constants, in whichever field they are -----------===//
 
-#include "passes/1-import/onnx/parse/Parser.h"
+#include "passes/1-import/onnx/parse/ModelParser.h"
 
 #include "passes/1-import/onnx/model/Error.h"
 
@@ -54,7 +54,7 @@ static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
 }
 
 /// Appends the elements of one occurrence of a typed field to `raw`.
-static void appendElements(const Wire &wire, const TypedField &typed,
+static void appendElements(const WireReader &wire, const TypedField &typed,
                            std::string &raw) {
   if (!wire.hasBytes()) {
     if (wire.fixedSize() != (typed.fixed ? typed.valueBytes : 0))
@@ -75,20 +75,21 @@ static void appendElements(const Wire &wire, const TypedField &typed,
 
 /// Brings the typed data fields of `message` into raw form: a view where the
 /// one occurrence is that already, else decoded bytes.
-void Parser::typedElements(std::string_view message, Tensor &tensor) {
+void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;
   std::string_view viewed;
   bool first = true;
-  for (Wire wire(message); wire.next();) {
+  for (WireReader wire(message); wire.next();) {
     if (!isTypedField(wire.field()))
       continue;
     if (wire.hasBytes() && wire.bytes().empty())
       continue;
     if (wire.field() != typed.field)
-      throw Refusal{"tensor " + quoted(tensor.name) + " of type " +
-                    typeName(tensor.dataType) + " has elements in field " +
-                    std::to_string(wire.field())};
+      throw InvalidMessage{"tensor " + quoted(tensor.name) + " of type " +
+                           typeName(tensor.dataType) +
+                           " has elements in field " +
+                           std::to_string(wire.field())};
     if (first && typed.fixed && wire.hasBytes()) {
       viewed = wire.bytes();
     } else {
@@ -103,17 +104,17 @@ void Parser::typedElements(std::string_view message, Tensor &tensor) {
   if (viewed.empty())
     return;
   if (!tensor.raw.empty())
-    throw Refusal{"tensor " + quoted(tensor.name) +
-                  " has both raw and typed elements"};
+    throw InvalidMessage{"tensor " + quoted(tensor.name) +
+                         " has both raw and typed elements"};
   tensor.raw = viewed;
 }
 
-void Parser::tensor(std::string_view message, Tensor &tensor) {
-  Level level(*this);
+void ModelParser::tensor(std::string_view message, Tensor &tensor) {
+  NestingLevel level(*this);
   bool hasTyped = false;
   bool isExternal = false;
   ExternalLocation location;
-  for (Wire wire(message); wire.next();) {
+  for (WireReader wire(message); wire.next();) {
     hasTyped |= isTypedField(wire.field());
     switch (wire.field()) {
     case 1:
@@ -123,7 +124,7 @@ void Parser::tensor(std::string_view message, Tensor &tensor) {
       tensor.dataType = static_cast<DataType>(wire.integer());
       break;
     case 3:
-      throw Refusal{"tensor " + quoted(tensor.name) + " is a segment"};
+      throw InvalidMessage{"tensor " + quoted(tensor.name) + " is a segment"};
     case 6:
       tensor.strings.push_back(wire.bytes());
       break;
@@ -140,7 +141,7 @@ void Parser::tensor(std::string_view message, Tensor &tensor) {
       isExternal = wire.integer() == 1;
       break;
     case 16:
-      append(wire, tensor.metadata, &Parser::metadata);
+      append(wire, tensor.metadata, &ModelParser::metadata);
       break;
     default:
       break;
@@ -153,8 +154,8 @@ void Parser::tensor(std::string_view message, Tensor &tensor) {
   checkTensor(tensor);
 }
 
-void Parser::externalEntry(std::string_view message,
-                           ExternalLocation &location) {
+void ModelParser::externalEntry(std::string_view message,
+                                ExternalLocation &location) {
   MetadataEntry entry;
   metadata(message, entry);
   if (entry.key == "location")
@@ -165,9 +166,9 @@ void Parser::externalEntry(std::string_view message,
     location.length = entry.value;
 }
 
-void Parser::checkTensor(const Tensor &tensor) const {
+void ModelParser::checkTensor(const Tensor &tensor) const {
   const auto refuse = [&](const std::string &claim) {
-    throw Refusal{"tensor " + quoted(tensor.name) + " " + claim};
+    throw InvalidMessage{"tensor " + quoted(tensor.name) + " " + claim};
   };
   if (tensor.dims.size() > limits.rank)
     refuse("has more than " + std::to_string(limits.rank) + " dims, got " +
@@ -196,9 +197,9 @@ void Parser::checkTensor(const Tensor &tensor) const {
            std::to_string(tensor.raw.size()));
 }
 
-void Parser::sparseTensor(std::string_view message, SparseTensor &tensor) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::sparseTensor(std::string_view message, SparseTensor &tensor) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       tensor.values = {}, this->tensor(wire.bytes(), tensor.values);
     else if (wire.field() == 2)
@@ -207,6 +208,6 @@ void Parser::sparseTensor(std::string_view message, SparseTensor &tensor) {
       wire.appendIntegers(tensor.dims);
   }
   if (!numElements(tensor.dims))
-    throw Refusal{"sparse tensor " + quoted(tensor.values.name) +
-                  " has a negative dim or too many elements"};
+    throw InvalidMessage{"sparse tensor " + quoted(tensor.values.name) +
+                         " has a negative dim or too many elements"};
 }

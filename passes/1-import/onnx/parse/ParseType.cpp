@@ -1,25 +1,25 @@
 //===- ParseType.cpp - types and shapes of values -------------------------===//
 
-#include "passes/1-import/onnx/parse/Parser.h"
+#include "passes/1-import/onnx/parse/ModelParser.h"
 
 using namespace pcc::onnx;
 
-void Parser::valueInfo(std::string_view message, ValueInfo &info) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::valueInfo(std::string_view message, ValueInfo &info) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       info.name = wire.bytes();
     else if (wire.field() == 2)
       type(wire.bytes(), info.type);
     else if (wire.field() == 4)
-      append(wire, info.metadata, &Parser::metadata);
+      append(wire, info.metadata, &ModelParser::metadata);
   }
 }
 
-void Parser::type(std::string_view message, Type &type) {
-  Level level(*this);
+void ModelParser::type(std::string_view message, Type &type) {
+  NestingLevel level(*this);
   type = {};
-  for (Wire wire(message); wire.next();) {
+  for (WireReader wire(message); wire.next();) {
     switch (wire.field()) {
     case 1:
     case 8:
@@ -46,9 +46,9 @@ void Parser::type(std::string_view message, Type &type) {
   }
 }
 
-void Parser::tensorType(std::string_view message, Type &type) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::tensorType(std::string_view message, Type &type) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       type.elementType = static_cast<DataType>(wire.integer());
     else if (wire.field() == 2)
@@ -58,12 +58,13 @@ void Parser::tensorType(std::string_view message, Type &type) {
 
 /// Sequence and Optional hold their type in field 1; a Map holds the type of
 /// its keys there and that of its values in field 2.
-void Parser::nestedType(std::string_view message, TypeKind kind, Type &type) {
-  Level level(*this);
+void ModelParser::nestedType(std::string_view message, TypeKind kind,
+                             Type &type) {
+  NestingLevel level(*this);
   type = {};
   type.kind = kind;
   type.inner.resize(1);
-  for (Wire wire(message); wire.next();) {
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1 && kind == TypeKind::Map)
       type.elementType = static_cast<DataType>(wire.integer());
     else if (wire.field() == (kind == TypeKind::Map ? 2u : 1u))
@@ -71,19 +72,20 @@ void Parser::nestedType(std::string_view message, TypeKind kind, Type &type) {
   }
 }
 
-void Parser::shape(std::string_view message, std::vector<Dim> &dims) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();)
+void ModelParser::shape(std::string_view message, std::vector<Dim> &dims) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();)
     if (wire.field() == 1)
-      append(wire, dims, &Parser::dim);
+      append(wire, dims, &ModelParser::dim);
   if (dims.size() > limits.rank)
-    throw Refusal{"a shape has more than " + std::to_string(limits.rank) +
-                  " dims, got " + std::to_string(dims.size())};
+    throw InvalidMessage{"a shape has more than " +
+                         std::to_string(limits.rank) + " dims, got " +
+                         std::to_string(dims.size())};
 }
 
-void Parser::dim(std::string_view message, Dim &dim) {
-  Level level(*this);
-  for (Wire wire(message); wire.next();) {
+void ModelParser::dim(std::string_view message, Dim &dim) {
+  NestingLevel level(*this);
+  for (WireReader wire(message); wire.next();) {
     if (wire.field() == 1)
       dim = {wire.integer(), {}};
     else if (wire.field() == 2)

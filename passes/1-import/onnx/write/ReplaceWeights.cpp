@@ -7,8 +7,8 @@
 
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 
-#include "passes/1-import/onnx/model/Storage.h"
-#include "passes/1-import/onnx/model/Wire.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
+#include "passes/1-import/onnx/model/WireReader.h"
 
 using namespace pcc::onnx;
 
@@ -20,18 +20,20 @@ static bool holdsElements(uint32_t field) {
          field == dataLocation;
 }
 
-static Rope entry(std::string_view key, const std::string &value) {
-  Rope entry;
+static MessageBuilder entry(std::string_view key, const std::string &value) {
+  MessageBuilder entry;
   entry.addBytes(1, key);
   entry.addBytes(2, value);
   return entry;
 }
 
-static void addElements(const ElementsInside &elements, Rope &tensor) {
+static void addElements(const EmbeddedElements &elements,
+                        MessageBuilder &tensor) {
   tensor.addLater(9, elements.size, elements.write);
 }
 
-static void addElements(const ElementsBeside &elements, Rope &tensor) {
+static void addElements(const ExternalElements &elements,
+                        MessageBuilder &tensor) {
   constexpr int64_t external = 1;
   tensor.addMessage(13, entry("location", elements.location));
   tensor.addMessage(13, entry("offset", std::to_string(elements.offset)));
@@ -40,17 +42,17 @@ static void addElements(const ElementsBeside &elements, Rope &tensor) {
 }
 
 /// The field at which `wire` stands, an initializer.
-static void addTensor(const Wire &wire, const ReplacedWeights &weights,
-                      Rope &graph) {
+static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
+                      MessageBuilder &graph) {
   std::string_view name;
-  for (Wire field(wire.bytes()); field.next();)
+  for (WireReader field(wire.bytes()); field.next();)
     if (field.field() == 8)
       name = field.bytes();
   const auto replaced = weights.find(name);
   if (replaced == weights.end())
     return graph.copy(wire.whole());
-  Rope tensor;
-  for (Wire field(wire.bytes()); field.next();)
+  MessageBuilder tensor;
+  for (WireReader field(wire.bytes()); field.next();)
     if (!holdsElements(field.field()))
       tensor.copy(field.whole());
   std::visit([&](const auto &elements) { addElements(elements, tensor); },
@@ -58,17 +60,17 @@ static void addTensor(const Wire &wire, const ReplacedWeights &weights,
   graph.addMessage(wire.field(), std::move(tensor));
 }
 
-Rope pcc::onnx::replaceWeights(const Model &model,
-                               const ReplacedWeights &weights) {
+MessageBuilder pcc::onnx::replaceWeights(const Model &model,
+                                         const ReplacedWeights &weights) {
   constexpr uint32_t graphField = 7, initializerField = 5;
-  Rope copy;
-  for (Wire wire(model.storage->file()); wire.next();) {
+  MessageBuilder copy;
+  for (WireReader wire(model.storage->file()); wire.next();) {
     if (wire.field() != graphField) {
       copy.copy(wire.whole());
       continue;
     }
-    Rope graph;
-    for (Wire field(wire.bytes()); field.next();)
+    MessageBuilder graph;
+    for (WireReader field(wire.bytes()); field.next();)
       if (field.field() == initializerField)
         addTensor(field, weights, graph);
       else

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace pcc;
-using namespace pcc::ingest;
+using namespace pcc::onnx_import;
 
 namespace {
 

@@ -1,7 +1,7 @@
 //===- ExternalDataTest.cpp - which files a model may point to ------------===//
 
 #include "passes/1-import/onnx/ExternalData.h"
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadModel.h"
 #include "test/passes/1-import/onnx/Builder.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 //===- CheckDevicesTest.cpp - annotations of what is not there ------------===//
 
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadModel.h"
 #include "test/passes/1-import/onnx/Builder.h"
 
 #include <gtest/gtest.h>

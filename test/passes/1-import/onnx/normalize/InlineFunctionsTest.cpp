@@ -1,6 +1,6 @@
 //===- InlineFunctionsTest.cpp - calls become bodies ----------------------===//
 
-#include "passes/1-import/onnx/Read.h"
+#include "passes/1-import/onnx/ReadModel.h"
 #include "test/passes/1-import/onnx/Builder.h"
 
 #include <gtest/gtest.h>

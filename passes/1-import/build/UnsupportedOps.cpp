@@ -1,0 +1,55 @@
+//===- UnsupportedOps.cpp - all that a model has and pcc lacks ------------===//
+
+#include "passes/1-import/build/UnsupportedOps.h"
+#include "passes/1-import/onnx/model/Error.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace pcc::onnx_import {
+
+/// More nodes of one op are counted, not named.
+static constexpr size_t namedNodes = 8;
+
+void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
+  auto same = [&](const UnsupportedOp &other) {
+    return other.op == node.opType && other.domain == node.domain;
+  };
+  auto found = llvm::find_if(ops, same);
+  if (found == ops.end()) {
+    ops.push_back({std::string(node.opType), std::string(node.domain), {}});
+    found = std::prev(ops.end());
+  }
+  std::string name(node.name);
+  found->nodes.push_back(name.empty() ? "#" + std::to_string(node.index)
+                                      : name);
+  if (!reason.empty())
+    reasons.push_back({node.label(), reason});
+}
+
+/// `3 of org.example.Frob ('a', 'b', 'c')`
+static std::string describe(const UnsupportedOp &op) {
+  std::string text = std::to_string(op.nodes.size()) + " of " +
+                     (op.domain.empty() ? "" : op.domain + ".") + op.op + " (";
+  for (auto [i, node] : llvm::enumerate(op.nodes)) {
+    if (i == namedNodes)
+      return text + ", …)";
+    text += (i ? ", " : "") + onnx::quoted(node);
+  }
+  return text + ")";
+}
+
+bool UnsupportedOps::report(ImportError &error) const {
+  if (ops.empty())
+    return false;
+  error.exitCode = 4;
+  error.unsupported = ops;
+  error.message = reasons.empty()
+                      ? "the model has ops that pcc does not know: "
+                      : "the model has nodes that pcc does not support: ";
+  for (auto [i, op] : llvm::enumerate(ops))
+    error.message += (i ? ", " : "") + describe(op);
+  for (auto &[node, text] : llvm::ArrayRef(reasons).take_front(namedNodes))
+    error.notes.push_back("node " + node + ": " + text);
+  return true;
+}
+
+} // namespace pcc::onnx_import

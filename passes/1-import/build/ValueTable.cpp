@@ -1,0 +1,29 @@
+//===- ValueTable.cpp - ONNX value names and what they stand for ----------===//
+
+#include "passes/1-import/build/ValueTable.h"
+
+using namespace mlir;
+
+namespace pcc::onnx_import {
+
+Value ValueTable::get(StringRef name, Emitter &emitter) {
+  if (Value value = known.lookup(name))
+    return value;
+  const onnx::Tensor *tensor = initializers.lookup(name);
+  if (!tensor)
+    return emitter.invalid("uses '" + name + "', which nothing defines");
+  Value value = weights.make(*tensor, emitter);
+  if (value)
+    known[name] = value;
+  return value;
+}
+
+DenseElementsAttr ValueTable::elements(StringRef name, Emitter &emitter) {
+  if (Value value = known.lookup(name))
+    if (DenseElementsAttr attr = emitter.known(value))
+      return attr;
+  const onnx::Tensor *tensor = initializers.lookup(name);
+  return tensor ? weights.elements(*tensor, emitter) : DenseElementsAttr();
+}
+
+} // namespace pcc::onnx_import

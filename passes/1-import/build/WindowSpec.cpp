@@ -1,0 +1,94 @@
+//===- WindowSpec.cpp - ONNX's ways to describe a sliding window ----------===//
+
+#include "passes/1-import/build/WindowSpec.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pcc::onnx_import {
+
+/// Attribute `name` with `count` entries of at least `least`.
+static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
+                                     size_t count, int64_t otherwise,
+                                     int64_t least) {
+  SmallVector<int64_t> list =
+      node.integerList(name).value_or(SmallVector<int64_t>(count, otherwise));
+  if (list.size() != count)
+    node.invalid("attribute '" + name + "' has " + Twine(list.size()) +
+                 " entries, not " + Twine(count));
+  for (int64_t &entry : list)
+    if (entry < least || entry > INT32_MAX) {
+      node.invalid("attribute '" + name + "' has an entry " + Twine(entry));
+      entry = least;
+    }
+  list.resize(count, otherwise);
+  return list;
+}
+
+/// Sizes whose product with a stride or dilation is an int64_t.
+static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
+  for (int64_t size : sizes)
+    if (size > INT32_MAX)
+      node.invalid("slides a window over a dim of " + Twine(size) +
+                   " elements");
+}
+
+/// SAME_UPPER and SAME_LOWER: as many windows as strides fit into the input.
+static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
+  for (auto [i, input] : llvm::enumerate(spatial)) {
+    int64_t windows = llvm::divideCeil(input, window.strides[i]);
+    int64_t total = std::max<int64_t>(0, (windows - 1) * window.strides[i] +
+                                             window.span(i) - input);
+    int64_t less = total / 2;
+    window.pads[i] = upper ? less : total - less;
+    window.pads[i + spatial.size()] = upper ? total - less : less;
+  }
+}
+
+/// ceil_mode: one more window, if it begins within the input or the low pad.
+static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
+  for (auto [i, input] : llvm::enumerate(spatial)) {
+    int64_t &high = window.pads[i + spatial.size()];
+    int64_t room = input + window.pads[i] + high - window.span(i);
+    if (room < 0)
+      continue;
+    int64_t last =
+        llvm::divideCeil(room, window.strides[i]) * window.strides[i];
+    if (last >= input + window.pads[i])
+      last -= window.strides[i];
+    window.overhang[i] = std::max<int64_t>(0, last - room);
+    high += window.overhang[i];
+  }
+}
+
+WindowSpec readWindow(NodeImport &node, ArrayRef<int64_t> spatial,
+                      ArrayRef<int64_t> size) {
+  size_t rank = spatial.size();
+  WindowSpec window;
+  window.size = SmallVector<int64_t>(size);
+  if (node.hasAttribute("kernel_shape") || size.empty())
+    window.size = readList(node, "kernel_shape", rank, 1, 1);
+  if (!size.empty() && ArrayRef(window.size) != size)
+    node.invalid("attribute 'kernel_shape' is not the shape of the filter");
+  boundSizes(node, spatial);
+  boundSizes(node, window.size);
+  window.strides = readList(node, "strides", rank, 1, 1);
+  window.dilations = readList(node, "dilations", rank, 1, 1);
+  window.pads = readList(node, "pads", 2 * rank, 0, 0);
+  window.overhang.assign(rank, 0);
+  if (node.failed())
+    return window;
+  std::string automatic = node.text("auto_pad", "NOTSET");
+  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
+    padSame(window, spatial, automatic == "SAME_UPPER");
+  else if (automatic == "VALID")
+    window.pads.assign(2 * rank, 0);
+  else if (automatic != "NOTSET" && !automatic.empty())
+    node.invalid("attribute 'auto_pad' is '" + automatic + "'");
+  if (node.integer("ceil_mode", 0))
+    addOverhang(window, spatial);
+  return window;
+}
+
+} // namespace pcc::onnx_import

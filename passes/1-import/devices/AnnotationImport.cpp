@@ -1,0 +1,136 @@
+//===- AnnotationImport.cpp - annotations in the IR -----------------------===//
+
+#include "passes/1-import/devices/AnnotationImport.h"
+#include "dialects/dist/DistDialect.h"
+#include "passes/1-import/build/Locations.h"
+
+using namespace mlir;
+
+namespace pcc::onnx_import {
+
+static StringRef asRef(std::string_view text) {
+  return ValueTable::asRef(text);
+}
+
+static dist::Shape sizesOf(Value value) {
+  return dist::shapeOf(graph::tensorType(value).getShape());
+}
+
+Value AnnotationImport::pin(const onnx::Node &node, Value value,
+                            std::string_view name,
+                            const dist::Sharding &sharding) {
+  MLIRContext *context = builder.getContext();
+  return dist::PinOp::create(builder, locationOf(node, context), value,
+                             dist::ShardingAttr::get(context, sharding),
+                             builder.getStringAttr(asRef(name)));
+}
+
+bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
+                                  Emitter &emitter) {
+  Value value = values.lookup(asRef(name));
+  const onnx::Tensor *tensor = values.initializer(asRef(name));
+  if (!value && !tensor)
+    return true;
+  const dist::Shape shape = value ? sizesOf(value) : dist::Shape(tensor->dims);
+  ShardingAnnotations::RequestedSharding shardingAtDefinition, shardingAtUse;
+  if (!annotations.shardingAtDefinition(name, shape, shardingAtDefinition,
+                                        error) ||
+      !annotations.shardingAtUse(node, name, shape, shardingAtUse, error))
+    return false;
+  // Inputs, weights and results lie as asked for where they are made; constants
+  // have no such place, so each use has a pin.
+  const bool isConstant =
+      value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
+            : !values.weights.becomesParameter(*tensor);
+  const ShardingAnnotations::RequestedSharding &asked =
+      shardingAtUse || !isConstant ? shardingAtUse : shardingAtDefinition;
+  const bool isMet =
+      !asked ||
+      (isConstant ? dist::isReplicated(*asked)
+                  : shardingAtDefinition &&
+                        dist::samePlacement(*asked, *shardingAtDefinition));
+  if (isMet)
+    return true;
+  value = values.get(asRef(name), emitter);
+  if (!value)
+    return true;
+  unpinned.push_back({name, value});
+  values.replace(asRef(name), pin(node, value, name, *asked));
+  return true;
+}
+
+bool AnnotationImport::pinOperands(const onnx::Node &node, Emitter &emitter) {
+  for (std::string_view name : node.inputs)
+    if (annotations.isAnnotated(name) && !pinOperand(node, name, emitter))
+      return false;
+  return true;
+}
+
+bool AnnotationImport::pinResult(const onnx::Node &node,
+                                 std::string_view name) {
+  Value value = values.lookup(asRef(name));
+  if (!value)
+    return true;
+  ShardingAnnotations::RequestedSharding asked;
+  if (!annotations.shardingAtDefinition(name, sizesOf(value), asked, error))
+    return false;
+  const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
+                     dist::isReplicated(*asked);
+  if (asked && !isMet)
+    values.replace(asRef(name), pin(node, value, name, *asked));
+  return true;
+}
+
+bool AnnotationImport::pinResults(const onnx::Node &node) {
+  for (auto [name, value] : llvm::reverse(unpinned))
+    values.replace(asRef(name), value);
+  unpinned.clear();
+  for (std::string_view name : node.outputs)
+    if (annotations.isAnnotated(name) && !pinResult(node, name))
+      return false;
+  return true;
+}
+
+bool AnnotationImport::markInput(func::FuncOp function, unsigned input,
+                                 std::string_view name) {
+  ShardingAnnotations::RequestedSharding asked;
+  if (!annotations.shardingAtDefinition(
+          name, sizesOf(function.getArgument(input)), asked, error))
+    return false;
+  if (asked)
+    function.setArgAttr(input, dist::shardingName,
+                        dist::ShardingAttr::get(builder.getContext(), *asked));
+  return true;
+}
+
+bool AnnotationImport::markOutput(func::FuncOp function, unsigned output,
+                                  std::string_view name) {
+  ShardingAnnotations::RequestedSharding asked;
+  auto type = cast<RankedTensorType>(function.getResultTypes()[output]);
+  if (!annotations.shardingAtOutput(name, dist::shapeOf(type.getShape()), asked,
+                                    error))
+    return false;
+  if (asked)
+    function.setResultAttr(
+        output, dist::shardingName,
+        dist::ShardingAttr::get(builder.getContext(), *asked));
+  return true;
+}
+
+bool AnnotationImport::markWeights(ModuleOp module) {
+  for (auto parameter : module.getOps<graph::ParameterOp>()) {
+    StringRef name = parameter.getSymName();
+    auto type = cast<RankedTensorType>(parameter.getType());
+    ShardingAnnotations::RequestedSharding asked;
+    if (!annotations.shardingAtDefinition({name.data(), name.size()},
+                                          dist::shapeOf(type.getShape()), asked,
+                                          error))
+      return false;
+    if (asked)
+      parameter->setAttr(dist::shardingName,
+                         dist::ShardingAttr::get(module.getContext(), *asked));
+  }
+  return true;
+}
+
+} // namespace pcc::onnx_import

@@ -1,0 +1,200 @@
+//===- ShardingAnnotations.cpp - what a model asks of its values ----------===//
+
+#include "passes/1-import/devices/ShardingAnnotations.h"
+#include "dialects/dist/ShardingText.h"
+#include "passes/1-import/onnx/model/Error.h"
+
+#include <algorithm>
+
+using namespace pcc;
+using namespace pcc::onnx_import;
+
+void ShardingAnnotations::collectMetadata() {
+  for (const auto *infos : {&model.graph.inputs, &model.graph.valueInfos})
+    for (const onnx::ValueInfo &info : *infos)
+      if (auto text = metadataOf(info.metadata, shardingKey); !text.empty())
+        values[info.name].text = text;
+  for (const onnx::Tensor &tensor : model.graph.initializers)
+    if (auto text = metadataOf(tensor.metadata, shardingKey); !text.empty())
+      values[tensor.name].text = text;
+  for (const onnx::ValueInfo &info : model.graph.outputs)
+    if (auto text = metadataOf(info.metadata, shardingKey); !text.empty())
+      values[info.name].outputText = text;
+}
+
+void ShardingAnnotations::collectNodeAnnotations() {
+  for (const auto &[node, own] : plan.annotated())
+    for (const onnx::ShardingSpec &spec : own->shardingSpecs) {
+      const auto &outputs = node->outputs;
+      ValueAnnotations &words = values[spec.tensorName];
+      if (std::find(outputs.begin(), outputs.end(), spec.tensorName) !=
+          outputs.end())
+        words.producer = {node, &spec};
+      else
+        words.users.push_back({node, &spec});
+    }
+}
+
+bool ShardingAnnotations::read(const ImportOptions &options,
+                               ImportError &error) {
+  if (!plan.read(options, error))
+    return false;
+  collectNodeAnnotations();
+  if (options.configuration != "none")
+    collectMetadata();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Shardings
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t>
+ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
+  if (simple.dimValue)
+    return simple.dimValue;
+  auto bound = dims.find(std::string(simple.dimParam));
+  return bound == dims.end() ? std::nullopt : std::optional(bound->second);
+}
+
+/// The sizes of a dim's factors; one that is left open is what remains. Returns
+/// what is wrong, if anything is.
+std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
+                                           int64_t size,
+                                           std::vector<int64_t> &sizes) const {
+  int64_t known = 1, open = -1;
+  bool fits = true;
+  std::string text;
+  for (const onnx::SimpleShardedDim &simple : dim.simpleShardings) {
+    std::optional<int64_t> own = sizeOf(simple);
+    text += (text.empty() ? "" : " x ") + (own ? std::to_string(*own) : "?");
+    fits &= own ? *own >= 0 && !__builtin_mul_overflow(known, *own, &known)
+                : open < 0;
+    if (!own)
+      open = static_cast<int64_t>(sizes.size());
+    sizes.push_back(own.value_or(1));
+  }
+  if (open >= 0 && sizes.size() == 1)
+    sizes[0] = known = size;
+  else if (open >= 0 && known > 0 && size % known == 0) {
+    sizes[open] = size / known;
+    known = size;
+  }
+  if (fits && known == size)
+    return "";
+  return "splits axis " + std::to_string(dim.axis) + " of " + text +
+         " elements, but that axis has " + std::to_string(size);
+}
+
+/// "[2, 10]"
+static std::string shapeText(const dist::Shape &shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+bool ShardingAnnotations::convert(const NodeAnnotation &word,
+                                  const Shape &shape, RequestedSharding &asked,
+                                  ImportError &error) const {
+  const onnx::ShardingSpec &spec = *word.spec;
+  auto refuse = [&](const std::string &what) {
+    return onnx_import::refuse(*word.node, spec.tensorName, what, error);
+  };
+  std::string mistake;
+  auto factors = plan.axesOf(spec, mistake);
+  if (!factors)
+    return refuse(mistake);
+  const auto rank = static_cast<int64_t>(shape.size());
+  dist::Sharding sharding = dist::Sharding::whole(rank);
+  auto next = factors->begin();
+  for (const onnx::ShardedDim &dim : spec.shardedDims) {
+    const std::string axis = "splits axis " + std::to_string(dim.axis);
+    if (dim.axis < -rank || dim.axis >= rank)
+      return refuse(axis + ", but the tensor of shape " + shapeText(shape) +
+                    " has " + std::to_string(rank) + " axes");
+    const int64_t index = dim.axis < 0 ? dim.axis + rank : dim.axis;
+    dist::DimSharding &target = sharding.dims[index];
+    if (!target.factors.empty())
+      return refuse(axis + " twice");
+    std::vector<int64_t> sizes;
+    if (mistake = factorsOf(dim, shape[index], sizes); !mistake.empty())
+      return refuse(mistake);
+    for (int64_t size : sizes)
+      target.factors.push_back({size, *next++});
+  }
+  if (auto problem = dist::findError(sharding, mesh(), shape))
+    return refuse("cannot be met: " + *problem);
+  asked = dist::canonical(sharding);
+  return true;
+}
+
+bool ShardingAnnotations::parse(std::string_view name, std::string_view text,
+                                const Shape &shape, RequestedSharding &asked,
+                                ImportError &error) const {
+  std::string mistake;
+  asked = dist::parseSharding(text, mesh(), shape, mistake);
+  return asked ||
+         onnx_import::refuse("metadata " + std::string(shardingKey) + " of " +
+                                 onnx::quoted(name) + ": cannot shard it as " +
+                                 onnx::escaped(text) + ": " + mistake,
+                             error);
+}
+
+bool ShardingAnnotations::shardingAtDefinition(std::string_view name,
+                                               const Shape &shape,
+                                               RequestedSharding &asked,
+                                               ImportError &error) const {
+  asked.reset();
+  auto found = values.find(name);
+  if (found == values.end())
+    return true;
+  const ValueAnnotations &words = found->second;
+  RequestedSharding other;
+  if (!words.text.empty() && !parse(name, words.text, shape, asked, error))
+    return false;
+  if (words.producer.spec &&
+      !convert(words.producer, shape, asked ? other : asked, error))
+    return false;
+  if (other && !dist::samePlacement(*asked, *other))
+    return refuse(*words.producer.node, name,
+                  "contradicts its metadata " + std::string(shardingKey) +
+                      ", which is " + onnx::escaped(words.text),
+                  error);
+  if (asked)
+    return true;
+  for (const NodeAnnotation &user : words.users) {
+    if (!convert(user, shape, asked ? other : asked, error))
+      return false;
+    if (other && !dist::samePlacement(*asked, *other)) {
+      asked.reset();
+      return true;
+    }
+  }
+  return true;
+}
+
+bool ShardingAnnotations::shardingAtUse(const onnx::Node &node,
+                                        std::string_view name,
+                                        const Shape &shape,
+                                        RequestedSharding &asked,
+                                        ImportError &error) const {
+  asked.reset();
+  auto found = values.find(name);
+  if (found == values.end())
+    return true;
+  for (const NodeAnnotation &user : found->second.users)
+    if (user.node == &node)
+      return convert(user, shape, asked, error);
+  return true;
+}
+
+bool ShardingAnnotations::shardingAtOutput(std::string_view name,
+                                           const Shape &shape,
+                                           RequestedSharding &asked,
+                                           ImportError &error) const {
+  auto found = values.find(name);
+  if (found != values.end() && !found->second.outputText.empty())
+    return parse(name, found->second.outputText, shape, asked, error);
+  return shardingAtDefinition(name, shape, asked, error);
+}

@@ -1,0 +1,92 @@
+//===- ReadModel.cpp - from a path to a checked model ---------------------===//
+
+#include "passes/1-import/onnx/ReadModel.h"
+
+#include "passes/1-import/onnx/check/CheckDevices.h"
+#include "passes/1-import/onnx/check/ValidateModel.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
+#include "passes/1-import/onnx/normalize/InlineFunctions.h"
+#include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
+#include "passes/1-import/onnx/parse/ModelParser.h"
+
+#include <new>
+
+using namespace pcc::onnx;
+
+/// What `error` says about the file: cut off, hurt, or no model at all.
+static std::string verdict(const ModelParser &parser, const WireError &error) {
+  if (!parser.sawVersion())
+    return " is not an ONNX model: ";
+  if (parser.failedInside())
+    return " is damaged: ";
+  return error.endsEarly ? " is truncated: " : " is not an ONNX model: ";
+}
+
+/// The border that no exception crosses.
+static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
+                                const std::string &path,
+                                const ReadLimits &limits) {
+  Model model;
+  model.path = path;
+  model.storage = storage;
+  ModelParser parser(*storage, limits);
+  const std::string subject = "model " + quoted(path);
+  try {
+    parser.model(storage->file(), model);
+  } catch (const WireError &error) {
+    return Error{3, subject + verdict(parser, error) + error.message, {}};
+  } catch (const InvalidMessage &refusal) {
+    return Error{3, subject + " is not valid: " + refusal.message, {}};
+  } catch (const std::bad_alloc &) {
+    return Error{7, "out of memory while reading " + subject, {}};
+  } catch (const std::length_error &) {
+    return Error{7, "out of memory while reading " + subject, {}};
+  }
+  return model;
+}
+
+static Result<Model> readFrom(std::shared_ptr<ModelStorage> storage,
+                              const std::string &path, const ReadLimits &limits,
+                              bool trains = false) {
+  if (storage->file().empty())
+    return Error{3, "model " + quoted(path) + " is an empty file", {}};
+  Result<Model> model = parseModel(std::move(storage), path, limits);
+  if (!model)
+    return model;
+  if (trains)
+    if (MaybeError error = mergeTrainingInfo(*model))
+      return std::move(*error);
+  // Functions are checked while their names still are those of the file, and
+  // inlined in an order that is topological already.
+  if (MaybeError error = validateModel(*model))
+    return std::move(*error);
+  if (MaybeError error = checkDevices(*model))
+    return std::move(*error);
+  if (MaybeError error = inlineFunctions(*model, limits))
+    return std::move(*error);
+  return model;
+}
+
+Result<Model> pcc::onnx::readModel(const std::string &path,
+                                   const ReadLimits &limits, bool trains) {
+  auto storage = std::make_shared<ModelStorage>();
+  if (MaybeError error = storage->map(path))
+    return std::move(*error);
+  return readFrom(std::move(storage), path, limits, trains);
+}
+
+Result<Model> pcc::onnx::readModelAsWritten(const std::string &path,
+                                            const ReadLimits &limits) {
+  auto storage = std::make_shared<ModelStorage>();
+  if (MaybeError error = storage->map(path))
+    return std::move(*error);
+  return parseModel(std::move(storage), path, limits);
+}
+
+Result<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
+                                            const std::string &path,
+                                            const ReadLimits &limits) {
+  auto storage = std::make_shared<ModelStorage>();
+  storage->view(bytes);
+  return readFrom(std::move(storage), path, limits);
+}

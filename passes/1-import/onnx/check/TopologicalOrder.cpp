@@ -1,0 +1,78 @@
+//===- TopologicalOrder.cpp - puts producers before consumers -------------===//
+
+#include "passes/1-import/onnx/check/TopologicalOrder.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+using namespace pcc::onnx;
+
+using Producers = std::vector<std::vector<uint32_t>>;
+
+static bool isOrdered(const Producers &producers) {
+  for (uint32_t node = 0; node < producers.size(); ++node)
+    for (uint32_t producer : producers[node])
+      if (producer >= node)
+        return false;
+  return true;
+}
+
+/// Follows producers that are not `done` until one repeats. Every node that is
+/// not done has such a producer.
+static std::vector<uint32_t> findCycle(const Producers &producers,
+                                       const std::vector<bool> &done) {
+  constexpr uint32_t unseen = UINT32_MAX;
+  std::vector<uint32_t> seenAt(producers.size(), unseen);
+  std::vector<uint32_t> path;
+  auto node = static_cast<uint32_t>(std::find(done.begin(), done.end(), false) -
+                                    done.begin());
+  while (seenAt[node] == unseen) {
+    seenAt[node] = path.size();
+    path.push_back(node);
+    node = *std::find_if(producers[node].begin(), producers[node].end(),
+                         [&](uint32_t producer) { return !done[producer]; });
+  }
+  path.erase(path.begin(), path.begin() + seenAt[node]);
+  std::reverse(path.begin(), path.end());
+  // Begin with the node that comes first in the file.
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()),
+              path.end());
+  return path;
+}
+
+TopologicalOrder pcc::onnx::sortTopologically(const Producers &producers) {
+  TopologicalOrder result;
+  result.order.reserve(producers.size());
+  if (isOrdered(producers)) {
+    result.order.resize(producers.size());
+    std::iota(result.order.begin(), result.order.end(), 0);
+    return result;
+  }
+  std::vector<std::vector<uint32_t>> users(producers.size());
+  std::vector<size_t> missing(producers.size());
+  std::vector<bool> done(producers.size(), false);
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (uint32_t node = 0; node < producers.size(); ++node) {
+    missing[node] = producers[node].size();
+    for (uint32_t producer : producers[node])
+      users[producer].push_back(node);
+    if (missing[node] == 0)
+      ready.push(node);
+  }
+  while (!ready.empty()) {
+    const uint32_t node = ready.top();
+    ready.pop();
+    done[node] = true;
+    result.order.push_back(node);
+    for (uint32_t user : users[node])
+      if (--missing[user] == 0)
+        ready.push(user);
+  }
+  if (result.order.size() < producers.size()) {
+    result.order.clear();
+    result.cycle = findCycle(producers, done);
+  }
+  return result;
+}

@@ -1,0 +1,57 @@
+//===- ModelStorage.cpp - the bytes that a model's views point into -------===//
+
+#include "passes/1-import/onnx/model/ModelStorage.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace pcc::onnx;
+
+/// A refusal of the operating system is no mistake of the model.
+static int exitCodeOf(int number) {
+  return number == EACCES || number == EPERM || number == EIO ||
+                 number == EMFILE || number == ENFILE || number == ENOMEM
+             ? 7
+             : 3;
+}
+
+static Error systemError(const std::string &path, int number) {
+  return {exitCodeOf(number),
+          "cannot read " + quoted(path) + ": " + std::strerror(number),
+          {}};
+}
+
+MaybeError ModelStorage::map(const std::string &path) {
+  // O_NONBLOCK: a pipe without a writer must not hang the compiler.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return systemError(path, errno);
+  struct stat status;
+  MaybeError error;
+  if (fstat(fd, &status) != 0)
+    error = systemError(path, errno);
+  else if (!S_ISREG(status.st_mode))
+    error =
+        Error{3, "cannot read " + quoted(path) + ": not a regular file", {}};
+  else if (status.st_size != 0) {
+    const auto size = static_cast<size_t>(status.st_size);
+    void *address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (address == MAP_FAILED) {
+      error = systemError(path, errno);
+    } else {
+      mapping = address;
+      content = {static_cast<const char *>(address), size};
+    }
+  }
+  close(fd);
+  return error;
+}
+
+ModelStorage::~ModelStorage() {
+  if (mapping)
+    munmap(mapping, content.size());
+}

@@ -1,0 +1,60 @@
+//===- MergeTrainingInfo.cpp - one graph of a model and its training ------===//
+
+#include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
+
+using namespace pcc::onnx;
+
+std::string pcc::onnx::initializationName(std::string_view output) {
+  return "initialization/" + std::string(output);
+}
+
+/// Values of the initialization are no values of the model.
+static void rename(Model &model, Graph &graph) {
+  auto change = [&](std::string_view &name) {
+    if (!name.empty())
+      name = model.intern(initializationName(name));
+  };
+  for (Tensor &tensor : graph.initializers)
+    change(tensor.name);
+  for (Node &node : graph.nodes) {
+    for (std::string_view &name : node.inputs)
+      change(name);
+    for (std::string_view &name : node.outputs)
+      change(name);
+  }
+}
+
+template <typename T>
+static void append(std::vector<T> &to, const std::vector<T> &from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+MaybeError pcc::onnx::mergeTrainingInfo(Model &model) {
+  if (model.training.empty())
+    return {};
+  if (model.training.size() > 1)
+    return Error{4,
+                 "the model has " + std::to_string(model.training.size()) +
+                     " TrainingInfos, of which only one can be followed",
+                 {}};
+  Graph first = model.training[0].initialization;
+  if (!first.inputs.empty())
+    return Error{
+        3, "the initialization of the model's training has inputs", {}};
+  rename(model, first);
+  const Graph &step = model.training[0].algorithm;
+  Graph &graph = model.graph;
+  graph.nodes.insert(graph.nodes.begin(), first.nodes.begin(),
+                     first.nodes.end());
+  append(graph.nodes, step.nodes);
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    graph.nodes[i].index = static_cast<uint32_t>(i);
+  append(graph.initializers, first.initializers);
+  append(graph.initializers, step.initializers);
+  append(graph.sparseInitializers, first.sparseInitializers);
+  append(graph.sparseInitializers, step.sparseInitializers);
+  append(graph.inputs, step.inputs);
+  append(graph.outputs, step.outputs);
+  append(graph.valueInfos, step.valueInfos);
+  return {};
+}

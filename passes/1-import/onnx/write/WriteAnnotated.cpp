@@ -1,0 +1,257 @@
+//===- WriteAnnotated.cpp - copies a model file with annotations ----------===//
+//
+// Field numbers are those of onnx.proto. A message of the file is copied field
+// by field, except for fields that something is known to be changed in.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/1-import/onnx/write/WriteAnnotated.h"
+
+#include "passes/1-import/onnx/model/MessageBuilder.h"
+#include "passes/1-import/onnx/model/ModelStorage.h"
+#include "passes/1-import/onnx/model/WireReader.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+using namespace pcc::onnx;
+
+namespace {
+
+class Annotator {
+public:
+  Annotator(const Model &model, const Annotation &annotation)
+      : model(model), annotation(annotation) {}
+
+  MessageBuilder annotated(std::string_view file);
+
+private:
+  MessageBuilder graph(std::string_view message);
+  MessageBuilder node(std::string_view message,
+                      const NodeDeviceConfiguration *own) const;
+  MessageBuilder tensor(std::string_view message) const;
+  MessageBuilder externalEntry(std::string_view message) const;
+  void valueInfo(const WireReader &wire,
+                 const std::map<std::string, std::string, std::less<>> &texts,
+                 MessageBuilder &graph);
+  void addInitializerInfos(MessageBuilder &graph) const;
+
+  const Model &model;
+  const Annotation &annotation;
+  uint32_t numNodes = 0;
+  bool hasGraph = false;
+  /// Initializers whose value infos have been annotated.
+  std::set<std::string_view> informed;
+};
+
+} // namespace
+
+/// The string in `field` of a message; the last one, as readers take it.
+static std::string_view textOf(std::string_view message, uint32_t field) {
+  std::string_view text;
+  for (WireReader wire(message); wire.next();)
+    if (wire.field() == field)
+      text = wire.bytes();
+  return text;
+}
+
+static MessageBuilder entry(std::string_view key, std::string_view value) {
+  MessageBuilder entry;
+  entry.addBytes(1, key);
+  entry.addBytes(2, value);
+  return entry;
+}
+
+/// `message` without those of its fields that `drop` names.
+static MessageBuilder
+copyOf(std::string_view message,
+       const std::function<bool(const WireReader &)> &drop) {
+  MessageBuilder copy;
+  for (WireReader wire(message); wire.next();)
+    if (!drop(wire))
+      copy.copy(wire.whole());
+  return copy;
+}
+
+//===----------------------------------------------------------------------===//
+// Annotations as messages
+//===----------------------------------------------------------------------===//
+
+static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
+  MessageBuilder message;
+  message.addBytes(1, configuration.name);
+  message.addInteger(2, configuration.numDevices);
+  for (std::string_view device : configuration.devices)
+    message.addBytes(3, device);
+  return message;
+}
+
+static MessageBuilder messageOf(const ShardedDim &dim) {
+  MessageBuilder message;
+  message.addInteger(1, dim.axis);
+  for (const SimpleShardedDim &simple : dim.simpleShardings) {
+    MessageBuilder own;
+    if (simple.dimValue)
+      own.addInteger(1, *simple.dimValue);
+    else if (!simple.dimParam.empty())
+      own.addBytes(2, simple.dimParam);
+    own.addInteger(3, simple.numShards);
+    message.addMessage(2, std::move(own));
+  }
+  return message;
+}
+
+static MessageBuilder messageOf(const ShardingSpec &spec) {
+  MessageBuilder message;
+  message.addBytes(1, spec.tensorName);
+  message.addIntegers(2, spec.devices);
+  for (const DeviceGroup &group : spec.groups) {
+    MessageBuilder own;
+    own.addInteger(1, group.key);
+    own.addIntegers(2, group.devices);
+    message.addMessage(3, std::move(own));
+  }
+  for (const ShardedDim &dim : spec.shardedDims)
+    message.addMessage(4, messageOf(dim));
+  return message;
+}
+
+static MessageBuilder messageOf(const NodeDeviceConfiguration &configuration) {
+  MessageBuilder message;
+  message.addBytes(1, configuration.configurationId);
+  for (const ShardingSpec &spec : configuration.shardingSpecs)
+    message.addMessage(2, messageOf(spec));
+  if (configuration.pipelineStage)
+    message.addInteger(3, *configuration.pipelineStage);
+  return message;
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+MessageBuilder Annotator::node(std::string_view message,
+                               const NodeDeviceConfiguration *own) const {
+  MessageBuilder copy = copyOf(message, [&](const WireReader &wire) {
+    return wire.field() == 10 &&
+           textOf(wire.bytes(), 1) == annotation.configuration.name;
+  });
+  if (own)
+    copy.addMessage(10, messageOf(*own));
+  return copy;
+}
+
+MessageBuilder Annotator::externalEntry(std::string_view message) const {
+  if (textOf(message, 1) != "location")
+    return copyOf(message, [](const WireReader &) { return false; });
+  return entry("location",
+               annotation.locationPrefix + std::string(textOf(message, 2)));
+}
+
+MessageBuilder Annotator::tensor(std::string_view message) const {
+  MessageBuilder copy;
+  for (WireReader wire(message); wire.next();)
+    if (wire.field() == 13 && !annotation.locationPrefix.empty())
+      copy.addMessage(13, externalEntry(wire.bytes()));
+    else
+      copy.copy(wire.whole());
+  return copy;
+}
+
+/// The value info that `wire` stands at, with its text in `texts`.
+void Annotator::valueInfo(
+    const WireReader &wire,
+    const std::map<std::string, std::string, std::less<>> &texts,
+    MessageBuilder &graph) {
+  const std::string_view name = textOf(wire.bytes(), 1);
+  const auto text = texts.find(name);
+  if (text == texts.end())
+    return graph.copy(wire.whole());
+  MessageBuilder copy = copyOf(wire.bytes(), [&](const WireReader &field) {
+    return field.field() == 4 &&
+           textOf(field.bytes(), 1) == annotation.valueKey;
+  });
+  copy.addMessage(4, entry(annotation.valueKey, text->second));
+  graph.addMessage(wire.field(), std::move(copy));
+  informed.insert(name);
+}
+
+static MessageBuilder typeOf(const Tensor &tensor) {
+  MessageBuilder shape, type, all;
+  for (int64_t size : tensor.dims) {
+    MessageBuilder dim;
+    dim.addInteger(1, size);
+    shape.addMessage(1, std::move(dim));
+  }
+  type.addInteger(1, static_cast<int64_t>(tensor.dataType));
+  type.addMessage(2, std::move(shape));
+  all.addMessage(1, std::move(type));
+  return all;
+}
+
+void Annotator::addInitializerInfos(MessageBuilder &graph) const {
+  for (const Tensor &tensor : model.graph.initializers) {
+    const auto text = annotation.initializers.find(tensor.name);
+    if (text == annotation.initializers.end() || informed.count(tensor.name))
+      continue;
+    MessageBuilder info;
+    info.addBytes(1, tensor.name);
+    info.addMessage(2, typeOf(tensor));
+    info.addMessage(4, entry(annotation.valueKey, text->second));
+    graph.addMessage(13, std::move(info));
+  }
+}
+
+MessageBuilder Annotator::graph(std::string_view message) {
+  MessageBuilder copy;
+  for (WireReader wire(message); wire.next();) {
+    if (wire.field() == 1) {
+      const auto own = annotation.nodes.find(numNodes++);
+      copy.addMessage(1, node(wire.bytes(), own == annotation.nodes.end()
+                                                ? nullptr
+                                                : &own->second));
+    } else if (wire.field() == 5) {
+      copy.addMessage(5, tensor(wire.bytes()));
+    } else if (wire.field() == 11) {
+      valueInfo(wire, annotation.inputs, copy);
+    } else if (wire.field() == 12) {
+      valueInfo(wire, annotation.outputs, copy);
+    } else if (wire.field() == 13) {
+      valueInfo(wire, annotation.initializers, copy);
+    } else {
+      copy.copy(wire.whole());
+    }
+  }
+  if (!hasGraph)
+    addInitializerInfos(copy);
+  hasGraph = true;
+  return copy;
+}
+
+MessageBuilder Annotator::annotated(std::string_view file) {
+  constexpr int64_t firstVersion = 11;
+  auto isReplaced = [&](const WireReader &wire) {
+    return (wire.field() == 14 &&
+            annotation.metadata.count(std::string(textOf(wire.bytes(), 1)))) ||
+           (wire.field() == 26 &&
+            textOf(wire.bytes(), 1) == annotation.configuration.name);
+  };
+  MessageBuilder copy;
+  for (WireReader wire(file); wire.next();)
+    if (wire.field() == 1)
+      copy.addInteger(1, std::max(firstVersion, wire.integer()));
+    else if (wire.field() == 7)
+      copy.addMessage(7, graph(wire.bytes()));
+    else if (!isReplaced(wire))
+      copy.copy(wire.whole());
+  for (const auto &[key, value] : annotation.metadata)
+    copy.addMessage(14, entry(key, value));
+  copy.addMessage(26, messageOf(annotation.configuration));
+  return copy;
+}
+
+void pcc::onnx::writeAnnotated(const Model &model, const Annotation &annotation,
+                               std::ostream &out) {
+  Annotator(model, annotation).annotated(model.storage->file()).write(out);
+}

@@ -1,0 +1,222 @@
+//===- NonZeroBounds.cpp - how many elements of a row can differ from 0 ---===//
+
+#include "passes/2-prepare/match/NonZeroBounds.h"
+#include "dialects/graph/ops/Equation.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::prepare;
+
+/// Beyond this nothing is known: gates are made in few steps.
+static constexpr int mostSteps = 16;
+
+namespace {
+/// A dim of a value, and how many more ops may be looked through.
+struct Query {
+  Value value;
+  int64_t dim;
+  int steps = mostSteps;
+
+  int64_t size() const { return shapeOf(value)[dim]; }
+  Query of(Value other, int64_t otherDim) const {
+    return {other, otherDim, steps - 1};
+  }
+  /// The dim of an operand that broadcasts to the value; none if it repeats
+  /// along it.
+  std::optional<Query> ofBroadcast(Value operand) const {
+    const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
+                        static_cast<int64_t>(shapeOf(value).size());
+    if (own < 0 || shapeOf(operand)[own] != size())
+      return {};
+    return of(operand, own);
+  }
+};
+
+using Bound = int64_t (*)(Operation *, const Query &);
+} // namespace
+
+static int64_t count(const Query &query);
+
+static int64_t countBroadcast(Value operand, const Query &query) {
+  auto own = query.ofBroadcast(operand);
+  return own ? count(*own) : query.size();
+}
+
+/// Zero where any operand is.
+static int64_t countProduct(Operation *op, const Query &query) {
+  int64_t least = query.size();
+  for (Value operand : op->getOperands())
+    least = std::min(least, countBroadcast(operand, query));
+  return least;
+}
+
+/// Zero where all operands are.
+static int64_t countSum(Operation *op, const Query &query) {
+  int64_t sum = 0;
+  for (Value operand : op->getOperands())
+    sum += countBroadcast(operand, query);
+  return sum;
+}
+
+/// Zero where the first operand is.
+static int64_t countFirst(Operation *op, const Query &query) {
+  return countBroadcast(op->getOperand(0), query);
+}
+
+static int64_t countSelect(Operation *op, const Query &query) {
+  auto select = cast<SelectOp>(op);
+  const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
+                onFalse = countBroadcast(select.getOnFalse(), query);
+  if (isUniform(select.getOnFalse(), 0))
+    return std::min(onTrue, countBroadcast(select.getCondition(), query));
+  return onTrue + onFalse;
+}
+
+/// Whether the elements of `value` along `dim` differ from each other.
+static bool areDistinct(Value value, int64_t dim) {
+  if (auto iota = definedBy<IotaOp>(value))
+    return static_cast<int64_t>(iota.getDim()) == dim;
+  auto constant = definedBy<ConstantOp>(value);
+  auto numbers = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue())
+                          : DenseIntElementsAttr();
+  if (!numbers || numbers.getNumElements() != shapeOf(value)[dim])
+    return false;
+  llvm::DenseSet<APInt> seen;
+  return llvm::all_of(numbers.getValues<APInt>(), [&](const APInt &number) {
+    return seen.insert(number).second;
+  });
+}
+
+/// One number equals one of several that differ, at most.
+static int64_t countEqual(Operation *op, const Query &query) {
+  auto compare = cast<CompareOp>(op);
+  if (compare.getPredicate() != Predicate::Equal)
+    return query.size();
+  for (int one : {0, 1}) {
+    auto several = query.ofBroadcast(op->getOperand(1 - one));
+    if (several && areDistinct(several->value, several->dim) &&
+        !query.ofBroadcast(op->getOperand(one)))
+      return 1;
+  }
+  return query.size();
+}
+
+static int64_t countOneHot(Operation *op, const Query &query) {
+  auto hot = cast<OneHotOp>(op);
+  return static_cast<int64_t>(hot.getDim()) == query.dim &&
+                 isUniform(hot.getOff(), 0)
+             ? 1
+             : query.size();
+}
+
+/// What the data has, and as many as are written.
+static int64_t countScattered(Operation *op, const Query &query) {
+  auto scatter = cast<ScatterElementsOp>(op);
+  if (static_cast<int64_t>(scatter.getDim()) != query.dim)
+    return query.size();
+  return count(query.of(scatter.getData(), query.dim)) +
+         shapeOf(scatter.getUpdates())[query.dim];
+}
+
+static int64_t countReshaped(Operation *op, const Query &query) {
+  auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
+    return ShapedType::getNumElements(shape.drop_front(dim));
+  };
+  Value input = op->getOperand(0);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(input)))
+    if (size == query.size() &&
+        behind(shapeOf(input), static_cast<int64_t>(dim)) ==
+            behind(shapeOf(query.value), query.dim))
+      return count(query.of(input, static_cast<int64_t>(dim)));
+  return query.size();
+}
+
+static int64_t countTransposed(Operation *op, const Query &query) {
+  auto transpose = cast<TransposeOp>(op);
+  return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
+}
+
+/// Each of the elements that are added up may have others that are not 0.
+static int64_t countReduced(Operation *op, const Query &query) {
+  auto reduce = cast<ReduceOp>(op);
+  ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
+  int64_t dim = query.dim, added = 1;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i)
+    if (llvm::is_contained(reduce.getDims(), i)) {
+      added *= shape[i];
+      dim += !reduce.getKeep() && i <= dim;
+    }
+  const bool sums = reduce.getKind() == ReduceKind::Sum;
+  return sums && !llvm::is_contained(reduce.getDims(), dim)
+             ? added * count(query.of(reduce.getInput(), dim))
+             : query.size();
+}
+
+static int64_t countEinsum(Operation *op, const Query &query) {
+  auto equation = Equation::parse(cast<EinsumOp>(op).getEquation());
+  auto sizes = equation->sizes(op->getOperandTypes());
+  const char letter = equation->result[query.dim];
+  int64_t added = 1, least = query.size();
+  for (auto [name, size] : *sizes)
+    if (!equation->result.contains(name))
+      added *= size;
+  for (auto [operand, letters] :
+       llvm::zip_equal(op->getOperands(), equation->operands))
+    if (size_t dim = letters.find(letter); dim != StringRef::npos)
+      least = std::min(least, added * count(query.of(operand, dim)));
+  return least;
+}
+
+/// Rows of the left operand, columns of the right one.
+static int64_t countMatmul(Operation *op, const Query &query) {
+  auto matmul = cast<MatmulOp>(op);
+  const int64_t fromEnd =
+      static_cast<int64_t>(shapeOf(query.value).size()) - query.dim;
+  if (fromEnd > 2)
+    return query.size();
+  const bool isColumn = fromEnd == 1;
+  Value operand = isColumn ? matmul.getRhs() : matmul.getLhs();
+  const bool swapped =
+      isColumn ? matmul.getTransposeRhs() : matmul.getTransposeLhs();
+  const int64_t last = static_cast<int64_t>(shapeOf(operand).size()) - 1,
+                own = isColumn != swapped ? last : last - 1;
+  const int64_t added = shapeOf(operand)[2 * last - 1 - own];
+  return added * count(query.of(operand, own));
+}
+
+static const llvm::StringMap<Bound> &bounds() {
+  static const llvm::StringMap<Bound> table = {
+      {MulOp::getOperationName(), countProduct},
+      {AndOp::getOperationName(), countProduct},
+      {AddOp::getOperationName(), countSum},
+      {OrOp::getOperationName(), countSum},
+      {DivOp::getOperationName(), countFirst},
+      {CastOp::getOperationName(), countFirst},
+      {BroadcastOp::getOperationName(), countFirst},
+      {SelectOp::getOperationName(), countSelect},
+      {CompareOp::getOperationName(), countEqual},
+      {OneHotOp::getOperationName(), countOneHot},
+      {ScatterElementsOp::getOperationName(), countScattered},
+      {ReshapeOp::getOperationName(), countReshaped},
+      {TransposeOp::getOperationName(), countTransposed},
+      {ReduceOp::getOperationName(), countReduced},
+      {EinsumOp::getOperationName(), countEinsum},
+      {MatmulOp::getOperationName(), countMatmul}};
+  return table;
+}
+
+static int64_t count(const Query &query) {
+  if (isUniform(query.value, 0))
+    return 0;
+  Operation *op = query.value.getDefiningOp();
+  if (!op || op->hasAttr(pinnedName) || query.steps == 0)
+    return query.size();
+  const Bound bound = bounds().lookup(op->getName().getStringRef());
+  return bound ? std::min(query.size(), bound(op, query)) : query.size();
+}
+
+int64_t pcc::prepare::maxNonZeros(Value value, int64_t dim) {
+  return count({value, dim});
+}

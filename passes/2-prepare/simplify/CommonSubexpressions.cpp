@@ -1,0 +1,48 @@
+//===- CommonSubexpressions.cpp - one op for equal ones -------------------===//
+
+#include "passes/2-prepare/simplify/CommonSubexpressions.h"
+#include "mlir/IR/OperationSupport.h"
+#include "passes/2-prepare/match/RewriteFunctions.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace pcc::prepare;
+
+namespace {
+/// Ops are equal if they have the same operands and attributes; names and
+/// locations are no part of it.
+struct OpEquivalence : llvm::DenseMapInfo<Operation *> {
+  static constexpr auto ignored = OperationEquivalence::IgnoreLocations |
+                                  OperationEquivalence::IgnoreDiscardableAttrs;
+  static bool isMarker(const Operation *op) {
+    return op == getEmptyKey() || op == getTombstoneKey();
+  }
+  static unsigned getHashValue(const Operation *op) {
+    return OperationEquivalence::computeHash(
+        const_cast<Operation *>(op), OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue, ignored);
+  }
+  static bool isEqual(const Operation *a, const Operation *b) {
+    if (a == b || isMarker(a) || isMarker(b))
+      return a == b;
+    return OperationEquivalence::isEquivalentTo(
+        const_cast<Operation *>(a), const_cast<Operation *>(b), ignored);
+  }
+};
+} // namespace
+
+int64_t pcc::prepare::eliminateCommonSubexpressions(Block &block) {
+  llvm::DenseSet<Operation *, OpEquivalence> seen;
+  int64_t numMerged = 0;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
+      continue;
+    auto [first, isNew] = seen.insert(&op);
+    if (isNew || op.hasAttr(pinnedName))
+      continue;
+    op.replaceAllUsesWith(*first);
+    op.erase();
+    ++numMerged;
+  }
+  return numMerged;
+}

@@ -1,0 +1,56 @@
+//===- TrainingRequest.cpp - what a step of training is to do -------------===//
+
+#include "passes/2-prepare/training/TrainingRequest.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+using namespace pcc::prepare;
+
+std::optional<TrainingRequest> TrainingRequest::of(ModuleOp module) {
+  if (auto entries = module->getAttrOfType<DictionaryAttr>(trainingName))
+    return TrainingRequest(entries);
+  return std::nullopt;
+}
+
+StringRef TrainingRequest::text(StringRef entry) const {
+  auto found = entries.getAs<StringAttr>(entry);
+  return found ? found.getValue() : StringRef();
+}
+
+std::optional<double> TrainingRequest::number(StringRef entry) const {
+  if (auto found = entries.getAs<FloatAttr>(entry))
+    return found.getValueAsDouble();
+  return std::nullopt;
+}
+
+SmallVector<StringRef> TrainingRequest::list(StringRef entry) const {
+  SmallVector<StringRef> texts;
+  if (auto found = entries.getAs<ArrayAttr>(entry))
+    for (auto text : found.getAsRange<StringAttr>())
+      texts.push_back(text.getValue());
+  return texts;
+}
+
+bool TrainingRequest::matches(StringRef entry, StringRef name) const {
+  return llvm::any_of(list(entry), [&](StringRef text) {
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
+    if (glob)
+      return glob->match(name);
+    llvm::consumeError(glob.takeError());
+    return text == name;
+  });
+}
+
+/// Whether a weight trains where the user says nothing.
+static bool trainsByDefault(pcc::graph::ParameterOp parameter) {
+  auto type = cast<RankedTensorType>(parameter.getType());
+  return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&
+         type.getNumElements() > 1 && !parameter.getBuffer();
+}
+
+bool TrainingRequest::trains(graph::ParameterOp parameter) const {
+  StringRef name = parameter.getSymName();
+  const bool isAsked = list("train_only").empty() ? trainsByDefault(parameter)
+                                                  : matches("train_only", name);
+  return isAsked && !matches("freeze", name);
+}

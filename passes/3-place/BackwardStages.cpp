@@ -1,0 +1,154 @@
+//===- BackwardStages.cpp - stages of the backward pass and the update ----===//
+
+#include "passes/3-place/BackwardStages.h"
+#include "dialects/graph/StepParts.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::place;
+
+static bool isPlaced(Operation *op) { return op->hasAttr(pipe::stageName); }
+
+static void setStage(Operation *op, int64_t stage) {
+  op->setAttr(pipe::stageName,
+              Builder(op->getContext()).getI64IntegerAttr(stage));
+}
+
+namespace {
+class BackwardStagePlacer {
+public:
+  BackwardStagePlacer(func::FuncOp function, const ForwardChain &chain)
+      : function(function), chain(chain) {}
+
+  void run() {
+    for (Operation &op : function.front().without_terminator()) {
+      if (auto number = op.getAttrOfType<IntegerAttr>(graph::numberName))
+        numbered[number.getInt()] = &op;
+      if (auto get = dyn_cast<graph::GetParameterOp>(op))
+        reads[get.getParameter()].push_back(get);
+    }
+    for (Operation *op : chain.followers())
+      if (!isa<graph::SetParameterOp>(op))
+        place(op);
+    for (Operation *op : chain.followers())
+      if (auto set = dyn_cast<graph::SetParameterOp>(op))
+        placeWrite(set);
+    for (Operation &op : function.front())
+      for (StringRef name :
+           {graph::numberName, graph::mirrorsName, graph::updatesName})
+        op.removeAttr(name);
+  }
+
+private:
+  void place(Operation *op) {
+    if (auto concat = dyn_cast<graph::ConcatOp>(op);
+        concat && !op->hasAttr(graph::mirrorsName))
+      sendTogether(concat);
+    setStage(op, stageFor(op));
+  }
+
+  int64_t stageFor(Operation *op) const {
+    if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
+        weight && !isa<graph::AccumulateOp>(op))
+      return ownerOf(weight.getValue());
+    if (auto number = op->getAttrOfType<IntegerAttr>(graph::mirrorsName))
+      if (Operation *mirrored = numbered.lookup(number.getInt());
+          mirrored && isPlaced(mirrored))
+        return pipe::stageOf(mirrored);
+    if (isa<graph::AccumulateOp>(op) || op->hasAttr(graph::mirrorsName))
+      return stageOfOperands(op);
+    return 0;
+  }
+
+  /// Of the last operand that lies on one stage only.
+  static int64_t stageOfOperands(Operation *op) {
+    for (Value operand : llvm::reverse(op->getOperands()))
+      if (Operation *maker = operand.getDefiningOp(); maker && isPlaced(maker))
+        return pipe::stageOf(maker);
+    return 0;
+  }
+
+  /// The stages of the ops that read `get`, themselves or through free ops.
+  void addReaders(Operation *get, std::set<int64_t> &stages) const {
+    for (Operation *user : get->getUsers())
+      if (isPlaced(user))
+        stages.insert(pipe::stageOf(user));
+      else if (chain.isFree(user) && user->getNumResults() > 0)
+        addReaders(user, stages);
+  }
+
+  std::set<int64_t> readersOf(StringRef parameter) const {
+    std::set<int64_t> stages;
+    auto it = reads.find(parameter);
+    if (it != reads.end())
+      for (Operation *get : it->second)
+        addReaders(get, stages);
+    return stages;
+  }
+
+  int64_t ownerOf(StringRef parameter) const {
+    const std::set<int64_t> stages = readersOf(parameter);
+    return stages.empty() ? 0 : *stages.begin();
+  }
+
+  void placeWrite(graph::SetParameterOp set) {
+    std::set<int64_t> stages = readersOf(set.getParameter());
+    if (stages.empty())
+      stages.insert(stageOfOperands(set));
+    setStage(set, *stages.begin());
+    for (int64_t stage : llvm::drop_begin(stages)) {
+      OpBuilder builder(set);
+      builder.setInsertionPointAfter(set);
+      setStage(builder.clone(*set), stage);
+    }
+  }
+
+  /// Joins what is of one stage there, and takes it apart again.
+  void sendTogether(graph::ConcatOp concat) {
+    llvm::MapVector<int64_t, SmallVector<OpOperand *>> byStage;
+    for (OpOperand &operand : concat->getOpOperands())
+      if (Operation *maker = operand.get().getDefiningOp();
+          maker && isPlaced(maker) && pipe::stageOf(maker) != 0)
+        byStage[pipe::stageOf(maker)].push_back(&operand);
+    OpBuilder builder(concat);
+    for (auto &[stage, operands] : byStage)
+      if (operands.size() > 1)
+        join(builder, concat, stage, operands);
+  }
+
+  static void join(OpBuilder &builder, graph::ConcatOp concat, int64_t stage,
+                   ArrayRef<OpOperand *> operands) {
+    SmallVector<Value> parts;
+    for (OpOperand *operand : operands)
+      parts.push_back(operand->get());
+    auto joined = graph::ConcatOp::create(builder, concat.getLoc(), parts,
+                                          concat.getDim());
+    setStage(joined, stage);
+    SmallVector<int64_t> starts(graph::tensorType(joined).getRank(), 0),
+        steps(starts.size(), 1);
+    for (OpOperand *operand : operands) {
+      auto shape = graph::tensorType(operand->get()).getShape();
+      auto part = graph::SliceOp::create(builder, concat.getLoc(), joined,
+                                         starts, shape, steps);
+      setStage(part, 0);
+      operand->set(part);
+      starts[concat.getDim()] += shape[concat.getDim()];
+    }
+  }
+
+  func::FuncOp function;
+  const ForwardChain &chain;
+  DenseMap<int64_t, Operation *> numbered;
+  llvm::StringMap<SmallVector<Operation *, 2>> reads;
+};
+} // namespace
+
+void pcc::place::placeBackwardAndUpdate(func::FuncOp function,
+                                        const ForwardChain &chain) {
+  BackwardStagePlacer(function, chain).run();
+}

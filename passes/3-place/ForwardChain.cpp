@@ -1,0 +1,136 @@
+//===- ForwardChain.cpp - the ops of a model as a chain of work -----------===//
+
+#include "passes/3-place/ForwardChain.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/StepParts.h"
+#include "dialects/graph/TensorBytes.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::place;
+
+/// A weight of at most this many elements does not bind what is computed from
+/// it to one stage.
+static constexpr int64_t smallWeight = 4096;
+
+static double bytesOf(Value value) {
+  return graph::numBytes(graph::tensorType(value));
+}
+
+/// A pin is gone before anything runs.
+static double elementsMoved(Operation *op) {
+  double moved = 0;
+  if (!isa<dist::PinOp>(op))
+    for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                           llvm::to_vector(op->getResults())))
+      moved += graph::tensorType(value).getNumElements();
+  return moved;
+}
+
+static double flopsOf(Operation *op) {
+  if (isa<dist::PinOp>(op))
+    return 0;
+  auto priced = dyn_cast<graph::CostOpInterface>(op);
+  return priced ? priced.getFlops() : graph::elementWiseFlops(op);
+}
+
+static bool isLeaf(Operation *op) {
+  return isa<graph::GetParameterOp, graph::ConstantOp, graph::IotaOp>(op);
+}
+
+/// The weight that `op` is, or only lays out differently.
+static graph::GetParameterOp weightBehind(Operation *op) {
+  while (op && isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
+                   graph::SliceOp, dist::PinOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<graph::GetParameterOp>(op);
+}
+
+ForwardChain::ForwardChain(func::FuncOp function) : function(function) {
+  for (Operation &op : function.front().without_terminator())
+    if (follows(&op)) {
+      isFollower.insert(&op);
+      followerOps.push_back(&op);
+    } else if (carriesWork(&op)) {
+      positions[&op] = linkOps.size();
+      linkOps.push_back(&op);
+    }
+}
+
+/// What says so, and what depends on it. Leaves belong to whoever reads them.
+bool ForwardChain::follows(Operation *op) const {
+  if (op->getNumOperands() == 0)
+    return false;
+  return op->hasAttr(graph::mirrorsName) || op->hasAttr(graph::updatesName) ||
+         isa<graph::AccumulateOp, graph::SetParameterOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isFollower.contains(operand.getDefiningOp());
+         });
+}
+
+bool ForwardChain::trains(graph::GetParameterOp weight) const {
+  auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
+      weight, weight.getParameterAttr());
+  return parameter && parameter.getTrained();
+}
+
+/// Contractions, and everything that depends on a link or on a weight that is
+/// not small, or trains. Operands were classified before.
+bool ForwardChain::carriesWork(Operation *op) const {
+  if (isLeaf(op) || weightBehind(op))
+    return false;
+  if (isa<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
+          graph::ConvTransposeOp, graph::AttentionOpInterface>(op))
+    return true;
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && positions.contains(producer))
+      return true;
+    if (graph::GetParameterOp weight = weightBehind(producer))
+      if (graph::tensorType(weight.getResult()).getNumElements() >
+              smallWeight ||
+          trains(weight))
+        return true;
+  }
+  return false;
+}
+
+plan::StageCutRequest ForwardChain::request(int numStages) const {
+  plan::StageCutRequest request;
+  request.numStages = numStages;
+  request.tolerance = 0.05;
+  std::vector<plan::LiveValue> values;
+  for (auto [i, op] : llvm::enumerate(linkOps)) {
+    plan::WorkItem item;
+    item.flops = flopsOf(op);
+    // An element that is read or written costs about as much as this many flops
+    // of a contraction.
+    item.seconds = item.flops + 4 * elementsMoved(op);
+    for (Value operand : op->getOperands())
+      if (weightBehind(operand.getDefiningOp()))
+        item.weightBytes += bytesOf(operand);
+    for (Value result : op->getResults()) {
+      item.activationBytes += bytesOf(result);
+      plan::LiveValue live{i, i, bytesOf(result)};
+      for (Operation *user : result.getUsers())
+        if (positions.contains(user))
+          live.lastUser = std::max(live.lastUser, positionOf(user));
+      values.push_back(live);
+    }
+    request.items.push_back(item);
+  }
+  request.crossingBytes = plan::crossingBytes(linkOps.size(), values);
+  return request;
+}
+
+std::optional<size_t> ForwardChain::findCut(StringRef name) const {
+  bool found = false;
+  for (Operation &op : function.front().without_terminator()) {
+    auto own = op.getAttrOfType<StringAttr>("graph.name");
+    found |=
+        graph::nodeName(op.getLoc()) == name || (own && own.getValue() == name);
+    if (found && positions.contains(&op))
+      return positionOf(&op);
+  }
+  return std::nullopt;
+}
