@@ -4,14 +4,14 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Passes.h"
-#include "passes/4-shard/graph/Recorded.h"
-#include "passes/4-shard/graph/StepInputs.h"
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
+#include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "passes/4-shard/policy/ExpertDims.h"
 #include "passes/4-shard/policy/OrderedSums.h"
 #include "passes/4-shard/search/Alternatives.h"
-#include "passes/4-shard/search/HandOut.h"
-#include "passes/4-shard/search/Notes.h"
-#include "passes/4-shard/search/Places.h"
+#include "passes/4-shard/search/AxisOrder.h"
+#include "passes/4-shard/search/Provenance.h"
+#include "passes/4-shard/search/ShardingRemarks.h"
 #include "passes/plan/reshard/ClusterPrices.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -37,8 +37,9 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   auto reshard = dist::ReshardOp::create(
-      builder, causeOf(value, {pinOf(op, seed)}), value.getType(), value, from,
-      dist::ShardingAttr::get(op->getContext(), sharding), DenseI64ArrayAttr());
+      builder, reshardLocation(value, {pinEndpoint(op, seed)}), value.getType(),
+      value, from, dist::ShardingAttr::get(op->getContext(), sharding),
+      DenseI64ArrayAttr());
   value.replaceAllUsesExcept(reshard, reshard);
   dist::setSharding(reshard, sharding);
   if (Attribute stage = op->getAttr(pipe::stageName))
@@ -136,7 +137,7 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
-      separateStepInputs(getOperation(), *seeds);
+      separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }
     if (graph::isReproducible(getOperation())) {
@@ -151,24 +152,24 @@ struct DecideShardings
         plan::pricesOf(dist::clusterOf(module), dist::targetOf(module), mesh));
     auto experts = takeExperts(graph, mesh);
     if (failed(experts) ||
-        failed(handOutAxes(graph, *seeds, *experts, planner)))
+        failed(assignMeshAxes(graph, *seeds, *experts, planner)))
       return signalPassFailure();
-    noteExperts(graph, *experts);
-    noteIdlePresets(getOperation());
+    remarkOnExperts(graph, *experts);
+    remarkOnIdlePresets(getOperation());
     for (const dist::Axis &axis : mesh.axes) {
       numAxes += seeds->partsOf(axis).size();
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)
-        noteWholeWeights(graph, axis);
+        remarkOnWholeWeights(graph, axis);
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Sequence)
-        noteWholeSequence(graph, axis);
+        remarkOnWholeSequence(graph, axis);
     }
     for (const ShardedOp &op : graph.ops)
       numSplit += llvm::any_of(
           op.axes, [](const dist::SubAxes &axes) { return !axes.empty(); });
     recordDecisions(graph, *seeds, planner);
     annotate(graph);
-    forgetStepInputs(getOperation());
-    forgetOrder(getOperation());
+    eraseWholeBatchMarks(getOperation());
+    eraseSumOrderMarks(getOperation());
   }
 };
 } // namespace

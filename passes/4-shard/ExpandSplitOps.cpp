@@ -68,7 +68,7 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
   void runOnOperation() override {
     for (Operation &op : llvm::make_early_inc_range(
              getOperation().front().without_terminator()))
-      if (auto recorded = recordedOp(&op);
+      if (auto recorded = readShardedOp(&op);
           recorded &&
           (!recorded->innerAxes().empty() || stripesOf(*recorded) > 1))
         if (failed(expand(*recorded)))

@@ -5,11 +5,11 @@
 #include "mlir/IR/Builders.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/graph/Pricing.h"
-#include "passes/4-shard/graph/Recorded.h"
-#include "passes/4-shard/search/Notes.h"
-#include "passes/4-shard/search/Places.h"
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
+#include "passes/4-shard/search/Provenance.h"
+#include "passes/4-shard/search/ShardingRemarks.h"
 #include "passes/plan/reshard/ClusterPrices.h"
-#include "passes/plan/search/FormOrder.h"
+#include "passes/plan/search/ReshardOrder.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -62,14 +62,15 @@ namespace {
 /// sharding. Where a value is wanted in several shardings each may be made from
 /// another one, a slice of what was gathered costs nothing; also from one that
 /// nobody wants, of which several are slices.
-class Inserter {
+class ReshardInserter {
 public:
-  Inserter(func::FuncOp function, const dist::Mesh &mesh, plan::Prices prices)
+  ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
+                  plan::Prices prices)
       : function(function), planner(mesh, std::move(prices)) {}
 
   unsigned run() {
     for (Operation &op : function.front().without_terminator())
-      if (auto recorded = recordedOp(&op))
+      if (auto recorded = readShardedOp(&op))
         for (OpOperand &operand : op.getOpOperands())
           require(operand,
                   recorded->operandSharding(operand.getOperandNumber()));
@@ -107,12 +108,12 @@ private:
   /// costs least in all.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
-    plan::FormOrder order = cheapestOrder(value, needs);
+    plan::ReshardOrder order = cheapestReshardOrder(value, needs);
     for (const dist::Sharding &source : commonSources(needs)) {
       SmallVector<Need> more = needs;
       more.push_back(
           {dist::ShardingAttr::get(function.getContext(), source), {}});
-      if (plan::FormOrder longer = cheapestOrder(value, more);
+      if (plan::ReshardOrder longer = cheapestReshardOrder(value, more);
           longer.cost < order.cost) {
         order = std::move(longer);
         needs = more;
@@ -142,7 +143,7 @@ private:
   /// Values that are wanted in more ways get them in order of use.
   static constexpr size_t mostOrdered = 5;
 
-  plan::FormOrder cheapestOrder(Value value, ArrayRef<Need> needs) {
+  plan::ReshardOrder cheapestReshardOrder(Value value, ArrayRef<Need> needs) {
     SmallVector<dist::ShardingAttr> forms{dist::shardingOf(value)};
     for (const Need &need : needs)
       forms.push_back(need.to);
@@ -152,7 +153,7 @@ private:
         reform[from].push_back(priceOf(planner, graph::tensorType(value),
                                        forms[from].getSharding(),
                                        need.to.getSharding()));
-    return plan::cheapestOrder(reform, mostOrdered);
+    return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
   /// What nobody wants is made for all that is made of it.
@@ -161,8 +162,8 @@ private:
     SmallVector<dist::Place> places;
     for (const Need &other : need.uses.empty() ? needs : ArrayRef(need))
       for (OpOperand *use : other.uses)
-        places.push_back(placeOf(*use));
-    return causeOf(value, places);
+        places.push_back(endpointOf(*use));
+    return reshardLocation(value, places);
   }
 
   Value makeReshard(OpBuilder &builder, Value source, dist::ShardingAttr to,
@@ -200,11 +201,11 @@ struct InsertReshards : pcc::shard::impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     const dist::Mesh mesh = dist::meshOf(module);
-    numReshards += Inserter(getOperation(), mesh,
-                            plan::pricesOf(dist::clusterOf(module),
-                                           dist::targetOf(module), mesh))
+    numReshards += ReshardInserter(getOperation(), mesh,
+                                   plan::pricesOf(dist::clusterOf(module),
+                                                  dist::targetOf(module), mesh))
                        .run();
-    noteShardings(getOperation());
+    remarkOnShardings(getOperation());
   }
 };
 } // namespace

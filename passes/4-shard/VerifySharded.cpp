@@ -2,7 +2,7 @@
 
 #include "dialects/dist/ShardingText.h"
 #include "passes/4-shard/Passes.h"
-#include "passes/4-shard/graph/Recorded.h"
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-sharded"
@@ -36,7 +36,7 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
 /// values reach only ops that let them through: the rule says so, as an
 /// operand's sharding is partial only there.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
-  auto recorded = recordedOp(op);
+  auto recorded = readShardedOp(op);
   if (!recorded)
     return op->emitOpError("has no '")
            << dist::splitName

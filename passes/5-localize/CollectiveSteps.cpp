@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace pcc;
 
-static dist::CollectiveKind kindOf(plan::StepKind kind) {
+static dist::CollectiveKind kindOf(plan::ReshardStepKind kind) {
   return *dist::symbolizeCollectiveKind(plan::toString(kind));
 }
 

@@ -13,8 +13,8 @@
 #include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/CollectiveSteps.h"
+#include "passes/5-localize/LocalBuilder.h"
 #include "passes/5-localize/Passes.h"
-#include "passes/5-localize/Position.h"
 #include "passes/plan/reshard/ClusterPrices.h"
 #include "passes/plan/reshard/ReshardMove.h"
 
@@ -30,7 +30,7 @@ using namespace pcc::localize;
 namespace {
 /// The two sides of a collective that moves tokens, by the dims that count
 /// them.
-struct RowSides {
+struct TokenCollective {
   SmallVector<int64_t> shape; ///< global
   dist::Sharding divided, whole;
   dist::SubAxes group; ///< over which they are divided, in mesh order
@@ -40,15 +40,15 @@ struct RowSides {
 
   /// None where one token of `numRows` is not what all other dims hold, or
   /// nothing is divided.
-  static std::optional<RowSides> read(dist::CollectiveOp op, int64_t numRows,
-                                      const dist::Mesh &mesh);
+  static std::optional<TokenCollective>
+  read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// Masks are of the tokens and members, and of the parts of the other axes, a
+  /// RowMasks are of the tokens and members, and of the parts of the other axes, a
   /// byte each: what each rank wants becomes what each rank is asked for.
   SmallVector<int64_t> maskShape() const;
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
-  bool operator==(const RowSides &) const = default;
+  bool operator==(const TokenCollective &) const = default;
 };
 } // namespace
 
@@ -59,8 +59,9 @@ static dist::SubAxes reducedOver(const dist::Sharding &from,
   return plan::inMeshOrder(axes.value_or(dist::SubAxes()), mesh);
 }
 
-std::optional<RowSides> RowSides::read(dist::CollectiveOp op, int64_t numRows,
-                                       const dist::Mesh &mesh) {
+std::optional<TokenCollective> TokenCollective::read(dist::CollectiveOp op,
+                                                     int64_t numRows,
+                                                     const dist::Mesh &mesh) {
   const bool gathers = op.getKind() == dist::CollectiveKind::AllGather;
   const dist::Sharding from = dist::placement(op.getFrom().getSharding()),
                        to = dist::placement(op.getTo().getSharding());
@@ -69,7 +70,7 @@ std::optional<RowSides> RowSides::read(dist::CollectiveOp op, int64_t numRows,
   auto wholeType = graph::tensorType(gathers ? op.getResult() : op.getInput());
   if (dist::hasView(from) || dist::hasView(to) || !op.getRows().empty())
     return {};
-  RowSides sides;
+  TokenCollective sides;
   size_t dim = 0;
   for (int64_t rows = 1; rows < numRows; ++dim) {
     if (dim == from.rank())
@@ -100,7 +101,7 @@ std::optional<RowSides> RowSides::read(dist::CollectiveOp op, int64_t numRows,
   return sides.group.empty() ? std::nullopt : std::optional(sides);
 }
 
-SmallVector<int64_t> RowSides::maskShape() const {
+SmallVector<int64_t> TokenCollective::maskShape() const {
   SmallVector<int64_t> all(shape);
   all.push_back(dist::numParts(group));
   all.push_back(dist::numParts(others));
@@ -108,7 +109,7 @@ SmallVector<int64_t> RowSides::maskShape() const {
 }
 
 const plan::ReshardPlan &
-RowSides::planMasks(plan::ReshardPlanner &planner) const {
+TokenCollective::planMasks(plan::ReshardPlanner &planner) const {
   dist::Sharding from = whole, to = divided;
   from.dims.push_back(dist::splitOver(dist::numParts(group), group));
   to.dims.emplace_back();
@@ -189,7 +190,7 @@ static bool isSum(dist::CollectiveOp op) {
 
 namespace {
 /// The operands `rows` of a collective.
-struct Masks {
+struct RowMasks {
   Value divided, whole;
 };
 
@@ -219,7 +220,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
-    auto sides = RowSides::read(op, numRows, planner.mesh());
+    auto sides = TokenCollective::read(op, numRows, planner.mesh());
     if (!sides)
       return false;
     const plan::ReshardPlan &asking = sides->planMasks(planner);
@@ -229,7 +230,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
          bytes + asking.receivedBytes >=
              static_cast<int64_t>(op.getReceivedBytes())))
       return false;
-    const Masks &known = masksOf(groups, *sides, asking, op);
+    const RowMasks &known = masksOf(groups, *sides, asking, op);
     if (op->isBeforeInBlock(groups))
       op->moveAfter(known.divided.getDefiningOp());
     op.getRowsMutable().assign({known.divided, known.whole});
@@ -241,7 +242,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   /// What `op` can receive at most: all tokens may choose experts of one rank,
   /// but a token comes back from no more ranks than it has chosen experts.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
-                           const RowSides &sides) {
+                           const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
     if (op.getKind() == dist::CollectiveKind::AllGather)
       return bytes;
@@ -251,21 +252,23 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Those of rows that lie as `sides` say; one exchange serves all of them.
-  const Masks &masksOf(graph::GroupRowsOp groups, const RowSides &sides,
-                       const plan::ReshardPlan &asking, dist::CollectiveOp op) {
+  const RowMasks &masksOf(graph::GroupRowsOp groups,
+                          const TokenCollective &sides,
+                          const plan::ReshardPlan &asking,
+                          dist::CollectiveOp op) {
     for (const auto &[other, known] : masks)
       if (other == sides)
         return known;
-    PositionBuilder builder(groups->getNextNode());
-    Masks made;
+    LocalBuilder builder(groups->getNextNode());
+    RowMasks made;
     made.whole = wantedRows(groups, sides, builder);
     made.divided = askOwners(made.whole, sides, asking, op, builder);
     return masks.emplace_back(sides, made).second;
   }
 
   /// Of each token whether some expert of this rank wants it.
-  static Value wantedRows(graph::GroupRowsOp groups, const RowSides &sides,
-                          PositionBuilder &builder) {
+  static Value wantedRows(graph::GroupRowsOp groups,
+                          const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
     auto type = graph::tensorType(gate);
     Value zero = builder.scalar(type.getElementType(), 0);
@@ -281,9 +284,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Of each token of this rank which members want it.
-  static Value askOwners(Value wanted, const RowSides &sides,
+  static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
-                         PositionBuilder &builder) {
+                         LocalBuilder &builder) {
     SmallVector<int64_t> local(graph::tensorType(wanted).getShape());
     local.append(2, 1);
     Value value = builder.reshape(wanted, local);
@@ -295,6 +298,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  std::vector<std::pair<RowSides, Masks>> masks; ///< of one `group_rows`
+  std::vector<std::pair<TokenCollective, RowMasks>>
+      masks; ///< of one `group_rows`
 };
 } // namespace

@@ -1,8 +1,8 @@
 //===- GroupExperts.cpp - let experts compute the rows that chose them ----===//
 
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/5-localize/ExpertRowRewrites.h"
 #include "passes/5-localize/Passes.h"
-#include "passes/5-localize/RowForms.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "group-experts"
@@ -19,9 +19,9 @@ using namespace pcc::localize;
 namespace {
 /// The ops above a sum that can run on rows. Invariant: whatever reads the
 /// result of one of them is another one, or the sum.
-class ExpertRegion {
+class ExpertRowRegion {
 public:
-  explicit ExpertRegion(const ExpertSum &sum) {
+  explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
     for (Operation *op = sum.op->getPrevNode(); op && numWanted > 0;
@@ -32,12 +32,12 @@ public:
 
   bool hasProduct() const {
     return llvm::any_of(
-        ops, [](const Entry &entry) { return entry.form->multiplies; });
+        ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
   /// Builds the rows of all results; returns those of `value`.
-  Value build(Value value, const Roles &roles, RowBuilder &builder) {
-    for (Entry &entry : llvm::reverse(ops))
+  Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
+    for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
           entry.op->getResult(0),
           entry.form->build(entry.op, entry.operands, entry.result, builder));
@@ -46,22 +46,22 @@ public:
 
   /// Erases what only the sum, which is gone, has read.
   void erase() {
-    for (Entry &entry : ops)
+    for (RowOp &entry : ops)
       entry.op->erase();
   }
 
 private:
-  struct Entry {
+  struct RowOp {
     Operation *op;
-    const RowForm *form;
-    SmallVector<Roles> operands;
-    Roles result;
+    const RowRewrite *form;
+    SmallVector<DimRoles> operands;
+    DimRoles result;
   };
 
   /// A value without tokens or experts is the same for many rows.
-  void want(Value value, const Roles &roles) {
-    if (!value.getDefiningOp() || !hasRole(roles, Role::Expert) ||
-        !hasRole(roles, Role::Token))
+  void want(Value value, const DimRoles &roles) {
+    if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
+        !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
@@ -77,7 +77,7 @@ private:
     auto found = wanted.find(op->getResult(0));
     if (found == wanted.end())
       return false;
-    Entry entry{op, &rowFormOf(op), {}, found->second};
+    RowOp entry{op, &rowRewriteOf(op), {}, found->second};
     const bool isInside =
         !entry.result.empty() && op->getAttr(pipe::stageName) == stage &&
         llvm::all_of(op->getUsers(),
@@ -95,9 +95,9 @@ private:
     return true;
   }
 
-  SmallVector<Entry> ops; ///< from the last one of the block
+  SmallVector<RowOp> ops; ///< from the last one of the block
   llvm::DenseSet<Operation *> users;
-  llvm::DenseMap<Value, Roles> wanted;
+  llvm::DenseMap<Value, DimRoles> wanted;
   int64_t numWanted = 0; ///< whose op has not been visited
 };
 
@@ -105,16 +105,16 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
   void runOnOperation() override {
     for (auto op :
          llvm::make_early_inc_range(getOperation().getOps<graph::EinsumOp>()))
-      if (auto sum = ExpertSum::read(op))
+      if (auto sum = ExpertCombine::read(op))
         group(*sum);
     LDBG() << numGrouped.getValue() << " sums of experts are grouped";
   }
 
-  void group(const ExpertSum &sum) {
-    ExpertRegion region(sum);
+  void group(const ExpertCombine &sum) {
+    ExpertRowRegion region(sum);
     if (!region.hasProduct())
       return;
-    RowBuilder builder(sum);
+    ExpertRowBuilder builder(sum);
     Value rows = region.build(sum.op->getOperand(1), sum.outputs, builder);
     Value result = builder.sumOf(rows);
     if (Attribute name = sum.op->getAttr("graph.name"))

@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::localize;
 
 /// A mean over a split dim still divides by the logical count.
-static Value localizeReduce(LocalOp &local, PositionBuilder &builder) {
+static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())
     return {};
@@ -19,7 +19,7 @@ static Value localizeReduce(LocalOp &local, PositionBuilder &builder) {
 }
 
 /// Every rank has all of a constant and takes its part.
-static Value localizeConstant(LocalOp &local, PositionBuilder &builder) {
+static Value localizeConstant(LocalOp &local, LocalBuilder &builder) {
   dist::ShardingAttr to = dist::shardingOf(local.op->getResult(0));
   auto type = local.resultTypes[0];
   if (!to || dist::isReplicated(to.getSharding()))

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_5_LOCALIZE_LOCALOP_H
 #define PCC_PASSES_5_LOCALIZE_LOCALOP_H
 
-#include "passes/5-localize/Position.h"
+#include "passes/5-localize/LocalBuilder.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace pcc::localize {
@@ -36,7 +36,7 @@ struct LocalOp {
 
 /// Adapts one kind of op. Returns the value that replaces result 0, or null if
 /// the op stays (with its new type set by the caller).
-using Localizer = mlir::Value (*)(LocalOp &, PositionBuilder &);
+using Localizer = mlir::Value (*)(LocalOp &, LocalBuilder &);
 
 /// Localizers by op name; ops without one only change their types. One
 /// registration function per family.
@@ -55,17 +55,17 @@ private:
 };
 
 void addLayoutLocalizers(Localizers &localizers);
-void addPositionLocalizers(Localizers &localizers);
+void addGlobalIndexLocalizers(Localizers &localizers);
 void addScatterLocalizers(Localizers &localizers);
 void addWindowLocalizers(Localizers &localizers);
 
 /// A gather of constant indices, which reads through a window or, where it does
 /// not, is made of slices.
-mlir::Value localizeConstantGather(LocalOp &local, PositionBuilder &builder);
+mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
 /// What replaces an op that has nothing left to do: its operand, as a value of
 /// its own if others read that too.
-mlir::Value passOn(mlir::Value operand, PositionBuilder &builder);
+mlir::Value forwardOperand(mlir::Value operand, LocalBuilder &builder);
 
 } // namespace pcc::localize
 

@@ -40,7 +40,7 @@ const ShardingRule::Window *LocalOp::windowOf(int operand, size_t dim) const {
 
 Localizers::Localizers() {
   addLayoutLocalizers(*this);
-  addPositionLocalizers(*this);
+  addGlobalIndexLocalizers(*this);
   addScatterLocalizers(*this);
   addWindowLocalizers(*this);
 }
@@ -102,7 +102,7 @@ private:
     if (local->rule.results.size()) {
       maskPadding(*local);
       if (auto adapt = localizers.find(op)) {
-        PositionBuilder builder(op);
+        LocalBuilder builder(op);
         replacement = adapt(*local, builder);
       }
     }
@@ -193,7 +193,7 @@ private:
     for (auto [dim, factors] :
          llvm::enumerate(local.rule.operands[operand.getOperandNumber()]))
       if (llvm::is_contained(factors, factor)) {
-        PositionBuilder builder(local.op);
+        LocalBuilder builder(local.op);
         dist::ShardingAttr sharding = dist::shardingOf(operand.get());
         operand.set(
             masked(builder, local, operand.get(), dim, factors, factor));
@@ -205,7 +205,7 @@ private:
 
   /// `value` with the neutral element where `factor`, one of the factors of
   /// `dim`, is padding.
-  Value masked(PositionBuilder &builder, const LocalOp &local, Value value,
+  Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {
     int64_t size = local.rule.factors[factor].size;

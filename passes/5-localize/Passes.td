@@ -51,7 +51,7 @@ def ExchangeRows : Pass<"exchange-rows", "::mlir::func::FuncOp"> {
 def VerifyLocal : Pass<"verify-local", "::mlir::func::FuncOp"> {
   let summary = "gate: no reshard and no global shape is left, and every partial value is reduced once";
   let description = [{
-    What is still to be reduced is a type (`PartialTypes`): it begins where ranks divide a dim that is reduced, passes what is linear
+    What is still to be reduced is a type (`PartialCheck`): it begins where ranks divide a dim that is reduced, passes what is linear
     for its kind, and ends in one collective; means divide by all elements. [example: test/passes/5-localize/verify-local.mlir @partial_sums]
   }];
   let statistics = [Statistic<"numOps", "ops", "ops checked">];

@@ -52,8 +52,8 @@ struct ReshardToCollectives
 
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
-    numCollectives +=
-        step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask;
+    numCollectives += step.kind != plan::ReshardStepKind::Slice &&
+                      step.kind != plan::ReshardStepKind::Mask;
     receivedBytes += step.receivedBytes;
     return makeCollective(
         builder, reshard.getLoc(), value, step, *reshard.getShape(),

@@ -1,6 +1,6 @@
 //===- ScatterLocalizers.cpp - writes at computed places ------------------===//
 
-#include "passes/5-localize/OwnIndices.h"
+#include "passes/5-localize/OwnedIndices.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -8,8 +8,7 @@ using namespace pcc::localize;
 using graph::ShardingRule;
 
 /// `data` with `more` further slices at the end of each dim, of zeros.
-static Value widen(PositionBuilder &builder, Value data,
-                   ArrayRef<int64_t> more) {
+static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
   auto type = graph::tensorType(data);
   SmallVector<int64_t> none(type.getRank(), 0);
   return builder.make<graph::PadOp>(
@@ -19,7 +18,7 @@ static Value widen(PositionBuilder &builder, Value data,
 }
 
 /// The first elements of `value`, as many as `shape` has.
-static Value cutOff(PositionBuilder &builder, Value value,
+static Value cutOff(LocalBuilder &builder, Value value,
                     ArrayRef<int64_t> shape) {
   SmallVector<int64_t> none(shape.size(), 0), steps(shape.size(), 1);
   return builder.make<graph::SliceOp>(value, none, shape, steps);
@@ -27,7 +26,7 @@ static Value cutOff(PositionBuilder &builder, Value value,
 
 /// Each rank writes what it owns; the rest goes to one more slice behind its
 /// part, which is cut off again.
-static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
+static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
   const auto &factors = local.rule.operands[0][dim];
@@ -36,8 +35,8 @@ static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
   Value data = scatter.getData();
   auto type = graph::tensorType(data);
   int64_t owned = type.getDimSize(dim);
-  OwnIndices own(builder, local, scatter.getIndices(), factors,
-                 local.operandTypes[0].getDimSize(dim), owned);
+  OwnedIndices own(builder, local, scatter.getIndices(), factors,
+                   local.operandTypes[0].getDimSize(dim), owned);
   SmallVector<int64_t> more(type.getRank(), 0);
   more[dim] = 1;
   Value written = builder.make<graph::ScatterElementsOp>(
@@ -49,7 +48,7 @@ static Value localizeScatterElements(LocalOp &local, PositionBuilder &builder) {
 
 /// `data` on the ranks that hold the first part of all of `dims` of the rule's
 /// factors, zeros on the others.
-static Value onFirstParts(PositionBuilder &builder, const LocalOp &local,
+static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
   for (const ShardingRule::DimFactors &dim : dims) {
@@ -68,7 +67,7 @@ static Value onFirstParts(PositionBuilder &builder, const LocalOp &local,
 
 /// Index tuples into data of which this rank owns a part: what is not its own
 /// is in a slice behind the part. `more` gets a 1 for each dim that needs one.
-static Value ownTuples(PositionBuilder &builder, const LocalOp &local,
+static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
   SmallVector<int64_t> shape(graph::tensorType(indices).getShape()),
@@ -83,8 +82,8 @@ static Value ownTuples(PositionBuilder &builder, const LocalOp &local,
     if (local.isSplit(factors)) {
       more[dim] = 1;
       int64_t owned = data.getDimSize(dim);
-      column = OwnIndices(builder, local, column, factors,
-                          local.operandTypes[0].getDimSize(dim), owned)
+      column = OwnedIndices(builder, local, column, factors,
+                            local.operandTypes[0].getDimSize(dim), owned)
                    .orElse(builder, owned);
     }
     columns.push_back(column);
@@ -98,7 +97,7 @@ static Value ownTuples(PositionBuilder &builder, const LocalOp &local,
 
 /// The same for slices at index tuples. Where the tuples are split, the data
 /// counts on one of the ranks whose results will be summed.
-static Value localizeScatterNd(LocalOp &local, PositionBuilder &builder) {
+static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());
   Value data =

@@ -1,6 +1,6 @@
 //===- VerifyLocal.cpp - the gate of phase 5-localize ---------------------===//
 
-#include "passes/5-localize/PartialTypes.h"
+#include "passes/5-localize/PartialCheck.h"
 #include "passes/5-localize/Passes.h"
 #include "llvm/Support/DebugLog.h"
 

@@ -15,7 +15,7 @@ using namespace pcc;
 using namespace pcc::localize;
 using graph::Predicate;
 
-Value pcc::localize::passOn(Value operand, PositionBuilder &builder) {
+Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   if (operand.hasOneUse())
     return operand;
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
@@ -23,7 +23,7 @@ Value pcc::localize::passOn(Value operand, PositionBuilder &builder) {
 
 /// A dim that is taken whole takes what is local; one of n blocks begins at as
 /// many local blocks.
-static Value localizeSlice(LocalOp &local, PositionBuilder &builder) {
+static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
       steps(slice.getSteps());
@@ -44,11 +44,11 @@ static Value localizeSlice(LocalOp &local, PositionBuilder &builder) {
                       graph::tensorType(slice.getInput()).getShape() &&
                   llvm::all_equal(steps) &&
                   (steps.empty() || steps.front() == 1);
-  return takesAll ? passOn(slice.getInput(), builder) : Value();
+  return takesAll ? forwardOperand(slice.getInput(), builder) : Value();
 }
 
 /// `value` where `real` is true along dim `dim`, `other` (a scalar) elsewhere.
-static Value selectAlong(PositionBuilder &builder, Value real, int64_t dim,
+static Value selectAlong(LocalBuilder &builder, Value real, int64_t dim,
                          Value value, Value other) {
   int64_t rank = graph::tensorType(value).getRank();
   return builder.make<graph::SelectOp>(builder.along(real, dim, rank), value,
@@ -56,7 +56,7 @@ static Value selectAlong(PositionBuilder &builder, Value real, int64_t dim,
 }
 
 /// Whether each of `indices` lies in [lo, hi).
-static Value isWithin(PositionBuilder &builder, Value indices, int64_t lo,
+static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
                       int64_t hi) {
   Type i64 = builder.getI64Type();
   return builder.make<graph::AndOp>(
@@ -65,7 +65,7 @@ static Value isWithin(PositionBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-static Value localizePad(LocalOp &local, PositionBuilder &builder) {
+static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
   Value input = pad.getInput();
@@ -85,7 +85,7 @@ static Value localizePad(LocalOp &local, PositionBuilder &builder) {
   }
   auto isPadded = [](int64_t count) { return count != 0; };
   if (llvm::none_of(low, isPadded) && llvm::none_of(high, isPadded))
-    return input == pad.getInput() ? passOn(input, builder) : input;
+    return input == pad.getInput() ? forwardOperand(input, builder) : input;
   pad.getInputMutable().assign(input);
   pad.setLow(low);
   pad.setHigh(high);
@@ -93,12 +93,12 @@ static Value localizePad(LocalOp &local, PositionBuilder &builder) {
 }
 
 Value pcc::localize::localizeConstantGather(LocalOp &local,
-                                            PositionBuilder &builder) {
+                                            LocalBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   int64_t dim = gather.getDim();
   Value data = gather.getData();
   if (local.windowOf(0, dim))
-    return passOn(data, builder);
+    return forwardOperand(data, builder);
   auto type = graph::tensorType(data);
   SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()),
       steps(type.getRank(), 1);
@@ -117,7 +117,7 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
 
 /// Each operand lies where it lies in the result, so that every index takes one
 /// of them.
-static Value localizeConcat(LocalOp &local, PositionBuilder &builder) {
+static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
   if (local.rule.windows.empty() ||
@@ -143,7 +143,7 @@ static Value localizeConcat(LocalOp &local, PositionBuilder &builder) {
     start += size;
   }
   return llvm::is_contained(concat.getInputs(), result)
-             ? passOn(result, builder)
+             ? forwardOperand(result, builder)
              : result;
 }
 
@@ -163,21 +163,21 @@ template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
 }
 
-static Value localizeConv(LocalOp &local, PositionBuilder &) {
+static Value localizeConv(LocalOp &local, LocalBuilder &) {
   auto conv = cast<graph::ConvOp>(local.op);
   keepOwnGroups(local, conv);
   dropPads(local, conv);
   return {};
 }
 
-static Value localizeConvTranspose(LocalOp &local, PositionBuilder &) {
+static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   keepOwnGroups(local, cast<graph::ConvTransposeOp>(local.op));
   return {};
 }
 
 /// The element that each index of what the rank took of a dim holds, whether
 /// there is one or not.
-static Value elementsUnder(dist::DimSharding split, PositionBuilder &builder) {
+static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
   Type i64 = builder.getI64Type();
@@ -192,7 +192,7 @@ static Value elementsUnder(dist::DimSharding split, PositionBuilder &builder) {
 }
 
 /// A maximum must not see the zeros that stand for padding.
-static Value localizePool(LocalOp &local, PositionBuilder &builder) {
+static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;

@@ -24,7 +24,7 @@ using dist::CollectiveKind;
 
 namespace {
 /// A collective whose local pieces can lie in one buffer with others.
-struct Part {
+struct BucketPart {
   mutable dist::CollectiveOp op; ///< whose accessors are not const
   /// Members of the group differ along these, first major.
   dist::SubAxes group;
@@ -46,26 +46,26 @@ static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
 }
 
 /// All sums of one kind over the axes that are no longer partial.
-static std::optional<Part> partOfReduction(dist::CollectiveOp op,
-                                           const dist::Sharding &from,
-                                           const dist::Sharding &to) {
+static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
+                                                 const dist::Sharding &from,
+                                                 const dist::Sharding &to) {
   auto group = difference(dist::partialAxes(from), dist::partialAxes(to));
   const bool inTime = group && llvm::any_of(*group, [](const auto &axis) {
                         return axis.axis == dist::timeAxis;
                       });
   if (!group || inTime || from.dims != to.dims)
     return std::nullopt;
-  return Part{op, *group, from.partials.front().kind};
+  return BucketPart{op, *group, from.partials.front().kind};
 }
 
 /// A gather along one dim of even pieces that end up behind one another: it is
 /// split over axes of which the last are the group.
-static std::optional<Part> partOfGather(dist::CollectiveOp op,
-                                        const dist::Sharding &from,
-                                        const dist::Sharding &to) {
+static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
+                                              const dist::Sharding &from,
+                                              const dist::Sharding &to) {
   if (from.partials != to.partials)
     return std::nullopt;
-  std::optional<Part> part;
+  std::optional<BucketPart> part;
   for (size_t dim = 0; dim < from.dims.size(); ++dim) {
     if (from.dims[dim] == to.dims[dim])
       continue;
@@ -81,12 +81,12 @@ static std::optional<Part> partOfGather(dist::CollectiveOp op,
     };
     if (splitOver(ordered) != from.dims[dim] || splitOver(kept) != to.dims[dim])
       return std::nullopt;
-    part = Part{op, *group, {}, static_cast<int64_t>(dim)};
+    part = BucketPart{op, *group, {}, static_cast<int64_t>(dim)};
   }
   return part;
 }
 
-static std::optional<Part> partOf(dist::CollectiveOp op) {
+static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
   if (dist::hasView(from) || dist::hasView(to) || !op.getRows().empty())
@@ -110,7 +110,7 @@ public:
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
     for (const std::vector<size_t> &bucket : plan::formBuckets(calls)) {
-      SmallVector<Part> joined;
+      SmallVector<BucketPart> joined;
       for (size_t call : bucket)
         joined.push_back(parts[call]);
       callOnce(joined);
@@ -126,7 +126,7 @@ private:
       placeOf[&op] = placeOf.size();
     std::vector<plan::CollectiveCall> calls;
     for (auto op : function.getOps<dist::CollectiveOp>()) {
-      std::optional<Part> part = partOf(op);
+      std::optional<BucketPart> part = partOf(op);
       if (!part || op.use_empty() || !isSmall(*part) || !isEven(*part))
         continue;
       size_t firstUse = SIZE_MAX;
@@ -138,14 +138,14 @@ private:
     return calls;
   }
 
-  bool isSmall(const Part &part) const {
+  bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
   /// Whether every rank receives what a bucket of even pieces would bring it.
-  static bool isEven(const Part &part) {
+  static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
     return part.result().getNumElements() ==
@@ -155,7 +155,7 @@ private:
                receivedTimesMembers(part);
   }
 
-  static int64_t receivedTimesMembers(const Part &part) {
+  static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
         part.operand().getNumElements() * graph::elementBytes(part.operand());
@@ -165,7 +165,7 @@ private:
   }
 
   /// A number for all that is alike but for shapes.
-  size_t kindOf(const Part &part) {
+  size_t kindOf(const BucketPart &part) {
     std::string text = dist::stringifyCollectiveKind(part.op.getKind()).str();
     for (const dist::SubAxis &axis : part.group)
       text += " " + dist::toString(axis);
@@ -183,13 +183,13 @@ private:
   /// ranks outside the group have something of their own:
   ///
   ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
-  void callOnce(ArrayRef<Part> bucket) {
+  void callOnce(ArrayRef<BucketPart> bucket) {
     OpBuilder builder(bucket.back().op);
     const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;
     SmallVector<Value> pieces;
     int64_t length = 0, received = 0;
     SmallVector<StringRef> names;
-    for (const Part &part : bucket) {
+    for (const BucketPart &part : bucket) {
       const int64_t size = part.operand().getNumElements();
       pieces.push_back(reshape(builder, part.op.getInput(), {size}));
       length += size;
@@ -212,15 +212,15 @@ private:
         llvm::join(names, ", "), ValueRange());
     Value results = reshape(builder, call.getResult(), {members, length});
     int64_t begin = 0;
-    for (const Part &part : bucket) {
+    for (const BucketPart &part : bucket) {
       unpack(builder, results, begin, part);
       begin += part.operand().getNumElements();
     }
-    for (const Part &part : bucket)
+    for (const BucketPart &part : bucket)
       part.op->erase();
   }
 
-  dist::SubAxes othersOf(const Part &part) const {
+  dist::SubAxes othersOf(const BucketPart &part) const {
     dist::SubAxes others;
     for (const dist::Axis &axis : mesh.axes) {
       if (axis.name == dist::timeAxis)
@@ -233,11 +233,11 @@ private:
     return others;
   }
 
-  int64_t numOthers(const Part &part) const {
+  int64_t numOthers(const BucketPart &part) const {
     return dist::numParts(othersOf(part));
   }
 
-  dist::Sharding sharding(const Part &part, bool reduces) const {
+  dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
       for (const dist::SubAxis &axis : part.group)
@@ -249,10 +249,10 @@ private:
   }
 
   /// The first part's node, and what needs any of them.
-  static Location locationOf(ArrayRef<Part> bucket) {
+  static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
-    for (const Part &part : bucket) {
+    for (const BucketPart &part : bucket) {
       all.push_back(dist::withDecisions(part.op.getLoc(), {}));
       std::optional<dist::Cause> own = dist::causeOf(part.op.getLoc());
       if (!cause)
@@ -278,7 +278,7 @@ private:
   /// The part's columns, the members' pieces in front of the dim that they
   /// follow one another in.
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
-                     const Part &part) {
+                     const BucketPart &part) {
     const int64_t members = graph::tensorType(results).getDimSize(0);
     const int64_t size = part.operand().getNumElements();
     Location location = part.op.getLoc();
@@ -305,7 +305,7 @@ private:
   func::FuncOp function;
   const dist::Mesh &mesh;
   const plan::Prices &prices;
-  std::vector<Part> parts;
+  std::vector<BucketPart> parts;
   std::map<std::string, size_t> kinds;
 };
 

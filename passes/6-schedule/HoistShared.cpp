@@ -47,9 +47,9 @@ static bool communicates(Operation *op) {
 
 namespace {
 /// Takes what need not run in every microbatch out of a stage.
-class StageSplitter {
+class SharedOpHoister {
 public:
-  explicit StageSplitter(func::FuncOp stage)
+  explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
   /// Leaves the stage as it is where nothing is held. Returns the bytes that
@@ -204,7 +204,7 @@ struct HoistShared : pcc::schedule::impl::HoistSharedBase<HoistShared> {
     for (auto stage : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (!stage->hasAttr(pipe::stageName))
         continue;
-      const int64_t bytes = StageSplitter(stage).run(most);
+      const int64_t bytes = SharedOpHoister(stage).run(most);
       heldBytes += bytes;
       LDBG() << stage.getName() << " holds " << bytes << " bytes";
     }

@@ -37,7 +37,7 @@ private:
       if (Value made = pipe::heldBy(argument); made && contains(made))
         found.insert(argument);
     for (Operation &op : body) {
-      const bool arrives = isa<pipe::ReceiveOp>(op) && isOfBackward(&op);
+      const bool arrives = isa<pipe::ReceiveOp>(op) && runsInBackward(&op);
       if (arrives || isa<graph::LossGradientOp>(op) ||
           llvm::any_of(op.getOperands(),
                        [&](Value operand) { return found.contains(operand); }))
@@ -60,7 +60,7 @@ static void moveToFirstReader(Operation *op) {
 }
 
 static bool waitsForReader(Operation *op, LossDependence &dependence) {
-  return isOfBackward(op) && isPure(op) && !op->use_empty() &&
+  return runsInBackward(op) && isPure(op) && !op->use_empty() &&
          !dependence.contains(op->getResult(0));
 }
 
@@ -69,12 +69,12 @@ static bool waitsForReader(Operation *op, LossDependence &dependence) {
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();
-  while (maker && isOfBackward(maker) && maker->getNumOperands() == 1 &&
+  while (maker && runsInBackward(maker) && maker->getNumOperands() == 1 &&
          maker->hasOneUse() && isPure(maker)) {
     way.push_back(maker);
     maker = maker->getOperand(0).getDefiningOp();
   }
-  if (!maker || !isOfBackward(maker) || isLeaf(maker))
+  if (!maker || !runsInBackward(maker) || isSourceOp(maker))
     return 0;
   for (Operation *op : way)
     op->moveAfter(maker);

@@ -3,9 +3,9 @@
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/Target.h"
 #include "mlir/IR/Builders.h"
-#include "passes/6-schedule/ActionTable.h"
-#include "passes/6-schedule/Activations.h"
+#include "passes/6-schedule/ActivationCheckpointing.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/RequestedSchedule.h"
 #include "passes/6-schedule/StageParts.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -84,7 +84,7 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(getOperation()), dist::targetOf(getOperation()));
     const bool holdsWeights = !getOperation()->hasAttr(pipe::maxHeldBytesName);
-    std::vector<Activations> stages;
+    std::vector<ActivationCheckpointing> stages;
     std::vector<plan::StageGraph> graphs;
     for (int stage : table.stagesOf(position)) {
       func::FuncOp function = functionOf(stage);

@@ -1,8 +1,8 @@
 //===- ScheduleActions.cpp - the action table of every position -----------===//
 
 #include "mlir/IR/Builders.h"
-#include "passes/6-schedule/ActionTable.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/RequestedSchedule.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "schedule-actions"

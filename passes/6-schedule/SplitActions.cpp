@@ -3,8 +3,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/6-schedule/Passes.h"
-#include "passes/6-schedule/RecordedTable.h"
 #include "passes/6-schedule/StageParts.h"
+#include "passes/6-schedule/UserSchedule.h"
 #include "passes/plan/schedule/ScheduleFile.h"
 #include "passes/plan/schedule/Schedules.h"
 #include "llvm/Support/DebugLog.h"
@@ -94,7 +94,7 @@ public:
     if (splitsBackward)
       splitBackward(body);
     for (Operation &op : body.without_terminator())
-      if (!isLeaf(&op))
+      if (!isSourceOp(&op))
         functions.try_emplace(partOf(&op));
     if (functions.size() == 1) {
       forgetParts();
@@ -103,7 +103,7 @@ public:
     for (auto &[part, function] : functions)
       begin(part, function);
     for (Operation &op : body.without_terminator())
-      if (!isLeaf(&op))
+      if (!isSourceOp(&op))
         copy(&op);
     returnOutputs();
     for (auto &[part, function] : functions)
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  struct Function {
+  struct ActionFunction {
     func::FuncOp op;
     IRMapping map;
     /// What it gives: outputs of the model, then what others take.
@@ -127,7 +127,7 @@ private:
     for (Operation &op : body.without_terminator())
       for (Value operand : op.getOperands())
         if (Operation *maker = operand.getDefiningOp();
-            maker && !isLeaf(maker) && partOf(maker) > partOf(&op))
+            maker && !isSourceOp(maker) && partOf(maker) > partOf(&op))
           return op.emitOpError("of part ")
                  << partOf(&op) << " reads a value of part " << partOf(maker)
                  << ", which runs later";
@@ -157,7 +157,7 @@ private:
                                       : "U" + std::to_string(part - updatePart);
   }
 
-  void begin(int64_t part, Function &function) {
+  void begin(int64_t part, ActionFunction &function) {
     OpBuilder builder(stage);
     function.op = func::FuncOp::create(builder, stage.getLoc(), nameOf(part),
                                        builder.getFunctionType({}, {}));
@@ -168,11 +168,11 @@ private:
     function.op.addEntryBlock();
   }
 
-  Function &functionOf(int64_t part) { return functions.at(part); }
+  ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
   void copy(Operation *op) {
     const int64_t part = partOf(op);
-    Function &function = functionOf(part);
+    ActionFunction &function = functionOf(part);
     if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
       return function.map.map(accumulate.getResult(),
                               accumulated(accumulate, part));
@@ -184,12 +184,12 @@ private:
 
   /// `value` as ops of a part see it.
   Value valueIn(int64_t part, Value value) {
-    Function &function = functionOf(part);
+    ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
       return known;
     auto builder = OpBuilder::atBlockEnd(&function.op.front());
     Operation *maker = value.getDefiningOp();
-    if (maker && isLeaf(maker)) {
+    if (maker && isSourceOp(maker)) {
       builder.clone(*maker, function.map)->removeAttr(pipe::partName);
       return function.map.lookup(value);
     }
@@ -203,7 +203,7 @@ private:
     return made;
   }
 
-  static Value addArgument(Function &function, Type type,
+  static Value addArgument(ActionFunction &function, Type type,
                            DictionaryAttr attributes, Location loc) {
     const unsigned last = function.op.getNumArguments();
     (void)function.op.insertArgument(last, type, attributes, loc);
@@ -211,7 +211,7 @@ private:
   }
 
   /// A value that `maker` gives, in another function.
-  Value held(Function &taker, Value value, int64_t maker) {
+  Value held(ActionFunction &taker, Value value, int64_t maker) {
     return addArgument(taker, value.getType(),
                        heldAttributes(value, maker, resultFor(value, maker)),
                        value.getLoc());
@@ -228,7 +228,7 @@ private:
 
   /// The number of the result by which `maker` gives a value.
   unsigned resultFor(Value value, int64_t maker) {
-    Function &function = functionOf(maker);
+    ActionFunction &function = functionOf(maker);
     auto [entry, isNew] = function.resultOf.insert(
         {value, static_cast<unsigned>(function.results.size())});
     if (isNew)
@@ -236,7 +236,8 @@ private:
     return entry->second;
   }
 
-  void addResult(Function &function, Value value, DictionaryAttr attributes) {
+  void addResult(ActionFunction &function, Value value,
+                 DictionaryAttr attributes) {
     function.results.push_back(value);
     function.resultAttributes.push_back(
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
@@ -249,7 +250,7 @@ private:
     const int64_t maker = producer ? partOf(producer) : part;
     if (!op.getSums() || maker == part)
       return valueIn(part, value);
-    Function &function = functionOf(maker);
+    ActionFunction &function = functionOf(maker);
     const auto number = static_cast<unsigned>(function.results.size());
     DictionaryAttr attributes = heldAttributes(op.getResult(), maker, number);
     Value before =
@@ -268,8 +269,9 @@ private:
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
-      const int64_t part =
-          maker && !isLeaf(maker) ? partOf(maker) : functions.rbegin()->first;
+      const int64_t part = maker && !isSourceOp(maker)
+                               ? partOf(maker)
+                               : functions.rbegin()->first;
       outputs.push_back({part, operand.getOperandNumber()});
     }
     for (auto [part, number] : outputs)
@@ -279,7 +281,7 @@ private:
   }
 
   /// Weights are written when all that reads them has run.
-  static void finish(Function &function) {
+  static void finish(ActionFunction &function) {
     for (auto set :
          llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))
       set->moveBefore(&function.op.front(), function.op.front().end());
@@ -294,14 +296,14 @@ private:
   func::FuncOp stage;
   Block &body;
   bool splitsBackward;
-  std::map<int64_t, Function> functions;
+  std::map<int64_t, ActionFunction> functions;
   SmallVector<std::pair<int64_t, unsigned>> outputs;
 };
 
 struct SplitActions : pcc::schedule::impl::SplitActionsBase<SplitActions> {
   void runOnOperation() override {
     FailureOr<std::optional<plan::ActionTable>> table =
-        recordedTable(getOperation());
+        userActionTable(getOperation());
     if (failed(table))
       return signalPassFailure();
     auto name = getOperation()->getAttrOfType<StringAttr>("pipe.schedule");

@@ -10,13 +10,13 @@ namespace pcc::schedule {
 
 /// The functions of a stage, in the order in which they run. The update has
 /// parts: what one of them sends, the next one receives.
-enum Part : int64_t {
+enum StagePart : int64_t {
   forwardPart = 0,
   /// All of the backward pass; I, where it is split.
   backwardPart = 1,
   /// W.
   weightGradientPart = 2,
-  /// Part k of the update is updatePart + k.
+  /// StagePart k of the update is updatePart + k.
   updatePart = 3,
 };
 
@@ -31,12 +31,12 @@ inline void setPart(mlir::Operation *op, int64_t part) {
   op->setAttr(pipe::partName, mlir::IntegerAttr::get(type, part));
 }
 
-inline bool isOfBackward(mlir::Operation *op) {
+inline bool runsInBackward(mlir::Operation *op) {
   return partOf(op) == backwardPart || partOf(op) == weightGradientPart;
 }
 
 /// Every function has an own one of these ops.
-inline bool isLeaf(mlir::Operation *op) {
+inline bool isSourceOp(mlir::Operation *op) {
   return op->getNumOperands() == 0 && mlir::isPure(op) &&
          !mlir::isa<pipe::ReceiveOp>(op);
 }

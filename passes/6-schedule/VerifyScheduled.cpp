@@ -1,7 +1,7 @@
 //===- VerifyScheduled.cpp - the gate of phase 6-schedule -----------------===//
 
 #include "passes/6-schedule/Passes.h"
-#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/ScheduleCheck.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DebugLog.h"
@@ -53,10 +53,10 @@ struct VerifyScheduled
   }
 
   static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
-    const plan::WavePart wave =
-        plan::waveOfAction(pipe::actionOf(function).str());
+    const plan::SendPart kind =
+        plan::sendPartOf(pipe::actionOf(function).str());
     return {static_cast<int>(pipe::stageOf(function)),
-            static_cast<int>(send.getTo()), wave.wave, wave.part};
+            static_cast<int>(send.getTo()), kind.kind, kind.part};
   }
 
   /// Every send has its receive, of the same type, on the stage that it names.
@@ -149,12 +149,12 @@ struct VerifyScheduled
              << "phase '6-schedule' made a wrong table: " << claim;
     if (failed(checkFunctions(*table)))
       return failure();
-    auto lowered = plan::lowerExchanges(*table, *transfers);
+    auto lowered = plan::insertMessages(*table, *transfers);
     if (!lowered.error.empty())
       return getOperation().emitError()
              << "phase '6-schedule' cannot order the messages: "
              << lowered.error;
-    plan::Replay replayed = plan::replay(lowered.program);
+    plan::ReplayResult replayed = plan::replay(lowered.program);
     if (!replayed.terminates())
       return getOperation().emitError()
              << "ranks would wait for each other forever: " << replayed.error;

@@ -144,7 +144,7 @@ private:
       for (auto [need, memory] : llvm::zip_equal(needs, *reached))
         need += std::max<int64_t>(0, memory.total() - limit);
       Names chosen;
-      for (size_t i : plan::chooseDivided(savings, needs))
+      for (size_t i : plan::chooseDividedWeights(savings, needs))
         chosen.push_back(small[i]);
       reached = measure(chosen);
       if (reached && fits(*reached))

@@ -3,7 +3,7 @@
 #include "passes/explain/Origins.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/4-shard/search/Places.h"
+#include "passes/4-shard/search/Provenance.h"
 #include "passes/4-shard/search/StrategySpace.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/4-shard/search/Places.h"
+#include "passes/4-shard/search/Provenance.h"
 #include "passes/explain/Origins.h"
 #include "llvm/Support/GlobPattern.h"
 
@@ -113,8 +113,8 @@ private:
         reshard.getFrom().getSharding(), reshard.getTo().getSharding(),
         dist::shapeOf(type.getShape()), graph::elementBytes(type));
     for (const plan::ReshardStep &step : plan.steps)
-      if (step.kind != plan::StepKind::Slice &&
-          step.kind != plan::StepKind::Mask)
+      if (step.kind != plan::ReshardStepKind::Slice &&
+          step.kind != plan::ReshardStepKind::Mask)
         steps.push_back(shard::priced(step, mesh));
   }
 

@@ -12,7 +12,7 @@
 #include "passes/1-import/Import.h"
 #include "passes/2-prepare/training/Precision.h"
 #include "passes/4-shard/policy/Presets.h"
-#include "passes/6-schedule/RecordedTable.h"
+#include "passes/6-schedule/UserSchedule.h"
 #include "passes/options/RecordTraining.h"
 #include "passes/plan/cluster/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
@@ -273,7 +273,7 @@ static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   module->setAttr("pipe.schedule",
                   builder.getStringAttr(options.scheduleName()));
   if (!options.scheduleTable.empty())
-    module->setAttr(schedule::tableName,
+    module->setAttr(schedule::scheduleTableName,
                     builder.getStringAttr(options.scheduleTable));
   return {};
 }

@@ -25,7 +25,7 @@ enum class ActionKind : uint8_t {
   Reshard,
   ReduceGradient,
   /// Only in files and simulations: pcc derives messages from transfers
-  /// (plan/Rendezvous.h).
+  /// (plan/DeadlockCheck.h).
   SendForward,
   ReceiveForward,
   SendBackward,

@@ -12,7 +12,7 @@
 // are n products: stripe k of the queries meets stripes 0 to k of the keys,
 // c · (k + 1) · size of them in all steps.
 //
-// Rows keep the largest score so far, the sum of their powers and the sum of
+// OnlineSoftmaxState keep the largest score so far, the sum of their powers and the sum of
 // values weighted by these; both sums shrink when a larger score comes:
 //
 //   top' = max(top, max scores)    power = exp(scores - top')
@@ -33,13 +33,13 @@ using graph::Predicate;
 
 namespace {
 /// What rows know after some of the steps.
-struct Rows {
+struct OnlineSoftmaxState {
   Value top, sum, out;
 };
 
-class RingExpansion : StripedAttention {
+class RingAttentionExpansion : StripedAttention {
 public:
-  RingExpansion(const ShardedOp &op, ShardedBuilder &b)
+  RingAttentionExpansion(const ShardedOp &op, ShardedBuilder &b)
       : StripedAttention(op, b), ring(op), axes(ringAxes(op)) {
     auto query = graph::tensorType(attention.getQuery()).getShape(),
          key = graph::tensorType(attention.getKey()).getShape();
@@ -59,23 +59,23 @@ public:
       queries.push_back(cutQueries(queriesOf(stripe)));
       masks.push_back(maskOf(stripe));
     }
-    SmallVector<Value, 2> guests = makeGuests();
-    SmallVector<Rows> rows(stripes);
+    SmallVector<Value, 2> keyValues = makeKeyValues();
+    SmallVector<OnlineSoftmaxState> rows(stripes);
     for (int64_t step = 0; step < count; ++step) {
       // What is next travels while these parts are looked at.
       SmallVector<Value, 2> next;
       if (step + 1 < count)
-        for (Value guest : guests)
-          next.push_back(moved(guest));
-      auto [keys, values] = separate(guests);
+        for (Value keyValue : keyValues)
+          next.push_back(moved(keyValue));
+      auto [keys, values] = separate(keyValues);
       for (int64_t stripe = 0; stripe < stripes; ++stripe) {
         Value scores = scoresOf(queries[stripe], seenBy(stripe, keys));
         scores = masked(scores, masks[stripe], step, stripe);
         rows[stripe] = attend(rows[stripe], scores, seenBy(stripe, values));
       }
-      guests = next;
+      keyValues = next;
     }
-    for (const Rows &own : rows)
+    for (const OnlineSoftmaxState &own : rows)
       results.push_back(finish(own));
     return joined(results);
   }
@@ -105,41 +105,41 @@ private:
 
   /// Keys and values as they travel, together where they can: [B, K, n,
   /// c·size, …].
-  SmallVector<Value, 2> makeGuests() {
-    SmallVector<Value, 2> guests{attention.getKey(), attention.getValue()};
-    if (ringPacks(ring))
-      guests = {
-          b.make<graph::ConcatOp>(ValueRange(guests), b.getI64IntegerAttr(3))};
-    for (Value &guest : guests) {
-      guest =
-          b.reshape(guest, {batch, keyHeads, stripes, length, dimOf(guest, 3)});
-      guest = b.padDim(guest, 3, count * size, 0);
+  SmallVector<Value, 2> makeKeyValues() {
+    SmallVector<Value, 2> keyValues{attention.getKey(), attention.getValue()};
+    if (ringPacksKeysAndValues(ring))
+      keyValues = {b.make<graph::ConcatOp>(ValueRange(keyValues),
+                                           b.getI64IntegerAttr(3))};
+    for (Value &keyValue : keyValues) {
+      keyValue = b.reshape(
+          keyValue, {batch, keyHeads, stripes, length, dimOf(keyValue, 3)});
+      keyValue = b.padDim(keyValue, 3, count * size, 0);
     }
-    return guests;
+    return keyValues;
   }
 
   /// Every rank gets the part of the next one.
-  Value moved(Value guest) {
+  Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
       from.push_back((i + size) % (count * size));
-    return b.takeAlong(guest, 3, from);
+    return b.takeAlong(keyValue, 3, from);
   }
 
   /// Those of keys and of values.
-  std::pair<Value, Value> separate(ArrayRef<Value> guests) {
-    if (guests.size() == 2)
-      return {guests[0], guests[1]};
+  std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
+    if (keyValues.size() == 2)
+      return {keyValues[0], keyValues[1]};
     const int64_t depth = dimOf(attention.getKey(), 3),
                   width = dimOf(attention.getValue(), 3);
-    return {b.sliceDim(guests[0], 4, 0, depth),
-            b.sliceDim(guests[0], 4, depth, width)};
+    return {b.sliceDim(keyValues[0], 4, 0, depth),
+            b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Of `guest` the stripes up to `stripe`: [B, K, c, (stripe + 1)·size, D].
-  Value seenBy(int64_t stripe, Value guest) {
-    const int64_t seen = stripe + 1, depth = dimOf(guest, 4);
-    Value value = b.sliceDim(guest, 2, 0, seen);
+  /// Of `keyValue` the stripes up to `stripe`: [B, K, c, (stripe + 1)·size, D].
+  Value seenBy(int64_t stripe, Value keyValue) {
+    const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
+    Value value = b.sliceDim(keyValue, 2, 0, seen);
     if (seen > 1)
       value = transpose(
           b.reshape(value, {batch, keyHeads, seen, count, size, depth}),
@@ -301,13 +301,14 @@ private:
     return b.make<graph::MulOp>(b.make<graph::TanhOp>(inner), limit);
   }
 
-  Rows attend(const Rows &before, Value scores, Value value) {
-    Rows rows;
+  OnlineSoftmaxState attend(const OnlineSoftmaxState &before, Value scores,
+                            Value value) {
+    OnlineSoftmaxState rows;
     rows.top = b.reduce(graph::ReduceKind::Max, scores, {5});
     if (before.top)
       rows.top = b.make<graph::MaxOp>(before.top, rows.top);
     Value top = rows.top;
-    // Rows that have seen nothing yet.
+    // OnlineSoftmaxState that have seen nothing yet.
     if (hides)
       top = b.make<graph::SelectOp>(
           b.compare(Predicate::Greater, top, b.scalarLike(top, -HUGE_VAL)), top,
@@ -339,7 +340,7 @@ private:
   }
 
   /// [B, K·R, length, E]
-  Value finish(const Rows &rows) {
+  Value finish(const OnlineSoftmaxState &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
       mean = b.make<graph::SelectOp>(
@@ -366,7 +367,7 @@ private:
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()
-                               : RingExpansion(op, b).expand()};
+                               : RingAttentionExpansion(op, b).expand()};
 }
 
 void pcc::shard::addAttentionExpansions(Expansions &expansions) {

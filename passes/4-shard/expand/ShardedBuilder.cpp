@@ -26,7 +26,7 @@ void ShardedBuilder::record(Operation *op, bool partialsPass) {
     op->setAttr(pipe::stageName, stage);
   auto operands = llvm::map_to_vector(
       op->getOperands(), [&](Value value) { return shardingOf(value); });
-  shard::record(followOperands(op, operands, partialsPass));
+  shard::record(propagateFromOperands(op, operands, partialsPass));
 }
 
 Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,
@@ -37,7 +37,7 @@ Value ShardedBuilder::iota(int64_t size, int64_t dim, int64_t rank, Type type,
                                     getI64IntegerAttr(dim));
   dist::Sharding sharding = dist::Sharding::whole(rank);
   sharding.dims[dim] = split;
-  shard::record(followResult(iota, sharding));
+  shard::record(propagateFromResult(iota, sharding));
   return iota;
 }
 
@@ -71,7 +71,7 @@ Value ShardedBuilder::resized(Operation *op, Value value, int64_t dim) {
   dist::Sharding sharding = shardingOf(value);
   sharding.dims[dim] = dist::splitOver(
       graph::tensorType(result).getDimSize(dim), sharding.dims[dim].axes());
-  shard::record(followResult(op, sharding));
+  shard::record(propagateFromResult(op, sharding));
   return result;
 }
 

@@ -5,13 +5,13 @@
 
 #include "dialects/graph/TensorBuilder.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/4-shard/graph/Follow.h"
-#include "passes/4-shard/graph/Recorded.h"
+#include "passes/4-shard/graph/PropagateThroughOp.h"
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
 
 namespace pcc::shard {
 
 /// Builds ops in front of one op of a sharded function. Each gets that op's
-/// location and stage, and lies as its operands do (`followOperands`), which
+/// location and stage, and lies as its operands do (`propagateFromOperands`), which
 /// lie for the op's own operands as the op wants them. Where a new op wants
 /// another sharding than its operand has, a partial sum reduced or a dim whole,
 /// `insert-reshards` communicates.

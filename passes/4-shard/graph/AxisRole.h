@@ -10,7 +10,7 @@
 namespace pcc::shard {
 
 /// What an axis is for, which restricts what it may split. Those of the
-/// sequence must split it in every op on tokens (TokenOps) where it can be. The
+/// sequence must split it in every op on tokens (SequenceOps) where it can be. The
 /// roles that know of experts may split anything between tokens and experts
 /// (ExpertRegion), and must split the batch, or the sequence, everywhere else.
 enum class AxisRole : uint8_t {

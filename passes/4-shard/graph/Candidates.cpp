@@ -45,7 +45,7 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
 
 namespace {
 /// How a factor takes parts of an axis.
-struct Filling {
+struct FillMode {
   /// Also where no element is left for some rank.
   bool overfill = false;
   /// In front of the first axis that seeds put behind this one.
@@ -58,7 +58,7 @@ struct Filling {
 /// Gives `factor` of `op` as many of `parts` as leave no rank without elements,
 /// at least one; returns how many, 0 if the factor is full.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
-                   const Seeds &seeds, Filling how) {
+                   const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
   const int64_t size = op.rule->factors[factor].size;
   auto place = axes.end();
@@ -79,10 +79,10 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
 }
 
 /// The ways in which `factor` may take `parts`; the first is the usual one.
-static SmallVector<Filling, 4> fillingsOf(const ShardedOp &op,
-                                          ArrayRef<dist::SubAxis> parts,
-                                          int factor, const Seeds &seeds) {
-  SmallVector<Filling, 4> fillings{{}};
+static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
+                                           ArrayRef<dist::SubAxis> parts,
+                                           int factor, const Seeds &seeds) {
+  SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
   // What seeds name apart is offered apart.
   SmallVector<size_t, 4> cuts{0};
@@ -101,7 +101,7 @@ static SmallVector<Filling, 4> fillingsOf(const ShardedOp &op,
   if (llvm::any_of(op.axes[factor], [&](const dist::SubAxis &other) {
         return seeds.isBefore(parts.front().axis, other.axis);
       }))
-    for (Filling filling : SmallVector<Filling, 4>(fillings)) {
+    for (FillMode filling : SmallVector<FillMode, 4>(fillings)) {
       filling.reorder = true;
       fillings.push_back(filling);
     }
@@ -137,7 +137,7 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
 /// As many of `parts` as `factor` has room for, and then all the others on one
 /// of `others`, or on none.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
-                      int factor, Filling how, ArrayRef<int> others,
+                      int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
                       SmallVectorImpl<ShardedOp> &candidates) {
   ShardedOp candidate(op);
@@ -178,7 +178,7 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
     if (strategy.kind == Strategy::Split) {
       const SmallVector<int> others =
           factorsBehind(*op.rule, strategy.index, strategies, mixesDims);
-      for (Filling how : fillingsOf(op, parts, strategy.index, seeds))
+      for (FillMode how : fillingsOf(op, parts, strategy.index, seeds))
         addSplits(op, parts, strategy.index, how, others, seeds, candidates);
       continue;
     }
@@ -193,9 +193,9 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   }
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
-      !op.seesThrough)
+      !op.usesAllWindows)
     for (ShardedOp candidate : SmallVector<ShardedOp, 0>(candidates)) {
-      candidate.seesThrough = true;
+      candidate.usesAllWindows = true;
       candidates.push_back(std::move(candidate));
     }
   return candidates;

@@ -44,7 +44,7 @@ plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
       from, to, dist::shapeOf(type.getShape()), graph::elementBytes(type));
   plan::Cost cost = costOf(plan, planner);
   if (!plan.possible() || isPartialInTime(from) != isPartialInTime(to))
-    cost.penalty = brokenRule;
+    cost.penalty = brokenRulePenalty;
   return cost;
 }
 

@@ -27,7 +27,7 @@ plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
 
 /// Outweighs all bytes, but can be counted: a plan that has to break a rule is
 /// found, and reported at the op that breaks it.
-inline constexpr double brokenRule = 1e15;
+inline constexpr double brokenRulePenalty = 1e15;
 
 /// Time in which one rank computes its part of the op, by the cluster of
 /// `planner`; 0 where none is known, so that bytes decide. In picoseconds, in

@@ -93,9 +93,9 @@ void pcc::shard::refineLike(RefinedRule &rule,
 /// Gives the factors of an operand's dim the tags of those factors of the
 /// producer's that begin where they begin. A factor that is not cut finer is
 /// tagged by whatever lies within it. Heads count `withHeads` only.
-static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
+static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
-                     const RefinedRule &user, MutableArrayRef<Tag> tags,
+                     const RefinedRule &user, MutableArrayRef<FactorTag> tags,
                      const DimFactors &to) {
   SmallVector<int64_t> begins = boundariesOf(producer, from),
                        ends = boundariesOf(user, to);
@@ -105,8 +105,8 @@ static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
       bool uncut =
           kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
       bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
-      if (known[factor] != Tag::None &&
-          (withHeads || known[factor] != Tag::Head) &&
+      if (known[factor] != FactorTag::None &&
+          (withHeads || known[factor] != FactorTag::Head) &&
           (begins[i] == ends[j] || (uncut && within)))
         tags[other] = known[factor];
     }
@@ -114,16 +114,18 @@ static void takeTags(const RefinedRule &producer, ArrayRef<Tag> known,
 
 /// The same against the stream: what has no tag, a table of positions or a
 /// mask, belongs to the sequence where it meets it.
-static void takeSequence(const RefinedRule &producer, MutableArrayRef<Tag> tags,
+static void takeSequence(const RefinedRule &producer,
+                         MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
-                         ArrayRef<Tag> known, const DimFactors &to) {
+                         ArrayRef<FactorTag> known, const DimFactors &to) {
   SmallVector<int64_t> begins = boundariesOf(producer, from),
                        ends = boundariesOf(user, to);
   for (auto [i, factor] : llvm::enumerate(from))
     for (auto [j, other] : llvm::enumerate(to))
-      if (tags[factor] == Tag::None && known[other] == Tag::Sequence &&
-          begins[i] == ends[j] && begins[i + 1] == ends[j + 1])
-        tags[factor] = Tag::Sequence;
+      if (tags[factor] == FactorTag::None &&
+          known[other] == FactorTag::Sequence && begins[i] == ends[j] &&
+          begins[i + 1] == ends[j + 1])
+        tags[factor] = FactorTag::Sequence;
 }
 
 bool ShardedGraph::refine(int64_t sequenceParts) {
@@ -136,7 +138,7 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
   }
   auto visit = [&](unsigned user) {
     bool changed = false;
-    for (const Edge &edge : operands[user])
+    for (const OperandEdge &edge : operands[user])
       changed |= refineEdge(*rules[edge.producer], edge.result, *rules[user],
                             edge.operand);
     return changed;
@@ -152,7 +154,7 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
   }
   for (unsigned i = 0; i < ops.size(); ++i) {
     ops[i] = ShardedOp(ops[i].op, rules[i]);
-    tags.emplace_back(rules[i]->factors.size(), Tag::None);
+    tags.emplace_back(rules[i]->factors.size(), FactorTag::None);
   }
   tagBatchAndSequence(hasStripes ? sequenceParts : 1);
   findSumsInTime();
@@ -163,11 +165,12 @@ int64_t ShardedGraph::numSequenceOps() const {
   int64_t count = 0;
   llvm::BitVector isFed(ops.size());
   for (unsigned i = 0; i < ops.size(); ++i) {
-    if (isArgument(i) || llvm::any_of(operands[i], [&](const Edge &edge) {
+    if (isArgument(i) ||
+        llvm::any_of(operands[i], [&](const OperandEdge &edge) {
           return isFed.test(edge.producer);
         }))
       isFed.set(i);
-    count += isFed.test(i) && llvm::is_contained(tags[i], Tag::Sequence);
+    count += isFed.test(i) && llvm::is_contained(tags[i], FactorTag::Sequence);
   }
   return count;
 }
@@ -184,14 +187,14 @@ static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
 }
 
 /// A product whose rows are tokens and whose columns are tokens, too: scores.
-static bool isScores(const ShardedOp &op, ArrayRef<Tag> tags) {
+static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
       op.rule->operands.size() != 2)
     return false;
   auto hasOwn = [&](int operand) {
     return llvm::any_of(llvm::enumerate(tags), [&](auto tag) {
       const int factor = static_cast<int>(tag.index());
-      return tag.value() == Tag::Sequence &&
+      return tag.value() == FactorTag::Sequence &&
              graph::occursIn(op.rule->operands[operand], factor) &&
              !graph::occursIn(op.rule->operands[1 - operand], factor) &&
              graph::occursIn(op.rule->results[0], factor);
@@ -214,8 +217,8 @@ void ShardedGraph::tagHeads(unsigned index) {
                             : graph::occursIn(op.rule->operands[0], id) &&
                                   graph::occursIn(op.rule->operands[1], id) &&
                                   graph::occursIn(op.rule->results[0], id);
-    if (isHead && tag == Tag::None)
-      tag = Tag::Head;
+    if (isHead && tag == FactorTag::None)
+      tag = FactorTag::Head;
   }
 }
 
@@ -225,7 +228,7 @@ bool ShardedGraph::endsAttention(unsigned index) const {
   return isa_and_nonnull<graph::AttentionOpInterface>(op.op) ||
          llvm::any_of(llvm::zip_equal(tags[index], op.rule->factors),
                       [](const auto &factor) {
-                        return std::get<0>(factor) == Tag::Sequence &&
+                        return std::get<0>(factor) == FactorTag::Sequence &&
                                std::get<1>(factor).kind ==
                                    graph::FactorKind::Sum;
                       });
@@ -240,14 +243,14 @@ void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
     if (DimFactors dim = factorsOf("graph.sequence_dim"); !dim.empty()) {
       const int factor = sequenceFactor(*ops[i].rule, dim, sequenceParts);
       if (factor != dim.front())
-        tags[i][dim.front()] = Tag::Stripe;
-      tags[i][factor] = Tag::Sequence;
+        tags[i][dim.front()] = FactorTag::Stripe;
+      tags[i][factor] = FactorTag::Sequence;
     }
     for (int factor : factorsOf("graph.batch_dim"))
-      tags[i][factor] = Tag::Batch;
+      tags[i][factor] = FactorTag::Batch;
   }
   for (unsigned user = numArguments; user < ops.size(); ++user) {
-    for (const Edge &edge : operands[user]) {
+    for (const OperandEdge &edge : operands[user]) {
       const auto &from = ops[edge.producer].rule->results[edge.result];
       const auto &to = ops[user].rule->operands[edge.operand];
       for (auto [produced, used] : llvm::zip_equal(from, to))
@@ -258,7 +261,7 @@ void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
     tagHeads(user);
   }
   for (unsigned user = ops.size(); user-- > numArguments;)
-    for (const Edge &edge : operands[user]) {
+    for (const OperandEdge &edge : operands[user]) {
       const auto &from = ops[edge.producer].rule->results[edge.result];
       const auto &to = ops[user].rule->operands[edge.operand];
       for (auto [produced, used] : llvm::zip_equal(from, to))

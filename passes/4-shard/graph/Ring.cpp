@@ -33,7 +33,7 @@ dist::SubAxes pcc::shard::ringAxes(const ShardedOp &op) {
   return ring ? op.axes[ring->keys] : dist::SubAxes();
 }
 
-bool pcc::shard::ringPacks(const ShardedOp &op) {
+bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
   return llvm::all_of(op.rule->operands[2][3],
                       [&](int factor) { return op.axes[factor].empty(); });
 }
@@ -69,7 +69,7 @@ SmallVector<InnerReshard, 2> pcc::shard::ringReshards(const ShardedOp &op) {
                    stripesOf(op), axes, graph::elementBytes(type));
   };
   SmallVector<InnerReshard, 2> step{messageOf(1), messageOf(2)};
-  if (ringPacks(op)) {
+  if (ringPacksKeysAndValues(op)) {
     step[0].shape[4] += step[1].shape[4];
     step.pop_back();
   }

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_4_SHARD_GRAPH_RING_H
 #define PCC_PASSES_4_SHARD_GRAPH_RING_H
 
-#include "passes/4-shard/graph/InnerValues.h"
+#include "passes/4-shard/graph/InnerExchanges.h"
 
 namespace pcc::shard {
 
@@ -26,7 +26,7 @@ std::optional<Ring> ringOf(const ShardedOp &op);
 dist::SubAxes ringAxes(const ShardedOp &op);
 
 /// Keys and values travel as one tensor: nothing splits the width of values.
-bool ringPacks(const ShardedOp &op);
+bool ringPacksKeysAndValues(const ShardedOp &op);
 
 /// What travels in all steps.
 llvm::SmallVector<InnerReshard, 2> ringReshards(const ShardedOp &op);

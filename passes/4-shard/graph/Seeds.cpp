@@ -181,13 +181,14 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   for (const auto &[index, seed] : asked.outputs)
     if (failed(checkSame(seed, seeds.outputs[index], function)))
       return failure();
-  if (failed(seeds.learn(function, mesh)))
+  if (failed(seeds.collectFacts(function, mesh)))
     return failure();
   return seeds;
 }
 
 /// What ops around a seed have to be offered so that they can lie like it.
-LogicalResult Seeds::learn(func::FuncOp function, const dist::Mesh &mesh) {
+LogicalResult Seeds::collectFacts(func::FuncOp function,
+                                  const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
     cuts[axis.name] = {1, axis.size};
   auto module = function->getParentOfType<ModuleOp>();
@@ -195,15 +196,15 @@ LogicalResult Seeds::learn(func::FuncOp function, const dist::Mesh &mesh) {
     for (const dist::SubAxis &part : expertAxes(mesh, experts.getInt()))
       cuts[part.axis].insert({part.pre, part.end()});
   for (const auto &[value, seed] : values)
-    if (failed(learnFrom(seed, function)))
+    if (failed(collectFactsFrom(seed, function)))
       return failure();
   for (const auto &[index, seed] : outputs)
-    if (failed(learnFrom(seed, function)))
+    if (failed(collectFactsFrom(seed, function)))
       return failure();
   return success();
 }
 
-LogicalResult Seeds::learnFrom(const Seed &seed, func::FuncOp function) {
+LogicalResult Seeds::collectFactsFrom(const Seed &seed, func::FuncOp function) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {
       if (factor.size < factor.numParts())

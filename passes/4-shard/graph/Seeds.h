@@ -81,9 +81,10 @@ private:
                                       const dist::Mesh &mesh);
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  mlir::LogicalResult learn(mlir::func::FuncOp function,
-                            const dist::Mesh &mesh);
-  mlir::LogicalResult learnFrom(const Seed &seed, mlir::func::FuncOp function);
+  mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
+                                   const dist::Mesh &mesh);
+  mlir::LogicalResult collectFactsFrom(const Seed &seed,
+                                       mlir::func::FuncOp function);
 
   llvm::DenseMap<mlir::Value, Seed> values;
   std::map<unsigned, Seed> outputs;

@@ -28,7 +28,8 @@ void ShardedGraph::findSumsInTime() {
     const bool sums = llvm::any_of(
         llvm::zip_equal(tags[i], ops[i].rule->factors), [](const auto &pair) {
           const auto &[tag, factor] = pair;
-          return tag == Tag::Batch && factor.kind == graph::FactorKind::Sum;
+          return tag == FactorTag::Batch &&
+                 factor.kind == graph::FactorKind::Sum;
         });
     const bool passes =
         !ops[i].rule->partialThrough.empty() && readsSumsInTime(i);
@@ -131,7 +132,7 @@ void ShardedGraph::addSink(Value value, const Seed *seed) {
 void ShardedGraph::connect(unsigned user, ValueRange values) {
   for (auto [i, value] : llvm::enumerate(values)) {
     auto [producer, result] = producers.lookup(value);
-    Edge edge{producer, result, user, static_cast<unsigned>(i)};
+    OperandEdge edge{producer, result, user, static_cast<unsigned>(i)};
     operands[user].push_back(edge);
     users[producer][result].push_back(edge);
   }

@@ -21,7 +21,7 @@ namespace pcc::shard {
 class ShardedGraph {
 public:
   /// An operand of `user` and the result of `producer` that it reads.
-  struct Edge {
+  struct OperandEdge {
     unsigned producer, result, user, operand;
   };
 
@@ -41,13 +41,14 @@ public:
   int64_t numSequenceOps() const;
 
   /// Per op and factor.
-  llvm::SmallVector<llvm::SmallVector<Tag, 8>, 0> tags;
+  llvm::SmallVector<llvm::SmallVector<FactorTag, 8>, 0> tags;
 
   std::vector<ShardedOp> ops;
   /// Per op, its operand edges in order.
-  llvm::SmallVector<llvm::SmallVector<Edge, 3>> operands;
+  llvm::SmallVector<llvm::SmallVector<OperandEdge, 3>> operands;
   /// Per op and result, the edges that read it.
-  llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<Edge, 2>, 1>> users;
+  llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<OperandEdge, 2>, 1>>
+      users;
 
   /// The function trains: sums over microbatches are possible.
   bool isTraining() const { return trains; }
@@ -60,7 +61,7 @@ public:
   /// Whether microbatches can give partial sums of what the op reads: it
   /// depends on a sum over the batch that has not accumulated.
   bool readsSumsInTime(unsigned op) const {
-    return llvm::any_of(operands[op], [&](const Edge &edge) {
+    return llvm::any_of(operands[op], [&](const OperandEdge &edge) {
       return sumsInTime.test(edge.producer);
     });
   }
@@ -72,7 +73,7 @@ public:
   }
 
   mlir::Value valueOf(unsigned op, unsigned result) const;
-  mlir::Value valueOf(const Edge &edge) const {
+  mlir::Value valueOf(const OperandEdge &edge) const {
     return valueOf(edge.producer, edge.result);
   }
   /// What a vertex is pinned to; null if it is no pin.

@@ -84,14 +84,14 @@ dist::Sharding ShardedOp::tensorSharding(
 }
 
 bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
-  return seesThrough ||
+  return usesAllWindows ||
          (!window.optional &&
           llvm::any_of(rule->results[0][window.dim],
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
 dist::DimSharding
-ShardedOp::seenThrough(const graph::ShardingRule::Window &window) const {
+ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
   for (int factor : rule->operands[window.operand][window.dim])
     dimSize *= rule->factors[factor].size;
@@ -125,7 +125,7 @@ dist::Sharding ShardedOp::operandSharding(unsigned operand) const {
   dist::Sharding sharding = tensorSharding(rule->operands[operand]);
   for (const auto &window : rule->windows)
     if (window.operand == static_cast<int>(operand) && uses(window))
-      sharding.dims[window.dim] = seenThrough(window);
+      sharding.dims[window.dim] = windowSharding(window);
   for (auto [axis, which] : llvm::zip_equal(through, throughOperand))
     if (which == static_cast<int>(operand) ||
         (which == -1 &&

@@ -15,18 +15,18 @@ namespace pcc::shard {
 /// `mb`, and `cp`, may split; the stripes that the sequence lies in, which only
 /// axes of the user's own may split; the heads within attention, which `cp` may
 /// split instead; and the experts, if they are asked for.
-enum class Tag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
+enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
 /// What one more sub-axis does to an op.
 struct Strategy {
-  enum Kind : uint8_t {
+  enum StrategyKind : uint8_t {
     Replicate, ///< nothing: every rank along the axis does the same
     Split,     ///< splits `index`, a factor
     Through,   ///< lets a partial sum pass from operand `index` (all of
                ///< `partialThrough` if they go together)
     Ring,      ///< splits `index`, the queries of attention, and its keys
   };
-  Kind kind = Replicate;
+  StrategyKind kind = Replicate;
   int index = -1;
 };
 
@@ -70,7 +70,7 @@ struct ShardedOp {
 
   /// All windows are used, also the optional ones and those of dims that
   /// nothing splits.
-  bool seesThrough = false;
+  bool usesAllWindows = false;
 
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
@@ -101,7 +101,7 @@ struct ShardedOp {
 private:
   /// What the op takes of a dim that it reads through a window.
   dist::DimSharding
-  seenThrough(const graph::ShardingRule::Window &window) const;
+  windowSharding(const graph::ShardingRule::Window &window) const;
 };
 
 dist::ReductionKind reductionOf(graph::FactorKind kind);

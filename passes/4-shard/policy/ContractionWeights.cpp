@@ -14,14 +14,14 @@ bool pcc::shard::isContraction(Operation *op) {
                          graph::ConvTransposeOp>(op);
 }
 
-bool pcc::shard::isLayout(Operation *op) {
+bool pcc::shard::isLayoutOrCast(Operation *op) {
   return isa_and_nonnull<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp,
                          graph::CastOp, graph::BroadcastOp>(op);
 }
 
 graph::GetParameterOp pcc::shard::weightOf(Value value) {
   Operation *op = value.getDefiningOp();
-  while (isLayout(op))
+  while (isLayoutOrCast(op))
     op = op->getOperand(0).getDefiningOp();
   return dyn_cast_or_null<graph::GetParameterOp>(op);
 }

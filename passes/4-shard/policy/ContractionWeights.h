@@ -11,7 +11,7 @@ namespace pcc::shard {
 bool isContraction(mlir::Operation *op);
 
 /// Whether `op`, which may be null, gives its operand another layout or type.
-bool isLayout(mlir::Operation *op);
+bool isLayoutOrCast(mlir::Operation *op);
 
 /// The weight that `value` is, possibly in another layout; null if it is none.
 graph::GetParameterOp weightOf(mlir::Value value);

@@ -108,7 +108,7 @@ public:
     }
     classes.grow(count);
     for (const auto &edges : graph.operands)
-      for (const ShardedGraph::Edge &edge : edges)
+      for (const ShardedGraph::OperandEdge &edge : edges)
         join(edge);
     classes.compress();
   }
@@ -120,7 +120,7 @@ public:
 
 private:
   /// Factors of both ends that begin at the same place and have one size.
-  void join(const ShardedGraph::Edge &edge) {
+  void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
     for (auto [made, used] : llvm::zip_equal(from.results[edge.result],
@@ -160,8 +160,8 @@ bool pcc::shard::tagExperts(ShardedGraph &graph) {
   LDBG() << routed.count() << " dims of experts";
   for (unsigned i = 0; i < graph.ops.size(); ++i)
     for (auto [factor, tag] : llvm::enumerate(graph.tags[i]))
-      if (tag == Tag::None && routed.test(dims.of(i, factor)))
-        tag = Tag::Expert;
+      if (tag == FactorTag::None && routed.test(dims.of(i, factor)))
+        tag = FactorTag::Expert;
   return routed.any();
 }
 
@@ -193,7 +193,7 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   plan::ExpertTraffic traffic{parts.getInt(), 1, chosen.getInt()};
   for (auto [factor, tag] :
        llvm::zip_equal(graph.ops[index].rule->factors, graph.tags[index]))
-    if (tag == Tag::Expert)
+    if (tag == FactorTag::Expert)
       traffic.experts *= factor.size;
   auto gate = graph::tensorType(sum->getOperand(0));
   const double numGates = static_cast<double>(gate.getNumElements());
@@ -206,7 +206,7 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
 /// The gates of `sum` are made where tokens live, with all that they need.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
-  for (const ShardedGraph::Edge &edge : graph.operands[sum])
+  for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
     if (edge.operand == 0)
       open.push_back(edge.producer);
   while (!open.empty()) {
@@ -216,14 +216,14 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
     if (!inside.test(index) || (op && op->hasAttr(graph::chosenName)))
       continue;
     inside.reset(index);
-    for (const ShardedGraph::Edge &edge : graph.operands[index])
+    for (const ShardedGraph::OperandEdge &edge : graph.operands[index])
       open.push_back(edge.producer);
   }
 }
 
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
-  auto isInside = [&](const ShardedGraph::Edge &edge) {
+  auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
     return inside.test(edge.user);
   };
   for (unsigned i = graph.ops.size(); i-- > 0;) {
@@ -234,7 +234,7 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
       isNeeded |= !edges.empty();
       byOthers |= !llvm::all_of(edges, isInside);
     }
-    if (llvm::is_contained(graph.tags[i], Tag::Expert) ||
+    if (llvm::is_contained(graph.tags[i], FactorTag::Expert) ||
         (isNeeded && !byOthers))
       inside.set(i);
   }
@@ -250,7 +250,7 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
                        const graph::ShardingRule::TensorFactors &dims) {
     for (const DimFactors &dim : dims)
       for (int factor : dim)
-        if (graph.tags[index][factor] == Tag::Expert)
+        if (graph.tags[index][factor] == FactorTag::Expert)
           return factor;
     return -1;
   };

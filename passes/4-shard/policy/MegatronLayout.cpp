@@ -43,40 +43,40 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
                                const ContractionWeights &weights)
     : weights(weights), splitsWeights(hasPreset(graph.function, {"megatron"})),
       splitsSequence(hasPreset(graph.function, {"sequence"})),
-      asked(graph.ops.size()) {
+      required(graph.ops.size()) {
   if (!splitsWeights && !splitsSequence)
     return;
-  SmallVector<State, 0> states;
+  SmallVector<ValueState, 0> states;
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
-    SmallVector<State> before;
-    for (const ShardedGraph::Edge &edge : graph.operands[i])
+    SmallVector<ValueState> before;
+    for (const ShardedGraph::OperandEdge &edge : graph.operands[i])
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
-    const bool isOpen = llvm::is_contained(before, State::Open);
+    const bool isOpen = llvm::is_contained(before, ValueState::Open);
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
-        askOfWeights(graph, i, isOpen || isLookup(graph.ops[i].op));
+        requireWeightSplit(graph, i, isOpen || isLookup(graph.ops[i].op));
     } else if (splitsSequence && !isOpen &&
-               llvm::is_contained(before, State::Stream)) {
-      askOfStream(graph, i);
+               llvm::is_contained(before, ValueState::Stream)) {
+      requireSequenceSplit(graph, i);
     }
   }
 }
 
-MegatronLayout::State MegatronLayout::stateOf(const ShardedGraph &graph,
-                                              unsigned index,
-                                              ArrayRef<State> before) const {
-  State most = State::Table;
-  for (State state : before)
+MegatronLayout::ValueState
+MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
+                        ArrayRef<ValueState> before) const {
+  ValueState most = ValueState::Table;
+  for (ValueState state : before)
     most = std::max(most, state);
   if (weightOperand(weights, index, graph.ops[index].op))
-    return most == State::Open ? State::Stream : State::Open;
-  return isLookup(graph.ops[index].op) ? State::Stream : most;
+    return most == ValueState::Open ? ValueState::Stream : ValueState::Open;
+  return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-void MegatronLayout::askOfWeights(const ShardedGraph &graph, unsigned index,
-                                  bool isRows) {
+void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
+                                        unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];
   const unsigned weight = weightOperand(weights, index, op.op).value_or(0);
   for (const auto &dim : op.rule->operands[weight])
@@ -84,20 +84,23 @@ void MegatronLayout::askOfWeights(const ShardedGraph &graph, unsigned index,
       const graph::FactorKind kind = op.rule->factors[factor].kind;
       if (isRows ? graph::isReduction(kind)
                  : kind == graph::FactorKind::Parallel)
-        asked[index].push_back(factor);
+        required[index].push_back(factor);
     }
 }
 
-void MegatronLayout::askOfStream(const ShardedGraph &graph, unsigned index) {
+void MegatronLayout::requireSequenceSplit(const ShardedGraph &graph,
+                                          unsigned index) {
   for (auto [factor, tag] : llvm::enumerate(graph.tags[index]))
-    if (tag == Tag::Sequence && graph.ops[index].rule->factors[factor].kind ==
-                                    graph::FactorKind::Parallel)
-      asked[index].push_back(static_cast<int>(factor));
+    if (tag == FactorTag::Sequence &&
+        graph.ops[index].rule->factors[factor].kind ==
+            graph::FactorKind::Parallel)
+      required[index].push_back(static_cast<int>(factor));
 }
 
 bool MegatronLayout::isBroken(unsigned index, const ShardedOp &op,
                               const dist::SubAxis &part) const {
-  return !asked[index].empty() && llvm::none_of(asked[index], [&](int factor) {
-    return llvm::is_contained(op.axes[factor], part);
-  });
+  return !required[index].empty() &&
+         llvm::none_of(required[index], [&](int factor) {
+           return llvm::is_contained(op.axes[factor], part);
+         });
 }

@@ -16,7 +16,7 @@ namespace pcc::shard {
 ///
 ///   stream -> norm -> [qkv: columns] -> attention -> [out: rows] -> + stream
 ///
-/// For the presets megatron and sequence; without them nothing is asked of an
+/// For the presets megatron and sequence; without them nothing is required of an
 /// op.
 class MegatronLayout {
 public:
@@ -29,7 +29,7 @@ public:
 
 private:
   /// What a value is between products.
-  enum class State : uint8_t {
+  enum class ValueState : uint8_t {
     Table,  ///< no product or lookup is in it: masks, positions
     Stream, ///< behind rows, or behind a lookup
     Open,   ///< behind columns, in front of rows
@@ -37,14 +37,15 @@ private:
   /// The factors of which one has to be split; none: anything goes.
   using Factors = llvm::SmallVector<int, 4>;
 
-  State stateOf(const ShardedGraph &graph, unsigned index,
-                llvm::ArrayRef<State> before) const;
-  void askOfWeights(const ShardedGraph &graph, unsigned index, bool isRows);
-  void askOfStream(const ShardedGraph &graph, unsigned index);
+  ValueState stateOf(const ShardedGraph &graph, unsigned index,
+                     llvm::ArrayRef<ValueState> before) const;
+  void requireWeightSplit(const ShardedGraph &graph, unsigned index,
+                          bool isRows);
+  void requireSequenceSplit(const ShardedGraph &graph, unsigned index);
 
   const ContractionWeights &weights;
   bool splitsWeights, splitsSequence;
-  llvm::SmallVector<Factors, 0> asked; ///< per op
+  llvm::SmallVector<Factors, 0> required; ///< per op
 };
 
 } // namespace pcc::shard

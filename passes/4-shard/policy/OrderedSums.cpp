@@ -27,17 +27,17 @@ bool pcc::shard::mayPassSum(Operation *op) {
              graph::ConcatOp, graph::BroadcastOp>(op);
 }
 
-void pcc::shard::forgetOrder(func::FuncOp function) {
+void pcc::shard::eraseSumOrderMarks(func::FuncOp function) {
   for (Operation &op : function.front())
     op.removeAttr(orderedName);
 }
 
 namespace {
 /// How a batch is taken apart.
-struct Tree {
+struct SumTree {
   int64_t microbatches, levels, samples; ///< m, k and q
 
-  static Tree of(int64_t batch, int64_t microbatches) {
+  static SumTree of(int64_t batch, int64_t microbatches) {
     const int64_t rows = batch / microbatches;
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
     return {microbatches, levels, rows >> levels};
@@ -53,9 +53,9 @@ struct BatchFactor {
 };
 
 /// Builds ops in the place of one, on its stage.
-class InPlaceOf : public graph::TensorBuilder {
+class ReplacementBuilder : public graph::TensorBuilder {
 public:
-  explicit InPlaceOf(Operation *op) : TensorBuilder(op), op(op) {}
+  explicit ReplacementBuilder(Operation *op) : TensorBuilder(op), op(op) {}
 
   Value reduceSum(Value value, ArrayRef<int64_t> dims) {
     return make<graph::ReduceOp>(graph::ReduceKind::Sum, value, dims,
@@ -75,7 +75,7 @@ private:
 
 /// The factors of the op's own rule that begin with the whole batch.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
-                                               ArrayRef<Tag> tags) {
+                                               ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
   for (auto [id, parts] : llvm::enumerate(rule.parts)) {
     BatchFactor factor{static_cast<int>(id), 1, 1};
@@ -83,7 +83,7 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
     for (int part : parts) {
       const int64_t size = rule.factors[part].size;
       factor.size *= size;
-      const bool isBatch = tags[part] == Tag::Batch;
+      const bool isBatch = tags[part] == FactorTag::Batch;
       hasMore |= isBatch && !leads;
       leads &= isBatch;
       if (leads)
@@ -97,9 +97,9 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 
 namespace {
 /// One op that sums over the batch, or whose rows are samples.
-class Rewrite {
+class SumRewrite {
 public:
-  Rewrite(Operation *op, BatchFactor factor, const Tree &tree)
+  SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
       : op(op), rule(ruleOf(op)), factor(factor), tree(tree), builder(op) {}
 
   /// A product that sums over the batch becomes one per block.
@@ -232,8 +232,8 @@ private:
   Operation *op;
   ShardingRule rule;
   BatchFactor factor;
-  Tree tree;
-  InPlaceOf builder;
+  SumTree tree;
+  ReplacementBuilder builder;
 };
 
 /// Finds what has to change, and changes it.
@@ -265,19 +265,21 @@ private:
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();
     const BatchFactor factor = factors[0];
-    const Tree tree = Tree::of(factor.batch, microbatches);
+    const SumTree tree = SumTree::of(factor.batch, microbatches);
     if (failed(check(op, factor.batch, tree)))
       return failure();
     const ShardingRule rule = ruleOf(op);
     const auto kind = rule.factors[factor.id].kind;
     const bool isProduct = isa<graph::MatmulOp, graph::EinsumOp>(op);
     if (kind == graph::FactorKind::Sum && isProduct)
-      rewrites.push_back([=] { Rewrite(op, factor, tree).orderProduct(); });
+      rewrites.push_back([=] { SumRewrite(op, factor, tree).orderProduct(); });
     else if (kind == graph::FactorKind::Sum && isa<graph::ReduceOp>(op))
-      rewrites.push_back([=] { Rewrite(op, factor, tree).orderReduction(); });
+      rewrites.push_back(
+          [=] { SumRewrite(op, factor, tree).orderReduction(); });
     else if (auto matmul = dyn_cast<graph::MatmulOp>(op);
              matmul && hasRowsOfSamples(matmul, rule, factor))
-      rewrites.push_back([=] { Rewrite(op, factor, tree).productPerSample(); });
+      rewrites.push_back(
+          [=] { SumRewrite(op, factor, tree).productPerSample(); });
     return success();
   }
 
@@ -288,7 +290,7 @@ private:
            llvm::is_contained(rule.operands[0][0], factor.id);
   }
 
-  LogicalResult check(Operation *op, int64_t batch, const Tree &tree) const {
+  LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();
     return op->emitError("with --reproducible ")

@@ -36,7 +36,7 @@ bool mayDivideSum(mlir::Operation *op);
 bool mayPassSum(mlir::Operation *op);
 
 /// Removes the marks of ordered sums, once their shardings are known.
-void forgetOrder(mlir::func::FuncOp function);
+void eraseSumOrderMarks(mlir::func::FuncOp function);
 
 } // namespace pcc::shard
 

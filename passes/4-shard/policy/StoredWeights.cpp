@@ -27,10 +27,11 @@ static bool isNarrowing(Operation *op) {
 /// Whether all that reads an op's result casts it to a narrower type, or is
 /// part of the update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
-  return llvm::all_of(graph.users[op][0], [&](const ShardedGraph::Edge &edge) {
-    return isNarrowing(graph.ops[edge.user].op) ||
-           graph.runsOncePerStep(edge.user);
-  });
+  return llvm::all_of(graph.users[op][0],
+                      [&](const ShardedGraph::OperandEdge &edge) {
+                        return isNarrowing(graph.ops[edge.user].op) ||
+                               graph.runsOncePerStep(edge.user);
+                      });
 }
 
 /// Weights of two or more dims of which the model uses nothing but what casts

@@ -3,10 +3,10 @@
 #include "passes/4-shard/search/Alternatives.h"
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/TensorBytes.h"
-#include "passes/4-shard/graph/InnerValues.h"
+#include "passes/4-shard/graph/InnerExchanges.h"
 #include "passes/4-shard/graph/Ring.h"
-#include "passes/4-shard/search/Places.h"
-#include "passes/plan/search/FormOrder.h"
+#include "passes/4-shard/search/Provenance.h"
+#include "passes/plan/search/ReshardOrder.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
       base.through.erase(base.through.begin() + i);
       base.throughOperand.erase(base.throughOperand.begin() + i);
     }
-  base.seesThrough &= isSplit;
+  base.usesAllWindows &= isSplit;
   return base;
 }
 
@@ -94,8 +94,9 @@ bool Alternatives::add(const dist::Sharding &from, const dist::Sharding &to,
 bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
                        dist::Choice &choice) const {
   for (const plan::ReshardStep &step : plan.steps)
-    if (step.kind != plan::StepKind::Slice && step.kind != plan::StepKind::Mask)
-      choice.steps.push_back(priced(step, planner.mesh(), isShared));
+    if (step.kind != plan::ReshardStepKind::Slice &&
+        step.kind != plan::ReshardStepKind::Mask)
+      choice.steps.push_back(pricedStep(step, planner.mesh(), isShared));
   if (!isShared)
     choice.picoseconds += static_cast<int64_t>(costOf(plan, planner).seconds);
   return plan.possible();
@@ -112,7 +113,7 @@ bool Alternatives::followsReader(unsigned index, unsigned reader) const {
 /// What the other readers of a value take of it, or earlier operands of
 /// `candidate`.
 SmallVector<dist::Sharding>
-Alternatives::takenBeside(const ShardedGraph::Edge &edge,
+Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
                           const ShardedOp &candidate) const {
   SmallVector<dist::Sharding> taken;
   for (const auto &other : graph.users[edge.producer][edge.result]) {
@@ -125,7 +126,7 @@ Alternatives::takenBeside(const ShardedGraph::Edge &edge,
 }
 
 /// What others take is there anyway, and can be gone on from.
-bool Alternatives::priceOperand(const ShardedGraph::Edge &edge,
+bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const ShardedOp &candidate,
                                 dist::Choice &choice) {
   const dist::Sharding to =
@@ -159,7 +160,7 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
   choice.memoryBytes += localBytes(graph::tensorType(value), from);
   const RankedTensorType type = graph::tensorType(value);
   SmallVector<dist::Sharding> forms{from};
-  for (const ShardedGraph::Edge &edge : graph.users[index][result]) {
+  for (const ShardedGraph::OperandEdge &edge : graph.users[index][result]) {
     dist::Sharding to =
         dist::placement(graph.ops[edge.user].operandSharding(edge.operand));
     if (!llvm::is_contained(ArrayRef(forms).drop_front(), to))
@@ -171,8 +172,9 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
       reform[i].push_back(i > 0 && dist::hasView(forms[i])
                               ? plan::Cost::forbidden()
                               : priceOf(planner, type, forms[i], to));
-  const auto order = plan::cheapestOrder(reform, /*mostOrdered=*/4).steps;
-  return llvm::all_of(order, [&](const plan::FormOrder::Step &step) {
+  const auto order =
+      plan::cheapestReshardOrder(reform, /*mostOrdered=*/4).steps;
+  return llvm::all_of(order, [&](const plan::ReshardOrder::FormStep &step) {
     const size_t source =
         step.source == 0 ? 0 : order[step.source - 1].form + 1;
     return add(forms[source], forms[step.form + 1], type, /*isShared=*/false,
@@ -185,7 +187,7 @@ std::optional<dist::Choice> Alternatives::price(unsigned index,
                                                 const ShardedOp &candidate) {
   dist::Choice choice;
   choice.picoseconds = static_cast<int64_t>(computeSeconds(candidate, planner));
-  for (const ShardedGraph::Edge &edge : graph.operands[index])
+  for (const ShardedGraph::OperandEdge &edge : graph.operands[index])
     if (!priceOperand(edge, candidate, choice))
       return std::nullopt;
   for (const InnerReshard &inner : innerReshards(candidate))
@@ -281,7 +283,8 @@ std::string Alternatives::describe(const ShardedOp &candidate,
     return "pass the partial sum on";
   std::string text =
       parts.empty() ? "split nothing" : "split " + llvm::join(parts, " and ");
-  return text + (candidate.seesThrough ? ", reading just what it needs" : "");
+  return text +
+         (candidate.usesAllWindows ? ", reading just what it needs" : "");
 }
 
 std::string Alternatives::wholeWeight(unsigned index, const ShardedOp &base,
@@ -314,7 +317,7 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
     if (dist::holdsAxis(candidate.axes[i], axis.name) &&
         !mayTake(graph, index, {Strategy::Split, static_cast<int>(i)}, role))
       return axis.name + (role != AxisRole::Tensor ? " splits nothing else"
-                          : graph.tags[index][i] == Tag::Stripe
+                          : graph.tags[index][i] == FactorTag::Stripe
                               ? " never splits stripes"
                               : " never splits the batch");
   if (role != AxisRole::Tensor)

@@ -29,8 +29,8 @@ private:
   dist::Decision decisionOf(unsigned index, const dist::Axis &axis,
                             dist::Choice chosen);
   std::optional<dist::Choice> price(unsigned index, const ShardedOp &candidate);
-  bool priceOperand(const ShardedGraph::Edge &edge, const ShardedOp &candidate,
-                    dist::Choice &choice);
+  bool priceOperand(const ShardedGraph::OperandEdge &edge,
+                    const ShardedOp &candidate, dist::Choice &choice);
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
   bool add(const dist::Sharding &from, const dist::Sharding &to,
@@ -40,7 +40,8 @@ private:
            dist::Choice &choice) const;
   bool followsReader(unsigned index, unsigned reader) const;
   llvm::SmallVector<dist::Sharding>
-  takenBeside(const ShardedGraph::Edge &edge, const ShardedOp &candidate) const;
+  takenBeside(const ShardedGraph::OperandEdge &edge,
+              const ShardedOp &candidate) const;
   std::string refusal(unsigned index, const ShardedOp &base,
                       const ShardedOp &candidate, const dist::Axis &axis) const;
   std::string wholeWeight(unsigned index, const ShardedOp &base,

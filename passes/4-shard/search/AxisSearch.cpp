@@ -9,7 +9,7 @@
 #include "passes/4-shard/search/AxisSearch.h"
 #include "dialects/dist/Lints.h"
 #include "dialects/dist/ShardingText.h"
-#include "passes/4-shard/graph/StepInputs.h"
+#include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "passes/plan/search/Eliminate.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -25,7 +25,7 @@ static constexpr size_t tableLimit = size_t(1) << 20;
 /// The most sets of forms that may be kept of a value.
 static constexpr size_t mostForms = 256;
 
-/// Beyond this `assignAxes` would take much longer than `assignAxis` for each.
+/// Beyond this `assignAxesJointly` would take much longer than `assignAxis` for each.
 static constexpr double mostWork = 1e5;
 
 /// Beyond this keeping several forms of values would take longer than the rest.
@@ -41,7 +41,7 @@ static constexpr double mostPairsPerUse = 128;
 namespace {
 class AxisSearch {
 public:
-  AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<Hand>> orders,
+  AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
       : graph(graph), planner(planner),
@@ -90,7 +90,7 @@ public:
       if (plan::Assignment other = minimise(/*mostSets=*/1);
           other.cost < best.cost)
         best = std::move(other);
-    if (!best.exact && best.cost.penalty >= brokenRule)
+    if (!best.exact && best.cost.penalty >= brokenRulePenalty)
       avoidBrokenRules(best);
     if (best.allowed())
       chosen.assign(best.values.begin(),
@@ -104,12 +104,12 @@ public:
   }
 
   /// Reports the first op at which the choice breaks a rule.
-  LogicalResult reportBrokenRule(const Hand &hand) {
-    const bool isTime = hand.parts.front().axis == dist::timeAxis;
+  LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
+    const bool isTime = assignment.parts.front().axis == dist::timeAxis;
     if (isTime && (failed(reportWholeBatch()) || failed(reportWholeInput())))
       return failure();
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
-      for (const ShardedGraph::Edge &edge : graph.operands[i])
+      for (const ShardedGraph::OperandEdge &edge : graph.operands[i])
         if (failed(checkEdge(edge)))
           return failure();
     }
@@ -120,7 +120,7 @@ private:
   /// Without what breaks a rule for sure there is less to look at, and so more
   /// of it can be.
   void avoidBrokenRules(plan::Assignment &best) {
-    bound = std::min(bound, plan::Cost{.penalty = brokenRule});
+    bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
         other.cost < best.cost)
       best = std::move(other);
@@ -131,7 +131,7 @@ private:
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
       std::vector<plan::Cost> own;
-      for (const Choice &choice : space.choicesOf(i))
+      for (const OpChoice &choice : space.choicesOf(i))
         own.push_back(choice.cost);
       costs.addVariable(std::move(own));
     }
@@ -183,13 +183,14 @@ private:
       value.frequency =
           1.0 / std::max<int64_t>(
                     1, planner.mesh().sizeOf(std::string(dist::timeAxis)));
-    for (const Choice &choice : space.choicesOf(producer))
+    for (const OpChoice &choice : space.choicesOf(producer))
       value.shared.producedForm.push_back(
           formOf(value.forms, choice.results[result]));
-    for (const ShardedGraph::Edge &edge : graph.users[producer][result]) {
+    for (const ShardedGraph::OperandEdge &edge :
+         graph.users[producer][result]) {
       auto &user = value.shared.users.emplace_back();
       user.variable = edge.user;
-      for (const Choice &choice : space.choicesOf(edge.user))
+      for (const OpChoice &choice : space.choicesOf(edge.user))
         user.wantedForm.push_back(
             formOf(value.forms, choice.operands[edge.operand]));
     }
@@ -203,8 +204,9 @@ private:
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
     // Bytes alone say nothing where rules or seconds count before them.
-    const double mostBytes =
-        bound.penalty > 0 || bound.seconds > 0 ? brokenRule : bound.bytes;
+    const double mostBytes = bound.penalty > 0 || bound.seconds > 0
+                                 ? brokenRulePenalty
+                                 : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
       // Holes of a view travel nowhere.
@@ -235,7 +237,7 @@ private:
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (auto [tag, factor] :
            llvm::zip_equal(graph.tags[i], graph.ops[i].rule->factors))
-        if (tag == Tag::Batch && !isOncePerStep(graph.ops[i].op) &&
+        if (tag == FactorTag::Batch && !seesWholeBatch(graph.ops[i].op) &&
             !mayCutInTime(graph, factor.kind))
           return emitError(locationOf(i))
                  << graph.ops[i].op->getName().stripDialect()
@@ -247,10 +249,11 @@ private:
   /// Microbatches that all compute the whole batch are of no use.
   LogicalResult reportWholeInput() {
     for (unsigned i = 0; graph.isArgument(i); ++i)
-      if (choiceOf(i).cost.penalty >= brokenRule ||
-          llvm::any_of(graph.users[i][0], [&](const ShardedGraph::Edge &edge) {
-            return breaksRule(edge);
-          }))
+      if (choiceOf(i).cost.penalty >= brokenRulePenalty ||
+          llvm::any_of(graph.users[i][0],
+                       [&](const ShardedGraph::OperandEdge &edge) {
+                         return breaksRule(edge);
+                       }))
         return emitError(graph.valueOf(i, 0).getLoc())
                << "the batch of input "
                << graph.function.getArgAttr(i, "graph.name")
@@ -258,18 +261,18 @@ private:
     return success();
   }
 
-  const Choice &choiceOf(unsigned op) const {
+  const OpChoice &choiceOf(unsigned op) const {
     return space.choicesOf(op)[chosen[op]];
   }
 
-  bool breaksRule(const ShardedGraph::Edge &edge) {
+  bool breaksRule(const ShardedGraph::OperandEdge &edge) {
     return priceOf(planner, graph::tensorType(graph.valueOf(edge)),
                    choiceOf(edge.producer).results[edge.result],
                    choiceOf(edge.user).operands[edge.operand])
-               .penalty >= brokenRule;
+               .penalty >= brokenRulePenalty;
   }
 
-  LogicalResult checkEdge(const ShardedGraph::Edge &edge) {
+  LogicalResult checkEdge(const ShardedGraph::OperandEdge &edge) {
     if (!breaksRule(edge))
       return success();
     const dist::Sharding &from = choiceOf(edge.producer).results[edge.result];
@@ -304,17 +307,18 @@ private:
 } // namespace
 
 /// Hands out the parts one after another; the last one's cost is that of all.
-static FailureOr<plan::Cost> assignApart(ShardedGraph &graph, const Hand &hand,
+static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
+                                         const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
                                          const Seeds &seeds,
                                          plan::ReshardPlanner &planner) {
   plan::Cost cost;
   double penalty = 0;
-  for (const dist::SubAxis &part : hand.parts) {
-    AxisSearch search(graph, {{Hand{{part}, hand.role}}}, before, seeds,
-                      planner);
+  for (const dist::SubAxis &part : assignment.parts) {
+    AxisSearch search(graph, {{AxisAssignment{{part}, assignment.role}}},
+                      before, seeds, planner);
     cost = search.solve();
-    if (cost.penalty >= brokenRule)
+    if (cost.penalty >= brokenRulePenalty)
       return failure();
     penalty += cost.penalty;
     search.choose();
@@ -324,51 +328,51 @@ static FailureOr<plan::Cost> assignApart(ShardedGraph &graph, const Hand &hand,
 }
 
 FailureOr<plan::Cost>
-pcc::shard::assignAxis(ShardedGraph &graph, const Hand &wanted,
+pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
                        const dist::SubAxes &before, const Seeds &seeds,
                        plan::ReshardPlanner &planner, bool reports) {
-  Hand hand = wanted;
-  std::optional<AxisSearch> together(std::in_place, graph, std::vector{hand},
-                                     before, seeds, planner);
-  if (hand.parts.size() > 1 && together->isTooLargeToMix()) {
-    hand.mixesDims = false;
-    together.emplace(graph, std::vector{hand}, before, seeds, planner);
+  AxisAssignment assignment = wanted;
+  std::optional<AxisSearch> together(
+      std::in_place, graph, std::vector{assignment}, before, seeds, planner);
+  if (assignment.parts.size() > 1 && together->isTooLargeToMix()) {
+    assignment.mixesDims = false;
+    together.emplace(graph, std::vector{assignment}, before, seeds, planner);
   }
   plan::Cost cost = together->solve();
-  if (knowsExperts(hand.role)) {
+  if (knowsExperts(assignment.role)) {
     // Fewer choices, of which the cheapest is found where more are too many.
-    Hand other = hand;
+    AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
     if (plan::Cost least = named.solve();
-        least.penalty < brokenRule && !(cost < least)) {
+        least.penalty < brokenRulePenalty && !(cost < least)) {
       named.choose();
       return least;
     }
   }
-  if (hand.parts.size() > 1 && hand.role == AxisRole::Free) {
+  if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
     // Parts that go their own ways can be cheaper: a weight split by rows and
     // by columns. On the axes with a role users count on one way each: tensor
     // parallelism is a reduction per column and row pair.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
-        assignApart(graph, hand, before, seeds, planner);
+        assignApart(graph, assignment, before, seeds, planner);
     if (succeeded(apart) && *apart < cost)
       return *apart;
     graph.ops = std::move(start);
   }
-  if (cost.penalty >= brokenRule &&
-      (!reports || failed(together->reportBrokenRule(hand))))
+  if (cost.penalty >= brokenRulePenalty &&
+      (!reports || failed(together->reportBrokenRule(assignment))))
     return failure();
   together->choose();
   return cost;
 }
 
-LogicalResult pcc::shard::assignAxes(ShardedGraph &graph,
-                                     ArrayRef<std::vector<Hand>> orders,
-                                     const plan::Cost &known,
-                                     const Seeds &seeds,
-                                     plan::ReshardPlanner &planner) {
+LogicalResult
+pcc::shard::assignAxesJointly(ShardedGraph &graph,
+                              ArrayRef<std::vector<AxisAssignment>> orders,
+                              const plan::Cost &known, const Seeds &seeds,
+                              plan::ReshardPlanner &planner) {
   AxisSearch search(graph, orders, {}, seeds, planner);
   if (search.work() > mostWork)
     return failure();

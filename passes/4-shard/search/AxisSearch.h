@@ -16,17 +16,17 @@ namespace pcc::shard {
 /// handed out costs, penalties of this axis alone. Fails where a seed, or the
 /// nature of the axis, cannot be met, after an error at the op if it `reports`.
 mlir::FailureOr<plan::Cost>
-assignAxis(ShardedGraph &graph, const Hand &hand, const dist::SubAxes &before,
-           const Seeds &seeds, plan::ReshardPlanner &planner, bool reports);
+assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
+           const dist::SubAxes &before, const Seeds &seeds,
+           plan::ReshardPlanner &planner, bool reports);
 
 /// Hands out all axes at once, any op in any of `orders`; so the choice is
 /// exact over all of them. Fails without an error, and changes nothing, if
 /// there is none that costs less than `known`, or if there are too many choices
 /// to look at all.
-mlir::LogicalResult assignAxes(ShardedGraph &graph,
-                               llvm::ArrayRef<std::vector<Hand>> orders,
-                               const plan::Cost &known, const Seeds &seeds,
-                               plan::ReshardPlanner &planner);
+mlir::LogicalResult assignAxesJointly(
+    ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
+    const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard
 

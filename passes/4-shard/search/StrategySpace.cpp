@@ -1,8 +1,8 @@
 //===- StrategySpace.cpp - what axes may do to each op, and its price -----===//
 
 #include "passes/4-shard/search/StrategySpace.h"
-#include "passes/4-shard/graph/InnerValues.h"
-#include "passes/4-shard/graph/StepInputs.h"
+#include "passes/4-shard/graph/InnerExchanges.h"
+#include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "passes/4-shard/policy/OrderedSums.h"
 
 #include <limits>
@@ -12,27 +12,28 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// What an axis has to split, but for experts; none where it has a choice.
-static Tag homeOf(AxisRole role) {
+static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
   case AxisRole::SequenceAndExperts:
   case AxisRole::SequenceOutsideExperts:
-    return Tag::Sequence;
+    return FactorTag::Sequence;
   case AxisRole::Batch:
   case AxisRole::BatchAndExperts:
   case AxisRole::BatchOutsideExperts:
-    return Tag::Batch;
+    return FactorTag::Batch;
   default:
-    return Tag::None;
+    return FactorTag::None;
   }
 }
 
 /// Whether an axis of `role` splits what it is for where it splits `tag`:
 /// within attention, heads are as good as tokens.
-static bool isHome(Tag tag, AxisRole role) {
-  const Tag home = homeOf(role);
-  return tag != Tag::None &&
-         (tag == home || (tag == Tag::Head && home == Tag::Sequence));
+static bool isTagOfRole(FactorTag tag, AxisRole role) {
+  const FactorTag home = tagOfRole(role);
+  return tag != FactorTag::None &&
+         (tag == home ||
+          (tag == FactorTag::Head && home == FactorTag::Sequence));
 }
 
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
@@ -41,40 +42,42 @@ static bool isInTime(ArrayRef<dist::SubAxis> parts) {
 
 static bool sameSplit(const ShardedOp &a, const ShardedOp &b) {
   return a.axes == b.axes && a.through == b.through &&
-         a.throughOperand == b.throughOperand && a.seesThrough == b.seesThrough;
+         a.throughOperand == b.throughOperand &&
+         a.usesAllWindows == b.usesAllWindows;
 }
 
 StrategySpace::StrategySpace(const ShardedGraph &graph,
-                             ArrayRef<std::vector<Hand>> orders,
+                             ArrayRef<std::vector<AxisAssignment>> orders,
                              const dist::SubAxes &before, const Seeds &seeds,
                              plan::ReshardPlanner &planner)
     : graph(graph), seeds(seeds), planner(planner), weights(graph),
       megatron(graph, weights), stored(graph), tokens(graph),
       ordersSums(graph::isReproducible(graph.function)) {
-  if (!orders.empty() && llvm::any_of(orders.front(), [](const Hand &hand) {
-        return knowsExperts(hand.role);
+  if (!orders.empty() &&
+      llvm::any_of(orders.front(), [](const AxisAssignment &assignment) {
+        return knowsExperts(assignment.role);
       }))
     experts.emplace(graph);
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     States all;
-    for (ArrayRef<Hand> order : orders) {
+    for (ArrayRef<AxisAssignment> order : orders) {
       States states{{graph.ops[i], 0}};
       dist::SubAxes decided = before;
-      for (const Hand &hand : order)
-        handOut(i, hand, decided, states);
-      for (State &state : states)
+      for (const AxisAssignment &assignment : order)
+        assign(i, assignment, decided, states);
+      for (SearchState &state : states)
         add(std::move(state), all);
     }
     auto &own = choices.emplace_back();
-    for (State &state : all)
+    for (SearchState &state : all)
       own.push_back(choiceOf(i, std::move(state)));
   }
 }
 
 /// Adds what is new; of two ways to one split the one that breaks fewer rules
 /// counts.
-void StrategySpace::add(State state, States &states) {
-  auto same = llvm::find_if(states, [&](const State &other) {
+void StrategySpace::add(SearchState state, States &states) {
+  auto same = llvm::find_if(states, [&](const SearchState &other) {
     return sameSplit(other.op, state.op);
   });
   if (same == states.end())
@@ -83,11 +86,11 @@ void StrategySpace::add(State state, States &states) {
     same->penalty = std::min(same->penalty, state.penalty);
 }
 
-void StrategySpace::handOut(unsigned index, const Hand &hand,
-                            dist::SubAxes &decided, States &states) const {
-  if (hand.role == AxisRole::Storage)
-    return divideStored(index, hand, states);
-  ArrayRef<dist::SubAxis> parts(hand.parts);
+void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
+                           dist::SubAxes &decided, States &states) const {
+  if (assignment.role == AxisRole::Storage)
+    return divideStored(index, assignment, states);
+  ArrayRef<dist::SubAxis> parts(assignment.parts);
   // Parts of the axis may have come before.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
@@ -95,22 +98,23 @@ void StrategySpace::handOut(unsigned index, const Hand &hand,
   decided.push_back({parts.front().axis, 1, parts.back().end()});
   const Seed *seed = graph.seedOf(index);
   States next;
-  for (const State &state : states) {
+  for (const SearchState &state : states) {
     auto may = [&](const Strategy &strategy) {
-      return mayTake(index, strategy, hand);
+      return mayTake(index, strategy, assignment);
     };
     auto taken =
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
-             : candidatesOf(state.op, parts, seeds, may, hand.mixesDims);
-    addBeforeVisitors(index, hand, taken);
-    const bool mustSplit =
-        hasHome(index, hand) && llvm::any_of(taken, [&](const ShardedOp &op) {
-          return splitsHome(index, op, hand);
-        });
+             : candidatesOf(state.op, parts, seeds, may, assignment.mixesDims);
+    addBeforeSequenceAxes(index, assignment, taken);
+    const bool mustSplit = mustSplitRoleDim(index, assignment) &&
+                           llvm::any_of(taken, [&](const ShardedOp &op) {
+                             return splitsRoleDim(index, op, assignment);
+                           });
     for (ShardedOp &op : taken) {
-      double penalty = state.penalty +
-                       penaltyOf(index, state.op, op, parts.front(), hand.role);
-      if (mustSplit && !splitsHome(index, op, hand))
+      double penalty =
+          state.penalty +
+          penaltyOf(index, state.op, op, parts.front(), assignment.role);
+      if (mustSplit && !splitsRoleDim(index, op, assignment))
         ++penalty;
       add({std::move(op), penalty}, next);
     }
@@ -131,13 +135,14 @@ static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
 }
 
 /// Where the parts can divide a weight that is to be divided, they must.
-void StrategySpace::divideStored(unsigned index, const Hand &hand,
+void StrategySpace::divideStored(unsigned index,
+                                 const AxisAssignment &assignment,
                                  States &states) const {
   if (!stored.contains(index))
-    return followStored(index, hand, states);
+    return followStored(index, assignment, states);
   States next;
-  for (State &state : states) {
-    dist::SubAxes parts = hand.parts;
+  for (SearchState &state : states) {
+    dist::SubAxes parts = assignment.parts;
     llvm::erase_if(parts, [&](const dist::SubAxis &part) {
       return llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
         return llvm::is_contained(axes, part);
@@ -167,26 +172,27 @@ static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
 
 /// An update may be of a part of what is stored in parts, which the gradients
 /// are reduced to. So may a cast.
-void StrategySpace::followStored(unsigned index, const Hand &hand,
+void StrategySpace::followStored(unsigned index,
+                                 const AxisAssignment &assignment,
                                  States &states) const {
   const bool follows =
       graph.runsOncePerStep(index) || castsStored(graph, stored, index);
   if (!follows || graph.seedOf(index))
     return;
-  const dist::SubAxis &part = hand.parts.front();
+  const dist::SubAxis &part = assignment.parts.front();
   auto may = [&](const Strategy &strategy) {
-    return shard::mayTake(graph, index, strategy, hand.role) &&
-           keepsOrder(index, strategy, hand.role);
+    return shard::mayTake(graph, index, strategy, assignment.role) &&
+           keepsOrder(index, strategy, assignment.role);
   };
   States next;
-  for (const State &state : states)
+  for (const SearchState &state : states)
     if (llvm::is_contained(state.op.through, part) ||
         llvm::any_of(state.op.axes, [&](const dist::SubAxes &axes) {
           return llvm::is_contained(axes, part);
         }))
       add(state, next);
     else
-      for (ShardedOp &op : candidatesOf(state.op, hand.parts, seeds, may))
+      for (ShardedOp &op : candidatesOf(state.op, assignment.parts, seeds, may))
         add({std::move(op), state.penalty}, next);
   states = std::move(next);
 }
@@ -197,54 +203,57 @@ void StrategySpace::followStored(unsigned index, const Hand &hand,
 ///
 ///   [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both
 ///   [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
-void StrategySpace::addBeforeVisitors(
-    unsigned index, const Hand &hand,
+void StrategySpace::addBeforeSequenceAxes(
+    unsigned index, const AxisAssignment &assignment,
     SmallVectorImpl<ShardedOp> &candidates) const {
-  auto isVisitor = [](const dist::SubAxis &axis) {
-    return homeOf(roleOf(axis.axis)) == Tag::Sequence;
+  auto isSequenceAxis = [](const dist::SubAxis &axis) {
+    return tagOfRole(roleOf(axis.axis)) == FactorTag::Sequence;
   };
-  if (homeOf(hand.role) == Tag::Sequence || graph.seedOf(index))
+  if (tagOfRole(assignment.role) == FactorTag::Sequence || graph.seedOf(index))
     return;
   for (size_t i = 0, count = candidates.size(); i < count; ++i)
     for (auto [factor, tag] : llvm::enumerate(graph.tags[index])) {
       const dist::SubAxes &axes = candidates[i].axes[factor];
-      if (tag != Tag::Head || !llvm::is_contained(axes, hand.parts.front()) ||
-          llvm::none_of(axes, isVisitor))
+      if (tag != FactorTag::Head ||
+          !llvm::is_contained(axes, assignment.parts.front()) ||
+          llvm::none_of(axes, isSequenceAxis))
         continue;
       ShardedOp other(candidates[i]);
       llvm::stable_sort(other.axes[factor], [&](const auto &a, const auto &b) {
-        return !isVisitor(a) && isVisitor(b);
+        return !isSequenceAxis(a) && isSequenceAxis(b);
       });
       candidates.push_back(std::move(other));
     }
 }
 
-bool StrategySpace::mayTakeNearExperts(unsigned index, Tag tag,
-                                       const Hand &hand) const {
-  if (isHome(tag, hand.role))
+bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
+                                       const AxisAssignment &assignment) const {
+  if (isTagOfRole(tag, assignment.role))
     return true;
   if (!experts->contains(index))
     return false;
-  if (dividesExperts(hand.role))
-    return hand.movesTokens || tag == Tag::Expert;
+  if (dividesExperts(assignment.role))
+    return assignment.movesTokens || tag == FactorTag::Expert;
   bool isWeight = isa_and_nonnull<graph::GetParameterOp>(graph.ops[index].op);
-  return hand.movesTokens && tag != Tag::Expert && !isWeight;
+  return assignment.movesTokens && tag != FactorTag::Expert && !isWeight;
 }
 
 /// Whether the axis has to split what it is for in op `index`, if it can.
-bool StrategySpace::hasHome(unsigned index, const Hand &hand) const {
-  if (knowsExperts(hand.role) && experts->contains(index))
+bool StrategySpace::mustSplitRoleDim(unsigned index,
+                                     const AxisAssignment &assignment) const {
+  if (knowsExperts(assignment.role) && experts->contains(index))
     return false;
-  const Tag home = homeOf(hand.role);
-  return home == Tag::Batch ||
-         (home == Tag::Sequence && tokens.contains(index));
+  const FactorTag home = tagOfRole(assignment.role);
+  return home == FactorTag::Batch ||
+         (home == FactorTag::Sequence && tokens.contains(index));
 }
 
 /// Whether the axis splits what it is for in `op`.
-bool StrategySpace::splitsHome(unsigned index, const ShardedOp &op,
-                               const Hand &hand) const {
+bool StrategySpace::splitsRoleDim(unsigned index, const ShardedOp &op,
+                                  const AxisAssignment &assignment) const {
   for (auto [tag, axes] : llvm::zip_equal(graph.tags[index], op.axes))
-    if (isHome(tag, hand.role) && llvm::is_contained(axes, hand.parts.front()))
+    if (isTagOfRole(tag, assignment.role) &&
+        llvm::is_contained(axes, assignment.parts.front()))
       return true;
   return false;
 }
@@ -258,24 +267,25 @@ bool StrategySpace::keepsOrder(unsigned index, const Strategy &strategy,
   if (strategy.kind == Strategy::Through)
     return mayPassSum(op.op);
   return strategy.kind != Strategy::Split ||
-         graph.tags[index][strategy.index] != Tag::Batch ||
+         graph.tags[index][strategy.index] != FactorTag::Batch ||
          op.rule->factors[strategy.index].kind != graph::FactorKind::Sum ||
          mayDivideSum(op.op);
 }
 
 bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
-                            const Hand &hand) const {
-  const bool inTime = isInTime(hand.parts);
-  if (!shard::mayTake(graph, index, strategy, hand.role, inTime))
+                            const AxisAssignment &assignment) const {
+  const bool inTime = isInTime(assignment.parts);
+  if (!shard::mayTake(graph, index, strategy, assignment.role, inTime))
     return false;
-  if (!inTime && !keepsOrder(index, strategy, hand.role))
+  if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
   // Sums over an axis end before what they give is stored in parts.
   if (strategy.kind == Strategy::Through && !inTime &&
-      hand.role != AxisRole::Tensor && stored.contains(index))
+      assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
-  return strategy.kind != Strategy::Split || !knowsExperts(hand.role) ||
-         mayTakeNearExperts(index, graph.tags[index][strategy.index], hand);
+  return strategy.kind != Strategy::Split || !knowsExperts(assignment.role) ||
+         mayTakeNearExperts(index, graph.tags[index][strategy.index],
+                            assignment);
 }
 
 bool pcc::shard::mayCutInTime(const ShardedGraph &graph,
@@ -300,21 +310,21 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   if (strategy.kind == Strategy::Replicate)
     return true;
   if (strategy.kind == Strategy::Ring)
-    return homeOf(role) == Tag::Sequence &&
-           graph.tags[index][strategy.index] == Tag::Sequence;
-  if (inTime && (isOncePerStep(op.op) ||
+    return tagOfRole(role) == FactorTag::Sequence &&
+           graph.tags[index][strategy.index] == FactorTag::Sequence;
+  if (inTime && (seesWholeBatch(op.op) ||
                  !mayCutInTime(graph, op.rule->factors[strategy.index].kind)))
     return false;
-  Tag tag = graph.tags[index][strategy.index];
+  FactorTag tag = graph.tags[index][strategy.index];
   switch (role) {
   case AxisRole::Free:
     return true;
   case AxisRole::Batch:
-    return tag == Tag::Batch;
+    return tag == FactorTag::Batch;
   case AxisRole::Sequence:
-    return isHome(tag, role);
+    return isTagOfRole(tag, role);
   case AxisRole::Tensor:
-    return tag != Tag::Batch && tag != Tag::Stripe;
+    return tag != FactorTag::Batch && tag != FactorTag::Stripe;
   default:
     return true;
   }
@@ -325,7 +335,7 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const dist::SubAxis &part,
                                 AxisRole role) const {
   if (role == AxisRole::Batch && leavesBatchWhole(index, after, part))
-    return brokenRule;
+    return brokenRulePenalty;
   if (dividesExperts(role))
     return experts->undividedBytes(index, before, after, part);
   if (role != AxisRole::Tensor)
@@ -340,23 +350,24 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||
-      (isInTime(part) && isReadOncePerStep(graph.function.getArgument(index))))
+      (isInTime(part) &&
+       isReadByWholeBatchOp(graph.function.getArgument(index))))
     return false;
   bool hasBatch = false;
   for (auto [tag, axes, factor] :
        llvm::zip_equal(graph.tags[index], op.axes, op.rule->factors)) {
-    if (tag == Tag::Batch && llvm::is_contained(axes, part))
+    if (tag == FactorTag::Batch && llvm::is_contained(axes, part))
       return false;
-    hasBatch |= tag == Tag::Batch && factor.size > 1;
+    hasBatch |= tag == FactorTag::Batch && factor.size > 1;
   }
   return hasBatch;
 }
 
-Choice StrategySpace::choiceOf(unsigned index, State state) const {
-  Choice choice{std::move(state.op), {}, {}, {}};
+OpChoice StrategySpace::choiceOf(unsigned index, SearchState state) const {
+  OpChoice choice{std::move(state.op), {}, {}, {}};
   const RefinedRule &rule = *choice.op.rule;
   choice.cost = innerCost(choice.op, planner);
-  choice.cost.memory = innerBytes(choice.op);
+  choice.cost.memory = workspaceBytes(choice.op);
   choice.cost.penalty = state.penalty;
   choice.cost.seconds += computeSeconds(choice.op, planner);
   for (unsigned i = 0; i < rule.operands.size(); ++i)
@@ -370,23 +381,23 @@ Choice StrategySpace::choiceOf(unsigned index, State state) const {
 }
 
 double StrategySpace::numPairs(const ShardedGraph &graph,
-                               ArrayRef<Hand> hands) {
+                               ArrayRef<AxisAssignment> assignments) {
   std::vector<double> counts;
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     double count = 1;
-    for (const Hand &hand : hands)
-      if (hand.role != AxisRole::Storage)
-        count *= llvm::count_if(strategiesOf(graph.ops[i], hand.parts.front()),
-                                [&](const Strategy &strategy) {
-                                  return strategy.kind != Strategy::Ring ||
-                                         shard::mayTake(graph, i, strategy,
-                                                        hand.role);
-                                });
+    for (const AxisAssignment &assignment : assignments)
+      if (assignment.role != AxisRole::Storage)
+        count *= llvm::count_if(
+            strategiesOf(graph.ops[i], assignment.parts.front()),
+            [&](const Strategy &strategy) {
+              return strategy.kind != Strategy::Ring ||
+                     shard::mayTake(graph, i, strategy, assignment.role);
+            });
     counts.push_back(graph.seedOf(i) ? 1 : count);
   }
   double pairs = 0;
   for (const auto &edges : graph.operands)
-    for (const ShardedGraph::Edge &edge : edges)
+    for (const ShardedGraph::OperandEdge &edge : edges)
       pairs += counts[edge.producer] * counts[edge.user];
   return pairs;
 }

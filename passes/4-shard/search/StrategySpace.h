@@ -9,8 +9,8 @@
 #include "passes/4-shard/policy/ContractionWeights.h"
 #include "passes/4-shard/policy/ExpertDims.h"
 #include "passes/4-shard/policy/MegatronLayout.h"
+#include "passes/4-shard/policy/SequenceOps.h"
 #include "passes/4-shard/policy/StoredWeights.h"
-#include "passes/4-shard/policy/TokenOps.h"
 #include "passes/plan/reshard/Reshard.h"
 #include "passes/plan/search/CostGraph.h"
 
@@ -26,7 +26,7 @@ bool mayTake(const ShardedGraph &graph, unsigned index,
 bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
 
 /// An axis, or a part of one, that is to be handed out.
-struct Hand {
+struct AxisAssignment {
   dist::SubAxes parts; ///< of one axis, prime, major first
   AxisRole role;
   /// Between tokens and experts it splits anything, not only what the role
@@ -38,7 +38,7 @@ struct Hand {
 
 /// What one op may be made to do, what that costs by itself, and how its
 /// tensors lie then.
-struct Choice {
+struct OpChoice {
   ShardedOp op;
   plan::Cost cost;
   llvm::SmallVector<dist::Sharding, 2> operands;
@@ -48,50 +48,56 @@ struct Choice {
 /// All that may be done to the ops of a graph by handing out axes.
 class StrategySpace {
 public:
-  /// Any of `orders` may be taken, each op by itself: they are the same hands
+  /// Any of `orders` may be taken, each op by itself: they are the same assignments
   /// in different order, and come after the axes in `before`. The graph, the
   /// seeds and the planner must outlive this.
   StrategySpace(const ShardedGraph &graph,
-                llvm::ArrayRef<std::vector<Hand>> orders,
+                llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
                 plan::ReshardPlanner &planner);
 
   /// At least one per op.
-  const std::vector<Choice> &choicesOf(unsigned op) const {
+  const std::vector<OpChoice> &choicesOf(unsigned op) const {
     return choices[op];
   }
 
   /// About how many pairs of choices meet at the values of the graph.
-  static double numPairs(const ShardedGraph &graph, llvm::ArrayRef<Hand> hands);
+  static double numPairs(const ShardedGraph &graph,
+                         llvm::ArrayRef<AxisAssignment> assignments);
 
 private:
-  /// An op with some of the hands handed out, and the rules broken by that.
-  struct State {
+  /// An op with some of the assignments handed out, and the rules broken by that.
+  struct SearchState {
     ShardedOp op;
     double penalty = 0;
   };
-  using States = llvm::SmallVector<State, 0>;
+  using States = llvm::SmallVector<SearchState, 0>;
 
-  static void add(State state, States &states);
-  void handOut(unsigned index, const Hand &hand, dist::SubAxes &decided,
-               States &states) const;
-  void divideStored(unsigned index, const Hand &hand, States &states) const;
-  void followStored(unsigned index, const Hand &hand, States &states) const;
+  static void add(SearchState state, States &states);
+  void assign(unsigned index, const AxisAssignment &assignment,
+              dist::SubAxes &decided, States &states) const;
+  void divideStored(unsigned index, const AxisAssignment &assignment,
+                    States &states) const;
+  void followStored(unsigned index, const AxisAssignment &assignment,
+                    States &states) const;
   bool mayTake(unsigned index, const Strategy &strategy,
-               const Hand &hand) const;
+               const AxisAssignment &assignment) const;
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
-  bool mayTakeNearExperts(unsigned index, Tag tag, const Hand &hand) const;
-  void addBeforeVisitors(unsigned index, const Hand &hand,
-                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  bool hasHome(unsigned index, const Hand &hand) const;
-  bool splitsHome(unsigned index, const ShardedOp &op, const Hand &hand) const;
+  bool mayTakeNearExperts(unsigned index, FactorTag tag,
+                          const AxisAssignment &assignment) const;
+  void
+  addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
+                        llvm::SmallVectorImpl<ShardedOp> &candidates) const;
+  bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
+  bool splitsRoleDim(unsigned index, const ShardedOp &op,
+                     const AxisAssignment &assignment) const;
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
   bool leavesBatchWhole(unsigned index, const ShardedOp &op,
                         const dist::SubAxis &part) const;
-  Choice choiceOf(unsigned index, State state) const;
+  OpChoice choiceOf(unsigned index, SearchState state) const;
 
   const ShardedGraph &graph;
   const Seeds &seeds;
@@ -99,10 +105,10 @@ private:
   ContractionWeights weights;
   MegatronLayout megatron;
   StoredWeights stored;
-  TokenOps tokens;
+  SequenceOps tokens;
   bool ordersSums;                     ///< sums over the batch have an order
   std::optional<ExpertRegion> experts; ///< where some role knows of them
-  std::vector<std::vector<Choice>> choices;
+  std::vector<std::vector<OpChoice>> choices;
 };
 
 } // namespace pcc::shard

@@ -312,15 +312,14 @@ void BufferPlan::addOutputs(func::FuncOp function) {
 /// way, updates by their parts.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
-  const plan::WavePart wave =
-      plan::waveOfAction(pipe::actionOf(function).str());
-  switch (wave.wave) {
-  case plan::Wave::Forward:
+  const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());
+  switch (kind.kind) {
+  case plan::TransferKind::Forward:
     return {0, stage};
-  case plan::Wave::Backward:
+  case plan::TransferKind::Backward:
     return {1, -stage};
-  case plan::Wave::Update:
-    return {2 + wave.part, stage};
+  case plan::TransferKind::Update:
+    return {2 + kind.part, stage};
   }
   return {};
 }

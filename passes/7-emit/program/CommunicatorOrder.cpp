@@ -1,7 +1,7 @@
 //===- CommunicatorOrder.cpp - a proof that all ranks call alike ----------===//
 
 #include "passes/7-emit/program/CommunicatorOrder.h"
-#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/DeadlockCheck.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace pcc;

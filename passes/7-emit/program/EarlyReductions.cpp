@@ -13,8 +13,8 @@ static func::FuncOp functionAround(Value value) {
 }
 
 static bool isBackward(func::FuncOp function) {
-  return plan::waveOfAction(pipe::actionOf(function).str()).wave ==
-         plan::Wave::Backward;
+  return plan::sendPartOf(pipe::actionOf(function).str()).kind ==
+         plan::TransferKind::Backward;
 }
 
 namespace {

@@ -61,8 +61,8 @@ static bool isLocal(dist::CollectiveKind kind) {
          kind == dist::CollectiveKind::Mask;
 }
 
-static plan::StepKind stepKindOf(dist::CollectiveKind kind) {
-  using Kind = plan::StepKind;
+static plan::ReshardStepKind stepKindOf(dist::CollectiveKind kind) {
+  using Kind = plan::ReshardStepKind;
   for (Kind step : {Kind::AllGather, Kind::AllToAll, Kind::Permute})
     if (plan::toString(step) == dist::stringifyCollectiveKind(kind))
       return step;
@@ -254,7 +254,7 @@ private:
               {send.getValue().str(), static_cast<int>(pipe::stageOf(function)),
                static_cast<int>(send.getTo()),
                cast<RankedTensorType>(send.getInput().getType()),
-               plan::waveOfAction(pipe::actionOf(function).str())});
+               plan::sendPartOf(pipe::actionOf(function).str())});
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto receive : function.getOps<pipe::ReceiveOp>())
         if (facts.findTransfer(receive.getValue(),
@@ -282,8 +282,8 @@ private:
     std::vector<plan::Transfer> transfers;
     for (const StageTransfer &transfer : facts.transfers)
       transfers.push_back({transfer.fromStage, transfer.toStage,
-                           transfer.wave.wave, transfer.wave.part});
-    auto lowered = plan::lowerExchanges(table, transfers);
+                           transfer.kind.kind, transfer.kind.part});
+    auto lowered = plan::insertMessages(table, transfers);
     facts.pipeline = std::move(lowered.program);
     return lowered.error;
   }

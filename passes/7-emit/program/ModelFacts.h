@@ -9,7 +9,7 @@
 #include "passes/7-emit/program/EarlyReductions.h"
 #include "passes/7-emit/program/Prefetches.h"
 #include "passes/7-emit/program/RankMesh.h"
-#include "passes/plan/schedule/Exchanges.h"
+#include "passes/plan/schedule/PipelineMessages.h"
 
 namespace pcc::emit {
 
@@ -31,8 +31,8 @@ struct StageTransfer {
   std::string value;
   int fromStage = 0, toStage = 0;
   mlir::RankedTensorType type; ///< local
-  plan::WavePart wave = {};    ///< what sends it
-  bool isPerStep() const { return wave.wave == plan::Wave::Update; }
+  plan::SendPart kind = {};    ///< what sends it
+  bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
 };
 
 /// What the module says about the whole bundle. All programs list groups,

@@ -6,7 +6,7 @@
 #include "passes/interpret/elements/Inputs.h"
 #include "passes/interpret/simulate/FunctionRun.h"
 #include "passes/interpret/simulate/StageValue.h"
-#include "passes/plan/schedule/Action.h"
+#include "passes/plan/schedule/ActionTable.h"
 
 namespace pcc::interpret {
 

@@ -29,7 +29,7 @@ private:
     std::string_view name;
     Reader read;
   };
-  struct Number {
+  struct NumberField {
     std::string_view name;
     double *value;
     double unit;
@@ -47,7 +47,7 @@ private:
   const toml::table *table(const std::string &name, const toml::node &node);
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
-               const Number (&fields)[N], std::string_view except = {});
+               const NumberField (&fields)[N], std::string_view except = {});
 
   void readNodes(const std::string &name, const toml::node &node) {
     cluster.nodes = count(name, node);
@@ -59,8 +59,8 @@ private:
     cluster.hostMemoryBytes = number(name, node) * gibi;
   }
   void readSlowdown(const std::string &name, const toml::node &node) {
-    const Number fields[] = {{"compute", &cluster.computeSlowdown, 1},
-                             {"comm", &cluster.commSlowdown, 1}};
+    const NumberField fields[] = {{"compute", &cluster.computeSlowdown, 1},
+                                  {"comm", &cluster.commSlowdown, 1}};
     numbers(name, node, fields);
   }
   void readEfficiency(const std::string &name, const toml::node &node) {
@@ -120,7 +120,7 @@ Curve ClusterReader::curve(const std::string &name, const toml::node &node,
 
 template <size_t N>
 void ClusterReader::numbers(const std::string &name, const toml::node &node,
-                            const Number (&fields)[N],
+                            const NumberField (&fields)[N],
                             std::string_view except) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -131,7 +131,7 @@ void ClusterReader::numbers(const std::string &name, const toml::node &node,
     const std::string entry = name + "." + std::string(key.str());
     auto field = std::find_if(
         std::begin(fields), std::end(fields),
-        [&, &key = key](const Number &f) { return f.name == key.str(); });
+        [&, &key = key](const NumberField &f) { return f.name == key.str(); });
     if (field == std::end(fields))
       fail(value, "unknown field '" + entry + "'");
     else
@@ -146,10 +146,11 @@ void ClusterReader::readDevice(const std::string &name,
     return;
   if (const toml::node *peaks = entries->get("peak_tflops"))
     readPeaks(name + ".peak_tflops", *peaks);
-  const Number fields[] = {{"mem_gb", &cluster.memoryBytes, gibi},
-                           {"mem_gbps", &cluster.memoryBytesPerSecond, giga},
-                           {"launch_us", &cluster.launchSeconds, micro},
-                           {"reserved_gb", &cluster.reservedBytes, gibi}};
+  const NumberField fields[] = {
+      {"mem_gb", &cluster.memoryBytes, gibi},
+      {"mem_gbps", &cluster.memoryBytesPerSecond, giga},
+      {"launch_us", &cluster.launchSeconds, micro},
+      {"reserved_gb", &cluster.reservedBytes, gibi}};
   numbers(name, node, fields, /*except=*/"peak_tflops");
   if (cluster.memoryBytesPerSecond <= 0)
     fail(node, "'" + name + ".mem_gbps' must be positive");

@@ -101,7 +101,7 @@ public:
 private:
   using Order = std::vector<uint32_t>;
 
-  struct Placed {
+  struct PlacedRange {
     size_t first, last;
     uint64_t begin, end;
   };
@@ -148,7 +148,7 @@ private:
   uint64_t bound = 0;
   uint64_t steps = 0;
   uint64_t state = 0x9e3779b97f4a7c15;
-  std::vector<Placed> placed;
+  std::vector<PlacedRange> placed;
   std::vector<uint64_t> offsets, best;
   uint64_t bestTotal = unbounded;
 };
@@ -163,7 +163,7 @@ uint32_t ArenaPlanner::below(size_t count) {
 
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
-  for (const Placed &other : placed) {
+  for (const PlacedRange &other : placed) {
     if (other.last < buffer.first || other.first > buffer.last)
       continue;
     const uint64_t begin = alignUp(free, buffer.alignment);
@@ -185,7 +185,7 @@ uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
     for (const ArenaPiece &piece : buffer.pieces) {
-      for (const Placed &other : placed) {
+      for (const PlacedRange &other : placed) {
         if (other.last < piece.first || other.first > piece.last ||
             other.end <= offset + piece.begin ||
             other.begin >= offset + piece.end)
@@ -199,9 +199,11 @@ uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
 }
 
 void ArenaPlanner::add(const ArenaPiece &piece, uint64_t offset) {
-  auto where = std::upper_bound(
-      placed.begin(), placed.end(), offset + piece.begin,
-      [](uint64_t begin, const Placed &other) { return begin < other.begin; });
+  auto where =
+      std::upper_bound(placed.begin(), placed.end(), offset + piece.begin,
+                       [](uint64_t begin, const PlacedRange &other) {
+                         return begin < other.begin;
+                       });
   placed.insert(where, {piece.first, piece.last, offset + piece.begin,
                         offset + piece.end});
 }

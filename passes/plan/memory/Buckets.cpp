@@ -9,21 +9,21 @@ namespace pcc::plan {
 
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls) {
-  struct Open {
+  struct OpenBucket {
     std::vector<size_t> calls;
     size_t firstUse;
   };
   std::vector<std::vector<size_t>> buckets;
-  std::map<size_t, Open> openOfKind;
-  auto close = [&](Open &open) {
+  std::map<size_t, OpenBucket> openOfKind;
+  auto close = [&](OpenBucket &open) {
     if (open.calls.size() > 1)
       buckets.push_back(std::move(open.calls));
   };
   for (size_t i = 0; i < calls.size(); ++i) {
     const CollectiveCall &call = calls[i];
     auto [entry, isNew] =
-        openOfKind.try_emplace(call.kind, Open{{i}, call.firstUse});
-    Open &open = entry->second;
+        openOfKind.try_emplace(call.kind, OpenBucket{{i}, call.firstUse});
+    OpenBucket &open = entry->second;
     if (isNew)
       continue;
     if (call.place >= open.firstUse) {

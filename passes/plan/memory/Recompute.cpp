@@ -1,7 +1,7 @@
 //===- Recompute.cpp - the cheapest way to have what backward reads -------===//
 
 #include "passes/plan/memory/Recompute.h"
-#include "passes/plan/schedule/Action.h"
+#include "passes/plan/schedule/ActionTable.h"
 #include "passes/plan/stage/MinCut.h"
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 namespace pcc::plan {
 
 namespace {
-/// Bytes that come and go along a line of instants.
-class Line {
+/// Bytes that come and go along a profile of instants.
+class MemoryProfile {
 public:
-  explicit Line(size_t length) : changes(length + 1) {}
+  explicit MemoryProfile(size_t length) : changes(length + 1) {}
 
   /// Lives at [first, last].
   void add(size_t first, size_t last, int64_t bytes) {
@@ -34,9 +34,9 @@ private:
 
 /// The backward pass of a stage with the ops that run again, each right before
 /// the first op that reads what it makes.
-class BackwardLine {
+class BackwardMemory {
 public:
-  BackwardLine(const StageGraph &stage, const Recomputation &recomputation)
+  BackwardMemory(const StageGraph &stage, const Recomputation &recomputation)
       : stage(stage), recomputation(recomputation),
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
@@ -44,14 +44,14 @@ public:
   int64_t extraBytes() {
     findTimes();
     findInstants();
-    Line line(length);
+    MemoryProfile profile(length);
     for (size_t i = 0; i < stage.backwardBytes.size(); ++i)
-      line.add(instantOfBackward[i], instantOfBackward[i],
-               stage.backwardBytes[i]);
+      profile.add(instantOfBackward[i], instantOfBackward[i],
+                  stage.backwardBytes[i]);
     for (size_t i = 0; i < stage.ops.size(); ++i)
       for (int value : stage.ops[i].results)
-        addValue(line, static_cast<int>(i), value);
-    return line.most();
+        addValue(profile, static_cast<int>(i), value);
+    return profile.most();
   }
 
 private:
@@ -97,15 +97,15 @@ private:
           note(operand, instantOfOp[i]);
   }
 
-  void addValue(Line &line, int op, int value) const {
+  void addValue(MemoryProfile &profile, int op, int value) const {
     const int64_t bytes = stage.values[value].bytes;
     if (recomputation.isKept[value])
-      line.removeAfter(lastRead[value], bytes);
+      profile.removeAfter(lastRead[value], bytes);
     else if (recomputation.isRecomputed[op])
-      line.add(instantOfOp[op],
-               std::max<int64_t>(lastRead[value],
-                                 static_cast<int64_t>(instantOfOp[op])),
-               bytes);
+      profile.add(instantOfOp[op],
+                  std::max<int64_t>(lastRead[value],
+                                    static_cast<int64_t>(instantOfOp[op])),
+                  bytes);
   }
 
   const StageGraph &stage;
@@ -126,17 +126,17 @@ static int64_t extraOfForward(const StageGraph &stage,
   for (size_t i = 0; i < stage.ops.size(); ++i)
     for (int operand : stage.ops[i].operands)
       last[operand] = i;
-  Line line(stage.ops.size());
+  MemoryProfile profile(stage.ops.size());
   for (size_t i = 0; i < stage.ops.size(); ++i)
     for (int value : stage.ops[i].results)
       if (const int64_t bytes = stage.values[value].bytes;
           recomputation.isKept[value]) {
         if (i > 0)
-          line.add(0, i - 1, -bytes);
+          profile.add(0, i - 1, -bytes);
       } else {
-        line.add(i, std::max(i, last[value]), bytes);
+        profile.add(i, std::max(i, last[value]), bytes);
       }
-  return line.most();
+  return profile.most();
 }
 
 int64_t activationBytes(const std::vector<StageGraph> &stages,
@@ -146,7 +146,7 @@ int64_t activationBytes(const std::vector<StageGraph> &stages,
     const Recomputation &own = recomputations[i];
     resident += stages[i].inFlight * own.keptBytes;
     extra = std::max({extra, extraOfForward(stages[i], own),
-                      BackwardLine(stages[i], own).extraBytes()});
+                      BackwardMemory(stages[i], own).extraBytes()});
   }
   return resident + extra;
 }

@@ -174,21 +174,21 @@ Recomputation recomputeAll(const StageGraph &stage) {
 namespace {
 /// A choice for all stages of a position. Better is what fits; among those that
 /// do the one of the fewest flops, else of the fewest bytes.
-struct Choice {
+struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
   double flops = 0;
 
-  Choice(const std::vector<StageGraph> &stages,
-         std::vector<Recomputation> chosen)
+  PositionChoice(const std::vector<StageGraph> &stages,
+                 std::vector<Recomputation> chosen)
       : recomputations(std::move(chosen)),
         bytes(activationBytes(stages, recomputations)) {
     for (const Recomputation &one : recomputations)
       flops += one.flops;
   }
 
-  bool isBetterThan(const Choice &other, int64_t budget) const {
-    auto rank = [&](const Choice &choice) {
+  bool isBetterThan(const PositionChoice &other, int64_t budget) const {
+    auto rank = [&](const PositionChoice &choice) {
       const bool fits = choice.bytes <= budget;
       const auto size = static_cast<double>(choice.bytes);
       return fits ? std::tuple(0, choice.flops, size)
@@ -201,9 +201,9 @@ struct Choice {
 /// Begins where each segment keeps the fewest bytes; then segments keep more,
 /// those first that save the most flops per byte, as long as the budget allows
 /// it.
-class GreedyChoice {
+class GreedySearch {
 public:
-  GreedyChoice(const std::vector<StageGraph> &stages,
+  GreedySearch(const std::vector<StageGraph> &stages,
                const std::vector<Segments> &segments)
       : stages(stages) {
     for (size_t stage = 0; stage < stages.size(); ++stage) {
@@ -216,8 +216,8 @@ public:
     }
   }
 
-  Choice run(int64_t budget) {
-    for (const Step &step : steps())
+  PositionChoice run(int64_t budget) {
+    for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
         tryStep(step, budget);
     return {stages, recomputations};
@@ -225,13 +225,13 @@ public:
 
 private:
   /// To a level from the one behind it.
-  struct Step {
+  struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
-  std::vector<Step> steps() const {
-    std::vector<Step> list;
+  std::vector<LevelStep> steps() const {
+    std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)
       for (size_t segment = 0; segment < levels[stage].size(); ++segment)
         for (size_t level = 0; level + 1 < levels[stage][segment].size();
@@ -244,8 +244,8 @@ private:
                           stage, segment, level});
         }
     std::sort(list.begin(), list.end(),
-              [](const Step &left, const Step &right) {
-                auto key = [](const Step &step) {
+              [](const LevelStep &left, const LevelStep &right) {
+                auto key = [](const LevelStep &step) {
                   return std::tuple(-step.flopsPerByte, step.stage,
                                     step.segment, step.level);
                 };
@@ -254,7 +254,7 @@ private:
     return list;
   }
 
-  void tryStep(const Step &step, int64_t budget) {
+  void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
     Recomputation before = completed(step.stage);
@@ -282,8 +282,8 @@ private:
 };
 } // namespace
 
-static Choice choiceOf(const std::vector<StageGraph> &stages,
-                       Recomputation (*mode)(const StageGraph &)) {
+static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
+                               Recomputation (*mode)(const StageGraph &)) {
   std::vector<Recomputation> chosen;
   chosen.reserve(stages.size());
   for (const StageGraph &stage : stages)
@@ -296,7 +296,7 @@ static Choice choiceOf(const std::vector<StageGraph> &stages,
 static constexpr size_t mostRefinedOps = 1000;
 
 /// Keeps or drops single values as long as that is better.
-static void refine(Choice &best, const std::vector<StageGraph> &stages,
+static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
   for (const StageGraph &stage : stages)
@@ -308,7 +308,7 @@ static void refine(Choice &best, const std::vector<StageGraph> &stages,
     std::vector<bool> mayKeep = changed[stage].isKept;
     mayKeep[value] = !mayKeep[value];
     changed[stage] = complete(stages[stage], mayKeep);
-    Choice choice(stages, std::move(changed));
+    PositionChoice choice(stages, std::move(changed));
     const bool isBetter = choice.isBetterThan(best, budget);
     if (isBetter)
       best = std::move(choice);
@@ -324,10 +324,10 @@ static void refine(Choice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  Choice best = choiceOf(stages, recomputeNothing);
+  PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;
-  auto consider = [&](Choice choice) {
+  auto consider = [&](PositionChoice choice) {
     if (choice.isBetterThan(best, budget))
       best = std::move(choice);
   };
@@ -340,7 +340,7 @@ recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
   for (size_t numParts : numbersOfParts(longest)) {
     for (Segments &own : segments)
       own.cut(numParts);
-    consider(GreedyChoice(stages, segments).run(budget));
+    consider(GreedySearch(stages, segments).run(budget));
   }
   refine(best, stages, budget);
   return best.recomputations;

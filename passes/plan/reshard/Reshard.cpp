@@ -11,7 +11,7 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-const char *toString(StepKind kind) {
+const char *toString(ReshardStepKind kind) {
   static constexpr std::array<const char *, 8> names = {
       "slice",   "mask",     "all_gather", "all_to_all",
       "permute", "exchange", "all_reduce", "reduce_scatter"};

@@ -25,7 +25,7 @@
 
 namespace pcc::plan {
 
-enum class StepKind {
+enum class ReshardStepKind {
   /// Every rank keeps a part of what it holds. No bytes, no call.
   Slice,
   /// From replicated to partial: the rank at coordinate 0 keeps the value,
@@ -42,10 +42,10 @@ enum class StepKind {
 };
 
 /// "slice", "all_gather", …: the names in JSON.
-const char *toString(StepKind kind);
+const char *toString(ReshardStepKind kind);
 
 struct ReshardStep {
-  StepKind kind = StepKind::Slice;
+  ReshardStepKind kind = ReshardStepKind::Slice;
   /// The sub-axes of the group, in mesh order, neighbours merged. Empty for a
   /// slice.
   dist::SubAxes axes;
@@ -125,7 +125,7 @@ private:
 
 /// What one rank gets from another in a step that moves (not reduces): per dim
 /// the runs of global indices, or of indices of the view that `to` has there.
-struct Piece {
+struct ReshardPiece {
   int64_t fromRank = 0;
   std::vector<dist::Runs> box;
 };
@@ -135,9 +135,10 @@ struct Piece {
 /// `mesh` without the time axis; `where` gives the time coordinate if there is
 /// one. Copies are taken from the replica that differs from `rank` along the
 /// fewest axes.
-std::vector<Piece> piecesOf(const ReshardStep &step, const dist::Shape &shape,
-                            const dist::Mesh &mesh,
-                            const dist::Coordinates &where);
+std::vector<ReshardPiece> piecesOf(const ReshardStep &step,
+                                   const dist::Shape &shape,
+                                   const dist::Mesh &mesh,
+                                   const dist::Coordinates &where);
 
 } // namespace pcc::plan
 

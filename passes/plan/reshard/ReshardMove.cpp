@@ -82,7 +82,7 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   fromDim.assign(digits.size(), -1);
   toDim.assign(digits.size(), -1);
   for (size_t d = 0; d < shape.size(); ++d) {
-    Dim dim;
+    MovedDim dim;
     dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
@@ -108,8 +108,9 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-Movement::Side Movement::makeSide(const DimSharding &dim, int64_t size) const {
-  Side side;
+Movement::DimSide Movement::makeSide(const DimSharding &dim,
+                                     int64_t size) const {
+  DimSide side;
   for (const SubAxis &axis : dim.axes())
     for (size_t i = 0; i < digits.size(); ++i)
       if (contains(axis, digits[i]))
@@ -125,7 +126,7 @@ Movement::Side Movement::makeSide(const DimSharding &dim, int64_t size) const {
 }
 
 /// Holes are no part of either side.
-void Movement::seeThrough(const View &view, int64_t size, Dim &dim) {
+void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
     part = intersect(part, covered);
@@ -133,7 +134,7 @@ void Movement::seeThrough(const View &view, int64_t size, Dim &dim) {
     part = view.indicesOf(part);
 }
 
-int64_t Movement::overlapOf(Dim &dim, int64_t to, int64_t from) {
+int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   // A table per pair of parts; without it for dims so finely split that it
   // would not fit a cache.
   constexpr size_t largestTable = size_t{1} << 20;
@@ -152,7 +153,7 @@ int64_t Movement::overlapOf(Dim &dim, int64_t to, int64_t from) {
 /// dims.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   int64_t out = 1, have = 1;
-  for (Dim &dim : dims) {
+  for (MovedDim &dim : dims) {
     if (!dim.changed)
       continue;
     int64_t to = 0, from = 0;
@@ -171,10 +172,10 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
 int64_t Movement::lowerBound() {
   int64_t unchanged = 1;
   std::vector<bool> matters(digits.size());
-  for (const Dim &dim : dims) {
+  for (const MovedDim &dim : dims) {
     if (!dim.changed)
       unchanged *= dim.largestPart;
-    for (const Side *side : {&dim.from, &dim.to})
+    for (const DimSide *side : {&dim.from, &dim.to})
       for (int i : side->digits)
         matters[i] = matters[i] || dim.changed;
   }
@@ -195,7 +196,7 @@ int64_t Movement::lowerBound() {
 
 /// Whether some part of `to` meets a part of `from` at another value of a digit
 /// that splits this dim on both sides.
-bool Movement::positionsDiffer(Dim &dim, int digit) {
+bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
     for (size_t f = 0; f < dim.from.runs.size(); ++f)
@@ -207,7 +208,7 @@ bool Movement::positionsDiffer(Dim &dim, int digit) {
 }
 
 /// Which values of `digit` occur among the non-empty parts of `side`.
-std::vector<bool> Movement::valuesOf(const Side &side, int digit) const {
+std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
     if (!side.runs[p].empty())
@@ -223,7 +224,7 @@ bool Movement::isCommunicated(int digit) {
     return false;
   if (toDim[digit] < 0)
     return true;
-  Dim &source = dims[fromDim[digit]], &target = dims[toDim[digit]];
+  MovedDim &source = dims[fromDim[digit]], &target = dims[toDim[digit]];
   if (fromDim[digit] == toDim[digit])
     return source.changed && positionsDiffer(source, digit);
   std::vector<bool> in = valuesOf(source.from, digit),
@@ -293,7 +294,7 @@ bool Movement::isPermute() const {
 /// One dim is seen through a view that shows each position the whole part of
 /// one other position.
 bool Movement::isRotation() {
-  const auto isChanged = [](const Dim &dim) { return dim.changed; };
+  const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
   if (std::count_if(dims.begin(), dims.end(), isChanged) != 1 ||
       from.dims[dim - dims.begin()].axes() !=
@@ -311,27 +312,27 @@ bool Movement::isRotation() {
   return true;
 }
 
-StepKind Movement::classify(const std::vector<int> &group) {
+ReshardStepKind Movement::classify(const std::vector<int> &group) {
   std::vector<bool> inGroup = membership(group);
   if (group.empty())
-    return StepKind::Slice;
+    return ReshardStepKind::Slice;
   if (hasView(to))
-    return isRotation() ? StepKind::Permute : StepKind::Exchange;
+    return isRotation() ? ReshardStepKind::Permute : ReshardStepKind::Exchange;
   if (isGather(inGroup))
-    return StepKind::AllGather;
+    return ReshardStepKind::AllGather;
   if (isAllToAll(inGroup))
-    return StepKind::AllToAll;
-  return isPermute() ? StepKind::Permute : StepKind::Exchange;
+    return ReshardStepKind::AllToAll;
+  return isPermute() ? ReshardStepKind::Permute : ReshardStepKind::Exchange;
 }
 
-SubAxes Movement::groupAxes(StepKind kind,
+SubAxes Movement::groupAxes(ReshardStepKind kind,
                             const std::vector<int> &group) const {
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
   // A permutation pairs the digits that only `to` uses with those that only
   // `from` uses.
-  if (kind == StepKind::Permute)
+  if (kind == ReshardStepKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)
         axes.push_back(digits[i]);

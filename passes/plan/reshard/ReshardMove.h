@@ -52,44 +52,46 @@ public:
 
   /// The one collective that does all of this movement, given the digits from
   /// `communicated`.
-  StepKind classify(const std::vector<int> &group);
+  ReshardStepKind classify(const std::vector<int> &group);
 
   /// The sub-axes over which the step runs.
-  dist::SubAxes groupAxes(StepKind kind, const std::vector<int> &group) const;
+  dist::SubAxes groupAxes(ReshardStepKind kind,
+                          const std::vector<int> &group) const;
 
   /// The pieces of the part of `to` at `where`; see piecesOf.
-  std::vector<Piece> pieces(StepKind kind, const dist::Mesh &mesh,
-                            const dist::Coordinates &where);
+  std::vector<ReshardPiece> pieces(ReshardStepKind kind, const dist::Mesh &mesh,
+                                   const dist::Coordinates &where);
 
 private:
   /// One side of one dim: its digits, major first, and the runs of each
   /// position (the digits as one number).
-  struct Side {
+  struct DimSide {
     std::vector<int> digits;
     std::vector<dist::Runs> runs;
     std::vector<int64_t> strideOf;
   };
-  struct Dim {
+  struct MovedDim {
     bool changed = false;
     int64_t largestPart = 0;
-    Side from, to;
+    DimSide from, to;
     /// overlaps[t * from parts + f] = |to part t, from part f|, -1 where not
     /// yet known.
     std::vector<int64_t> overlaps;
   };
 
-  Side makeSide(const dist::DimSharding &dim, int64_t size) const;
-  static void seeThrough(const dist::View &view, int64_t size, Dim &dim);
-  int64_t overlapOf(Dim &dim, int64_t to, int64_t from);
+  DimSide makeSide(const dist::DimSharding &dim, int64_t size) const;
+  static void seeThrough(const dist::View &view, int64_t size, MovedDim &dim);
+  int64_t overlapOf(MovedDim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
   bool isCommunicated(int digit);
-  bool positionsDiffer(Dim &dim, int digit);
-  std::vector<bool> valuesOf(const Side &side, int digit) const;
+  bool positionsDiffer(MovedDim &dim, int digit);
+  std::vector<bool> valuesOf(const DimSide &side, int digit) const;
   bool isGather(const std::vector<bool> &inGroup) const;
   bool isAllToAll(const std::vector<bool> &inGroup) const;
   bool isPermute() const;
   bool isRotation();
-  dist::Coordinates sourceOf(StepKind kind, const std::vector<int64_t> &parts,
+  dist::Coordinates sourceOf(ReshardStepKind kind,
+                             const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;
   std::vector<bool> membership(const std::vector<int> &group) const;
@@ -99,7 +101,7 @@ private:
   dist::SubAxes digits;
   /// The dim that a digit splits, or -1.
   std::vector<int> fromDim, toDim;
-  std::vector<Dim> dims;
+  std::vector<MovedDim> dims;
 };
 
 /// The cheapest movement between shardings with equal partials; plan.error

@@ -16,14 +16,15 @@ static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
 /// `where`: the one that differs from it only along the digits that split
 /// `from`. A permutation needs one receiver per sender instead, so there the
 /// digits that only `to` uses take the values of those that only `from` uses.
-Coordinates Movement::sourceOf(StepKind kind, const std::vector<int64_t> &parts,
+Coordinates Movement::sourceOf(ReshardStepKind kind,
+                               const std::vector<int64_t> &parts,
                                const Mesh &mesh,
                                const Coordinates &where) const {
   Coordinates source = where;
   bool own = true;
   std::vector<int> onlyFrom, onlyTo;
   for (size_t d = 0; d < dims.size(); ++d) {
-    const Side &side = dims[d].from;
+    const DimSide &side = dims[d].from;
     for (int i : side.digits) {
       setDigit(digits[i], parts[d] / side.strideOf[i] % digits[i].size, mesh,
                source);
@@ -35,7 +36,7 @@ Coordinates Movement::sourceOf(StepKind kind, const std::vector<int64_t> &parts,
         onlyTo.push_back(i);
     own &= parts[d] == coordinateOf(from.dims[d].axes(), mesh, where);
   }
-  if (kind != StepKind::Permute || own)
+  if (kind != ReshardStepKind::Permute || own)
     return source;
   int64_t number = 0;
   for (int i : onlyFrom)
@@ -54,23 +55,25 @@ static Coordinates spatialPart(const Coordinates &where, const Mesh &mesh) {
   return result;
 }
 
-std::vector<Piece> Movement::pieces(StepKind kind, const Mesh &mesh,
-                                    const Coordinates &where) {
+std::vector<ReshardPiece> Movement::pieces(ReshardStepKind kind,
+                                           const Mesh &mesh,
+                                           const Coordinates &where) {
   Mesh spatial = mesh.spatial();
   // Grows by one dim at a time: the parts of `from` chosen so far, with their
   // common runs.
-  struct Partly {
+  struct PartialBox {
     std::vector<int64_t> parts;
     std::vector<Runs> box;
   };
-  std::vector<Partly> boxes = {{}};
+  std::vector<PartialBox> boxes = {{}};
   for (size_t d = 0; d < dims.size(); ++d) {
     const Runs &wanted =
         dims[d].to.runs[coordinateOf(to.dims[d].axes(), mesh, where)];
-    std::vector<Partly> longer;
+    std::vector<PartialBox> longer;
     for (size_t f = 0; f < dims[d].from.runs.size(); ++f) {
       Runs common = intersect(wanted, dims[d].from.runs[f]);
-      for (const Partly &box : common.empty() ? std::vector<Partly>{} : boxes) {
+      for (const PartialBox &box :
+           common.empty() ? std::vector<PartialBox>{} : boxes) {
         longer.push_back(box);
         longer.back().parts.push_back(static_cast<int64_t>(f));
         longer.back().box.push_back(common);
@@ -78,19 +81,19 @@ std::vector<Piece> Movement::pieces(StepKind kind, const Mesh &mesh,
     }
     boxes = std::move(longer);
   }
-  std::vector<Piece> result;
-  for (Partly &box : boxes)
+  std::vector<ReshardPiece> result;
+  for (PartialBox &box : boxes)
     result.push_back({spatial.rankOf(spatialPart(
                           sourceOf(kind, box.parts, mesh, where), mesh)),
                       std::move(box.box)});
   return result;
 }
 
-std::vector<Piece> piecesOf(const ReshardStep &step, const Shape &shape,
-                            const Mesh &mesh, const Coordinates &where) {
+std::vector<ReshardPiece> piecesOf(const ReshardStep &step, const Shape &shape,
+                                   const Mesh &mesh, const Coordinates &where) {
   Movement movement(step.before, step.after, shape);
   return movement.aligned() ? movement.pieces(step.kind, mesh, where)
-                            : std::vector<Piece>{};
+                            : std::vector<ReshardPiece>{};
 }
 
 } // namespace pcc::plan

@@ -130,22 +130,24 @@ private:
     ReshardPlan plan =
         planMovement(from, start, shape, elementBytes, mesh, prices);
     if (!axes.empty())
-      appendReduction(plan, StepKind::ReduceScatter, axes, start, scattered);
+      appendReduction(plan, ReshardStepKind::ReduceScatter, axes, start,
+                      scattered);
     SubAxes rest = subtract(reduced, axes).value_or(SubAxes{});
     Sharding done = dropPartials(scattered, rest);
     if (!rest.empty())
-      appendReduction(plan, StepKind::AllReduce, rest, scattered, done);
+      appendReduction(plan, ReshardStepKind::AllReduce, rest, scattered, done);
     append(plan, planMovement(done, to, shape, elementBytes, mesh, prices));
     if (isCheaper(plan, best))
       best = std::move(plan);
   }
 
   /// (n-1)/n of the operand for a reduce_scatter, twice that for an all_reduce.
-  void appendReduction(ReshardPlan &plan, StepKind kind, const SubAxes &axes,
-                       const Sharding &before, const Sharding &after) const {
+  void appendReduction(ReshardPlan &plan, ReshardStepKind kind,
+                       const SubAxes &axes, const Sharding &before,
+                       const Sharding &after) const {
     int64_t ranks = numParts(axes),
             local = localBytes(before, shape, elementBytes);
-    int64_t rounds = kind == StepKind::AllReduce ? 2 : 1;
+    int64_t rounds = kind == ReshardStepKind::AllReduce ? 2 : 1;
     append(plan,
            {kind, inMeshOrder(axes, mesh), before, after, local,
             rounds * (ranks - 1) * local / ranks},
@@ -190,7 +192,7 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
                 .plan();
   if (!added->empty())
     append(plan,
-           {StepKind::Mask, inMeshOrder(*added, mesh), unmasked, to,
+           {ReshardStepKind::Mask, inMeshOrder(*added, mesh), unmasked, to,
             localBytes(unmasked, shape, elementBytes), 0},
            prices);
   return plan;

@@ -18,8 +18,8 @@ int64_t localBytes(const Sharding &sharding, const Shape &shape,
   return numElements(localShape(sharding, shape)) * elementBytes;
 }
 
-static bool communicates(StepKind kind) {
-  return kind != StepKind::Slice && kind != StepKind::Mask;
+static bool communicates(ReshardStepKind kind) {
+  return kind != ReshardStepKind::Slice && kind != ReshardStepKind::Mask;
 }
 
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices) {
@@ -70,7 +70,7 @@ public:
       return planUnaligned(from, to);
     ReshardPlan best = planOneStep(movement, from, to);
     if (best.possible() && !best.steps.empty() &&
-        best.steps[0].kind == StepKind::Exchange && !hasView(to))
+        best.steps[0].kind == ReshardStepKind::Exchange && !hasView(to))
       considerSliceFirst(movement, from, to, best);
     if (!prices.axes.empty())
       considerOneAxisFirst(from, to, best);
@@ -87,7 +87,7 @@ private:
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
-    ReshardStep step{StepKind::Slice,
+    ReshardStep step{ReshardStepKind::Slice,
                      {},
                      from,
                      to,
@@ -112,7 +112,7 @@ private:
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
-        movement.groupAxes(StepKind::Exchange, movement.communicated());
+        movement.groupAxes(ReshardStepKind::Exchange, movement.communicated());
     Sharding middle = from;
     for (size_t d = 0; d < shape.size(); ++d) {
       std::optional<SubAxes> lost =
@@ -138,7 +138,7 @@ private:
       return;
     ReshardPlan plan, second = planOneStep(rest, *middle, to);
     append(plan,
-           {StepKind::Slice,
+           {ReshardStepKind::Slice,
             {},
             from,
             *middle,
@@ -146,7 +146,8 @@ private:
             0},
            prices);
     append(plan, second);
-    if (second.steps[0].kind != StepKind::Exchange && !isCheaper(best, plan))
+    if (second.steps[0].kind != ReshardStepKind::Exchange &&
+        !isCheaper(best, plan))
       best = std::move(plan);
   }
 
@@ -154,7 +155,8 @@ private:
   /// first, while shards are small.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
-    if (best.steps.size() != 1 || best.steps[0].kind != StepKind::AllGather ||
+    if (best.steps.size() != 1 ||
+        best.steps[0].kind != ReshardStepKind::AllGather ||
         best.steps[0].axes.size() < 2)
       return;
     for (const SubAxis &first : SubAxes(best.steps[0].axes)) {

@@ -20,7 +20,7 @@ public:
 
 private:
   /// What a stage has done for one microbatch.
-  struct Seen {
+  struct ActionCounts {
     int f = 0, b = 0, i = 0, w = 0;
   };
 
@@ -28,7 +28,7 @@ private:
     if (claims.size() < mostClaims)
       claims.push_back(std::move(text));
   }
-  bool checkPlaces();
+  bool checkPositions();
   void checkOrder();
   void note(const Action &action);
   void checkCounts();
@@ -36,13 +36,13 @@ private:
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
-  std::vector<Seen> seen;
+  std::vector<ActionCounts> seen;
   bool trains = false;
   std::vector<std::string> claims;
 };
 
 /// Everything else relies on stages and microbatches being in range.
-bool ScheduleChecker::checkPlaces() {
+bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
           " stages, but has " + std::to_string(table.numStages));
@@ -69,7 +69,8 @@ bool ScheduleChecker::checkPlaces() {
 }
 
 void ScheduleChecker::note(const Action &action) {
-  Seen &s = seen[action.stage * table.numMicrobatches + action.microbatch];
+  ActionCounts &s =
+      seen[action.stage * table.numMicrobatches + action.microbatch];
   switch (action.kind) {
   case ActionKind::Forward:
     ++s.f;
@@ -103,7 +104,7 @@ void ScheduleChecker::checkOrder() {
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {
-      const Seen &s = seen[stage * table.numMicrobatches + mb];
+      const ActionCounts &s = seen[stage * table.numMicrobatches + mb];
       const bool whole = s.b == 1 && s.i == 0 && s.w == 0;
       const bool split = s.b == 0 && s.i == 1 && s.w == 1;
       const std::string where = "stage " + std::to_string(stage) +
@@ -156,7 +157,7 @@ void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
 
 std::vector<std::string>
 ScheduleChecker::run(const std::vector<int> &inFlightBound) {
-  if (!checkPlaces())
+  if (!checkPositions())
     return claims;
   checkOrder();
   checkCounts();

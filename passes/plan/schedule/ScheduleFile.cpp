@@ -10,12 +10,12 @@ namespace pcc::plan {
 namespace {
 
 /// An action and where it stands; lines and columns count from 1.
-struct PlacedAction {
+struct ParsedAction {
   Action action;
   size_t line = 0, column = 0;
 };
 
-using PlacedRow = std::vector<PlacedAction>;
+using ParsedRow = std::vector<ParsedAction>;
 
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
@@ -35,7 +35,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-std::string printPlace(size_t line, size_t column) {
+std::string printLocation(size_t line, size_t column) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column) +
          ": ";
 }
@@ -46,7 +46,7 @@ public:
   /// Reads all rows; false if `error` says why not.
   bool read(std::string_view text);
 
-  std::vector<PlacedRow> rows;
+  std::vector<ParsedRow> rows;
   std::string error;
 
 private:
@@ -69,7 +69,7 @@ bool ScheduleText::readField(std::string_view field, size_t line,
   }
   const std::optional<Action> action = parseAction(field);
   if (!action)
-    error = printPlace(line, column) + "'" + std::string(field) +
+    error = printLocation(line, column) + "'" + std::string(field) +
             "' is no action (expected for example 0F3, 0B3, 0I3 or 0W3)";
   else if (!isMessage(action->kind))
     rows.back().push_back({*action, line, column});
@@ -100,9 +100,9 @@ bool ScheduleText::read(std::string_view text) {
 
 /// The table of rows, its counts and the position of each stage as they follow
 /// from them.
-ActionTable tableOf(const std::vector<PlacedRow> &rows) {
+ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   ActionTable table;
-  for (const PlacedRow &row : rows) {
+  for (const ParsedRow &row : rows) {
     table.positions.emplace_back();
     for (const auto &[action, line, column] : row) {
       table.positions.back().push_back(action);
@@ -147,20 +147,20 @@ public:
 
 private:
   std::string fault();
-  std::string checkAction(int position, const PlacedAction &placed) const;
+  std::string checkAction(int position, const ParsedAction &placed) const;
   std::string checkStagesOfLines() const;
   bool hasGradients() const;
 
-  const std::vector<PlacedRow> &rows;
+  const std::vector<ParsedRow> &rows;
   const ScheduleShape &shape;
   ActionTable table;
 };
 
 std::string ShapeCheck::checkAction(int position,
-                                    const PlacedAction &placed) const {
+                                    const ParsedAction &placed) const {
   const Action &action = placed.action;
   const std::string what =
-      printPlace(placed.line, placed.column) + print(action);
+      printLocation(placed.line, placed.column) + print(action);
   const int numStages = shape.virtualStages * shape.numPositions;
   const int numMicrobatches = shape.numMicrobatches;
   if (numStages && action.stage >= numStages)
@@ -196,8 +196,8 @@ std::string ShapeCheck::checkStagesOfLines() const {
 }
 
 bool ShapeCheck::hasGradients() const {
-  for (const PlacedRow &row : rows)
-    for (const PlacedAction &placed : row)
+  for (const ParsedRow &row : rows)
+    for (const ParsedAction &placed : row)
       if (placed.action.kind != ActionKind::Forward)
         return true;
   return false;
@@ -211,7 +211,7 @@ std::string ShapeCheck::fault() {
            " with actions, expected one for each of " +
            count(shape.numPositions, "rank");
   for (int position = 0; position < table.numPositions(); ++position)
-    for (const PlacedAction &placed : rows[position])
+    for (const ParsedAction &placed : rows[position])
       if (std::string error = checkAction(position, placed); !error.empty())
         return error;
   if (std::string error = missingStage(table); !error.empty())
@@ -262,12 +262,12 @@ ActionTableOrError ShapeCheck::run() {
 }
 
 /// Leaves F, B, I and W, and no empty rows.
-void dropDerived(std::vector<PlacedRow> &rows) {
-  for (PlacedRow &row : rows)
-    std::erase_if(row, [](const PlacedAction &placed) {
+void dropDerived(std::vector<ParsedRow> &rows) {
+  for (ParsedRow &row : rows)
+    std::erase_if(row, [](const ParsedAction &placed) {
       return !isCompute(placed.action.kind);
     });
-  std::erase_if(rows, [](const PlacedRow &row) { return row.empty(); });
+  std::erase_if(rows, [](const ParsedRow &row) { return row.empty(); });
 }
 
 } // namespace

@@ -12,11 +12,11 @@ namespace {
 using Row = std::vector<Action>;
 
 /// One position's view of the request.
-struct Place {
+struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
   /// Stage of a chunk when stages go round robin.
-  int looped(int chunk) const { return chunk * numPositions + position; }
+  int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
 Action forward(int stage, int microbatch) {
@@ -30,89 +30,89 @@ Action backward(int stage, int microbatch) {
 /// groups of p microbatches. The last group is filled up with microbatches
 /// that do not exist; leaving actions out never blocks the rest.
 struct ChunkOrder {
-  explicit ChunkOrder(const Place &place) : place(place) {}
+  explicit ChunkOrder(const PositionView &view) : view(view) {}
 
   int count() const {
-    const int group = place.numPositions;
-    return (place.numMicrobatches + group - 1) / group * group *
-           place.virtualStages;
+    const int group = view.numPositions;
+    return (view.numMicrobatches + group - 1) / group * group *
+           view.virtualStages;
   }
   int microbatch(int step) const {
-    const int group = place.numPositions;
-    return step / (group * place.virtualStages) * group + step % group;
+    const int group = view.numPositions;
+    return step / (group * view.virtualStages) * group + step % group;
   }
   int chunk(int step) const {
-    const int group = place.numPositions;
-    return step % (group * place.virtualStages) / group;
+    const int group = view.numPositions;
+    return step % (group * view.virtualStages) / group;
   }
   void addForward(Row &row, int step) const {
-    if (microbatch(step) < place.numMicrobatches)
-      row.push_back(forward(place.looped(chunk(step)), microbatch(step)));
+    if (microbatch(step) < view.numMicrobatches)
+      row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
   void addBackward(Row &row, int step) const {
-    const int last = place.virtualStages - 1;
-    if (microbatch(step) < place.numMicrobatches)
+    const int last = view.virtualStages - 1;
+    if (microbatch(step) < view.numMicrobatches)
       row.push_back(
-          backward(place.looped(last - chunk(step)), microbatch(step)));
+          backward(view.loopedStage(last - chunk(step)), microbatch(step)));
   }
 
-  const Place place;
+  const PositionView view;
 };
 
-Row forwardOnly(const Place &place) {
+Row forwardOnly(const PositionView &view) {
   Row row;
-  const ChunkOrder order(place);
+  const ChunkOrder order(view);
   for (int step = 0; step < order.count(); ++step)
     order.addForward(row, step);
   return row;
 }
 
-Row naive(const Place &place) {
+Row naive(const PositionView &view) {
   Row row;
-  for (int mb = 0; mb < place.numMicrobatches; ++mb) {
-    for (int chunk = 0; chunk < place.virtualStages; ++chunk)
-      row.push_back(forward(place.looped(chunk), mb));
-    for (int chunk = place.virtualStages; chunk-- > 0;)
-      row.push_back(backward(place.looped(chunk), mb));
+  for (int mb = 0; mb < view.numMicrobatches; ++mb) {
+    for (int chunk = 0; chunk < view.virtualStages; ++chunk)
+      row.push_back(forward(view.loopedStage(chunk), mb));
+    for (int chunk = view.virtualStages; chunk-- > 0;)
+      row.push_back(backward(view.loopedStage(chunk), mb));
   }
   return row;
 }
 
-Row gpipe(const Place &place) {
+Row gpipe(const PositionView &view) {
   Row row;
-  for (int chunk = 0; chunk < place.virtualStages; ++chunk)
-    for (int mb = 0; mb < place.numMicrobatches; ++mb)
-      row.push_back(forward(place.looped(chunk), mb));
-  for (int chunk = place.virtualStages; chunk-- > 0;)
-    for (int mb = 0; mb < place.numMicrobatches; ++mb)
-      row.push_back(backward(place.looped(chunk), mb));
+  for (int chunk = 0; chunk < view.virtualStages; ++chunk)
+    for (int mb = 0; mb < view.numMicrobatches; ++mb)
+      row.push_back(forward(view.loopedStage(chunk), mb));
+  for (int chunk = view.virtualStages; chunk-- > 0;)
+    for (int mb = 0; mb < view.numMicrobatches; ++mb)
+      row.push_back(backward(view.loopedStage(chunk), mb));
   return row;
 }
 
 /// Warm-up forwards, then forward and backward in turn, then backwards.
-Row oneFOneB(const Place &place) {
+Row oneFOneB(const PositionView &view) {
   Row row;
-  const int m = place.numMicrobatches;
-  const int warmup = std::min(place.numPositions - place.position - 1, m);
+  const int m = view.numMicrobatches;
+  const int warmup = std::min(view.numPositions - view.position - 1, m);
   for (int mb = 0; mb < warmup; ++mb)
-    row.push_back(forward(place.position, mb));
+    row.push_back(forward(view.position, mb));
   for (int mb = warmup; mb < m; ++mb) {
-    row.push_back(forward(place.position, mb));
-    row.push_back(backward(place.position, mb - warmup));
+    row.push_back(forward(view.position, mb));
+    row.push_back(backward(view.position, mb - warmup));
   }
   for (int mb = m - warmup; mb < m; ++mb)
-    row.push_back(backward(place.position, mb));
+    row.push_back(backward(view.position, mb));
   return row;
 }
 
-Row interleaved(const Place &place) {
-  if (place.virtualStages == 1)
-    return oneFOneB(place);
+Row interleaved(const PositionView &view) {
+  if (view.virtualStages == 1)
+    return oneFOneB(view);
   Row row;
-  const ChunkOrder order(place);
-  const int p = place.numPositions, count = order.count();
+  const ChunkOrder order(view);
+  const int p = view.numPositions, count = order.count();
   const int warmup = std::min(
-      2 * (p - place.position - 1) + (place.virtualStages - 1) * p, count);
+      2 * (p - view.position - 1) + (view.virtualStages - 1) * p, count);
   for (int step = 0; step < warmup; ++step)
     order.addForward(row, step);
   for (int step = warmup; step < count; ++step) {
@@ -126,13 +126,13 @@ Row interleaved(const Place &place) {
 
 /// As 1F1B with I for B; W lags behind I by `position` microbatches, so that
 /// exactly the W's fill what would be bubbles.
-Row zbH1(const Place &place) {
+Row zbH1(const PositionView &view) {
   Row row;
-  const int m = place.numMicrobatches, stage = place.position;
+  const int m = view.numMicrobatches, stage = view.position;
   int f = 0, i = 0, w = 0;
   auto addI = [&] { row.push_back({ActionKind::InputGradient, stage, i++}); };
   auto addW = [&] { row.push_back({ActionKind::WeightGradient, stage, w++}); };
-  while (f < std::min(place.numPositions - 1 - stage, m))
+  while (f < std::min(view.numPositions - 1 - stage, m))
     row.push_back(forward(stage, f++));
   while (f < m) {
     row.push_back(forward(stage, f++));
@@ -153,8 +153,8 @@ Row zbH1(const Place &place) {
 /// one are counted but not written.
 class ZbVRow {
 public:
-  explicit ZbVRow(const Place &place)
-      : p(place.numPositions), r(place.position), m(place.numMicrobatches),
+  explicit ZbVRow(const PositionView &view)
+      : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
   Row build() {
@@ -199,12 +199,12 @@ private:
   Row row;
 };
 
-Row zbV(const Place &place) { return ZbVRow(place).build(); }
+Row zbV(const PositionView &view) { return ZbVRow(view).build(); }
 
 struct Generator {
   ScheduleKind kind;
   std::string_view name;
-  Row (*rowOf)(const Place &);
+  Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
   /// 0: any number.
   int requiredVirtualStages;

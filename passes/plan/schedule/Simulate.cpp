@@ -12,9 +12,9 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 /// End of every F, and of every B or I, by stage and microbatch.
-class Ends {
+class ActionEnds {
 public:
-  explicit Ends(const ActionTable &table)
+  explicit ActionEnds(const ActionTable &table)
       : numMicrobatches(table.numMicrobatches),
         forward(size_t(table.numStages) * table.numMicrobatches, never),
         gradient(forward) {}
@@ -50,7 +50,7 @@ private:
 
   const ActionTable &table;
   const ActionCosts &costs;
-  Ends ends;
+  ActionEnds ends;
   std::vector<size_t> next;
   std::vector<double> free;
   Timeline timeline;

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_PLAN_SCHEDULE_SIMULATE_H
 #define PCC_PASSES_PLAN_SCHEDULE_SIMULATE_H
 
-#include "passes/plan/schedule/Action.h"
+#include "passes/plan/schedule/ActionTable.h"
 #include "runtime/timeline/Timeline.h"
 
 #include <functional>

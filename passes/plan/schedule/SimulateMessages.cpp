@@ -108,7 +108,7 @@ bool MessageSimulation::advance(int position) {
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
-  const bool forward = transfer.wave == Wave::Forward;
+  const bool forward = transfer.kind == TransferKind::Forward;
   const ActionKind sends =
       forward ? ActionKind::SendForward : ActionKind::SendBackward;
   const ActionKind receives =

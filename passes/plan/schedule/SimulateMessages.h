@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_PLAN_SCHEDULE_SIMULATEMESSAGES_H
 #define PCC_PASSES_PLAN_SCHEDULE_SIMULATEMESSAGES_H
 
-#include "passes/plan/schedule/Exchanges.h"
+#include "passes/plan/schedule/PipelineMessages.h"
 #include "passes/plan/schedule/Simulate.h"
 
 namespace pcc::plan {

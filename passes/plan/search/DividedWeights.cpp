@@ -9,9 +9,9 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-class Chooser {
+class WeightChooser {
 public:
-  Chooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
+  WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
       : weights(weights), needs(std::move(needs)),
         isChosen(weights.size(), false) {}
 
@@ -76,7 +76,8 @@ private:
 };
 } // namespace
 
-std::vector<size_t> plan::chooseDivided(const std::vector<Savings> &weights,
-                                        const std::vector<int64_t> &needs) {
-  return Chooser(weights, needs).run();
+std::vector<size_t>
+plan::chooseDividedWeights(const std::vector<Savings> &weights,
+                           const std::vector<int64_t> &needs) {
+  return WeightChooser(weights, needs).run();
 }

@@ -20,8 +20,8 @@ using Savings = std::vector<int64_t>;
 /// needed is put back. Returns ascending indices.
 ///
 ///   needs 10 of weights 8 8 4 2:   8, then 2
-std::vector<size_t> chooseDivided(const std::vector<Savings> &weights,
-                                  const std::vector<int64_t> &needs);
+std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
+                                         const std::vector<int64_t> &needs);
 
 } // namespace pcc::plan
 

@@ -16,7 +16,7 @@ struct Table {
 };
 
 /// How the value of an eliminated variable follows from others.
-struct Decision {
+struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
@@ -37,7 +37,7 @@ private:
 
   /// A table read while v and the variables of a scope run through their
   /// values.
-  struct Operand {
+  struct TableOperand {
     const Cost *costs;
     size_t offset;
     /// Distance between entries when v, or a variable of the scope, advances.
@@ -55,8 +55,8 @@ private:
   void removeTable(size_t index);
   void connect(Variable a, Variable b);
   void disconnect(Variable v);
-  std::vector<Operand> operandsOf(Variable v,
-                                  const std::vector<Variable> &scope) const;
+  std::vector<TableOperand>
+  operandsOf(Variable v, const std::vector<Variable> &scope) const;
   void eliminate(Variable v);
   void freeze(Variable v);
   void restrictTables(Variable v, uint32_t value);
@@ -75,7 +75,7 @@ private:
   /// Logarithm of the table that eliminating the variable would make.
   std::vector<Weight> weights;
   std::set<std::pair<Weight, Variable>> queue;
-  std::vector<Decision> decisions;
+  std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
   /// Some assignment may be below the bound.
@@ -228,13 +228,13 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-std::vector<Eliminator::Operand>
+std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
-  std::vector<Operand> operands;
+  std::vector<TableOperand> operands;
   for (size_t index : tablesOf[v]) {
     const Table &table = tables[index];
-    Operand operand{table.costs.data(), 0, 0,
-                    std::vector<size_t>(scope.size(), 0)};
+    TableOperand operand{table.costs.data(), 0, 0,
+                         std::vector<size_t>(scope.size(), 0)};
     size_t stride = 1;
     for (size_t k = table.scope.size(); k-- > 0;) {
       const Variable w = table.scope[k];
@@ -251,9 +251,10 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
 }
 
 void Eliminator::eliminate(Variable v) {
-  Decision decision{v, {neighbours[v].begin(), neighbours[v].end()}, {}};
+  EliminatedVariable decision{
+      v, {neighbours[v].begin(), neighbours[v].end()}, {}};
   const std::vector<Variable> &scope = decision.scope;
-  std::vector<Operand> operands = operandsOf(v, scope);
+  std::vector<TableOperand> operands = operandsOf(v, scope);
   Table reduced{scope, {}};
   const size_t count = entries(neighbours[v]);
   largestTable = std::max(largestTable, count);
@@ -265,7 +266,7 @@ void Eliminator::eliminate(Variable v) {
     uint16_t best = 0;
     for (uint32_t value = 0; value < size(v); ++value) {
       Cost cost = unary[v][value];
-      for (const Operand &operand : operands)
+      for (const TableOperand &operand : operands)
         cost += operand.costs[operand.offset + value * operand.step];
       if (value == 0 || cost < least)
         least = cost, best = static_cast<uint16_t>(value);
@@ -274,7 +275,7 @@ void Eliminator::eliminate(Variable v) {
     decision.best.push_back(best);
     for (size_t k = scope.size(); k-- > 0;) {
       const bool wraps = ++at[k] == size(scope[k]);
-      for (Operand &operand : operands)
+      for (TableOperand &operand : operands)
         operand.offset +=
             wraps ? -(operand.strides[k] * (at[k] - 1)) : operand.strides[k];
       if (!wraps)
@@ -355,7 +356,7 @@ Assignment Eliminator::decideAll() {
   const size_t count = graph.numVariables();
   std::vector<uint32_t> chosen(count, 0);
   for (size_t d = decisions.size(); d-- > 0;) {
-    const Decision &decision = decisions[d];
+    const EliminatedVariable &decision = decisions[d];
     size_t entry = 0;
     for (Variable w : decision.scope)
       entry = entry * size(w) + chosen[w];

@@ -20,7 +20,7 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   for (size_t i = 0; i < queue.size(); ++i)
     for (size_t edge : edgesOf[queue[i]]) {
       const size_t to = edges[edge].to;
-      if (edges[edge].rest <= 0 || levels[to] >= 0)
+      if (edges[edge].residual <= 0 || levels[to] >= 0)
         continue;
       levels[to] = levels[queue[i]] + 1;
       queue.push_back(to);
@@ -34,7 +34,7 @@ double MinCut::augment(size_t source, size_t sink) {
   while (at != sink) {
     size_t &edge = next[at];
     while (edge < edgesOf[at].size() &&
-           (edges[edgesOf[at][edge]].rest <= 0 ||
+           (edges[edgesOf[at][edge]].residual <= 0 ||
             levels[edges[edgesOf[at][edge]].to] != levels[at] + 1))
       ++edge;
     if (edge < edgesOf[at].size()) {
@@ -50,10 +50,10 @@ double MinCut::augment(size_t source, size_t sink) {
   }
   double flow = infinite;
   for (size_t edge : path)
-    flow = std::min(flow, edges[edge].rest);
+    flow = std::min(flow, edges[edge].residual);
   for (size_t edge : path) {
-    edges[edge].rest -= flow;
-    edges[edge ^ 1].rest += flow;
+    edges[edge].residual -= flow;
+    edges[edge ^ 1].residual += flow;
   }
   return flow;
 }

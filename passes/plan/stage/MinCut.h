@@ -12,7 +12,7 @@ namespace pcc::plan {
 /// A network of edges with capacities, of which the cheapest set is wanted that
 /// parts a source from a sink (Dinic 1970): the largest flow fills it.
 ///
-/// Invariant: the rests of an edge and its reverse add up to the capacity.
+/// Invariant: the residuals of an edge and its reverse add up to the capacity.
 class MinCut {
 public:
   /// The capacity of an edge that must not be cut.
@@ -28,18 +28,18 @@ public:
   std::vector<bool> sourceSide(size_t source, size_t sink);
 
 private:
-  struct Edge {
+  struct FlowEdge {
     size_t to;
-    double rest;
+    double residual;
   };
 
-  /// Breadth first, along edges with a rest. False if the sink is out of reach.
+  /// Breadth first, along edges with a residual. False if the sink is out of reach.
   bool findLevels(size_t source, size_t sink);
   /// Sends what one path of ascending levels takes; 0 if there is none.
   double augment(size_t source, size_t sink);
 
-  /// Edge e ^ 1 is the reverse of edge e.
-  std::vector<Edge> edges;
+  /// FlowEdge e ^ 1 is the reverse of edge e.
+  std::vector<FlowEdge> edges;
   std::vector<std::vector<size_t>> edgesOf;
   std::vector<int> levels;
   /// Edges of a node before this one lead nowhere at the current levels.

@@ -11,8 +11,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/4-shard/Passes.h"
-#include "passes/4-shard/graph/InnerValues.h"
-#include "passes/4-shard/graph/Recorded.h"
+#include "passes/4-shard/graph/InnerExchanges.h"
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
 #include "passes/4-shard/search/StrategySpace.h"
 #include "test/passes/4-shard/RandomFunction.h"
 #include "gtest/gtest.h"
@@ -26,14 +26,14 @@ using namespace pcc::shard;
 namespace {
 
 /// All orders of the axes, each given out at once or in its prime parts.
-std::vector<std::vector<Hand>> allOrders(const dist::Mesh &mesh,
-                                         const Seeds &seeds) {
+std::vector<std::vector<AxisAssignment>> allOrders(const dist::Mesh &mesh,
+                                                   const Seeds &seeds) {
   std::vector<size_t> order(mesh.axes.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
-  std::vector<std::vector<Hand>> orders;
+  std::vector<std::vector<AxisAssignment>> orders;
   do {
-    std::vector<Hand> together, apart;
+    std::vector<AxisAssignment> together, apart;
     for (size_t i : order) {
       together.push_back({seeds.partsOf(mesh.axes[i]), AxisRole::Free});
       for (const dist::SubAxis &part : together.back().parts)
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  const Choice &choice(unsigned op) const {
+  const OpChoice &choice(unsigned op) const {
     return space.choicesOf(op)[chosen[op]];
   }
 
@@ -82,7 +82,7 @@ private:
   /// made, each from any that exists by then.
   plan::Cost costOfValue(unsigned op, unsigned result, unsigned end) const {
     std::vector<dist::Sharding> made{choice(op).results[result]}, wanted;
-    for (const ShardedGraph::Edge &edge : graph.users[op][result])
+    for (const ShardedGraph::OperandEdge &edge : graph.users[op][result])
       if (edge.user < end) {
         const dist::Sharding &form = choice(edge.user).operands[edge.operand];
         if (form != made.front() && !llvm::is_contained(wanted, form))
@@ -119,7 +119,7 @@ private:
          ++chosen[op]) {
       // Values count when their last user is chosen.
       plan::Cost cost = before + choice(op).cost;
-      for (const ShardedGraph::Edge &edge : graph.operands[op])
+      for (const ShardedGraph::OperandEdge &edge : graph.operands[op])
         if (const auto &users = graph.users[edge.producer][edge.result];
             users.back().user == op && users.back().operand == edge.operand)
           cost += costOfValue(edge.producer, edge.result, op + 1);
@@ -146,7 +146,7 @@ plan::Cost costOf(func::FuncOp function, plan::ReshardPlanner &planner) {
       EXPECT_TRUE(plan.possible()) << plan.error;
       cost.bytes += static_cast<double>(plan.receivedBytes);
       cost.calls += plan.calls;
-    } else if (auto recorded = recordedOp(&op)) {
+    } else if (auto recorded = readShardedOp(&op)) {
       cost += innerCost(*recorded, planner);
     }
   return cost;
@@ -219,10 +219,10 @@ TEST_F(Decision, PartsOfAnAxisAreInDimsApartOnlyIfTheyMayBe) {
   graph.refine();
   plan::ReshardPlanner planner(mesh);
   auto numIn4 = [&](unsigned op, bool mixesDims) {
-    Hand hand{seeds->partsOf(mesh.axes[0]), AxisRole::Free};
-    hand.mixesDims = mixesDims;
-    StrategySpace space(graph, {{hand}}, {}, *seeds, planner);
-    return llvm::count_if(space.choicesOf(op), [](const Choice &choice) {
+    AxisAssignment assignment{seeds->partsOf(mesh.axes[0]), AxisRole::Free};
+    assignment.mixesDims = mixesDims;
+    StrategySpace space(graph, {{assignment}}, {}, *seeds, planner);
+    return llvm::count_if(space.choicesOf(op), [](const OpChoice &choice) {
       return dist::numParts(dist::splitAxes(choice.results[0])) == 4;
     });
   };

@@ -131,7 +131,7 @@ Timeline complete(ScheduleKind kind, int p, int m) {
   costs.seconds = [](const Action &action) {
     return action.kind == ActionKind::Backward ? 2e-3 : 1e-3;
   };
-  auto lowered = lowerExchanges(table, chainTransfers(table.numStages, true));
+  auto lowered = insertMessages(table, chainTransfers(table.numStages, true));
   Timeline timeline = simulateMessages(lowered.program, costs);
   addMemory(timeline, std::vector<StageBytes>(table.numStages,
                                               {1 << 20, 1 << 19, 1 << 18, 0}));

@@ -47,7 +47,7 @@ std::string Simulation::move(const ReshardStep &step) {
   std::vector<int64_t> group = groupNumbers(step.axes);
   std::vector<Elements> next(held.size(), Elements(numElements(shape), absent));
   for (int64_t rank = 0; rank < mesh.size(); ++rank)
-    for (const Piece &piece :
+    for (const ReshardPiece &piece :
          piecesOf(step, shape, mesh, mesh.coordinates(rank))) {
       if (group[piece.fromRank] != group[rank])
         return "takes from outside its group";
@@ -89,10 +89,10 @@ void Simulation::mask(const ReshardStep &step) {
 }
 
 std::string Simulation::execute(const ReshardStep &step) {
-  if (step.kind == StepKind::Mask)
+  if (step.kind == ReshardStepKind::Mask)
     return mask(step), "";
-  bool reduces =
-      step.kind == StepKind::AllReduce || step.kind == StepKind::ReduceScatter;
+  bool reduces = step.kind == ReshardStepKind::AllReduce ||
+                 step.kind == ReshardStepKind::ReduceScatter;
   return reduces ? reduce(step) : move(step);
 }
 
@@ -136,7 +136,7 @@ static int64_t receivedElements(const ReshardStep &step, const Shape &shape,
   int64_t most = 0;
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
     int64_t sum = 0;
-    for (const Piece &piece :
+    for (const ReshardPiece &piece :
          piecesOf(step, shape, mesh, mesh.coordinates(rank)))
       sum += piece.fromRank == rank ? 0 : count(piece.box);
     most = std::max(most, sum);
@@ -163,9 +163,9 @@ std::string simulate(const ReshardPlan &plan, const Sharding &from,
       return name + error;
     if (std::string error = ranks.check(step.after); !error.empty())
       return name + error;
-    bool reduces = step.kind == StepKind::AllReduce ||
-                   step.kind == StepKind::ReduceScatter;
-    if (!reduces && step.kind != StepKind::Mask &&
+    bool reduces = step.kind == ReshardStepKind::AllReduce ||
+                   step.kind == ReshardStepKind::ReduceScatter;
+    if (!reduces && step.kind != ReshardStepKind::Mask &&
         receivedElements(step, shape, mesh) * elementBytes !=
             step.receivedBytes)
       return name + "receives other bytes than it says";

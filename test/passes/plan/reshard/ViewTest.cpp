@@ -31,7 +31,7 @@ void check(const Sharding &from, const Sharding &to, int64_t size) {
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
     std::vector<int> times(view.size());
     int64_t received = 0;
-    for (const Piece &piece :
+    for (const ReshardPiece &piece :
          piecesOf(plan.steps[0], {size}, mesh, mesh.coordinates(rank)))
       for (const Run &run : piece.box[0])
         for (int64_t i = run.lo; i < run.hi; ++i) {
@@ -71,12 +71,12 @@ TEST(ReshardToView, NeighboursSendTheirEdges) {
       oneDim(viewed({4, 6, 4, 16, {{0, 6, -1, 1}}}, {{4, {t}}, {6, {}}}));
   ReshardPlan plan = planReshard(from, to, {16}, 4, mesh);
   EXPECT_EQ(plan.receivedBytes, 8);
-  EXPECT_EQ(plan.steps[0].kind, StepKind::Exchange);
+  EXPECT_EQ(plan.steps[0].kind, ReshardStepKind::Exchange);
   check(from, to, 16);
 }
 
 /// 16 elements, the first `count` behind all others.
-static StepKind rolledBy(int64_t count) {
+static ReshardStepKind rolledBy(int64_t count) {
   Sharding to = oneDim(viewed(
       {1, 16, 0, 16, {{0, 16 - count, count, 1}, {16 - count, 16, 0, 1}}},
       {{16, {t}}}));
@@ -87,15 +87,15 @@ static StepKind rolledBy(int64_t count) {
 }
 
 TEST(ReshardToView, WholePartsGoRound) {
-  EXPECT_EQ(rolledBy(4), StepKind::Permute);
-  EXPECT_EQ(rolledBy(8), StepKind::Permute);
-  EXPECT_EQ(rolledBy(2), StepKind::Exchange);
+  EXPECT_EQ(rolledBy(4), ReshardStepKind::Permute);
+  EXPECT_EQ(rolledBy(8), ReshardStepKind::Permute);
+  EXPECT_EQ(rolledBy(2), ReshardStepKind::Exchange);
   // Both halves want the first one.
   Sharding twice = oneDim(viewed({2, 8, 0, 16, {{0, 8, 0, 1}}}, {{16, {t}}}));
   EXPECT_EQ(planReshard(oneDim(splitOver(16, {t})), twice, {16}, 4, mesh)
                 .steps[0]
                 .kind,
-            StepKind::Exchange);
+            ReshardStepKind::Exchange);
 }
 
 TEST(ReshardToView, WhatAllHaveIsFree) {

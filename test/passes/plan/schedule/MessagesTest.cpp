@@ -1,7 +1,7 @@
 // Messages that take part in a simulation: what blocking calls cost, against
 // the published figures, and that messages beside the actions cost nothing.
 
-#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/Schedules.h"
 #include "passes/plan/schedule/SimulateMessages.h"
 
@@ -122,7 +122,7 @@ TEST(Messages, BlockingCallsOneAfterAnotherAreSlow) {
                           {ScheduleKind::ZbV, 8, 32, 141.5}}) {
     const ActionTable table = make(g.kind, g.p, g.m);
     const Timeline timeline =
-        simulateMessages(ungroup(TurnLowering(table).run()));
+        simulateMessages(withBlockingCalls(TurnLowering(table).run()));
     EXPECT_EQ(timeline.stuck, "");
     EXPECT_EQ(timeline.makespan, g.makespan) << nameOf(g.kind) << " p=" << g.p;
   }
@@ -134,7 +134,7 @@ constexpr ScheduleKind trained[] = {
 
 PipelineProgram lower(const ActionTable &table, int early = 1) {
   auto lowered =
-      lowerExchanges(table, chainTransfers(table.numStages, true), early);
+      insertMessages(table, chainTransfers(table.numStages, true), early);
   EXPECT_EQ(lowered.error, "");
   return lowered.program;
 }

@@ -2,7 +2,7 @@
 // are, and that a legal schedule need not be one of ours.
 
 #include "passes/plan/schedule/ScheduleFile.h"
-#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/Schedules.h"
 #include "passes/plan/schedule/Simulate.h"
 
@@ -72,7 +72,7 @@ TEST(ScheduleFile, AnEager1F1BHidesTransfers) {
   EXPECT_EQ(simulate(read.table, costs).makespan, 22);
   EXPECT_EQ(simulate(ours, costs).makespan, 24);
   EXPECT_EQ(peakLive(read.table), (std::vector<int>{3, 1}));
-  auto lowered = lowerExchanges(read.table, chainTransfers(2, true));
+  auto lowered = insertMessages(read.table, chainTransfers(2, true));
   EXPECT_EQ(lowered.error, "");
   EXPECT_EQ(replay(lowered.program).error, "");
 }
@@ -141,7 +141,7 @@ TEST(ScheduleFile, AnyLegalScheduleIsTakenAndEndsUnderRendezvous) {
     ASSERT_EQ(read.error, "") << printCsv(table);
     ASSERT_EQ(read.table, table);
     const auto chain = chainTransfers(p * v, true);
-    ASSERT_EQ(replay(lowerExchanges(table, chain).program).error, "")
+    ASSERT_EQ(replay(insertMessages(table, chain).program).error, "")
         << printCsv(table);
   }
 }

@@ -2,7 +2,7 @@
 // stages per position: tables are sound, programs end under rendezvous, idle
 // time and live activations are what the closed forms say.
 
-#include "passes/plan/schedule/Rendezvous.h"
+#include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/ScheduleCheck.h"
 #include "passes/plan/schedule/Schedules.h"
 #include "passes/plan/schedule/Simulate.h"
@@ -76,7 +76,7 @@ std::string fault(const ScheduleRequest &request) {
     return claims.front();
   if (!accumulatesInOrder(table))
     return "weight gradients are out of order";
-  auto lowered = lowerExchanges(table, chainTransfers(table.numStages, trains));
+  auto lowered = insertMessages(table, chainTransfers(table.numStages, trains));
   return lowered.error.empty() ? replay(lowered.program).error : lowered.error;
 }
 

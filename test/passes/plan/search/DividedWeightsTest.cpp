@@ -30,19 +30,22 @@ bool covers(const std::vector<int64_t> &saved,
 }
 
 TEST(DividedWeights, TakesTheSmallestThatCoversTheRest) {
-  EXPECT_EQ(chooseDivided({{8}, {8}, {4}, {2}}, {10}),
+  EXPECT_EQ(chooseDividedWeights({{8}, {8}, {4}, {2}}, {10}),
             (std::vector<size_t>{0, 3}));
-  EXPECT_EQ(chooseDivided({{8}, {8}, {4}, {2}}, {3}), (std::vector<size_t>{2}));
-  EXPECT_TRUE(chooseDivided({{8}}, {0}).empty());
+  EXPECT_EQ(chooseDividedWeights({{8}, {8}, {4}, {2}}, {3}),
+            (std::vector<size_t>{2}));
+  EXPECT_TRUE(chooseDividedWeights({{8}}, {0}).empty());
 }
 
 TEST(DividedWeights, TakesAllWhereAllAreTooFew) {
-  EXPECT_EQ(chooseDivided({{1}, {0}, {2}}, {10}), (std::vector<size_t>{0, 2}));
+  EXPECT_EQ(chooseDividedWeights({{1}, {0}, {2}}, {10}),
+            (std::vector<size_t>{0, 2}));
 }
 
 // A weight of two stages helps both.
 TEST(DividedWeights, PutsBackWhatAnotherPositionMakesSpare) {
-  EXPECT_EQ(chooseDivided({{5, 0}, {5, 9}}, {5, 9}), (std::vector<size_t>{1}));
+  EXPECT_EQ(chooseDividedWeights({{5, 0}, {5, 9}}, {5, 9}),
+            (std::vector<size_t>{1}));
 }
 
 TEST(DividedWeights, EnoughAndNoneForNothing) {
@@ -59,7 +62,7 @@ TEST(DividedWeights, EnoughAndNoneForNothing) {
     std::vector<size_t> all(weights.size());
     for (size_t i = 0; i < all.size(); ++i)
       all[i] = i;
-    const auto chosen = chooseDivided(weights, needs);
+    const auto chosen = chooseDividedWeights(weights, needs);
     const auto saved = savedBy(weights, chosen, numPositions);
     if (!covers(savedBy(weights, all, numPositions), needs))
       continue;
@@ -92,7 +95,8 @@ TEST(DividedWeights, AtMostTwiceTheBest) {
       if (saved >= needs[0])
         best = std::min(best, saved);
     }
-    EXPECT_LE(savedBy(weights, chooseDivided(weights, needs), 1)[0], 2 * best)
+    EXPECT_LE(savedBy(weights, chooseDividedWeights(weights, needs), 1)[0],
+              2 * best)
         << "round " << round;
   }
 }

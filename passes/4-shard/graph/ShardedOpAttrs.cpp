@@ -1,0 +1,78 @@
+//===- ShardedOpAttrs.cpp - a sharded op as its attributes record it ------===//
+
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
+  SmallVector<int64_t> sizes;
+  for (const dist::Factor &factor : dim.factors)
+    sizes.push_back(factor.size);
+  return sizes;
+}
+
+/// Which windows of its rule the op reads through.
+static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
+  SmallVector<int64_t> windows;
+  for (auto [i, window] : llvm::enumerate(op.rule->windows))
+    if (op.uses(window))
+      windows.push_back(i);
+  return windows;
+}
+
+/// Windows that the split alone does not explain were asked for. Fails where
+/// the record contradicts the split.
+static LogicalResult readWindows(ShardedOp &op) {
+  auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
+  ArrayRef<int64_t> recorded =
+      windows ? windows.asArrayRef() : ArrayRef<int64_t>();
+  op.usesAllWindows = windows && recorded.size() == op.rule->windows.size();
+  return success(ArrayRef<int64_t>(windowsOf(op)) == recorded);
+}
+
+std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
+  auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
+  if (!split)
+    return std::nullopt;
+  auto rule = std::make_shared<RefinedRule>(ruleOf(op));
+  std::vector<dist::DimSharding> dims = split.getSharding().dims;
+  if (dims.size() != rule->parts.size())
+    return std::nullopt;
+  for (auto [id, dim] : llvm::enumerate(dims))
+    if (dim.factors.size() > 1)
+      rule->refine(id, sizesOf(dim));
+  ShardedOp recorded(op, rule);
+  for (auto [parts, dim] : llvm::zip_equal(rule->parts, dims))
+    for (auto [part, factor] : llvm::zip(parts, dim.factors))
+      recorded.axes[part] = factor.axes;
+  if (failed(readWindows(recorded)))
+    return std::nullopt;
+  auto operands = op->getAttrOfType<DenseI64ArrayAttr>(dist::throughName);
+  if ((operands ? operands.size() : 0) !=
+      static_cast<int64_t>(split.getSharding().partials.size()))
+    return std::nullopt;
+  for (auto [i, partial] : llvm::enumerate(split.getSharding().partials)) {
+    recorded.through.push_back(partial.axis);
+    recorded.throughOperand.push_back(operands[i]);
+  }
+  return recorded;
+}
+
+void pcc::shard::record(const ShardedOp &op) {
+  MLIRContext *context = op.op->getContext();
+  for (OpResult result : op.op->getResults())
+    dist::setSharding(result, op.resultSharding(result.getResultNumber()));
+  op.op->setAttr(dist::splitName, dist::ShardingAttr::get(context, op.split()));
+  if (auto accumulate = dyn_cast<graph::AccumulateOp>(op.op))
+    accumulate.setSums(dist::holdsAxis(op.through, dist::timeAxis));
+  SmallVector<int64_t> windows = windowsOf(op);
+  if (!windows.empty())
+    op.op->setAttr(dist::windowsName, DenseI64ArrayAttr::get(context, windows));
+  if (!op.through.empty())
+    op.op->setAttr(dist::throughName,
+                   DenseI64ArrayAttr::get(
+                       context, SmallVector<int64_t>(op.throughOperand.begin(),
+                                                     op.throughOperand.end())));
+}

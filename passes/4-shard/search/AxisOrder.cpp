@@ -1,0 +1,179 @@
+//===- AxisOrder.cpp - in which order axes are handed out -----------------===//
+
+#include "passes/4-shard/search/AxisOrder.h"
+#include "passes/4-shard/search/AxisSearch.h"
+#include "llvm/Support/DebugLog.h"
+
+#include <algorithm>
+
+#define DEBUG_TYPE "decide-shardings"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
+  return seeds.priorityOf(assignment.parts.front().axis);
+}
+
+/// The axes of the mesh as they are handed out, round after round; of an axis
+/// of which some parts divide `experts`, these parts after the others.
+static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
+                                                 const Seeds &seeds,
+                                                 const dist::SubAxes &experts) {
+  std::vector<AxisAssignment> assignments;
+  for (const dist::Axis &axis : mesh.axes) {
+    const AxisRole role = roleOf(axis.name);
+    AxisAssignment others{{},
+                          experts.empty() ? role : withExperts(role, false)},
+        own{{}, withExperts(role, true)};
+    for (const dist::SubAxis &part : seeds.partsOf(axis)) {
+      bool isOwn = llvm::any_of(experts, [&](const dist::SubAxis &expert) {
+        return dist::overlaps(part, expert);
+      });
+      (isOwn ? own : others).parts.push_back(part);
+    }
+    for (AxisAssignment *assignment : {&others, &own})
+      if (!assignment->parts.empty())
+        assignments.push_back(std::move(*assignment));
+  }
+  llvm::stable_sort(assignments,
+                    [&](const AxisAssignment &a, const AxisAssignment &b) {
+                      return priorityOf(a, seeds) < priorityOf(b, seeds);
+                    });
+  return assignments;
+}
+
+/// Once more each axis that weights may be stored over, behind all others. What
+/// `tp` can divide, it divides for good.
+static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
+                       std::vector<AxisAssignment> &assignments) {
+  for (const dist::Axis &axis : mesh.axes)
+    if (axis.size > 1 && axis.name != dist::timeAxis &&
+        roleOf(axis.name) != AxisRole::Tensor)
+      assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
+}
+
+/// The orders in which the axes of a mesh may be handed out, its own first.
+/// What an axis takes is gone for those after it, so that all orders of up to
+/// three axes of the user's own are tried; axes with a role keep their places,
+/// and all axes their rounds.
+static std::vector<std::vector<AxisAssignment>>
+ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
+  std::vector<size_t> places;
+  for (auto [i, assignment] : llvm::enumerate(assignments))
+    if (assignment.role == AxisRole::Free)
+      places.push_back(i);
+  std::vector<std::vector<AxisAssignment>> orders{assignments};
+  std::vector<size_t> order = places;
+  while (places.size() <= 3 &&
+         std::next_permutation(order.begin(), order.end())) {
+    if (llvm::any_of(llvm::zip_equal(places, order), [&](auto pair) {
+          return priorityOf(assignments[std::get<0>(pair)], seeds) !=
+                 priorityOf(assignments[std::get<1>(pair)], seeds);
+        }))
+      continue;
+    orders.push_back(assignments);
+    for (auto [place, other] : llvm::zip_equal(places, order))
+      orders.back()[place] = assignments[other];
+  }
+  return orders;
+}
+
+/// Hands out the axes one after another; returns what all of it costs.
+static FailureOr<plan::Cost>
+assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
+              const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
+  plan::Cost cost;
+  double penalty = 0;
+  dist::SubAxes before;
+  for (const AxisAssignment &assignment : order) {
+    LDBG() << "handing out " << assignment.parts.front().axis;
+    auto assigned =
+        assignAxis(graph, assignment, before, seeds, planner, reports);
+    if (failed(assigned))
+      return failure();
+    cost = *assigned;
+    penalty += cost.penalty;
+    const std::string &axis = assignment.parts.front().axis;
+    if (llvm::none_of(before,
+                      [&](const auto &other) { return other.axis == axis; }))
+      before.push_back(dist::fullAxis(planner.mesh(), axis));
+  }
+  cost.penalty = penalty;
+  return cost;
+}
+
+/// Hands out the axes one after another, in the order that costs least; fails
+/// after an error if there is none.
+static FailureOr<plan::Cost>
+assignInBestOrder(ShardedGraph &graph,
+                  ArrayRef<std::vector<AxisAssignment>> orders,
+                  const Seeds &seeds, plan::ReshardPlanner &planner) {
+  if (orders.size() == 1)
+    return assignInOrder(graph, orders[0], seeds, planner, /*reports=*/true);
+  const std::vector<ShardedOp> start = graph.ops;
+  std::vector<ShardedOp> best;
+  plan::Cost least = plan::Cost::forbidden();
+  for (const auto &order : orders) {
+    graph.ops = start;
+    auto cost = assignInOrder(graph, order, seeds, planner, /*reports=*/false);
+    if (succeeded(cost) && *cost < least) {
+      least = *cost;
+      best = graph.ops;
+    }
+  }
+  graph.ops = best.empty() ? start : best;
+  if (best.empty())
+    return assignInOrder(graph, orders[0], seeds, planner, /*reports=*/true);
+  return least;
+}
+
+/// Up to so many pairs of choices all axes are handed out at once.
+static constexpr double mostPairs = 1 << 15;
+
+/// The orders, and the same where the parts of free axes go their own ways.
+static std::vector<std::vector<AxisAssignment>>
+withParts(std::vector<std::vector<AxisAssignment>> orders) {
+  for (size_t i = 0, count = orders.size(); i < count; ++i) {
+    std::vector<AxisAssignment> apart;
+    for (const AxisAssignment &assignment : orders[i])
+      if (assignment.role != AxisRole::Free)
+        apart.push_back(assignment);
+      else
+        for (const dist::SubAxis &part : assignment.parts)
+          apart.push_back({{part}, assignment.role});
+    if (apart.size() > orders[i].size())
+      orders.push_back(std::move(apart));
+  }
+  return orders;
+}
+
+LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
+                                         const Seeds &seeds,
+                                         const dist::SubAxes &experts,
+                                         plan::ReshardPlanner &planner) {
+  std::vector<AxisAssignment> assignments =
+      assignmentsOf(planner.mesh(), seeds, experts);
+  if (!StoredWeights(graph).empty())
+    addStorage(planner.mesh(), seeds, assignments);
+  const auto orders = ordersOf(assignments, seeds);
+  const std::vector<ShardedOp> start = graph.ops;
+  auto cost = assignInBestOrder(graph, orders, seeds, planner);
+  if (failed(cost))
+    return failure();
+  const auto all = withParts(orders);
+  const bool hasRounds =
+      llvm::any_of(assignments, [&](const AxisAssignment &assignment) {
+        return priorityOf(assignment, seeds) !=
+               priorityOf(assignments.front(), seeds);
+      });
+  if (hasRounds || all.back().size() < 2 || cost->isFree() ||
+      StrategySpace::numPairs(graph, assignments) > mostPairs)
+    return success();
+  std::vector<ShardedOp> found = std::move(graph.ops);
+  graph.ops = start;
+  if (failed(assignAxesJointly(graph, all, *cost, seeds, planner)))
+    graph.ops = std::move(found);
+  return success();
+}

@@ -1,0 +1,180 @@
+//===- ShardingRemarks.cpp - what a user should know about decided shardings ===//
+
+#include "passes/4-shard/search/ShardingRemarks.h"
+#include "dialects/graph/StepParts.h"
+#include "passes/4-shard/graph/ShardedOpAttrs.h"
+#include "passes/4-shard/policy/ContractionWeights.h"
+#include "passes/4-shard/policy/Presets.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::shard;
+
+namespace {
+/// Things of one kind, each once, with how often it occurs.
+class OpCounts {
+public:
+  void add(const std::string &what, Operation *op) {
+    ++counts[what];
+    if (!first)
+      first = op;
+  }
+  bool empty() const { return counts.empty(); }
+
+  /// "30 in 4 (12 ops), 101 in 4 (1 op)"
+  std::string list() const {
+    SmallVector<std::string> parts;
+    for (auto &[what, count] : counts)
+      parts.push_back(
+          llvm::formatv("{0} ({1} {2})", what, count, count == 1 ? "op" : "ops")
+              .str());
+    return llvm::join(parts, ", ");
+  }
+
+  /// ", first at node 'n'" if the first op comes from a node.
+  std::string place() const {
+    StringRef node = graph::nodeName(first->getLoc());
+    return node.empty() ? "" : (", first at node '" + node + "'").str();
+  }
+
+private:
+  llvm::MapVector<std::string, int64_t, std::map<std::string, unsigned>> counts;
+  Operation *first = nullptr;
+};
+} // namespace
+
+/// Factors of an op that its axes do not divide.
+static void countUneven(const ShardedOp &op, OpCounts &uneven) {
+  for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
+    if (int64_t parts = dist::numParts(axes); factor.size % parts != 0)
+      uneven.add(llvm::formatv("{0} in {1} over {2}", factor.size, parts,
+                               dist::axisNames(axes))
+                     .str(),
+                 op.op);
+}
+
+/// An op with something to split whose rule splits nothing.
+static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
+  auto isBig = [](const graph::ShardingRule::Factor &factor) {
+    return factor.size > 1;
+  };
+  if (op.op->getNumOperands() == 0 || llvm::none_of(op.rule->factors, isBig) ||
+      llvm::any_of(
+          op.rule->factors, [&](const graph::ShardingRule::Factor &factor) {
+            return isBig(factor) && factor.kind != graph::FactorKind::Whole;
+          }))
+    return;
+  unruled.add(op.op->getName().getStringRef().str(), op.op);
+}
+
+void pcc::shard::remarkOnShardings(func::FuncOp function) {
+  OpCounts uneven, unruled;
+  for (Operation &op : function.front().without_terminator())
+    if (auto recorded = readShardedOp(&op)) {
+      countUneven(*recorded, uneven);
+      countUnruled(*recorded, unruled);
+    }
+  Location nowhere = UnknownLoc::get(function.getContext());
+  if (!uneven.empty())
+    emitRemark(nowhere) << "uneven parts are padded: " << uneven.list()
+                        << uneven.place();
+  bool isDivided =
+      llvm::any_of(dist::meshOf(function->getParentOfType<ModuleOp>()).axes,
+                   [](const dist::Axis &axis) { return axis.size > 1; });
+  if (isDivided && !unruled.empty())
+    emitRemark(nowhere) << "ops that no rule splits run whole on every rank: "
+                        << unruled.list() << unruled.place();
+}
+
+/// Most things that a remark names.
+static constexpr size_t mostNamed = 5;
+
+/// "a, b and 3 more"
+static std::string listed(SmallVector<std::string> names) {
+  size_t more = names.size() - std::min(names.size(), mostNamed);
+  names.resize(names.size() - more);
+  return llvm::join(names, ", ") +
+         (more ? " and " + std::to_string(more) + " more" : "");
+}
+
+void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
+                                      const dist::Axis &axis) {
+  ContractionWeights weights(graph);
+  dist::SubAxis parts{axis.name, 1, axis.size};
+  SmallVector<std::string> whole;
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
+    if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
+      continue;
+    std::string why =
+        weights.mustSplit(graph.ops[i], i, parts)
+            ? "as was asked for"
+            : "no dim of it can be cut in " + std::to_string(axis.size);
+    whole.push_back("'" + get.getParameter().str() + "' (" + why + ")");
+  }
+  if (whole.empty())
+    return;
+  emitRemark(UnknownLoc::get(graph.function.getContext()))
+      << "weights stay whole on every rank of " << axis.name << ": "
+      << listed(whole);
+}
+
+/// A vertex whose sequence is pinned to be whole on all ranks of `axis`.
+static bool pinsSequence(const ShardedGraph &graph, unsigned index,
+                         const dist::Axis &axis) {
+  const ShardedOp &op = graph.ops[index];
+  return graph.seedOf(index) && !op.isSplitBy(axis) &&
+         llvm::any_of(llvm::zip_equal(graph.tags[index], op.rule->factors),
+                      [](const auto &factor) {
+                        return std::get<0>(factor) == FactorTag::Sequence &&
+                               std::get<1>(factor).size > 1;
+                      });
+}
+
+void pcc::shard::remarkOnWholeSequence(const ShardedGraph &graph,
+                                       const dist::Axis &axis) {
+  Location nowhere = UnknownLoc::get(graph.function.getContext());
+  if (llvm::none_of(graph.tags, [](const auto &tags) {
+        return llvm::is_contained(tags, FactorTag::Sequence);
+      })) {
+    emitRemark(nowhere) << axis.name
+                        << " divides nothing: the model has no sequence";
+    return;
+  }
+  SmallVector<std::string> whole;
+  for (unsigned i = 0; i < graph.ops.size(); ++i)
+    if (pinsSequence(graph, i, axis))
+      whole.push_back(graph.seedOf(i)->source());
+  if (!whole.empty())
+    emitRemark(nowhere) << "the sequence is whole on every rank of "
+                        << axis.name
+                        << " where it is pinned: " << listed(whole);
+}
+
+void pcc::shard::remarkOnIdlePresets(func::FuncOp function) {
+  for (StringRef preset : {"zero1", "zero2"})
+    if (hasPreset(function, {preset}) && !graph::isTraining(function.front()))
+      emitRemark(UnknownLoc::get(function.getContext()))
+          << "--preset " << preset
+          << " divides what training keeps besides weights, of which there is "
+             "nothing here";
+}
+
+void pcc::shard::remarkOnExperts(const ShardedGraph &graph,
+                                 const dist::SubAxes &experts) {
+  const int64_t parts = dist::numParts(experts);
+  for (unsigned i = 0; i < graph.ops.size(); ++i) {
+    auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
+    for (auto [tag, factor] :
+         llvm::zip_equal(graph.tags[i], graph.ops[i].rule->factors))
+      if (get && tag == FactorTag::Expert && factor.size < parts) {
+        emitRemark(UnknownLoc::get(graph.function.getContext()))
+            << "the " << factor.size << " experts of '" << get.getParameter()
+            << "' are fewer than the " << parts << " parts of --ep";
+        return;
+      }
+  }
+}

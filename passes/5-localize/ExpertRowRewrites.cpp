@@ -1,0 +1,293 @@
+//===- ExpertRowRewrites.cpp - how ops run on rows ------------------------===//
+
+#include "passes/5-localize/ExpertRowRewrites.h"
+#include "dialects/graph/ops/Equation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::localize;
+
+using OperandRoles = std::optional<SmallVector<DimRoles>>;
+
+//===----------------------------------------------------------------------===//
+// Element-wise ops
+//===----------------------------------------------------------------------===//
+
+/// Whether each element of the result depends on those at its own place only.
+static bool isElementWise(Operation *op) {
+  auto interface = dyn_cast<graph::ShardingRuleOpInterface>(op);
+  if (!interface || op->getNumResults() != 1 || op->getNumOperands() == 0)
+    return false;
+  const graph::ShardingRule rule = interface.getShardingRule();
+  const auto &result = rule.results[0];
+  if (!rule.windows.empty() || !rule.innerValues.empty() ||
+      llvm::any_of(rule.factors, [](const auto &factor) {
+        return factor.kind != graph::FactorKind::Parallel || factor.needsOffset;
+      }))
+    return false;
+  return llvm::all_of(llvm::enumerate(rule.operands), [&](auto entry) {
+    ArrayRef<int64_t> shape = shapeOf(op->getOperand(entry.index()));
+    const auto &dims = entry.value();
+    if (dims.size() > result.size())
+      return false;
+    for (auto [i, dim] : llvm::enumerate(dims))
+      if (shape[i] != 1 && dim != result[result.size() - dims.size() + i])
+        return false;
+    return true;
+  });
+}
+
+static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
+  if (!isElementWise(op))
+    return {};
+  SmallVector<DimRoles> roles;
+  for (Value operand : op->getOperands()) {
+    ArrayRef<int64_t> shape = shapeOf(operand);
+    const size_t missing = result.size() - shape.size();
+    DimRoles &own = roles.emplace_back(result.begin() + missing, result.end());
+    for (auto [i, role] : llvm::enumerate(own))
+      if (role != DimRole::Feature && shape[i] == 1 &&
+          shapeOf(op->getResult(0))[missing + i] != 1)
+        role = DimRole::Repeated;
+    // What repeats along some dims of tokens only has no row for each.
+    if (hasRole(own, DimRole::Token) &&
+        llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
+      return {};
+  }
+  return roles;
+}
+
+static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
+                              const DimRoles &result,
+                              ExpertRowBuilder &builder) {
+  const size_t numFeatures = llvm::count(result, DimRole::Feature);
+  SmallVector<Value> rows;
+  for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
+    Value own = builder.rowsOf(operand, roles);
+    SmallVector<int64_t> shape(shapeOf(own));
+    // Features that the operand lacks are in front of those that it has.
+    if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
+      shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
+    rows.push_back(builder.reshape(own, shape));
+  }
+  return builder.cloned(op, rows, builder.rowsType(op->getResult(0), result));
+}
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+/// Behind the dims of experts and tokens anything may change; tokens may be
+/// cut in dims or joined.
+static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
+  ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
+                    to = shapeOf(op->getResult(0));
+  DimRoles roles;
+  size_t dim = 0;
+  for (size_t i = 0; i < to.size() && result[i] != DimRole::Feature;) {
+    const DimRole role = result[i];
+    int64_t wanted = 1, size = 1;
+    for (; i < to.size() && result[i] == role; ++i)
+      wanted *= to[i];
+    do {
+      if (dim == from.size())
+        return {};
+      size *= from[dim++];
+      roles.push_back(role);
+    } while (size < wanted);
+    if (size != wanted)
+      return {};
+  }
+  const size_t numRowDims = llvm::count_if(
+      result, [](DimRole role) { return role != DimRole::Feature; });
+  if (llvm::any_of(ArrayRef(result).drop_front(numRowDims),
+                   [](DimRole role) { return role != DimRole::Feature; }) ||
+      llvm::count(roles, DimRole::Expert) != 1)
+    return {};
+  roles.resize(from.size(), DimRole::Feature);
+  return SmallVector<DimRoles>{roles};
+}
+
+static Value buildReshape(Operation *op, ArrayRef<DimRoles> operands,
+                          const DimRoles &result, ExpertRowBuilder &builder) {
+  Value rows = builder.rowsOf(op->getOperand(0), operands[0]);
+  return builder.reshape(rows,
+                         builder.rowsType(op->getResult(0), result).getShape());
+}
+
+static OperandRoles rolesOfSlice(Operation *op, const DimRoles &result) {
+  auto slice = cast<graph::SliceOp>(op);
+  for (auto [dim, role] : llvm::enumerate(result))
+    if (role != DimRole::Feature &&
+        (slice.getStarts()[dim] != 0 || slice.getSteps()[dim] != 1 ||
+         slice.getSizes()[dim] != shapeOf(slice.getInput())[dim]))
+      return {};
+  return SmallVector<DimRoles>{result};
+}
+
+static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
+                        const DimRoles &result, ExpertRowBuilder &builder) {
+  auto slice = cast<graph::SliceOp>(op);
+  SmallVector<int64_t> starts{0}, sizes{builder.numRows()}, steps{1};
+  for (auto [dim, role] : llvm::enumerate(result))
+    if (role == DimRole::Feature) {
+      starts.push_back(slice.getStarts()[dim]);
+      sizes.push_back(slice.getSizes()[dim]);
+      steps.push_back(slice.getSteps()[dim]);
+    }
+  return builder.make<graph::SliceOp>(
+      builder.rowsOf(slice.getInput(), operands[0]), starts, sizes, steps);
+}
+
+//===----------------------------------------------------------------------===//
+// Products with the matrices of experts
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A product of two operands with a letter per dim; '.' for one that repeats.
+struct ExpertProduct {
+  std::string operands[2], result;
+
+  /// None for a sum of other than two terms.
+  static std::optional<ExpertProduct> read(Operation *op);
+
+  std::string keep(StringRef letters, const DimRoles &roles,
+                   DimRole role) const {
+    std::string kept;
+    for (char letter : letters)
+      if (size_t at = result.find(letter);
+          at != std::string::npos && roles[at] == role)
+        kept.push_back(letter);
+    return kept;
+  }
+  /// The letters of an operand that are summed over.
+  std::string summed(int operand) const {
+    std::string kept;
+    for (char letter : operands[operand])
+      if (letter != '.' && result.find(letter) == std::string::npos)
+        kept.push_back(letter);
+    return kept;
+  }
+  DimRoles rolesOf(int operand, const DimRoles &roles) const {
+    DimRoles own;
+    for (char letter : operands[operand]) {
+      const size_t at = result.find(letter);
+      own.push_back(letter == '.'             ? DimRole::Repeated
+                    : at == std::string::npos ? DimRole::Feature
+                                              : roles[at]);
+    }
+    return own;
+  }
+};
+} // namespace
+
+/// a, b, … for batch dims, M, K and N for the others.
+static ExpertProduct readMatmul(graph::MatmulOp op) {
+  ExpertProduct product;
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  const size_t numBatch = shape.size() - 2;
+  for (size_t i = 0; i < numBatch; ++i)
+    product.result.push_back(static_cast<char>('a' + i));
+  for (int i : {0, 1}) {
+    ArrayRef<int64_t> own = shapeOf(op->getOperand(i)).drop_back(2);
+    const size_t missing = numBatch - own.size();
+    for (auto [dim, size] : llvm::enumerate(own))
+      product.operands[i].push_back(
+          size == shape[missing + dim] ? product.result[missing + dim] : '.');
+  }
+  product.operands[0] += op.getTransposeLhs() ? "KM" : "MK";
+  product.operands[1] += op.getTransposeRhs() ? "NK" : "KN";
+  product.result += "MN";
+  return product;
+}
+
+std::optional<ExpertProduct> ExpertProduct::read(Operation *op) {
+  if (auto matmul = dyn_cast<graph::MatmulOp>(op))
+    return readMatmul(matmul);
+  auto equation =
+      graph::Equation::parse(cast<graph::EinsumOp>(op).getEquation());
+  if (equation->operands.size() != 2)
+    return {};
+  return ExpertProduct{
+      {equation->operands[0].str(), equation->operands[1].str()},
+      equation->result.str()};
+}
+
+/// Which operand holds the experts' matrices: it has experts, one dim that is
+/// summed over and one of features; the other one has the tokens. -1 if none.
+static int matricesOf(const ExpertProduct &product, const DimRoles &result) {
+  const std::string tokens =
+      product.keep(product.result, result, DimRole::Token);
+  for (int i : {0, 1}) {
+    auto lettersOf = [&](int operand, DimRole role) {
+      return product.keep(product.operands[operand], result, role);
+    };
+    if (lettersOf(i, DimRole::Expert).size() == 1 &&
+        lettersOf(i, DimRole::Token).empty() &&
+        lettersOf(i, DimRole::Feature).size() == 1 &&
+        product.summed(i).size() == 1 &&
+        product.summed(i) == product.summed(1 - i) &&
+        lettersOf(1 - i, DimRole::Token) == tokens &&
+        lettersOf(1 - i, DimRole::Feature).empty() &&
+        llvm::count(result, DimRole::Feature) == 1)
+      return i;
+  }
+  return -1;
+}
+
+static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
+  auto product = ExpertProduct::read(op);
+  if (!product ||
+      !isa<FloatType>(graph::tensorType(op->getResult(0)).getElementType()) ||
+      matricesOf(*product, result) < 0)
+    return {};
+  return SmallVector<DimRoles>{product->rolesOf(0, result),
+                               product->rolesOf(1, result)};
+}
+
+static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
+                          const DimRoles &result, ExpertRowBuilder &builder) {
+  const ExpertProduct product = *ExpertProduct::read(op);
+  const int matrices = matricesOf(product, result);
+  const std::string &letters = product.operands[matrices];
+  const char summed = product.summed(matrices)[0];
+  // Experts come first, the others stay in their order.
+  SmallVector<int64_t> order;
+  bool isTransposed = false;
+  for (bool wantsExpert : {true, false})
+    for (auto [dim, letter] : llvm::enumerate(letters))
+      if (letter != '.' &&
+          (operands[matrices][dim] == DimRole::Expert) == wantsExpert) {
+        order.push_back(static_cast<int64_t>(dim));
+        isTransposed = letter == summed;
+      }
+  Value weights = op->getOperand(matrices);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : order)
+    shape.push_back(shapeOf(weights)[dim]);
+  weights = builder.arranged(weights, order, shape);
+  Value rows =
+      builder.rowsOf(op->getOperand(1 - matrices), operands[1 - matrices]);
+  return builder.make<graph::GroupedMatmulOp>(rows, weights, builder.counts(),
+                                              isTransposed);
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+const RowRewrite &pcc::localize::rowRewriteOf(Operation *op) {
+  static constexpr RowRewrite elementWise = {rolesOfElementWise,
+                                             buildElementWise};
+  static const llvm::StringMap<RowRewrite> table = {
+      {graph::ReshapeOp::getOperationName(), {rolesOfReshape, buildReshape}},
+      {graph::SliceOp::getOperationName(), {rolesOfSlice, buildSlice}},
+      {graph::MatmulOp::getOperationName(),
+       {rolesOfProduct, buildProduct, /*multiplies=*/true}},
+      {graph::EinsumOp::getOperationName(),
+       {rolesOfProduct, buildProduct, /*multiplies=*/true}}};
+  auto found = table.find(op->getName().getStringRef());
+  return found == table.end() ? elementWise : found->second;
+}

@@ -1,0 +1,300 @@
+//===- PartialCheck.cpp - what is still to be reduced, as a type ----------===//
+
+#include "passes/5-localize/PartialCheck.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/dist/ShardingText.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/5-localize/LocalBuilder.h"
+
+#include <map>
+#include <optional>
+
+using namespace mlir;
+using namespace pcc;
+using graph::FactorKind;
+using graph::ShardingRule;
+using Partials = std::vector<dist::Partial>;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// In the one form in which equal types are equal. Sums over microbatches are
+/// made in time, by nobody here.
+static Partials normal(Partials partials) {
+  llvm::erase_if(partials, [](const dist::Partial &partial) {
+    return partial.axis.axis == dist::timeAxis;
+  });
+  dist::Sharding sharding;
+  sharding.partials = std::move(partials);
+  return dist::canonical(sharding).partials;
+}
+
+/// Nothing is known of a value without a sharding.
+static std::optional<Partials> typeOf(Value value) {
+  dist::ShardingAttr sharding = dist::shardingOf(value);
+  return sharding ? std::optional(normal(sharding.getSharding().partials))
+                  : std::nullopt;
+}
+
+static bool holds(const Partials &all, const dist::Partial &part) {
+  return llvm::any_of(all, [&](const dist::Partial &partial) {
+    return partial.kind == part.kind &&
+           dist::overlap(partial.axis, part.axis) == part.axis;
+  });
+}
+
+static std::string textOf(const Partials &partials) {
+  std::string text;
+  for (const dist::Partial &partial : partials)
+    text += (text.empty() ? "" : " ") +
+            std::string(dist::toString(partial.kind)) + "(" +
+            dist::toString(partial.axis) + ")";
+  return text.empty() ? "nothing" : text;
+}
+
+//===----------------------------------------------------------------------===//
+// What ops do to types
+//===----------------------------------------------------------------------===//
+
+static dist::ReductionKind reductionOf(FactorKind kind) {
+  switch (kind) {
+  case FactorKind::Max:
+    return dist::ReductionKind::Max;
+  case FactorKind::Min:
+    return dist::ReductionKind::Min;
+  case FactorKind::Prod:
+    return dist::ReductionKind::Prod;
+  default:
+    return dist::ReductionKind::Sum;
+  }
+}
+
+/// Whether a sum may pass from this operand on. Padding of a sum is replaced by
+/// zeros, which are a sum of zeros.
+static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
+  if (auto select = dyn_cast<graph::SelectOp>(op))
+    return operand > 0 && localize::isZero(select->getOperand(3 - operand));
+  if (isa<graph::ScatterNdOp, graph::ScatterElementsOp>(op))
+    return operand == 2 && localize::isZero(op->getOperand(0));
+  return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
+}
+
+/// What reaches the results from the operands. Fails after an error where that
+/// is not linear.
+static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
+  std::optional<Partials> flow;
+  int numPartial = 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = typeOf(operand.get());
+    if (!type || type->empty())
+      continue;
+    for (const dist::Partial &partial : *type)
+      if (partial.kind != dist::ReductionKind::Sum ||
+          !lets(op, rule, operand.getOperandNumber()))
+        return op->emitOpError("takes operand ")
+                   << operand.getOperandNumber() << " while " << textOf(*type)
+                   << " is still to be made of it",
+               failure();
+    if (flow && *flow != *type)
+      return op->emitOpError("mixes ")
+                 << textOf(*flow) << " and " << textOf(*type),
+             failure();
+    flow = *type;
+    ++numPartial;
+  }
+  const auto isKnown = [](Value value) { return typeOf(value).has_value(); };
+  if (numPartial > 1 && !rule.partialTogether)
+    return op->emitOpError("takes ")
+               << numPartial << " operands of which " << textOf(*flow)
+               << " is still to be made; it is linear in one",
+           failure();
+  if (numPartial > 0 && rule.partialTogether &&
+      numPartial != static_cast<int>(op->getNumOperands()) &&
+      llvm::all_of(op->getOperands(), isKnown))
+    return op->emitOpError("adds what is whole to ")
+               << textOf(*flow) << ", on every rank",
+           failure();
+  return flow.value_or(Partials());
+}
+
+namespace {
+/// Reductions that an op begins.
+struct StartedReductions {
+  Partials certain;
+  /// The axes that dims are split by of which nothing more is known.
+  dist::SubAxes possible;
+  bool anything = false; ///< some operand may lie in any way
+};
+} // namespace
+
+/// The dims of an op whose one factor is reduced: by factor, what splits them,
+/// operand by operand; nothing where that is not known.
+static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
+reducedDims(Operation *op, const ShardingRule &rule) {
+  std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
+  for (auto [operand, dims] : llvm::zip(op->getOperands(), rule.operands)) {
+    dist::ShardingAttr attribute = dist::shardingOf(operand);
+    const dist::Sharding sharding = attribute
+                                        ? attribute.getSharding()
+                                        : dist::Sharding::whole(dims.size());
+    for (auto [dim, split] : llvm::zip(dims, sharding.dims))
+      if (dim.size() == 1 && isReduction(rule.factors[dim.front()].kind))
+        splits[dim.front()].push_back(attribute && !split.view
+                                          ? std::optional(split.axes())
+                                          : std::nullopt);
+  }
+  return splits;
+}
+
+/// Whether an axis divides the groups of a convolution, and so the channels of
+/// its result, or the key heads of attention. Of one group on each rank the
+/// local op knows nothing.
+static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
+  if (!isa<graph::ConvOp, graph::ConvTransposeOp,
+           graph::AttentionKeyGradientOp>(op))
+    return false;
+  dist::ShardingAttr sharding = dist::shardingOf(op->getResult(0));
+  return sharding && llvm::any_of(sharding.getSharding().dims[1].axes(),
+                                  [&](const dist::SubAxis &other) {
+                                    return dist::overlaps(axis, other);
+                                  });
+}
+
+/// A reduction is certain where all operands are split alike, unless it is by
+/// groups.
+static StartedReductions startedReductionsOf(Operation *op,
+                                             const ShardingRule &rule) {
+  StartedReductions found;
+  for (const auto &[factor, splits] : reducedDims(op, rule))
+    for (const auto &split : splits) {
+      const bool isCertain = llvm::all_of(
+          splits, [&](const auto &other) { return other && *other == split; });
+      for (const dist::SubAxis &axis : split.value_or(dist::SubAxes()))
+        if (isCertain && !dividesGroups(op, axis))
+          found.certain.push_back(
+              {axis, reductionOf(rule.factors[factor].kind)});
+        else
+          found.possible.push_back(axis);
+    }
+  for (auto [operand, dims] : llvm::zip(op->getOperands(), rule.operands)) {
+    dist::ShardingAttr sharding = dist::shardingOf(operand);
+    found.anything |= !sharding;
+    if (!sharding)
+      continue;
+    const dist::Sharding lies = sharding.getSharding();
+    for (auto [dim, split] : llvm::zip(dims, lies.dims))
+      if (dim.size() != 1)
+        llvm::append_range(found.possible, split.axes());
+  }
+  found.certain = normal(found.certain);
+  return found;
+}
+
+/// The type of the first result is what flows through the op and what begins in
+/// it.
+static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
+                                 const Partials &flow) {
+  const auto type = typeOf(op->getResult(0));
+  if (!type)
+    return success();
+  for (const dist::Partial &partial : flow)
+    if (!holds(*type, partial))
+      return op->emitOpError("loses that ")
+             << textOf({partial}) << " is still to be made of it";
+  const StartedReductions begun = startedReductionsOf(op, rule);
+  for (const dist::Partial &partial : begun.certain)
+    if (!holds(*type, partial))
+      return op->emitOpError("reduces a dim that ranks divide, but its result "
+                             "does not say ")
+             << textOf({partial});
+  Partials expected = flow;
+  llvm::append_range(expected, begun.certain);
+  expected = normal(expected);
+  for (const dist::Partial &partial : *type)
+    if (!holds(expected, partial) && !begun.anything &&
+        llvm::none_of(begun.possible, [&](const dist::SubAxis &axis) {
+          return dist::overlaps(axis, partial.axis);
+        }))
+      return op->emitOpError("is said to give ")
+             << textOf({partial}) << ", which nothing begins";
+  return success();
+}
+
+/// A mean over dims that ranks divide divides by all elements of them.
+static LogicalResult checkMean(graph::ReduceOp op) {
+  dist::ShardingAttr sharding = dist::shardingOf(op.getInput());
+  if (op.getKind() != graph::ReduceKind::Mean || !sharding)
+    return success();
+  const dist::Sharding lies = sharding.getSharding();
+  int64_t all = 1, here = 1;
+  for (int64_t dim : op.getDims()) {
+    const dist::DimSharding &split = lies.dims[dim];
+    const int64_t size = graph::tensorType(op.getInput()).getDimSize(dim);
+    int64_t whole = 1;
+    for (const dist::Factor &factor : split.factors)
+      whole *= factor.size;
+    all *= split.factors.empty() ? size : whole;
+    here *= size;
+  }
+  const int64_t divisor =
+      op.getDivisor() ? static_cast<int64_t>(*op.getDivisor()) : here;
+  if (divisor != all)
+    return op.emitOpError("divides by ")
+           << divisor << ", but there are " << all << " elements on all ranks";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkCollective(dist::CollectiveOp op) {
+  const auto type = typeOf(op.getInput());
+  const Partials from = normal(op.getFrom().getSharding().partials);
+  if (type && *type != from)
+    return op.emitOpError("starts from ")
+           << textOf(from) << " to be made, but of its operand it is "
+           << textOf(*type);
+  return success();
+}
+
+/// What is sent arrives as it is.
+static LogicalResult checkTransfer(pipe::TransferOp op) {
+  const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
+  if (sent && received && *sent != *received)
+    return op.emitOpError("sends a value of which ")
+           << textOf(*sent) << " is still to be made, as one of which "
+           << textOf(*received) << " is";
+  return success();
+}
+
+static LogicalResult checkOp(Operation *op) {
+  if (auto transfer = dyn_cast<pipe::TransferOp>(op))
+    return checkTransfer(transfer);
+  if (auto collective = dyn_cast<dist::CollectiveOp>(op))
+    return checkCollective(collective);
+  auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);
+  if (!ruled) {
+    for (Value operand : op->getOperands())
+      if (auto type = typeOf(operand); type && !type->empty())
+        return op->emitOpError("takes a value of which ")
+               << textOf(*type) << " is still to be made";
+    return success();
+  }
+  const ShardingRule rule = ruled.getShardingRule();
+  auto flow = flowOf(op, rule);
+  if (failed(flow) ||
+      (op->getNumResults() > 0 && failed(checkResult(op, rule, *flow))))
+    return failure();
+  auto reduce = dyn_cast<graph::ReduceOp>(op);
+  return reduce ? checkMean(reduce) : success();
+}
+
+LogicalResult pcc::localize::checkPartials(func::FuncOp function) {
+  for (Operation &op : function.front())
+    if (failed(checkOp(&op)))
+      return failure();
+  return success();
+}

@@ -1,0 +1,230 @@
+//===- ActivationCheckpointing.cpp - what a stage's backward pass reads of F ===//
+
+#include "passes/6-schedule/ActivationCheckpointing.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/TensorBytes.h"
+#include "mlir/IR/Builders.h"
+#include "passes/6-schedule/StageParts.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::schedule;
+
+static int64_t bytesOf(Value value) {
+  return static_cast<int64_t>(graph::numBytes(graph::tensorType(value)));
+}
+
+static bool isOfForward(Operation *op) {
+  return partOf(op) == forwardPart && !isSourceOp(op);
+}
+
+static bool communicates(Operation *op) {
+  auto collective = dyn_cast<dist::CollectiveOp>(op);
+  return collective && collective.getKind() != dist::CollectiveKind::Slice &&
+         collective.getKind() != dist::CollectiveKind::Mask;
+}
+
+/// Moves or converts elements, and computes nothing.
+static bool isCopy(Operation *op) {
+  auto collective = dyn_cast<dist::CollectiveOp>(op);
+  return isa<graph::TransposeOp, graph::BroadcastOp, graph::SliceOp,
+             graph::ConcatOp, graph::CastOp>(op) ||
+         (collective && collective.getKind() == dist::CollectiveKind::Slice);
+}
+
+static double flopsOf(Operation *op) {
+  auto cost = dyn_cast<graph::CostOpInterface>(op);
+  return cost ? cost.getFlops() : 0;
+}
+
+/// The value whose bytes a value has.
+static Value behindReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape->getOperand(0);
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// From a function
+//===----------------------------------------------------------------------===//
+
+ActivationCheckpointing::ActivationCheckpointing(func::FuncOp stage,
+                                                 int inFlight,
+                                                 bool holdsWeights,
+                                                 const plan::Cluster &cluster)
+    : body(stage.front()), holdsWeights(holdsWeights), cluster(cluster) {
+  graph.inFlight = inFlight;
+  for (BlockArgument argument : stage.getArguments())
+    if (pipe::heldOf(argument))
+      weights.insert(argument);
+  for (Operation &op : body.without_terminator())
+    if (isSourceOp(&op)) {
+      weights.insert(op.result_begin(), op.result_end());
+    } else if (isOfForward(&op)) {
+      addForward(&op);
+    } else if (runsInBackward(&op)) {
+      backward.push_back(&op);
+      addReads(&op);
+    }
+  findBackwardBytes();
+}
+
+void ActivationCheckpointing::addForward(Operation *op) {
+  order.insert({op, static_cast<int>(order.size())});
+  if (isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+        return dependsOnWeightsOnly(operand);
+      }))
+    weights.insert(op->result_begin(), op->result_end());
+  if (isa<graph::ReshapeOp>(op))
+    return;
+  plan::ForwardOp forward;
+  for (Value operand : op->getOperands())
+    if (const int number = numberOf(operand); number >= 0)
+      forward.operands.push_back(number);
+  for (Value result : op->getResults()) {
+    numbers[result] = static_cast<int>(graph.values.size());
+    forward.results.push_back(numbers[result]);
+    graph.values.push_back({.bytes = bytesOf(result)});
+  }
+  forward.flops = priceOf(op);
+  forward.isRepeatable = isPure(op) && !isa<pipe::ReceiveOp>(op);
+  forward.isCheap = isCheap(op);
+  graph.ops.push_back(std::move(forward));
+}
+
+void ActivationCheckpointing::addReads(Operation *op) {
+  const int now = static_cast<int>(backward.size()) - 1;
+  for (Value operand : op->getOperands()) {
+    const int number = numberOf(operand);
+    if (number < 0)
+      continue;
+    plan::ForwardValue &value = graph.values[number];
+    if (value.firstRead < 0)
+      value.firstRead = now;
+    value.lastRead = now;
+  }
+}
+
+/// Its own values live from where they are made to where they are last read.
+void ActivationCheckpointing::findBackwardBytes() {
+  DenseMap<Value, size_t> last;
+  for (auto [now, op] : llvm::enumerate(backward))
+    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+      last[behindReshapes(value)] = now;
+  std::vector<int64_t> changes(backward.size() + 1);
+  for (auto [now, op] : llvm::enumerate(backward)) {
+    if (isa<graph::ReshapeOp>(op))
+      continue;
+    for (Value result : op->getResults()) {
+      changes[now] += bytesOf(result);
+      changes[last.lookup(result) + 1] -= bytesOf(result);
+    }
+  }
+  int64_t bytes = 0;
+  for (size_t now = 0; now < backward.size(); ++now)
+    graph.backwardBytes.push_back(bytes += changes[now]);
+}
+
+int ActivationCheckpointing::numberOf(Value value) const {
+  auto number = numbers.find(behindReshapes(value));
+  return number == numbers.end() ? -1 : number->second;
+}
+
+bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
+  return weights.contains(value);
+}
+
+/// All but what communicates, and contractions; of these, products of
+/// activations that are larger than what they are made of, such as scores of
+/// attention.
+bool ActivationCheckpointing::isCheap(Operation *op) const {
+  if (communicates(op))
+    return priceOf(op) == 0;
+  if (!isa<graph::MatmulOp, graph::EinsumOp, graph::ConvOp,
+           graph::ConvTransposeOp, graph::GroupedMatmulOp,
+           graph::AttentionOpInterface>(op))
+    return true;
+  int64_t read = 0;
+  for (Value operand : op->getOperands()) {
+    if (dependsOnWeightsOnly(operand))
+      return false;
+    read += bytesOf(operand);
+  }
+  return bytesOf(op->getResult(0)) > read;
+}
+
+/// A received byte costs what could be computed meanwhile.
+double ActivationCheckpointing::priceOf(Operation *op) const {
+  const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
+  if (isCopy(op) || (mustGo && communicates(op)))
+    return 0;
+  if (communicates(op))
+    return static_cast<double>(
+               cast<dist::CollectiveOp>(op).getReceivedBytes()) /
+           cluster.links.front().bytesPerSecond * cluster.peakOf("f32");
+  return isa<graph::CostOpInterface>(op) ? flopsOf(op)
+                                         : graph::elementWiseFlops(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Clones
+//===----------------------------------------------------------------------===//
+
+double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
+  isKept = chosen.isKept;
+  order.remove_if([](const auto &entry) { return entry.first->use_empty(); });
+  for (Operation *reader : backward) {
+    OpBuilder builder(reader);
+    for (OpOperand &operand : reader->getOpOperands())
+      operand.set(again(operand.get(), builder));
+  }
+  eraseUnread();
+  return addedFlops;
+}
+
+bool ActivationCheckpointing::isAlwaysAvailable(Value value) const {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || !order.contains(maker))
+    return true;
+  auto number = numbers.find(value);
+  return number != numbers.end() && isKept[number->second];
+}
+
+Value ActivationCheckpointing::again(Value value, OpBuilder &builder) {
+  if (isAlwaysAvailable(value))
+    return value;
+  for (Operation *op : opsToClone(value)) {
+    setPart(builder.clone(*op, made), backwardPart);
+    addedFlops += flopsOf(op);
+  }
+  return made.lookup(value);
+}
+
+/// In the order of the forward pass.
+SmallVector<Operation *>
+ActivationCheckpointing::opsToClone(Value value) const {
+  llvm::SmallSetVector<Operation *, 8> ops;
+  SmallVector<Value> missing{value};
+  while (!missing.empty()) {
+    Value next = missing.pop_back_val();
+    if (isAlwaysAvailable(next) || made.contains(next))
+      continue;
+    if (ops.insert(next.getDefiningOp()))
+      llvm::append_range(missing, next.getDefiningOp()->getOperands());
+  }
+  SmallVector<Operation *> sorted = ops.takeVector();
+  llvm::sort(sorted, [&](Operation *left, Operation *right) {
+    return order.lookup(left) < order.lookup(right);
+  });
+  return sorted;
+}
+
+/// What only the backward pass has read runs there alone.
+void ActivationCheckpointing::eraseUnread() {
+  const auto ops = order.takeVector();
+  for (auto [op, number] : llvm::reverse(ops))
+    if (op->use_empty() && isPure(op)) {
+      addedFlops -= flopsOf(op);
+      op->erase();
+    }
+}

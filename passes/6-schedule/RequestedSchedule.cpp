@@ -1,0 +1,39 @@
+//===- RequestedSchedule.cpp - the schedule that a module asks for --------===//
+
+#include "passes/6-schedule/RequestedSchedule.h"
+#include "passes/6-schedule/UserSchedule.h"
+
+using namespace mlir;
+using namespace pcc;
+
+/// The table of the generator that the module names.
+static FailureOr<plan::ActionTable> generate(ModuleOp module) {
+  plan::ScheduleRequest request;
+  request.kind = plan::ScheduleKind::ForwardOnly;
+  if (auto name = module->getAttrOfType<StringAttr>("pipe.schedule");
+      name && name.getValue() != "forward") {
+    auto kind = plan::scheduleByName(name.getValue().str());
+    if (!kind)
+      return module.emitError()
+                 << "no schedule is called '" << name.getValue() << "'",
+             failure();
+    request.kind = *kind;
+  }
+  request.virtualStages = schedule::moduleNumber(module, "pipe.virtual_stages");
+  request.numPositions =
+      schedule::moduleNumber(module, "pipe.stages") / request.virtualStages;
+  request.numMicrobatches = schedule::moduleNumber(module, "pipe.microbatches");
+  plan::ActionTableOrError made = plan::makeSchedule(request);
+  if (!made.error.empty())
+    return module.emitError() << made.error, failure();
+  return std::move(made.table);
+}
+
+FailureOr<plan::ActionTable> schedule::actionTableOf(ModuleOp module) {
+  FailureOr<std::optional<plan::ActionTable>> recorded =
+      userActionTable(module);
+  if (failed(recorded))
+    return failure();
+  return *recorded ? FailureOr<plan::ActionTable>(std::move(**recorded))
+                   : generate(module);
+}

@@ -1,0 +1,31 @@
+//===- UserSchedule.cpp - a schedule that a user wrote --------------------===//
+
+#include "passes/6-schedule/UserSchedule.h"
+#include "passes/plan/schedule/ScheduleFile.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::schedule;
+
+int schedule::moduleNumber(ModuleOp module, StringRef name) {
+  auto attribute = module->getAttrOfType<IntegerAttr>(name);
+  return attribute ? static_cast<int>(attribute.getInt()) : 1;
+}
+
+FailureOr<std::optional<plan::ActionTable>>
+schedule::userActionTable(ModuleOp module) {
+  auto text = module->getAttrOfType<StringAttr>(scheduleTableName);
+  if (!text)
+    return std::optional<plan::ActionTable>();
+  const int virtualStages =
+      std::max(1, moduleNumber(module, "pipe.virtual_stages"));
+  plan::ActionTableOrError read = plan::readSchedule(
+      text.getValue().str(),
+      {moduleNumber(module, "pipe.stages") / virtualStages, virtualStages,
+       moduleNumber(module, "pipe.microbatches")});
+  if (!read.error.empty())
+    return module.emitError()
+               << "'" << scheduleTableName << "': " << read.error,
+           failure();
+  return std::optional(std::move(read.table));
+}

@@ -1,0 +1,354 @@
+//===- PipelineMessages.cpp - messages between the positions of a pipeline ===//
+
+#include "passes/plan/schedule/PipelineMessages.h"
+
+#include "passes/plan/schedule/DeadlockCheck.h"
+#include "passes/plan/schedule/Simulate.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace pcc::plan {
+namespace {
+
+constexpr size_t nowhere = std::numeric_limits<size_t>::max();
+
+/// A message, the positions it connects, and the actions it lies between: it
+/// is sent after action `producer` of the sender's row and needed by action
+/// `consumer` of the receiver's.
+struct Route {
+  int transfer, microbatch;
+  int from, to;
+  size_t producer, consumer;
+  /// The receive is posted before this action of the receiver's row.
+  size_t posted = 0;
+  /// The send is waited for before this action of the sender's row, or at its
+  /// end.
+  size_t released = 0;
+
+  Message sent() const { return {transfer, microbatch, to}; }
+  Message received() const { return {transfer, microbatch, from}; }
+};
+
+/// One action of the linearisation.
+struct LinearAction {
+  double start;
+  /// 0, or the number of a part of the update, from 1: they take no time.
+  int part;
+  int position;
+  size_t index;
+  friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
+};
+
+class MessageInserter {
+public:
+  MessageInserter(const ActionTable &table,
+                  const std::vector<Transfer> &transfers, int early)
+      : table(table), transfers(transfers), early(early) {}
+
+  PipelineProgramOrError run();
+
+private:
+  std::string malformed() const;
+  void indexActions();
+  std::string linearise();
+  std::string addRoutes(int position, size_t index);
+  size_t consumerOf(const Transfer &transfer, int microbatch);
+  void postReceives();
+  void releaseSends();
+  PipelineProgram assemble() const;
+  size_t &indexOf(TransferKind kind, int stage, int microbatch) {
+    return indices[(stage * 2 + static_cast<int>(kind)) *
+                       table.numMicrobatches +
+                   microbatch];
+  }
+
+  const ActionTable &table;
+  const std::vector<Transfer> &transfers;
+  const int early;
+  /// Place of every F, and of every B or I, in its row.
+  std::vector<size_t> indices;
+  /// Place of every part of an update, by stage and part.
+  std::map<std::pair<int, int>, size_t> updates;
+  std::vector<LinearAction> order;
+  /// When the linearisation starts every action of each row.
+  std::vector<std::vector<size_t>> moments;
+  /// In the order of the linearisation.
+  std::vector<Route> routes;
+};
+
+/// Appends a step, unless it would do nothing.
+void append(PositionProgram &program, ProgramStep step) {
+  if (!step.sends.empty() || !step.receives.empty())
+    program.push_back(std::move(step));
+}
+
+std::string MessageInserter::malformed() const {
+  for (size_t i = 0; i < transfers.size(); ++i) {
+    const Transfer &transfer = transfers[i];
+    if (transfer.kind == TransferKind::Update)
+      continue;
+    const bool forward = transfer.kind == TransferKind::Forward;
+    const int low = forward ? transfer.fromStage : transfer.toStage;
+    const int high = forward ? transfer.toStage : transfer.fromStage;
+    if (low < 0 || low >= high || high >= table.numStages)
+      return "transfer " + std::to_string(i) + " cannot take " +
+             (forward ? "activations" : "gradients") + " from stage " +
+             std::to_string(transfer.fromStage) + " to stage " +
+             std::to_string(transfer.toStage);
+  }
+  return {};
+}
+
+void MessageInserter::indexActions() {
+  indices.assign(size_t(table.numStages) * 2 * table.numMicrobatches, nowhere);
+  for (const std::vector<Action> &row : table.positions)
+    for (size_t index = 0; index < row.size(); ++index) {
+      const Action &action = row[index];
+      if (action.kind == ActionKind::Forward)
+        indexOf(TransferKind::Forward, action.stage, action.microbatch) = index;
+      if (makesInputGradient(action.kind))
+        indexOf(TransferKind::Backward, action.stage, action.microbatch) =
+            index;
+      if (action.kind == ActionKind::Update)
+        updates[{action.stage, action.microbatch}] = index;
+    }
+}
+
+std::string MessageInserter::linearise() {
+  const Timeline timeline = simulate(table);
+  if (!timeline.stuck.empty())
+    return "the schedule cannot proceed: " + timeline.stuck;
+  for (int position = 0; position < table.numPositions(); ++position)
+    for (size_t index = 0; index < timeline.positions[position].size();
+         ++index) {
+      const TimedAction &timed = timeline.positions[position][index];
+      const bool updates = timed.action.kind == ActionKind::Update;
+      order.push_back({timed.start, updates ? timed.action.microbatch + 1 : 0,
+                       position, index});
+    }
+  std::sort(order.begin(), order.end());
+  for (const std::vector<Action> &row : table.positions)
+    moments.emplace_back(row.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    moments[order[i].position][order[i].index] = i;
+  for (const LinearAction &step : order)
+    if (std::string error = addRoutes(step.position, step.index);
+        !error.empty())
+      return error;
+  return {};
+}
+
+size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
+  if (transfer.kind != TransferKind::Update)
+    return indexOf(transfer.kind, transfer.toStage, microbatch);
+  auto it = updates.find({transfer.toStage, transfer.part + 1});
+  return it == updates.end() ? nowhere : it->second;
+}
+
+/// Routes of everything that an action sends to other positions.
+std::string MessageInserter::addRoutes(int position, size_t index) {
+  const Action &action = table.positions[position][index];
+  for (size_t t = 0; t < transfers.size(); ++t) {
+    const Transfer &transfer = transfers[t];
+    const int to = table.positionOfStage[transfer.toStage];
+    if (!makes(action, transfer) || to == position)
+      continue;
+    const size_t consumer = consumerOf(transfer, action.microbatch);
+    if (consumer == nowhere)
+      return "stage " + std::to_string(transfer.toStage) +
+             " has no action that uses transfer " + std::to_string(t) +
+             " of microbatch " + std::to_string(action.microbatch);
+    routes.push_back({static_cast<int>(t), microbatchOf(action, transfer),
+                      position, to, index, consumer});
+  }
+  return {};
+}
+
+/// Receives early enough, unless a later message of the same sender is needed
+/// earlier: then before that one.
+void MessageInserter::postReceives() {
+  std::map<std::pair<int, int>, size_t> latest;
+  for (size_t i = routes.size(); i-- > 0;) {
+    Route &route = routes[i];
+    const size_t wanted =
+        route.consumer - std::min(size_t(early), route.consumer);
+    auto [slot, first] = latest.try_emplace({route.from, route.to}, wanted);
+    route.posted = slot->second = std::min(slot->second, wanted);
+  }
+}
+
+void MessageInserter::releaseSends() {
+  std::vector<std::vector<Route *>> ofTransfer(transfers.size());
+  for (Route &route : routes)
+    ofTransfer[route.transfer].push_back(&route);
+  for (const std::vector<Route *> &made : ofTransfer)
+    for (size_t i = 0; i < made.size(); ++i) {
+      Route &route = *made[i];
+      size_t later = i + 2;
+      while (later < made.size() && moments[route.from][made[later]->producer] <
+                                        moments[route.to][route.posted])
+        ++later;
+      route.released = later < made.size() ? made[later]->producer
+                                           : table.positions[route.from].size();
+    }
+}
+
+/// What stands before an action of a row.
+struct StepsBefore {
+  ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
+};
+
+PipelineProgram MessageInserter::assemble() const {
+  std::vector<std::vector<StepsBefore>> before;
+  for (const std::vector<Action> &row : table.positions)
+    before.emplace_back(row.size() + 1);
+  for (const Route &route : routes) {
+    std::vector<StepsBefore> &sender = before[route.from];
+    std::vector<StepsBefore> &receiver = before[route.to];
+    sender[route.producer + 1].posts.sends.push_back(route.sent());
+    sender[route.released].waits.sends.push_back(route.sent());
+    receiver[route.posted].posts.receives.push_back(route.received());
+    receiver[route.consumer].waits.receives.push_back(route.received());
+  }
+  PipelineProgram program{std::vector<PositionProgram>(before.size()),
+                          table.positionOfStage, transfers};
+  for (size_t position = 0; position < before.size(); ++position) {
+    PositionProgram &steps = program.positions[position];
+    const std::vector<Action> &row = table.positions[position];
+    for (size_t index = 0; index <= row.size(); ++index) {
+      append(steps, std::move(before[position][index].posts));
+      append(steps, std::move(before[position][index].waits));
+      if (index < row.size())
+        steps.push_back({ProgramStep::Compute, row[index]});
+    }
+  }
+  return program;
+}
+
+PipelineProgramOrError MessageInserter::run() {
+  PipelineProgramOrError result;
+  result.error = malformed();
+  if (!result.error.empty())
+    return result;
+  indexActions();
+  result.error = linearise();
+  if (!result.error.empty())
+    return result;
+  postReceives();
+  releaseSends();
+  result.program = assemble();
+  result.error = replay(result.program).error;
+  return result;
+}
+
+} // namespace
+
+SendPart sendPartOf(std::string_view action) {
+  const std::optional<Action> parsed = parseKind(action);
+  if (!parsed)
+    return {};
+  if (parsed->kind == ActionKind::Update)
+    return {TransferKind::Update, std::max(parsed->microbatch, 0)};
+  const bool isBack =
+      isCompute(parsed->kind) && parsed->kind != ActionKind::Forward;
+  return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
+}
+
+/// Update actions count their parts where others count microbatches.
+static bool isPart(const Action &action, const Transfer &transfer, int part) {
+  return belongsTo(action, transfer.kind) &&
+         (transfer.kind != TransferKind::Update || action.microbatch == part);
+}
+
+bool makes(const Action &action, const Transfer &transfer) {
+  return action.stage == transfer.fromStage &&
+         isPart(action, transfer, transfer.part);
+}
+
+bool uses(const Action &action, const Transfer &transfer) {
+  return action.stage == transfer.toStage &&
+         isPart(action, transfer, transfer.part + 1);
+}
+
+int microbatchOf(const Action &action, const Transfer &transfer) {
+  return transfer.kind == TransferKind::Update ? 0 : action.microbatch;
+}
+
+std::vector<Transfer> chainTransfers(int numStages, bool trains) {
+  std::vector<Transfer> transfers;
+  for (int stage = 0; stage + 1 < numStages; ++stage) {
+    transfers.push_back({stage, stage + 1, TransferKind::Forward});
+    if (trains)
+      transfers.push_back({stage + 1, stage, TransferKind::Backward});
+  }
+  return transfers;
+}
+
+PipelineProgramOrError insertMessages(const ActionTable &table,
+                                      const std::vector<Transfer> &transfers,
+                                      int early) {
+  return MessageInserter(table, transfers, early).run();
+}
+
+/// Posts and waits for one message.
+static void appendBlocking(PositionProgram &program, const Message &message,
+                           std::vector<Message> ProgramStep::*side) {
+  for (ProgramStep::Kind kind : {ProgramStep::Post, ProgramStep::Wait}) {
+    ProgramStep step{kind};
+    (step.*side).push_back(message);
+    program.push_back(std::move(step));
+  }
+}
+
+PipelineProgram withBlockingCalls(const PipelineProgram &program) {
+  PipelineProgram single{{}, program.positionOfStage, program.transfers};
+  for (const PositionProgram &steps : program.positions) {
+    PositionProgram &out = single.positions.emplace_back();
+    for (const ProgramStep &step : steps) {
+      if (step.kind == ProgramStep::Compute)
+        out.push_back(step);
+      if (step.kind != ProgramStep::Post)
+        continue;
+      for (const Message &message : step.sends)
+        appendBlocking(out, message, &ProgramStep::sends);
+      for (const Message &message : step.receives)
+        appendBlocking(out, message, &ProgramStep::receives);
+    }
+  }
+  return single;
+}
+
+std::string nameOf(const PipelineProgram &program, const Message &message) {
+  const Transfer &transfer = program.transfers[message.transfer];
+  if (transfer.kind == TransferKind::Update)
+    return print({ActionKind::Update, transfer.fromStage, transfer.part});
+  const bool forward = transfer.kind == TransferKind::Forward;
+  return print({forward ? ActionKind::Forward : ActionKind::Backward,
+                transfer.fromStage, message.microbatch});
+}
+
+std::string print(const PipelineProgram &program, int position) {
+  std::string line;
+  for (const ProgramStep &step : program.positions[position]) {
+    line += line.empty() ? "" : " ";
+    if (step.kind == ProgramStep::Compute) {
+      line += print(step.action);
+      continue;
+    }
+    const std::string mark = step.kind == ProgramStep::Post ? " +" : " ?";
+    std::string messages;
+    for (const Message &message : step.sends)
+      messages += mark + "s" + nameOf(program, message) + ">" +
+                  std::to_string(message.peer);
+    for (const Message &message : step.receives)
+      messages += mark + "r" + nameOf(program, message) + "<" +
+                  std::to_string(message.peer);
+    line += "{" + messages.substr(1) + "}";
+  }
+  return line;
+}
+
+} // namespace pcc::plan

@@ -1,0 +1,41 @@
+//===- ReshardOrder.cpp - in which order the forms of a value are made ----===//
+
+#include "passes/plan/search/ReshardOrder.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace pcc;
+using plan::ReshardOrder;
+
+/// Makes forms in `sequence`.
+static ReshardOrder
+priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
+           const std::vector<size_t> &sequence) {
+  ReshardOrder order;
+  std::vector<size_t> exists{0};
+  for (size_t form : sequence) {
+    size_t source = 0;
+    for (size_t other = 1; other < exists.size(); ++other)
+      if (reform[exists[other]][form] < reform[exists[source]][form])
+        source = other;
+    order.cost += reform[exists[source]][form];
+    order.steps.push_back({form, source});
+    exists.push_back(form + 1);
+  }
+  return order;
+}
+
+ReshardOrder
+plan::cheapestReshardOrder(const std::vector<std::vector<plan::Cost>> &reform,
+                           size_t mostOrdered) {
+  std::vector<size_t> sequence(reform.front().size());
+  std::iota(sequence.begin(), sequence.end(), 0);
+  ReshardOrder best = priceOrder(reform, sequence);
+  while (sequence.size() <= mostOrdered &&
+         std::next_permutation(sequence.begin(), sequence.end()))
+    if (ReshardOrder other = priceOrder(reform, sequence);
+        other.cost < best.cost)
+      best = std::move(other);
+  return best;
+}
