@@ -8,9 +8,9 @@
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/fuse/AttentionGroups.h"
 #include "passes/7-emit/fuse/KernelGroups.h"
-#include "passes/7-emit/fuse/OperandsFirst.h"
-#include "passes/7-emit/gpu/fuse/JoinLaunches.h"
-#include "passes/7-emit/gpu/lower/LongReductions.h"
+#include "passes/7-emit/fuse/TopologicalOrder.h"
+#include "passes/7-emit/gpu/fuse/MultiTensorLaunch.h"
+#include "passes/7-emit/gpu/lower/SplitReductions.h"
 #include "passes/7-emit/lower/LowerResize.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/DebugLog.h"
@@ -30,7 +30,7 @@ using namespace pcc::emit;
 /// the kernel does not see two shapes of one buffer.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
-    return !op || (!group.ops.contains(op) && !isCopied(op));
+    return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
   };
   auto isFirst = [&](Operation *op) {
     return isOutside(op->getOperand(0).getDefiningOp());
@@ -119,7 +119,7 @@ public:
 private:
   void addOperand(Value operand) {
     Operation *op = operand.getDefiningOp();
-    if (op && isCopied(op))
+    if (op && isCopiedIntoKernels(op))
       leaves.insert(op);
     else if (!op || !group.ops.contains(op))
       inputs.insert(operand);
@@ -190,7 +190,7 @@ static void eraseDeadOps(Block &block) {
 /// is made right before it is read, such as an activation that is made again,
 /// does not lie in memory earlier.
 static void moveBeforeReaders(Block &block) {
-  for (Operation *op : operandsFirst(block))
+  for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 

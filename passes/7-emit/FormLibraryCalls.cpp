@@ -3,7 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/7-emit/Passes.h"
-#include "passes/7-emit/fuse/FactorSums.h"
+#include "passes/7-emit/fuse/BiasGradientEpilogue.h"
 #include "passes/7-emit/fuse/LibraryCalls.h"
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
 #include "passes/7-emit/lower/LowerAttention.h"
@@ -24,27 +24,28 @@ using namespace pcc::emit;
 
 namespace {
 /// A contraction with the ops that its library can do, in the order of a body.
-struct Call {
+struct CallBody {
   SmallVector<Operation *> ops;
   SmallVector<Value, 2> results;
 };
 } // namespace
 
 /// Sums of a factor take the place of a bias.
-static FactorSums sumsBeside(Operation *contraction, const Epilogue &epilogue) {
+static BiasGradientEpilogue sumsBeside(Operation *contraction,
+                                       const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
-  if (!product || !canSumFactors(product) || epilogue.bias ||
+  if (!product || !canComputeBiasGradient(product) || epilogue.bias ||
       epilogue.activation != program::Activation::None)
     return {};
-  return alignFactorSums(product,
-                         graph::tensorType(epilogue.result).getElementType(),
-                         epilogue.result.getDefiningOp());
+  return alignBiasGradient(product,
+                           graph::tensorType(epilogue.result).getElementType(),
+                           epilogue.result.getDefiningOp());
 }
 
-static Call callOf(Operation *contraction) {
+static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
-  const FactorSums sums = sumsBeside(contraction, epilogue);
-  Call call;
+  const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
+  CallBody call;
   if (isa<graph::MatmulOp>(contraction))
     for (Value operand : contraction->getOperands())
       llvm::append_range(call.ops, viewOperand(operand).ops);
@@ -59,7 +60,7 @@ static Call callOf(Operation *contraction) {
 
 /// Moves the ops into a call where the last of them is: there all that they
 /// read is known.
-static void outline(const Call &made, Operation *contraction) {
+static void outline(const CallBody &made, Operation *contraction) {
   ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
   for (Operation *op : ops)
@@ -122,7 +123,7 @@ struct FormLibraryCalls
       if (isLibraryContraction(&op))
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
-      const Call call = callOf(contraction);
+      const CallBody call = callBodyOf(contraction);
       if (call.ops.size() == 1)
         continue;
       ++numCalls;

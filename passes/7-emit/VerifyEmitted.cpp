@@ -57,7 +57,7 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
       if (programs[position])
         written.push_back(&*programs[position]);
     }
-    if (std::string disorder = findDisorder(facts, written); !disorder.empty())
+    if (std::string disorder = findDeadlock(facts, written); !disorder.empty())
       return getOperation().emitError()
              << "ranks would wait for each other forever: " << disorder;
     return success();

@@ -88,11 +88,11 @@ public:
 
 private:
   /// Bytes of a model's file.
-  struct Piece {
+  struct PackedRange {
     int32_t file;
     uint64_t offset, length;
     uint64_t target = 0; ///< offset behind the header
-    auto operator<=>(const Piece &other) const {
+    auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
              std::tie(other.file, other.offset, other.length);
     }
@@ -103,7 +103,7 @@ private:
     for (const auto &parameter : program.parameters) {
       if (parameter->file < 0)
         continue;
-      Piece piece{parameter->file, parameter->offset, parameter->length};
+      PackedRange piece{parameter->file, parameter->offset, parameter->length};
       if (!known.try_emplace({piece.file, piece.offset, piece.length}, end)
                .second)
         continue;
@@ -123,7 +123,7 @@ private:
       return status;
     std::FILE *out = std::fopen(folder.path(name).c_str(), "ab");
     Status status = Status::success();
-    for (const Piece &piece : pieces)
+    for (const PackedRange &piece : pieces)
       if (status.ok())
         status = append(piece, out);
     const bool closed = out && std::fclose(out) == 0;
@@ -137,7 +137,7 @@ private:
   }
 
   /// Page by page, and lets go of what has been read.
-  Status append(const Piece &piece, std::FILE *out) const {
+  Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
     if (Status status = runtime::MappedFile::open(
             pathOf(program, *program.files[piece.file]), source);
@@ -177,7 +177,7 @@ private:
   BundleFolder &folder;
   std::string name;
   std::vector<runtime::SafetensorsEntry> entries;
-  std::vector<Piece> pieces;
+  std::vector<PackedRange> pieces;
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
   uint64_t dataAt = 0;
 };

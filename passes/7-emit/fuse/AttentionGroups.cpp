@@ -25,7 +25,7 @@ static void addOperand(Value operand, KernelGroup &group) {
 
 /// A kernel that reads the result reorders it for nothing.
 static void addOrder(Value result, KernelGroup &group) {
-  SmallVector<Operation *> order = orderBehind(result);
+  SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
     order.pop_back();
   if (order.empty() || isReadByKernel(order.back()->getResult(0)))

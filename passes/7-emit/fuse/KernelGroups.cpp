@@ -24,8 +24,8 @@ static int64_t sizeOf(ArrayRef<int64_t> shape) {
   return ShapedType::getNumElements(shape);
 }
 
-bool pcc::emit::isCopied(Operation *op) {
-  return readKindOf(op) == ReadKind::Leaf;
+bool pcc::emit::isCopiedIntoKernels(Operation *op) {
+  return readKindOf(op) == ReadKind::Source;
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +143,7 @@ public:
     for (Operation &op : llvm::reverse(block))
       if (isa<graph::ReshapeOp>(op))
         place(&op, /*mayBegin=*/false);
-      else if (isCopied(&op))
+      else if (isCopiedIntoKernels(&op))
         placeLeaf(&op);
       else if (readKindOf(&op) != ReadKind::None)
         place(&op, /*mayBegin=*/true);

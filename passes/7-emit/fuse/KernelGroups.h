@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_FUSE_KERNELGROUPS_H
 #define PCC_PASSES_7_EMIT_FUSE_KERNELGROUPS_H
 
-#include "passes/7-emit/kernel/KernelPlan.h"
+#include "passes/7-emit/kernel/Plan.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace pcc::emit {
@@ -34,7 +34,7 @@ std::vector<KernelGroup> groupKernels(mlir::Block &block);
 void splitBeforeSlices(mlir::Block &block);
 
 /// Whether a kernel holds a copy of `op` instead of reading its result.
-bool isCopied(mlir::Operation *op);
+bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit
 

@@ -7,7 +7,7 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/7-emit/kernel/KernelPlan.h"
+#include "passes/7-emit/kernel/Plan.h"
 #include <numbers>
 
 using namespace mlir;
@@ -65,7 +65,7 @@ bool pcc::emit::isLibraryContraction(Operation *op) {
          typeOf(op->getOperand(1)).getElementType() == element;
 }
 
-bool pcc::emit::canSumFactors(graph::MatmulOp product) {
+bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
   return libraryOf(product).sumsFactors && isLibraryContraction(product) &&
          !graph::isReproducible(product);
 }

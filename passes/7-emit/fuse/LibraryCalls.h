@@ -9,7 +9,7 @@
 //   cuBLASLt   matmul                 bias, relu or gelu by tanh or residual,
 //                                     order of dims; or a sum over
 //                                     microbatches; sums of a factor
-//                                     (FactorSums.h)
+//                                     (BiasGradientEpilogue.h)
 //
 // A convolution would have to bring its residual into the layout that it chose
 // for its result, which costs more than the kernel that adds it.
@@ -39,8 +39,8 @@ namespace pcc::emit {
 /// Whether `op` is a contraction of a type that the library computes in.
 bool isLibraryContraction(mlir::Operation *op);
 
-/// Whether the library sums a factor of a product along with it (FactorSums.h).
-bool canSumFactors(graph::MatmulOp product);
+/// Whether the library sums a factor of a product along with it (BiasGradientEpilogue.h).
+bool canComputeBiasGradient(graph::MatmulOp product);
 
 /// The longest chain of steps behind a contraction. Values between the steps
 /// have no other readers.

@@ -99,7 +99,7 @@ private:
   }
 
   Operand result(Value value) {
-    const SmallVector<Operation *> order = orderBehind(value);
+    const SmallVector<Operation *> order = layoutOpsAfter(value);
     const Value last = order.empty() ? value : order.back()->getResult(0);
     const auto results = kernel.getYield().getResults();
     const auto found = llvm::find(results, last) - results.begin();

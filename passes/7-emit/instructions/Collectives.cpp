@@ -111,7 +111,7 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   fill.element = neutralElement(type, reductionOf(after));
   program::CopyT copy;
   copy.source = writer.bufferOf(op.getInput());
-  copy.target = writer.buffers.widened(op.getResult(), 2);
+  copy.target = writer.buffers.widenedBuffer(op.getResult(), 2);
   copy.source_offset = std::make_unique<program::ScalarT>();
   copy.target_offset =
       zeroOnFirst(*added, type.getNumElements(), writer.facts.mesh);

@@ -30,7 +30,7 @@ std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
   }
   call.epilogue = Epilogue(call.contraction);
   if (auto product = dyn_cast<graph::MatmulOp>(call.contraction))
-    call.sums = findFactorSums(product);
+    call.sums = findBiasGradient(product);
   const size_t numRead = call.lhs.ops.size() + call.rhs.ops.size() +
                          call.epilogue.ops.size() + call.sums.ops.size() + 1;
   SmallVector<Value, 2> results = {call.epilogue.result};

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_INSTRUCTIONS_CONTRACTIONCALL_H
 #define PCC_PASSES_7_EMIT_INSTRUCTIONS_CONTRACTIONCALL_H
 
-#include "passes/7-emit/fuse/FactorSums.h"
+#include "passes/7-emit/fuse/BiasGradientEpilogue.h"
 #include "passes/7-emit/fuse/LibraryCalls.h"
 #include "passes/7-emit/program/InstructionTable.h"
 
@@ -22,7 +22,7 @@ struct ContractionCall {
   mlir::Operation *contraction = nullptr;
   OperandView lhs, rhs;
   Epilogue epilogue;
-  FactorSums sums;
+  BiasGradientEpilogue sums;
 
   /// Sets what the bodies of Matmul and Conv have in common.
   template <typename Made>

@@ -11,10 +11,10 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
-#include "passes/7-emit/kernel/KernelColumns.h"
-#include "passes/7-emit/kernel/KernelRows.h"
-#include "passes/7-emit/kernel/KernelSignature.h"
+#include "passes/7-emit/kernel/ColumnReductions.h"
 #include "passes/7-emit/kernel/RandomWeights.h"
+#include "passes/7-emit/kernel/RowReductions.h"
+#include "passes/7-emit/kernel/Signature.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "lower-kernels"
@@ -46,7 +46,7 @@ struct BodyWriter {
 
   void write() {
     w.loop(begin, end, plan.extent, {}, [&](Index iteration, ValueRange) {
-      if (plan.isApart)
+      if (plan.hasOwnShapes)
         writeApart();
       else if (plan.width > 0)
         writeColumns(w, kernel, plan, outputs, iteration);
@@ -77,11 +77,12 @@ struct BodyWriter {
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
       numOuter += group;
     ArrayRef<int64_t> shape = plan.shape;
-    Place outer = w.indices.delinearise(iteration, shape.take_front(numOuter));
+    MultiIndex outer =
+        w.indices.delinearise(iteration, shape.take_front(numOuter));
     w.loops(shape.drop_front(numOuter),
             ArrayRef(plan.groups).drop_front(plan.numParallel), {},
             [&](ArrayRef<Index> inner, ValueRange) {
-              Place at(outer);
+              MultiIndex at(outer);
               llvm::append_range(at, inner);
               for (auto [result, output] :
                    llvm::zip_equal(yield().getResults(), outputs))
@@ -191,7 +192,7 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   Value parts = load(scalars, i64, zero);
   w.loop(zero, parts, any, {}, [&](const Index &index, ValueRange) {
     Value part = w.materialise(index);
-    const auto shared = int64_t(sharedOf(kernel).size());
+    const auto shared = int64_t(sharedArgumentsOf(kernel).size());
     auto ofPart = [&](int64_t tensor) {
       Value first =
           s.add(s.integer(i64, shared), s.mul(parts, s.integer(i64, tensor)));
@@ -200,7 +201,7 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
     SmallVector<Value> arguments;
     for (int64_t i = 0; i < shared; ++i)
       arguments.push_back(load(buffers, pointer, s.integer(i64, i)));
-    for (int64_t i = 0; i < numTilesOf(kernel); ++i)
+    for (int64_t i = 0; i < numPartTensorsOf(kernel); ++i)
       arguments.push_back(ofPart(i));
     const SmallVector<Value> outputs = bindArguments(w, kernel, arguments);
     Value elements = load(scalars, i64, s.add(part, one));

@@ -43,10 +43,10 @@ namespace {
 /// runtime::RandomScalars as values.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
-  struct Loop {
+  struct ElementLoop {
     Value extent, sourceStride, targetStride;
   };
-  SmallVector<Loop> loops;
+  SmallVector<ElementLoop> loops;
 
   explicit Scalars(ValueRange values)
       : key(values[0]), sourceOffset(values[1]), targetOffset(values[2]) {
@@ -92,7 +92,7 @@ static Value randomElement(ScalarBuilder &s, Value key, Value index,
 Value pcc::emit::numRandomElements(KernelWriter &w, ValueRange scalars) {
   ScalarBuilder s = w.scalar();
   Value count = s.integer(w.builder.getI64Type(), 1);
-  for (const Scalars::Loop &loop : Scalars(scalars).loops)
+  for (const Scalars::ElementLoop &loop : Scalars(scalars).loops)
     count = s.mul(count, loop.extent);
   return count;
 }
@@ -103,7 +103,7 @@ void pcc::emit::writeRandomElement(KernelWriter &w, ArrayRef<Type> types,
   ScalarBuilder s = w.scalar();
   const Scalars given(scalars);
   Value source = given.sourceOffset, place = given.targetOffset;
-  for (const Scalars::Loop &loop : llvm::reverse(given.loops)) {
+  for (const Scalars::ElementLoop &loop : llvm::reverse(given.loops)) {
     Value rest = arith::DivUIOp::create(w.builder, w.loc, number, loop.extent);
     Value at = s.sub(number, s.mul(rest, loop.extent));
     source = s.add(source, s.mul(at, loop.sourceStride));

@@ -13,7 +13,7 @@
 #define PCC_PASSES_7_EMIT_KERNEL_RANDOMWEIGHTS_H
 
 #include "dialects/graph/GraphDialect.h"
-#include "passes/7-emit/kernel/KernelWriter.h"
+#include "passes/7-emit/kernel/Writer.h"
 #include "runtime/tensor/RandomValues.h"
 
 namespace pcc::emit {

@@ -80,7 +80,7 @@ std::optional<StridedView> StridedView::through(Operation *op) const {
   return std::nullopt;
 }
 
-SmallVector<Operation *> pcc::emit::orderBehind(Value value) {
+SmallVector<Operation *> pcc::emit::layoutOpsAfter(Value value) {
   SmallVector<Operation *> ops;
   while (value.hasOneUse() &&
          isa<graph::TransposeOp, graph::ReshapeOp>(*value.user_begin())) {

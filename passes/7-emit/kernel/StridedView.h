@@ -34,7 +34,7 @@ struct StridedView {
 
 /// The transposes and reshapes, each the only reader of the one before, that
 /// `value` goes through.
-llvm::SmallVector<mlir::Operation *> orderBehind(mlir::Value value);
+llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
 /// `value` as elements of what the last of `ops` makes of it: transposes and
 /// reshapes, and others that change no place. None where no strides say so.

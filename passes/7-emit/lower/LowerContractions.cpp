@@ -18,7 +18,7 @@ static bool contains(StringRef letters, char letter) {
 
 namespace {
 /// A tensor whose dims have names.
-struct Term {
+struct EinsumOperand {
   Value value;
   std::string letters;
 };
@@ -31,16 +31,16 @@ public:
 
   void run() {
     auto equation = *Equation::parse(op.getEquation());
-    SmallVector<Term> terms;
+    SmallVector<EinsumOperand> terms;
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
     // Pairs from the left: what neither the rest nor the result names is
     // summed as soon as possible.
-    Term product = terms.front();
+    EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();
-      for (const Term &rest : ArrayRef(terms).drop_front(i + 1))
+      for (const EinsumOperand &rest : ArrayRef(terms).drop_front(i + 1))
         needed += rest.letters;
       bool isLast = i + 1 == terms.size();
       product = multiply(product, terms[i], needed,
@@ -54,12 +54,12 @@ public:
   }
 
 private:
-  int64_t sizeOf(const Term &term, char letter) {
+  int64_t sizeOf(const EinsumOperand &term, char letter) {
     return tensorType(term.value).getDimSize(term.letters.find(letter));
   }
 
   /// `term` summed over the letters that are not `needed`.
-  Term summed(const Term &term, StringRef needed) {
+  EinsumOperand summed(const EinsumOperand &term, StringRef needed) {
     SmallVector<int64_t> dims;
     std::string rest;
     for (auto [dim, letter] : llvm::enumerate(term.letters))
@@ -75,7 +75,8 @@ private:
   }
 
   /// `term` with its dims in the order of `letters`.
-  Term arranged(const Term &term, const std::string &letters) {
+  EinsumOperand arranged(const EinsumOperand &term,
+                         const std::string &letters) {
     if (term.letters == letters)
       return term;
     SmallVector<int64_t> perm;
@@ -91,7 +92,8 @@ private:
   }
 
   /// `term` with the neighbouring letters `merged` as the one letter `name`.
-  Term merge(Term term, const std::string &merged, char name) {
+  EinsumOperand merge(EinsumOperand term, const std::string &merged,
+                      char name) {
     if (term.letters.find(merged) == std::string::npos) {
       std::string order;
       for (char letter : term.letters)
@@ -111,8 +113,8 @@ private:
 
   /// The product of two terms, summed over what is not `needed`, in the order
   /// `letters` or, if that is empty, any.
-  Term multiply(Term a, Term b, const std::string &needed,
-                std::string letters) {
+  EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
+                         const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
     b = summed(b, needed + a.letters);
     std::string inner;
@@ -142,17 +144,19 @@ private:
 
   /// The product as a matmul, if the last two letters are those of matrices
   /// and the others, which all three terms begin with, of their batch.
-  Value matrixProduct(Term a, Term b, const std::string &letters, char inner) {
+  Value matrixProduct(EinsumOperand a, EinsumOperand b,
+                      const std::string &letters, char inner) {
     if (letters.size() < 2)
       return {};
     const std::string batch = letters.substr(0, letters.size() - 2);
     const char row = letters[batch.size()], column = letters[batch.size() + 1];
     if (!contains(a.letters, row))
       std::swap(a, b);
-    auto isTransposed = [&](const Term &term, char first, char second) {
+    auto isTransposed = [&](const EinsumOperand &term, char first,
+                            char second) {
       return term.letters == batch + second + first;
     };
-    auto isMatrix = [&](const Term &term, char first, char second) {
+    auto isMatrix = [&](const EinsumOperand &term, char first, char second) {
       return term.letters == batch + first + second ||
              isTransposed(term, first, second);
     };
@@ -164,8 +168,9 @@ private:
   }
 
   /// The product without sums, with a dim per letter.
-  Term elementWise(const Term &a, const Term &b, const std::string &letters) {
-    auto spread = [&](const Term &term) {
+  EinsumOperand elementWise(const EinsumOperand &a, const EinsumOperand &b,
+                            const std::string &letters) {
+    auto spread = [&](const EinsumOperand &term) {
       std::string own;
       SmallVector<int64_t> shape;
       for (char letter : letters) {

@@ -2,7 +2,7 @@
 
 #include "passes/7-emit/program/BufferPlan.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/7-emit/kernel/KernelPlan.h"
+#include "passes/7-emit/kernel/Plan.h"
 #include "passes/7-emit/program/ConstantBytes.h"
 #include "passes/plan/memory/Arena.h"
 
@@ -23,7 +23,7 @@ static int stageOf(func::FuncOp function) {
   return static_cast<int>(pipe::stageOf(function));
 }
 
-int64_t BufferPlan::Storage::stride() const { return aligned(bytes); }
+int64_t BufferPlan::ValueStorage::stride() const { return aligned(bytes); }
 
 BufferPlan::BufferPlan(const ModelFacts &facts, int position,
                        program::ProgramT &program)
@@ -39,7 +39,7 @@ BufferPlan::BufferPlan(const ModelFacts &facts, int position,
 //===----------------------------------------------------------------------===//
 
 int BufferPlan::newStorage(Value value) {
-  Storage &storage = storages.emplace_back();
+  ValueStorage &storage = storages.emplace_back();
   storage.bytes = bytesOf(tensorOf(value));
   storage.name = graph::nodeName(value.getLoc()).str();
   return static_cast<int>(storages.size()) - 1;
@@ -114,7 +114,7 @@ static bool isElementWise(rank::KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
         const ReadKind kind = readKindOf(&op);
-        return kind == ReadKind::ElementWise || kind == ReadKind::Leaf;
+        return kind == ReadKind::ElementWise || kind == ReadKind::Source;
       });
 }
 
@@ -177,7 +177,7 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   const int storage = newStorage(collective.getResult());
   if (!isOfOther)
     return storage;
-  TransferSlots &slots = held(storage, /*isShared=*/true);
+  MicrobatchLiveness &slots = held(storage, /*isShared=*/true);
   slots.addRuns(early->maker);
   slots.addRuns(function);
   holdings[stageOf(function)].gradients.insert(storage);
@@ -193,13 +193,13 @@ int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
   const int storage =
       isFromHere ? sent[transfer] : newStorage(receive.getResult());
   received[transfer] = storage;
-  TransferSlots &slots = held(storage, pipe::runsOnce(function));
+  MicrobatchLiveness &slots = held(storage, pipe::runsOnce(function));
   slots.addReceives(transfer);
   slots.addRuns(function);
   return storage;
 }
 
-TransferSlots &BufferPlan::held(int storage, bool isShared) {
+MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
   return outliving.try_emplace(storage, facts, position, isShared)
       .first->second;
 }
@@ -216,7 +216,7 @@ void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
 
 void BufferPlan::setSlots() {
   for (auto &[index, slots] : outliving)
-    if (Storage &storage = storages[index];
+    if (ValueStorage &storage = storages[index];
         storage.memory == program::Memory::Arena)
       storage.slots = std::max(storage.slots, slots.count());
 }
@@ -243,7 +243,7 @@ int BufferPlan::storageForArgument(BlockArgument argument) {
   if (Value made = pipe::heldBy(argument)) {
     const int storage = storageOf.at(made);
     auto maker = cast<func::FuncOp>(made.getParentBlock()->getParentOp());
-    TransferSlots &slots = held(storage, pipe::runsOnce(maker));
+    MicrobatchLiveness &slots = held(storage, pipe::runsOnce(maker));
     slots.addRuns(maker);
     slots.addRuns(function);
     noteHeld(storage, maker, function);
@@ -282,7 +282,7 @@ void BufferPlan::addSends(func::FuncOp function) {
     if (transfer < 0)
       continue;
     const int storage = sent[transfer] = storageOf.at(send.getInput());
-    TransferSlots &slots = held(storage, pipe::runsOnce(function));
+    MicrobatchLiveness &slots = held(storage, pipe::runsOnce(function));
     slots.addRuns(function);
     slots.addSends(transfer);
   }
@@ -302,7 +302,7 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       storages[outputs[output]].isWhole = true;
       continue;
     }
-    TransferSlots &slots = held(outputs[output], pipe::runsOnce(function));
+    MicrobatchLiveness &slots = held(outputs[output], pipe::runsOnce(function));
     slots.addRuns(function);
     slots.addEnd();
   }
@@ -344,7 +344,7 @@ void BufferPlan::addStages() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-void BufferPlan::touch(Storage &storage) { storage.touched.add(line.now); }
+void BufferPlan::touch(ValueStorage &storage) { storage.touched.add(line.now); }
 
 int BufferPlan::bufferIn(int storage, RankedTensorType type) {
   auto [entry, isNew] = buffers.insert(
@@ -385,7 +385,7 @@ void BufferPlan::useAgain(const program::CollectiveT &collective) {
       touch(storages[storageOfBuffer[buffer]]);
 }
 
-int32_t BufferPlan::widened(Value value, int64_t copies) {
+int32_t BufferPlan::widenedBuffer(Value value, int64_t copies) {
   const int storage = storageOf.at(value);
   RankedTensorType type = tensorOf(value);
   auto wide = RankedTensorType::get({copies, type.getNumElements()},
@@ -459,7 +459,7 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 //===----------------------------------------------------------------------===//
 
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
-  const Storage &storage = storages[index];
+  const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);
   const bool isHeld = storage.isWhole || outlives != outliving.end() ||
                       storage.touched.first <= storage.touched.last;
@@ -483,7 +483,7 @@ std::string BufferPlan::place() {
     program.accumulators.push_back(bufferIn(storage, tensorOf(value)));
   llvm::sort(program.accumulators);
   std::vector<plan::ArenaBuffer> wanted;
-  std::vector<Storage *> placed;
+  std::vector<ValueStorage *> placed;
   for (size_t i = 0; i < storages.size(); ++i) {
     plan::ArenaBuffer buffer = wantedBy(static_cast<int>(i));
     if (buffer.size == 0)
@@ -498,7 +498,7 @@ std::string BufferPlan::place() {
   program.arena_lower_bound_bytes = static_cast<int64_t>(arena.lowerBound);
   for (auto [buffer, index] :
        llvm::zip_equal(program.buffers, storageOfBuffer)) {
-    const Storage &storage = storages[index];
+    const ValueStorage &storage = storages[index];
     buffer->memory = storage.memory;
     buffer->index = storage.parameter;
     buffer->offset = storage.offset;

@@ -28,9 +28,9 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H
 
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/MicrobatchLiveness.h"
 #include "passes/7-emit/program/ModelFacts.h"
 #include "passes/7-emit/program/ParameterList.h"
-#include "passes/7-emit/program/TransferSlots.h"
 #include "runtime/timeline/TimelineMemory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -66,7 +66,7 @@ public:
   int32_t scratch(int64_t bytes);
   /// `value` as the first of `copies` copies of its size: room that a masked
   /// copy may write to.
-  int32_t widened(mlir::Value value, int64_t copies);
+  int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
   /// Buffers of the ports; -1 where this position does not have them.
   int32_t inputBuffer(int input);
@@ -93,7 +93,7 @@ public:
   ParameterList &parameters() { return parameterList; }
 
 private:
-  struct Storage {
+  struct ValueStorage {
     program::Memory memory = program::Memory::Arena;
     int32_t parameter = 0;
     int64_t offset = 0; ///< in the arena after place(), or in the constants
@@ -128,10 +128,10 @@ private:
   void addOutputs(mlir::func::FuncOp function);
   bool mayReuse(mlir::Value value) const;
   int bufferIn(int storage, mlir::RankedTensorType type);
-  void touch(Storage &storage);
+  void touch(ValueStorage &storage);
   /// When a value that outlives its action is held; `isShared`: by all
   /// microbatches.
-  TransferSlots &held(int storage, bool isShared = false);
+  MicrobatchLiveness &held(int storage, bool isShared = false);
   /// Notes that `taker` reads what another function of its stage has made.
   void noteHeld(int storage, mlir::func::FuncOp maker,
                 mlir::func::FuncOp taker);
@@ -145,8 +145,8 @@ private:
   ParameterList parameterList;
   std::vector<std::byte> constantBytes;
   llvm::StringMap<int64_t> constantOffsets;
-  std::vector<Storage> storages;
-  std::map<int, TransferSlots> outliving; ///< by storage
+  std::vector<ValueStorage> storages;
+  std::map<int, MicrobatchLiveness> outliving; ///< by storage
   /// Values that are added to what is there, and storages of these.
   llvm::DenseMap<mlir::Value, int> accumulators;
   std::map<int, Holdings> holdings; ///< by stage
@@ -158,7 +158,7 @@ private:
   std::vector<int> inputs, outputs, sent, received; ///< storages or -1
   std::vector<mlir::RankedTensorType> inputTypes, outputTypes;
   mlir::Operation *currentFunction = nullptr;
-  Line line;
+  InstantLine line;
 };
 
 } // namespace pcc::emit

@@ -85,7 +85,7 @@ static std::string findOtherActions(const program::ProgramT &program,
 
 namespace {
 /// The collectives of programs, each sort of them once.
-class Pieces {
+class CollectiveChecker {
 public:
   std::string findFault(const program::ProgramT &program) {
     const runtime::Mesh mesh = runtime::meshOf(program);
@@ -117,9 +117,9 @@ private:
 } // namespace
 
 std::string
-emit::findDisorder(const ModelFacts &facts,
+emit::findDeadlock(const ModelFacts &facts,
                    std::span<const program::ProgramT *const> programs) {
-  Pieces pieces;
+  CollectiveChecker checker;
   for (const program::ProgramT *program : programs) {
     if (std::string other = findOtherCommunicators(*programs[0], *program);
         !other.empty())
@@ -132,7 +132,7 @@ emit::findDisorder(const ModelFacts &facts,
             *program, facts.pipeline.positions[program->position]);
         !fault.empty())
       return fault;
-    if (std::string fault = pieces.findFault(*program); !fault.empty())
+    if (std::string fault = checker.findFault(*program); !fault.empty())
       return fault;
   }
   return plan::replay(facts.pipeline).error;

@@ -28,7 +28,7 @@ namespace pcc::emit {
 /// it waits for are posted, so it can be done. This needs a communicator for
 /// each way of messages, and that none waits for room on a GPU that a waiting
 /// one has (`NcclWorld`).
-std::string findDisorder(const ModelFacts &facts,
+std::string findDeadlock(const ModelFacts &facts,
                          std::span<const program::ProgramT *const> programs);
 
 } // namespace pcc::emit

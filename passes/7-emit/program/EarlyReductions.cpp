@@ -178,7 +178,7 @@ private:
   ModelFacts &facts;
   /// The arguments of other functions, or its own, that take a result.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
-  GroupsBeside groups;
+  OverlapGroups groups;
   std::vector<EarlyReduction> found;
 };
 } // namespace

@@ -41,7 +41,7 @@ struct Passed {
 };
 
 /// A value, and the launch in whose kernel it is, or null.
-struct Place {
+struct TracedValue {
   Value value;
   rank::LaunchOp caller;
 };
@@ -52,7 +52,7 @@ public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
   /// The input; null if the values are computed.
-  BlockArgument find(Place place, Passed &passed) const {
+  BlockArgument find(TracedValue place, Passed &passed) const {
     auto [value, caller] = makerOf(place);
     if (auto argument = dyn_cast_or_null<BlockArgument>(value))
       return argument;
@@ -94,7 +94,7 @@ private:
   /// What a function takes of another, and a kernel of its caller, is followed
   /// to what makes it: an op, or an argument of the function; null if a kernel
   /// is looked at by itself.
-  Place makerOf(Place place) const {
+  TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);
       if (argument && !isOfFunction(argument)) {
@@ -111,7 +111,7 @@ private:
     }
   }
 
-  std::optional<int64_t> splatAt(Place place) const {
+  std::optional<int64_t> splatAt(TracedValue place) const {
     Value value = makerOf(place).value;
     return value ? splatInteger(value) : std::nullopt;
   }
@@ -125,7 +125,7 @@ private:
   }
 
   /// A rank's first row comes from dist.global_index.
-  bool isFirstRow(Place place) const {
+  bool isFirstRow(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     Operation *op = value ? value.getDefiningOp() : nullptr;
     if (isa_and_present<graph::ReshapeOp, graph::CastOp, graph::SliceOp>(op))
@@ -134,14 +134,14 @@ private:
   }
 
   /// Whether 5-localize made it: indices that count from a rank's first row.
-  bool isOffset(Place place) const {
+  bool isOffset(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     auto sub = value ? value.getDefiningOp<graph::SubOp>() : graph::SubOp();
     return sub && isFirstRow({sub.getRhs(), caller});
   }
 
   /// The value that elements have where `condition` holds: x == value.
-  std::optional<int64_t> comparedWith(Place condition) const {
+  std::optional<int64_t> comparedWith(TracedValue condition) const {
     auto [value, caller] = makerOf(condition);
     auto compare =
         value ? value.getDefiningOp<graph::CompareOp>() : graph::CompareOp();
@@ -154,8 +154,8 @@ private:
   /// or a masked index.
   BlockArgument findInSelect(graph::SelectOp select, rank::LaunchOp caller,
                              Passed &passed) const {
-    const Place onTrue{select.getOnTrue(), caller};
-    const Place onFalse{select.getOnFalse(), caller};
+    const TracedValue onTrue{select.getOnTrue(), caller};
+    const TracedValue onFalse{select.getOnFalse(), caller};
     if (splatAt(onFalse) == 0) {
       passed.allUsed &= isOffset(onTrue);
       return find(onTrue, passed);

@@ -29,8 +29,8 @@ int32_t InstructionWriter::kernelNumber(StringRef symbol) {
   return numberOf(kernels[symbol]);
 }
 
-void InstructionWriter::giveGenerator(graph::ParameterOp declaration,
-                                      program::ParameterT &parameter) {
+void InstructionWriter::setGenerator(graph::ParameterOp declaration,
+                                     program::ParameterT &parameter) {
   const auto types = randomTypesOf(declaration);
   for (auto &[made, entry] : randomKernels)
     if (types == made)
@@ -53,7 +53,7 @@ InstructionWriter::scratchElements(const void *key,
 
 static InstructionTable makeTable(bool isForProcessors) {
   InstructionTable made;
-  addLeafInstructions(made);
+  addNoOpInstructions(made);
   addContractionInstructions(made);
   addLibraryCallInstructions(made);
   addCollectiveInstructions(made);

@@ -43,8 +43,8 @@ public:
   int32_t kernelNumber(llvm::StringRef symbol);
   rank::KernelOp kernel(llvm::StringRef symbol) const;
   /// Tells a random parameter of a program for GPUs which kernel makes it.
-  void giveGenerator(graph::ParameterOp declaration,
-                     program::ParameterT &parameter);
+  void setGenerator(graph::ParameterOp declaration,
+                    program::ParameterT &parameter);
   /// Kernels that this program calls: their numbers within the module.
   const std::vector<int> &usedKernels() const { return used; }
 
@@ -86,7 +86,7 @@ private:
 };
 
 // One function per family of ops.
-void addLeafInstructions(InstructionTable &table);
+void addNoOpInstructions(InstructionTable &table);
 void addContractionInstructions(InstructionTable &table);
 void addWindowInstructions(InstructionTable &table);
 void addLibraryCallInstructions(InstructionTable &table);

@@ -103,7 +103,7 @@ ModelFacts::findEarly(dist::CollectiveOp collective) const {
                                           : &earlyReductions[found->second];
 }
 
-int GroupsBeside::of(int group) {
+int OverlapGroups::of(int group) {
   auto [entry, isNew] =
       known.try_emplace(group, static_cast<int>(facts.groups.size()));
   if (isNew)

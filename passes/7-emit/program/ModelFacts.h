@@ -7,8 +7,8 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/7-emit/program/EarlyReductions.h"
-#include "passes/7-emit/program/Prefetches.h"
 #include "passes/7-emit/program/RankMesh.h"
+#include "passes/7-emit/program/WeightPrefetches.h"
 #include "passes/plan/schedule/PipelineMessages.h"
 
 namespace pcc::emit {
@@ -91,9 +91,9 @@ struct ModelFacts {
 
 /// Groups of the same ranks for collectives in two parts of one sort, which may
 /// be under way while others of a group's are called.
-class GroupsBeside {
+class OverlapGroups {
 public:
-  explicit GroupsBeside(ModelFacts &facts) : facts(facts) {}
+  explicit OverlapGroups(ModelFacts &facts) : facts(facts) {}
 
   /// Index of the group beside `group`; adds it at the first call.
   int of(int group);

@@ -32,7 +32,7 @@ static Table &append(std::vector<std::unique_ptr<Table>> &list) {
 
 namespace {
 /// A reduction that has started.
-struct Travelling {
+struct PendingReduction {
   const EarlyReduction *early;
   program::CollectiveT collective; ///< that finishes it
   llvm::SmallVector<Operation *, 1> readers;
@@ -168,12 +168,12 @@ private:
       }
       for (const IndexUse &use : checks.lookup(&op))
         writeCheck(use);
-      if (Travelling *reduction = travelsTo(op))
+      if (PendingReduction *reduction = pendingFor(op))
         reduction->readers.push_back(&op);
       else
         writeAndReduce(op);
     }
-    while (!travelling.empty())
+    while (!pending.empty())
       finishReduction();
     pairAttentionGradients(function->instructions);
   }
@@ -221,16 +221,16 @@ private:
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
       // What waits for one may start another.
-      while (travelling.size() >= mostTravelling)
+      while (pending.size() >= mostPending)
         finishReduction();
       buffers.beginInstruction();
-      travelling.push_back({early, startReduction(*early, instructions), {}});
+      pending.push_back({early, startReduction(*early, instructions), {}});
     }
   }
 
   /// The last reduction under way that an op reads and can wait for.
-  Travelling *travelsTo(Operation &op) {
-    for (Travelling &reduction : llvm::reverse(travelling))
+  PendingReduction *pendingFor(Operation &op) {
+    for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
         return &reduction;
     return nullptr;
@@ -238,8 +238,8 @@ private:
 
   /// The oldest that travels, and what has waited for it.
   void finishReduction() {
-    Travelling oldest = std::move(travelling.front());
-    travelling.pop_front();
+    PendingReduction oldest = std::move(pending.front());
+    pending.pop_front();
     finish(oldest.early->collective, std::move(oldest.collective));
     for (Operation *reader : oldest.readers)
       writeAndReduce(*reader);
@@ -308,7 +308,7 @@ private:
 
   void giveGenerators() {
     for (auto &parameter : program.parameters)
-      instructions.giveGenerator(
+      instructions.setGenerator(
           buffers.parameters().declarationOf(parameter->name), *parameter);
   }
 
@@ -378,8 +378,8 @@ private:
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
   /// Each has scratch while it travels.
-  static constexpr size_t mostTravelling = 2;
-  std::deque<Travelling> travelling;
+  static constexpr size_t mostPending = 2;
+  std::deque<PendingReduction> pending;
   /// By function, in program order.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
@@ -387,11 +387,11 @@ private:
   /// place in the function; and the gather under way.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
   llvm::DenseSet<Operation *> isWritten;
-  struct Gathering {
+  struct PendingGather {
     const Prefetch *prefetch;
     program::CollectiveT collective; ///< that finishes it
   };
-  std::optional<Gathering> gather;
+  std::optional<PendingGather> gather;
   std::vector<std::string> unsupported;
 };
 } // namespace

@@ -2,7 +2,7 @@
 
 #include "passes/7-emit/gpu/kernel/AttentionTile.h"
 #include "passes/7-emit/gpu/kernel/SharedMemory.h"
-#include "passes/7-emit/gpu/kernel/Shuffles.h"
+#include "passes/7-emit/gpu/kernel/WarpShuffles.h"
 #include "passes/7-emit/kernel/StridedView.h"
 
 using namespace mlir;
@@ -14,7 +14,7 @@ AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
       f32(w.builder.getF32Type()), i64(w.builder.getI64Type()) {
-  const Place at =
+  const MultiIndex at =
       w.indices.delinearise(block, {plan.batch, plan.keyHeads, plan.tiles()});
   batch = at[0];
   keyHead = at[1];
@@ -51,7 +51,7 @@ Value AttentionTile::keptIf(Value condition, Value value, Value otherwise) {
   return condition ? w.scalar().select(condition, value, otherwise) : value;
 }
 
-Place AttentionTile::queryPlace(const Index &row) {
+MultiIndex AttentionTile::queryPlace(const Index &row) {
   const Index head = w.indices.add(w.indices.scale(keyHead, plan.group),
                                    w.indices.quotient(row, plan.queries));
   return {batch, head, w.indices.remainder(row, plan.queries)};
@@ -93,17 +93,17 @@ static int64_t sizeOfRows(Value tensor) {
 }
 
 /// In f32; 0 behind the end of the row.
-Value AttentionTile::elementAt(Value tensor, const Place &row,
+Value AttentionTile::elementAt(Value tensor, const MultiIndex &row,
                                const Index &column) {
   const Bounded within = bounded(column, sizeOfRows(tensor));
-  Place at(row);
+  MultiIndex at(row);
   at.push_back(within.index);
   Value element = w.read(tensor, at);
   return keptIf(within.isThere, element, w.scalar().zero(element.getType()));
 }
 
 std::vector<WarpProduct::Left> AttentionTile::readRows(Value tensor) {
-  const std::array<Place, 2> places{rowPlace(0), rowPlace(1)};
+  const std::array<MultiIndex, 2> places{rowPlace(0), rowPlace(1)};
   auto pairAt = [&](int64_t half, int64_t first) {
     const Index column = plus(product.pair(), first);
     Value low = elementAt(tensor, places[half], column);
@@ -143,7 +143,7 @@ void AttentionTile::fetch(Value tensor, const Index &first,
                 start = w.indices.scale(w.indices.remainder(number, perRow),
                                         vector);
     const Bounded other = bounded(w.indices.add(first, row), plan.others());
-    const Place place = otherPlace(other.index);
+    const MultiIndex place = otherPlace(other.index);
     Values elements;
     for (int64_t lane = 0; lane < vector; ++lane) {
       Value element = elementAt(tensor, place, plus(start, lane));
@@ -180,7 +180,7 @@ ScorePlace AttentionTile::scorePlace(const Index &firstOther, int64_t column,
 
 AttentionTile::Halves AttentionTile::sumOfRows(const Halves &own) {
   ScalarBuilder s = w.scalar();
-  const Values sums = joinLanes(
+  const Values sums = reduceLanes(
       w, own, WarpProduct::lanesOfRow, [&](ValueRange a, ValueRange b) {
         return Values{s.add(a[0], b[0]), s.add(a[1], b[1])};
       });
@@ -192,7 +192,7 @@ AttentionTile::Halves AttentionTile::sumOfRows(const Halves &own) {
 //===----------------------------------------------------------------------===//
 
 Value pcc::emit::outputOf(Value result, ArrayRef<Value> outputs) {
-  const SmallVector<Operation *> order = orderBehind(result);
+  const SmallVector<Operation *> order = layoutOpsAfter(result);
   Value last = order.empty() ? result : order.back()->getResult(0);
   Operation *yield = result.getParentBlock()->getTerminator();
   auto place = llvm::find(yield->getOperands(), last);
@@ -213,11 +213,11 @@ void AttentionTile::storeRows(Value result, ArrayRef<Sums> sums,
   Value output = outputOf(result, outputs);
   if (!output)
     return;
-  const StridedView view = *storedView(result, orderBehind(result));
-  auto store = [&](const Place &row, int64_t column, Value value) {
+  const StridedView view = *storedView(result, layoutOpsAfter(result));
+  auto store = [&](const MultiIndex &row, int64_t column, Value value) {
     const Bounded within =
         bounded(plus(product.pair(), column), sizeOfRows(result));
-    Place at(row);
+    MultiIndex at(row);
     at.push_back(within.index);
     doIf(within.isThere, [&] {
       w.store(output, plan.element,
@@ -226,7 +226,7 @@ void AttentionTile::storeRows(Value result, ArrayRef<Sums> sums,
   };
   for (int64_t half : {0, 1})
     doIf(rows[half].isThere, [&] {
-      const Place place = rowPlace(half);
+      const MultiIndex place = rowPlace(half);
       int64_t column = 0;
       for (const Sums &own : sums) {
         for (int64_t next : {0, 1})

@@ -6,7 +6,7 @@
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
 #include "passes/7-emit/gpu/kernel/OnlineSoftmax.h"
 #include "passes/7-emit/gpu/kernel/WarpProduct.h"
-#include "passes/7-emit/kernel/KernelAttention.h"
+#include "passes/7-emit/kernel/AttentionScores.h"
 
 namespace pcc::emit {
 
@@ -19,7 +19,7 @@ struct Bounded {
 
 /// A query, by batch, head and number, and a key.
 struct ScorePlace {
-  Place query;
+  MultiIndex query;
   Index key;
   /// Whether the one that is not the thread's own row is there; null where it
   /// is for sure.
@@ -46,8 +46,8 @@ protected:
                      mlir::Value otherwise);
 
   /// The place of a query's row in a tensor per query: batch, head, query.
-  Place queryPlace(const Index &row);
-  Place keyPlace(const Index &key) const { return {batch, keyHead, key}; }
+  MultiIndex queryPlace(const Index &row);
+  MultiIndex keyPlace(const Index &key) const { return {batch, keyHead, key}; }
   /// The largest query of the rows of queries [first, first + count).
   mlir::Value lastQuery(const Index &first, int64_t count);
   /// How many tiles of keys hold one that a query of this block sees.
@@ -90,13 +90,13 @@ protected:
 private:
   /// Always where `condition` is null.
   void doIf(mlir::Value condition, llvm::function_ref<void()> body);
-  mlir::Value elementAt(mlir::Value tensor, const Place &row,
+  mlir::Value elementAt(mlir::Value tensor, const MultiIndex &row,
                         const Index &column);
-  Place rowPlace(int64_t half) {
+  MultiIndex rowPlace(int64_t half) {
     const Index &row = rows[half].index;
     return plan.rowsAreKeys ? keyPlace(row) : queryPlace(row);
   }
-  Place otherPlace(const Index &other) {
+  MultiIndex otherPlace(const Index &other) {
     return plan.rowsAreKeys ? queryPlace(other) : keyPlace(other);
   }
 };

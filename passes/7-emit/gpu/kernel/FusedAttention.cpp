@@ -34,19 +34,21 @@ public:
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
-      return overTile(w.indices.scale(number, plan.otherTile), State::from(so))
+      return overTile(w.indices.scale(number, plan.otherTile),
+                      Accumulator::from(so))
           .flat();
     };
-    const State state = State::from(w.loop(
+    const Accumulator state = Accumulator::from(w.loop(
         w.scalar().integer(i64, 0), numSeenTiles(),
         llvm::divideCeil(plan.keys, plan.otherTile), start().flat(), tile));
     const Halves totals = sumOfRows(state.softmax.total);
     storeRows(result, state.sums,
-              {shareOf(w, totals[0]), shareOf(w, totals[1])}, outputs);
+              {inverseTotalOf(w, totals[0]), inverseTotalOf(w, totals[1])},
+              outputs);
   }
 
 private:
-  struct State {
+  struct Accumulator {
     OnlineSoftmax softmax;
     std::vector<Sums> sums; ///< O, of eight columns each
 
@@ -56,9 +58,9 @@ private:
         llvm::append_range(values, own);
       return values;
     }
-    static State from(ValueRange values) {
-      State state{OnlineSoftmax::from(values.take_front(OnlineSoftmax::size)),
-                  {}};
+    static Accumulator from(ValueRange values) {
+      Accumulator state{
+          OnlineSoftmax::from(values.take_front(OnlineSoftmax::size)), {}};
       for (values = values.drop_front(OnlineSoftmax::size); !values.empty();
            values = values.drop_front(4))
         state.sums.emplace_back(values.take_front(4));
@@ -66,23 +68,23 @@ private:
     }
   };
 
-  State start() {
+  Accumulator start() {
     return {
         OnlineSoftmax::start(w),
         std::vector<Sums>(llvm::divideCeil(plan.width, WarpProduct::columns),
                           product.zeros())};
   }
 
-  State overTile(const Index &firstKey, State state) {
-    meet(w); // the tile before has been read
+  Accumulator overTile(const Index &firstKey, Accumulator state) {
+    syncThreads(w); // the tile before has been read
     fetch(op.getKey(), firstKey, keys);
     fetch(op.getValue(), firstKey, values);
-    meet(w);
+    syncThreads(w);
     std::vector<Sums> scores;
     for (int64_t column = 0; column < plan.otherTile;
          column += WarpProduct::columns)
       scores.push_back(scoresAt(firstKey, column));
-    const Halves scale = state.softmax.raise(w, scores);
+    const Halves scale = state.softmax.update(w, scores);
     std::vector<Left> weights;
     for (Sums &own : scores) {
       for (auto [place, value] : llvm::enumerate(own)) {

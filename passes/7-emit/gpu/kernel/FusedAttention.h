@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_FUSEDATTENTION_H
 
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
-#include "passes/7-emit/kernel/KernelWriter.h"
+#include "passes/7-emit/kernel/Writer.h"
 
 namespace pcc::emit {
 

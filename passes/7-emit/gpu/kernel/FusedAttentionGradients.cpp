@@ -36,7 +36,7 @@ protected:
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  struct Part {
+  struct ChunkProducts {
     std::vector<Sums> scores, slopes, products; ///< S, what S grows by, dP
   };
 
@@ -47,8 +47,8 @@ protected:
 
   /// The others from `column` on, at most `chunk`, of the tile that begins with
   /// `first`.
-  Part partAt(const Index &first, int64_t column) {
-    Part part;
+  ChunkProducts chunkAt(const Index &first, int64_t column) {
+    ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
          own += WarpProduct::columns) {
       auto multiply = [&](ArrayRef<Left> left, const SharedMatrix &right) {
@@ -131,10 +131,10 @@ private:
                   llvm::divideCeil(plan.keys, plan.otherTile), start,
                   [&](const Index &number, ValueRange so) {
                     const Index first = w.indices.scale(number, plan.otherTile);
-                    meet(w); // the tile before has been read
+                    syncThreads(w); // the tile before has been read
                     fetch(own.getKey(), first, ofKeys);
                     fetch(own.getValue(), first, ofValues);
-                    meet(w);
+                    syncThreads(w);
                     return body(first, so);
                   });
   }
@@ -149,7 +149,7 @@ private:
           OnlineSoftmax::from(so.take_front(OnlineSoftmax::size));
       Halves sum{so[OnlineSoftmax::size], so[OnlineSoftmax::size + 1]};
       for (int64_t column = 0; column < plan.otherTile; column += chunk)
-        addPart(partAt(first, column), softmax, sum);
+        addChunk(chunkAt(first, column), softmax, sum);
       Values next = softmax.flat();
       next.append({sum[0], sum[1]});
       return next;
@@ -160,15 +160,16 @@ private:
                  sums = sumOfRows(
                      {so[OnlineSoftmax::size], so[OnlineSoftmax::size + 1]});
     for (int64_t half : {0, 1}) {
-      share[half] = shareOf(w, totals[half]);
+      share[half] = inverseTotalOf(w, totals[half]);
       mean[half] = s.mul(sums[half], share[half]);
       top[half] = softmax.top[half];
     }
   }
 
-  void addPart(const Part &part, OnlineSoftmax &softmax, Halves &sum) {
+  void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
+                Halves &sum) {
     ScalarBuilder s = w.scalar();
-    const Halves scale = softmax.raise(w, part.scores);
+    const Halves scale = softmax.update(w, part.scores);
     for (int64_t half : {0, 1})
       sum[half] = s.mul(sum[half], scale[half]);
     for (auto [scores, products] : llvm::zip_equal(part.scores, part.products))
@@ -188,7 +189,7 @@ private:
     const Values so = overKeys(start, [&](const Index &first, ValueRange so) {
       std::vector<Sums> sums = take(so, none.size());
       for (int64_t column = 0; column < plan.otherTile; column += chunk) {
-        const Part part = partAt(first, column);
+        const ChunkProducts part = chunkAt(first, column);
         std::vector<Left> left;
         for (size_t i = 0; i < part.scores.size(); ++i) {
           Sums gradients;
@@ -265,12 +266,12 @@ private:
 
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
-    meet(w); // the tile before has been read
+    syncThreads(w); // the tile before has been read
     fetch(own.getQuery(), first, ofKeys);
     fetch(own.getGradient(), first, ofValues);
-    meet(w);
+    syncThreads(w);
     for (int64_t column = 0; column < plan.otherTile; column += chunk) {
-      const Part part = partAt(first, column);
+      const ChunkProducts part = chunkAt(first, column);
       std::vector<Left> weights, gradients;
       for (size_t i = 0; i < part.scores.size(); ++i) {
         Sums ofScores, ofProducts;

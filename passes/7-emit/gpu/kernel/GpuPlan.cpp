@@ -55,7 +55,8 @@ static int64_t sizeOfLastGroup(ArrayRef<int64_t> shape,
              : ShapedType::getNumElements(shape.take_back(groups.back()));
 }
 
-int64_t pcc::emit::turnedDimOf(graph::TransposeOp op, ArrayRef<int64_t> shape) {
+int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
+                                   ArrayRef<int64_t> shape) {
   auto type = graph::tensorType(op.getResult());
   const int64_t last = type.getRank() - 1;
   if (type.getShape() != shape || last < 1)
@@ -65,38 +66,38 @@ int64_t pcc::emit::turnedDimOf(graph::TransposeOp op, ArrayRef<int64_t> shape) {
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Bytes of shared memory that tiles of what is turned by `dim` take.
+/// Bytes of shared memory that tiles of what is transposed by `dim` take.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
   int64_t bytes = 0;
   for (auto op : kernel.getBody().front().getOps<graph::TransposeOp>())
-    if (turnedDimOf(op, shape) == dim)
+    if (transposedDimOf(op, shape) == dim)
       bytes += tileSize * tilePitch *
                graph::elementBytes(graph::tensorType(op.getInput()));
   return bytes;
 }
 
-static bool planTurned(rank::KernelOp kernel, GpuPlan &plan) {
+static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
-  int64_t turned = -1;
+  int64_t transposed = -1;
   for (auto op : kernel.getBody().front().getOps<graph::TransposeOp>())
-    if (turned < 0)
-      turned = turnedDimOf(op, shape);
-  if (turned < 0 || bytesOfTiles(kernel, turned, shape) > sharedBytes)
+    if (transposed < 0)
+      transposed = transposedDimOf(op, shape);
+  if (transposed < 0 || bytesOfTiles(kernel, transposed, shape) > sharedBytes)
     return false;
-  plan.turnedDim = turned;
+  plan.transposedDim = transposed;
   plan.threads = threadsOfMap;
   plan.blocks = 1;
   for (auto [dim, size] : llvm::enumerate(shape)) {
     const bool isTiled =
-        int64_t(dim) == plan.turnedDim || dim + 1 == shape.size();
+        int64_t(dim) == plan.transposedDim || dim + 1 == shape.size();
     plan.blocks *= isTiled ? llvm::divideCeil(size, tileSize) : size;
   }
   return true;
 }
 
 static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
-  if (planTurned(kernel, plan))
+  if (planTransposed(kernel, plan))
     return;
   const KernelPlan &loops = plan.loops;
   plan.groupSize = sizeOfLastGroup(loops.shape, loops.groups);
@@ -150,6 +151,6 @@ GpuPlan pcc::emit::gpuPlanOf(rank::KernelOp kernel) {
   return plan;
 }
 
-int64_t pcc::emit::tileOf(rank::KernelOp kernel) {
+int64_t pcc::emit::elementsPerTile(rank::KernelOp kernel) {
   return threadsOfMap * wantedVector(kernel);
 }

@@ -1,7 +1,7 @@
 //===- GpuPlan.h - how a kernel is divided over threads -------------------===//
 //
 // Without reductions a thread computes `vector` neighbouring elements, or a
-// block turns squares of what lies across its result (TurnedTiles.h). With
+// block turns squares of what lies across its result (TransposeTiles.h). With
 // reductions a team of threads shares a row, and a block has several teams. Of
 // rows along memory the threads of a team are neighbours; of rows across it,
 // threads of neighbouring rows are:
@@ -17,7 +17,7 @@
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_GPUPLAN_H
 
 #include "dialects/graph/GraphDialect.h"
-#include "passes/7-emit/kernel/KernelPlan.h"
+#include "passes/7-emit/kernel/Plan.h"
 
 namespace pcc::emit {
 
@@ -32,8 +32,8 @@ struct GpuPlan {
   int64_t team = 1, teams = 1;
   bool isAcross = false;
   /// The dim of the results that lies along the memory of an operand that is
-  /// transposed; -1 where there is none to be turned.
-  int64_t turnedDim = -1;
+  /// transposed; -1 where there is none to be transposed.
+  int64_t transposedDim = -1;
   int64_t blocks = 1, threads = 1;
 
   /// How often a team goes over its row.
@@ -47,12 +47,12 @@ constexpr int64_t widestAccess = 16;
 
 /// Elements of a tile of a kernel in parts, of which a thread takes as many as
 /// the widest access has.
-int64_t tileOf(rank::KernelOp kernel);
+int64_t elementsPerTile(rank::KernelOp kernel);
 
 /// Of shared memory that a block has without asking for more.
 constexpr int64_t sharedBytes = 48 << 10;
 
-/// Elements along a side of a square that is turned.
+/// Elements along a side of a square that is transposed.
 constexpr int64_t tileSize = 32;
 
 /// Elements from one of its rows to the next in shared memory: columns then lie
@@ -61,7 +61,7 @@ constexpr int64_t tilePitch = tileSize + 1;
 
 /// The dim of `op`'s result, of `shape`, along which its operand lies in
 /// memory; -1 if they lie alike or are too small to care.
-int64_t turnedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
+int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit
 

@@ -8,11 +8,11 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "passes/7-emit/gpu/kernel/FusedAttention.h"
 #include "passes/7-emit/gpu/kernel/TeamThreads.h"
-#include "passes/7-emit/gpu/kernel/TurnedTiles.h"
-#include "passes/7-emit/kernel/KernelRows.h"
-#include "passes/7-emit/kernel/KernelSignature.h"
+#include "passes/7-emit/gpu/kernel/TransposeTiles.h"
 #include "passes/7-emit/kernel/LowerKernels.h"
 #include "passes/7-emit/kernel/RandomWeights.h"
+#include "passes/7-emit/kernel/RowReductions.h"
+#include "passes/7-emit/kernel/Signature.h"
 #include "runtime/program/PartsTable.h"
 
 using namespace mlir;
@@ -29,7 +29,7 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
                      const Index &chunk) {
   const KernelPlan &loops = plan.loops;
   const Index start = w.indices.scale(chunk, plan.vector);
-  std::vector<Place> places;
+  std::vector<MultiIndex> places;
   for (int64_t lane = 0; lane < plan.vector; ++lane)
     places.push_back(
         w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
@@ -38,7 +38,7 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
   w.storeTogether([&] {
     for (auto [result, output] :
          llvm::zip_equal(kernel.getYield().getResults(), outputs))
-      for (const Place &at : places)
+      for (const MultiIndex &at : places)
         w.storeResult(result, output, at);
   });
 }
@@ -199,7 +199,7 @@ static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::PartsTable &table, const Twine &name) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  SmallVector<Type> types(1 + sharedOf(kernel).size(), pointer);
+  SmallVector<Type> types(1 + sharedArgumentsOf(kernel).size(), pointer);
   LLVM::LLVMFuncOp function = makeEntry(builder, types, plan.threads, name);
   function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
                       TypeAttr::get(LLVM::LLVMArrayType::get(
@@ -243,9 +243,9 @@ static void writeTile(KernelWriter &w, rank::KernelOp kernel,
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
-  const size_t numShared = sharedOf(kernel).size();
-  const auto table =
-      runtime::PartsTable::largest(numTilesOf(kernel), int64_t(numShared));
+  const size_t numShared = sharedArgumentsOf(kernel).size();
+  const auto table = runtime::PartsTable::largest(numPartTensorsOf(kernel),
+                                                  int64_t(numShared));
   LLVM::LLVMFuncOp function =
       makePartsEntry(builder, kernel, plan, table, name);
   Location loc = function.getLoc();
@@ -301,8 +301,8 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
       writeFusedAttention(w, attention, outputs, block, thread);
     else if (plan.loops.rows)
       writeRowKernel(w, threads, kernel, plan, outputs, at.block);
-    else if (plan.turnedDim >= 0)
-      writeTurnedTiles(w, kernel, plan, outputs, block, thread);
+    else if (plan.transposedDim >= 0)
+      writeTransposeTiles(w, kernel, plan, outputs, block, thread);
     else
       writeMapKernel(w, kernel, plan, outputs, at);
   }

@@ -1,8 +1,8 @@
 //===- OnlineSoftmax.cpp - softmax of rows that come in tiles -------------===//
 
 #include "passes/7-emit/gpu/kernel/OnlineSoftmax.h"
-#include "passes/7-emit/gpu/kernel/Shuffles.h"
-#include "passes/7-emit/kernel/KernelAttention.h"
+#include "passes/7-emit/gpu/kernel/WarpShuffles.h"
+#include "passes/7-emit/kernel/AttentionScores.h"
 #include <cmath>
 
 using namespace mlir;
@@ -19,8 +19,8 @@ OnlineSoftmax OnlineSoftmax::from(ValueRange values) {
   return {{values[0], values[1]}, {values[2], values[3]}};
 }
 
-OnlineSoftmax::Halves OnlineSoftmax::raise(KernelWriter &w,
-                                           ArrayRef<WarpProduct::Sums> scores) {
+OnlineSoftmax::Halves
+OnlineSoftmax::update(KernelWriter &w, ArrayRef<WarpProduct::Sums> scores) {
   ScalarBuilder s = w.scalar();
   auto larger = [&](Value a, Value b) {
     return s.larger(a, b, /*isUnsigned=*/false);
@@ -29,7 +29,7 @@ OnlineSoftmax::Halves OnlineSoftmax::raise(KernelWriter &w,
   for (const WarpProduct::Sums &own : scores)
     for (auto [place, value] : llvm::enumerate(own))
       tops[place / 2] = larger(tops[place / 2], value);
-  tops = joinLanes(
+  tops = reduceLanes(
       w, tops, WarpProduct::lanesOfRow, [&](ValueRange a, ValueRange b) {
         return SmallVector<Value>{larger(a[0], b[0]), larger(a[1], b[1])};
       });

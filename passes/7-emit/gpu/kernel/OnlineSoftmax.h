@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_ONLINESOFTMAX_H
 
 #include "passes/7-emit/gpu/kernel/WarpProduct.h"
-#include "passes/7-emit/kernel/KernelWriter.h"
+#include "passes/7-emit/kernel/Writer.h"
 
 namespace pcc::emit {
 
@@ -26,7 +26,7 @@ struct OnlineSoftmax {
 
   /// Goes on to `scores`: gives what all that was added up so far is to be
   /// scaled with, the total already is.
-  Halves raise(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
+  Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 
 } // namespace pcc::emit

@@ -6,7 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
-#include "passes/7-emit/kernel/KernelCode.h"
+#include "passes/7-emit/kernel/NativeCode.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"

@@ -23,6 +23,6 @@ Value pcc::emit::allocateShared(KernelWriter &w, Type element, int64_t count) {
   return LLVM::AddressOfOp::create(w.builder, w.loc, global);
 }
 
-void pcc::emit::meet(KernelWriter &w) {
+void pcc::emit::syncThreads(KernelWriter &w) {
   NVVM::BarrierOp::create(w.builder, w.loc);
 }

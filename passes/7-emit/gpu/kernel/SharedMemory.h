@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_SHAREDMEMORY_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_SHAREDMEMORY_H
 
-#include "passes/7-emit/kernel/KernelWriter.h"
+#include "passes/7-emit/kernel/Writer.h"
 
 namespace pcc::emit {
 
@@ -12,7 +12,7 @@ namespace pcc::emit {
 mlir::Value allocateShared(KernelWriter &w, mlir::Type element, int64_t count);
 
 /// Waits for all threads of the block, and for what they have stored.
-void meet(KernelWriter &w);
+void syncThreads(KernelWriter &w);
 
 } // namespace pcc::emit
 

@@ -2,7 +2,7 @@
 
 #include "passes/7-emit/gpu/kernel/TeamThreads.h"
 #include "passes/7-emit/gpu/kernel/SharedMemory.h"
-#include "passes/7-emit/gpu/kernel/Shuffles.h"
+#include "passes/7-emit/gpu/kernel/WarpShuffles.h"
 
 using namespace mlir;
 using namespace pcc::emit;
@@ -60,7 +60,7 @@ Values TeamThreads::turn(KernelWriter &w, const Index &number,
                          const Index &chunk, ValueRange carried,
                          NestBody body) {
   const Index start = w.indices.scale(chunk, plan.vector);
-  std::vector<Place> inner, places;
+  std::vector<MultiIndex> inner, places;
   for (int64_t lane = 0; lane < plan.vector; ++lane) {
     inner.push_back(w.indices.delineariseLane(start, lane, w.rows.innerShape(),
                                               w.rows.innerGroups));
@@ -126,7 +126,7 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 namespace {
 /// A place in shared memory for what each of `count` threads of each of
 /// `stride` teams has.
-struct Meeting {
+struct ExchangeBuffer {
   int64_t count, stride;
   Index member, team;
 };
@@ -135,25 +135,26 @@ struct Meeting {
 /// What all members of this thread's team have brought, in their order. Where
 /// several threads have what a member brings, one of them, `mayStore`, does.
 static Values joinShared(KernelWriter &w, ValueRange own,
-                         const Meeting &meeting, Value mayStore,
+                         const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {
   auto placeOf = [&](const Index &member) {
-    return w.indices.add(w.indices.scale(member, meeting.stride), meeting.team);
+    return w.indices.add(w.indices.scale(member, exchange.stride),
+                         exchange.team);
   };
   Values memory;
   for (Value value : own)
     memory.push_back(
-        allocateShared(w, value.getType(), meeting.count * meeting.stride));
+        allocateShared(w, value.getType(), exchange.count * exchange.stride));
   auto store = [&] {
     for (auto [pointer, value] : llvm::zip_equal(memory, own))
-      w.store(pointer, value.getType(), placeOf(meeting.member), value);
+      w.store(pointer, value.getType(), placeOf(exchange.member), value);
     return Values();
   };
   if (mayStore)
     w.branch(mayStore, ValueRange(), store);
   else
     store();
-  meet(w);
+  syncThreads(w);
   auto loadOf = [&](int64_t member) {
     Values values;
     for (auto [pointer, value] : llvm::zip_equal(memory, own))
@@ -162,7 +163,7 @@ static Values joinShared(KernelWriter &w, ValueRange own,
     return values;
   };
   Values so = loadOf(0);
-  for (int64_t member = 1; member < meeting.count; ++member)
+  for (int64_t member = 1; member < exchange.count; ++member)
     so = merge(so, loadOf(member));
   return so;
 }
@@ -173,7 +174,7 @@ Values TeamThreads::join(KernelWriter &w, ValueRange own, MergeBody merge) {
   if (plan.isAcross)
     return joinShared(w, own, {plan.team, plan.teams, member, number}, {},
                       merge);
-  Values lanes = joinLanes(w, own, std::min(plan.team, warp), merge);
+  Values lanes = reduceLanes(w, own, std::min(plan.team, warp), merge);
   if (plan.team <= warp)
     return lanes;
   ScalarBuilder s = w.scalar();

@@ -4,7 +4,7 @@
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_TEAMTHREADS_H
 
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
-#include "passes/7-emit/kernel/KernelThreads.h"
+#include "passes/7-emit/kernel/RowThreads.h"
 
 namespace pcc::emit {
 
@@ -45,7 +45,7 @@ private:
   /// An i1; null where it always holds.
   mlir::Value isWanted;
   /// The element that is being written, and where the thread may keep it.
-  Place current;
+  MultiIndex current;
   Index currentSlot;
 };
 

@@ -3,7 +3,7 @@
 #include "passes/7-emit/gpu/kernel/WarpProduct.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "passes/7-emit/gpu/kernel/Shuffles.h"
+#include "passes/7-emit/gpu/kernel/WarpShuffles.h"
 
 using namespace mlir;
 using namespace pcc::emit;
@@ -58,7 +58,7 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 /// Each lane says where a row of a square lies, and gets its part of all.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
-                         int64_t step, int64_t count, bool isTurned) const {
+                         int64_t step, int64_t count, bool isTransposed) const {
   const Index own = w.indices.remainder(lane, 8 * count);
   const Index place = w.indices.add(
       IndexSpace::constant(start),
@@ -75,7 +75,7 @@ WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
         context, SmallVector<Type>(size_t(count), i32));
   Value words = NVVM::LdMatrixOp::create(
       w.builder, w.loc, result, pointer, uint32_t(count),
-      isTurned ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
       NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
       NVVM::LdStMatrixEltType::B16);
   if (count == 1)

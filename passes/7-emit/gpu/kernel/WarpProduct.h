@@ -21,7 +21,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_WARPPRODUCT_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_WARPPRODUCT_H
 
-#include "passes/7-emit/kernel/KernelWriter.h"
+#include "passes/7-emit/kernel/Writer.h"
 
 namespace pcc::emit {
 
@@ -93,10 +93,10 @@ private:
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
   /// Up to four squares of eight rows, `step` elements from one to the next,
-  /// each turned or not: a pair of each.
+  /// each transposed or not: a pair of each.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
-                                bool isTurned) const;
+                                bool isTransposed) const;
 
   KernelWriter &w;
   const mlir::Type element;

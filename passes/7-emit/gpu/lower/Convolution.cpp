@@ -13,7 +13,7 @@ public:
   /// Fewer outputs than this, of several images, become one product's columns.
   static constexpr int64_t fewOutputs = 128;
 
-  Convolution(Replacement &b, Value input, Value filters,
+  Convolution(LoweringBuilder &b, Value input, Value filters,
               ArrayRef<SlidingDim> dims)
       : b(b), input(input), filters(filters), dims(dims),
         batch(shapeOf(input)[0]), groups(shapeOf(filters)[0]),
@@ -38,7 +38,7 @@ private:
     bool isPlain = true;
     for (auto [dim, size] : llvm::zip_equal(dims, shapeOf(input).drop_front(2)))
       isPlain &= dim.isPlain(size);
-    return isPlain ? input : columnsOf(b, input, dims, 0);
+    return isPlain ? input : im2col(b, input, dims, 0);
   }
 
   Value productOfEach() {
@@ -79,14 +79,14 @@ private:
     return b.cast(b.reduce(ReduceKind::Sum, terms, {2}), element);
   }
 
-  Replacement &b;
+  LoweringBuilder &b;
   Value input, filters;
   ArrayRef<SlidingDim> dims;
   int64_t batch, groups, numFilters, channels, taps, outputs = 1;
 };
 } // namespace
 
-Value pcc::emit::convolve(Replacement &b, Value input, Value filters,
+Value pcc::emit::convolve(LoweringBuilder &b, Value input, Value filters,
                           ArrayRef<SlidingDim> dims) {
   return Convolution(b, input, filters, dims).build();
 }

@@ -1,8 +1,8 @@
 //===- LowerExperts.cpp - rows of experts by counting ---------------------===//
 
 #include "passes/7-emit/gpu/lower/LowerExperts.h"
+#include "passes/7-emit/gpu/lower/AllPairs.h"
 #include "passes/7-emit/gpu/lower/LowerScans.h"
-#include "passes/7-emit/gpu/lower/Pairs.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -11,23 +11,23 @@ using namespace pcc::graph;
 
 /// Of running counts, [size]: how many are not above each of the positions
 /// 0 to `numRows` - 1, [numRows]. It is where the next row comes from.
-static Value sourceOfRows(Replacement &b, Value counts, int64_t numRows) {
-  Pairs pairs(b, 1);
+static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
+  AllPairs pairs(b, 1);
   Value all = pairs.other(around(b, counts, 0));
   Value isBefore =
       b.compare(Predicate::LessOrEqual, all, pairs.eachPosition(numRows));
-  Value sources = pairs.reduce(ReduceKind::Sum, b.countOf(isBefore));
+  Value sources = pairs.reduce(ReduceKind::Sum, b.indicatorOf(isBefore));
   return b.reshape(sources, {numRows});
 }
 
 /// Running counts of a vector, [size].
-static Value runningCount(Replacement &b, Value vector) {
+static Value runningCount(LoweringBuilder &b, Value vector) {
   Value sums = runningSum(b, around(b, vector, 0), ScanForm());
   return b.reshape(sums, shapeOf(vector));
 }
 
 /// Which experts a token's rows go to, 1 or 0: [tokens, experts].
-static Value takenOf(Replacement &b, Value gate, int64_t chosen) {
+static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
   Value wants = b.make<SelectOp>(isZero, b.integer(0), b.integer(1));
@@ -40,7 +40,7 @@ static Value takenOf(Replacement &b, Value gate, int64_t chosen) {
 }
 
 static void lowerGroupRows(GroupRowsOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
                 experts = shapeOf(op.getGate())[1],
                 numRows = shapeOf(op.getToken())[0];
@@ -143,7 +143,7 @@ private:
                          b.integer(0));
   }
 
-  Replacement b;
+  LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
   Value counts, ends, starts, isRow, expert;

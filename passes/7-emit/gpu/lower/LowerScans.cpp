@@ -1,7 +1,7 @@
 //===- LowerScans.cpp - running sums as reductions ------------------------===//
 
 #include "passes/7-emit/gpu/lower/LowerScans.h"
-#include "passes/7-emit/gpu/lower/Pairs.h"
+#include "passes/7-emit/gpu/lower/AllPairs.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -13,9 +13,9 @@ using namespace pcc::graph;
 /// Longer dims are cut into blocks.
 static constexpr int64_t longest = 256;
 
-static Value sumOfPairs(Replacement &b, Value value, ScanForm form) {
+static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t size = shapeOf(value)[1];
-  Pairs pairs(b, shapeOf(value)[2]);
+  AllPairs pairs(b, shapeOf(value)[2]);
   Value at = pairs.eachPosition(size), from = pairs.otherPosition(size);
   if (form.reverse)
     std::swap(at, from);
@@ -27,7 +27,7 @@ static Value sumOfPairs(Replacement &b, Value value, ScanForm form) {
 
 /// [outer, size, inner] -> [outer · blocks, block, inner], then sums of blocks
 /// [outer, blocks, inner], which come before all elements of their block.
-static Value sumOfBlocks(Replacement &b, Value value, ScanForm form) {
+static Value sumOfBlocks(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t outer = shapeOf(value)[0], size = shapeOf(value)[1],
                 inner = shapeOf(value)[2];
   const auto block = static_cast<int64_t>(std::ceil(std::sqrt(size)));
@@ -44,13 +44,13 @@ static Value sumOfBlocks(Replacement &b, Value value, ScanForm form) {
                {0, size - numBlocks * block, 0}, 0);
 }
 
-Value pcc::emit::runningSum(Replacement &b, Value value, ScanForm form) {
+Value pcc::emit::runningSum(LoweringBuilder &b, Value value, ScanForm form) {
   return shapeOf(value)[1] > longest ? sumOfBlocks(b, value, form)
                                      : sumOfPairs(b, value, form);
 }
 
 static void lowerCumSum(CumSumOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   Type element = tensorType(op.getInput()).getElementType();
   Value value = b.cast(around(b, op.getInput(), op.getDim()), sumType(element));
   Value sums = runningSum(b, value, {op.getExclusive(), op.getReverse()});

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_LOWERSCANS_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_LOWERSCANS_H
 
-#include "passes/7-emit/gpu/lower/Replacement.h"
+#include "passes/7-emit/gpu/lower/LoweringBuilder.h"
 
 namespace pcc::emit {
 
@@ -14,7 +14,7 @@ struct ScanForm {
 };
 
 /// Running sums along the middle dim of `value`, [outer, size, inner].
-mlir::Value runningSum(Replacement &b, mlir::Value value, ScanForm form);
+mlir::Value runningSum(LoweringBuilder &b, mlir::Value value, ScanForm form);
 
 /// Replaces running sums by sums over the elements up to each. Long dims are
 /// cut into blocks: running sums of blocks are added to those within them, so

@@ -1,8 +1,8 @@
 //===- LowerScatters.cpp - scatters by comparing places -------------------===//
 
 #include "passes/7-emit/gpu/lower/LowerScatters.h"
-#include "passes/7-emit/gpu/lower/Pairs.h"
-#include "passes/7-emit/gpu/lower/ScatteredRows.h"
+#include "passes/7-emit/gpu/lower/AllPairs.h"
+#include "passes/7-emit/gpu/lower/RowwiseScatter.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -10,7 +10,7 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 /// Indices of a dim of `size`, counted from the front.
-static Value fromFront(Replacement &b, Value indices, int64_t size) {
+static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
   Value index = b.cast(indices, b.getI64Type());
   Value isNegative = b.compare(Predicate::Less, index, b.integer(0));
   return b.make<SelectOp>(isNegative, b.make<AddOp>(index, b.integer(size)),
@@ -20,7 +20,7 @@ static Value fromFront(Replacement &b, Value indices, int64_t size) {
 /// Places and updates as wide as the data along all dims but `dim`: elsewhere
 /// nothing is written.
 static void lowerScatterElements(ScatterElementsOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   const int64_t dim = op.getDim();
   ArrayRef<int64_t> data = shapeOf(op.getData());
   SmallVector<int64_t> low(data.size(), 0), high(low);
@@ -29,12 +29,12 @@ static void lowerScatterElements(ScatterElementsOp op) {
   Value places = b.pad(fromFront(b, op.getIndices(), data[dim]), low, high, -1);
   Value updates = b.pad(op.getUpdates(), low, high, 0);
   b.replaceWith(
-      updatedRows(b, {op.getKind(), around(b, op.getData(), dim),
-                      around(b, places, dim), around(b, updates, dim)}));
+      applyScatter(b, {op.getKind(), around(b, op.getData(), dim),
+                       around(b, places, dim), around(b, updates, dim)}));
 }
 
 /// The row that each index tuple names, [1, tuples, 1]; -1 for one outside.
-static Value rowsOf(Replacement &b, Value indices, ArrayRef<int64_t> data) {
+static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =
       ShapedType::getNumElements(shapeOf(indices).drop_back());
@@ -58,7 +58,7 @@ static Value rowsOf(Replacement &b, Value indices, ArrayRef<int64_t> data) {
 }
 
 static void lowerScatterNd(ScatterNdOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   ArrayRef<int64_t> data = shapeOf(op.getData());
   const int64_t depth = shapeOf(op.getIndices()).back();
   const int64_t rows = ShapedType::getNumElements(data.take_front(depth)),
@@ -66,8 +66,8 @@ static void lowerScatterNd(ScatterNdOp op) {
   Value places = rowsOf(b, op.getIndices(), data);
   Value updates = b.reshape(op.getUpdates(), {1, shapeOf(places)[1], slice});
   b.replaceWith(
-      updatedRows(b, {op.getKind(), b.reshape(op.getData(), {1, rows, slice}),
-                      places, updates}));
+      applyScatter(b, {op.getKind(), b.reshape(op.getData(), {1, rows, slice}),
+                       places, updates}));
 }
 
 int64_t pcc::emit::lowerScatters(func::FuncOp function) {

@@ -1,7 +1,7 @@
 //===- LowerSorting.cpp - sorting by counting -----------------------------===//
 
 #include "passes/7-emit/gpu/lower/LowerSorting.h"
-#include "passes/7-emit/gpu/lower/Pairs.h"
+#include "passes/7-emit/gpu/lower/AllPairs.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -13,7 +13,7 @@ namespace {
 /// index first.
 class SortOrder {
 public:
-  SortOrder(Replacement &b, bool largest) : b(b), largest(largest) {}
+  SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
   /// Whether `other` comes before `each`, where it stands in front if they are
   /// equal.
@@ -39,26 +39,26 @@ private:
     return b.make<OrOp>(condition, b.make<AndOp>(nan, other));
   }
 
-  Replacement &b;
+  LoweringBuilder &b;
   bool largest;
 };
 } // namespace
 
 /// How many elements come before each of [outer, size, inner].
-static Value ranksOf(Replacement &b, Value value, bool largest) {
+static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   const int64_t size = shapeOf(value)[1];
-  Pairs pairs(b, shapeOf(value)[2]);
+  AllPairs pairs(b, shapeOf(value)[2]);
   Value inFront = b.compare(Predicate::Less, pairs.otherPosition(size),
                             pairs.eachPosition(size));
   Value before =
       SortOrder(b, largest)
           .comesBefore(pairs.other(value), pairs.each(value), inFront);
-  return pairs.reduce(ReduceKind::Sum, b.countOf(before));
+  return pairs.reduce(ReduceKind::Sum, b.indicatorOf(before));
 }
 
 /// Where the elements of ranks 0 to `count` - 1 are.
-static Value indicesOf(Replacement &b, Value ranks, int64_t count) {
-  Pairs pairs(b, shapeOf(ranks)[2]);
+static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
+  AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),
                             pairs.eachPosition(count));
   Value index = b.make<SelectOp>(
@@ -66,13 +66,13 @@ static Value indicesOf(Replacement &b, Value ranks, int64_t count) {
   return pairs.reduce(ReduceKind::Sum, index);
 }
 
-Value pcc::emit::sortedIndices(Replacement &b, Value value, bool largest,
+Value pcc::emit::sortedIndices(LoweringBuilder &b, Value value, bool largest,
                                int64_t count) {
   return indicesOf(b, ranksOf(b, value, largest), count);
 }
 
 static void lowerTopK(TopKOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   Value value = around(b, op.getInput(), op.getDim());
   Value indices = sortedIndices(b, value, op.getLargest(), op.getK());
   Value values = b.make<GatherElementsOp>(value, indices, uint64_t(1));

@@ -19,7 +19,7 @@ static ArrayRef<int64_t> spatial(Value value) {
 //===----------------------------------------------------------------------===//
 
 static void lowerConv(ConvOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
   shape[0] /= group;
@@ -33,7 +33,7 @@ static void lowerConv(ConvOp op) {
 }
 
 static void lowerConvTranspose(ConvTransposeOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   b.replaceWith(convolveTransposed(b, op));
 }
 
@@ -43,7 +43,7 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 
 /// How many elements each window's sum is divided by: numbers per dim, of
 /// which the product counts.
-static Value dividedByCounts(Replacement &b, PoolOp op, Value sum) {
+static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {
     SmallVector<Attribute> counts;
@@ -64,7 +64,7 @@ static Value dividedByCounts(Replacement &b, PoolOp op, Value sum) {
 }
 
 static void lowerPool(PoolOp op) {
-  Replacement b(op);
+  LoweringBuilder b(op);
   const bool isMax = op.getKind() == PoolKind::Max;
   SmallVector<SlidingDim> dims;
   SmallVector<int64_t> taps;
@@ -73,7 +73,7 @@ static void lowerPool(PoolOp op) {
     dims.push_back({output, op.getWindow()[dim], op.getStrides()[dim],
                     op.getPads()[dim], op.getDilations()[dim]});
   }
-  Value seen = columnsOf(b, op.getInput(), dims, isMax ? -HUGE_VAL : 0);
+  Value seen = im2col(b, op.getInput(), dims, isMax ? -HUGE_VAL : 0);
   Type element = tensorType(seen).getElementType();
   if (isMax)
     return b.replaceWith(b.reduce(ReduceKind::Max, seen, taps));

@@ -4,7 +4,7 @@
 //
 //   p = q · stride + k · dilation − low
 //
-// With stride 1 that is a convolution by turned windows. With others all that
+// With stride 1 that is a convolution by reversed windows. With others all that
 // filters make of the input is computed first, and each output gathers what is
 // for it.
 //
@@ -23,7 +23,7 @@ static ArrayRef<int64_t> spatial(Value value) {
 }
 
 /// [G · C, O, taps…] as [G, C, O, taps…].
-static Value filtersOfGroups(Replacement &b, ConvTransposeOp op) {
+static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
   shape[0] /= group;
@@ -32,11 +32,12 @@ static Value filtersOfGroups(Replacement &b, ConvTransposeOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Turned windows
+// Reversed windows
 //===----------------------------------------------------------------------===//
 
 /// `input` with zeros behind each element, so that elements are a stride apart.
-static Value spreadOut(Replacement &b, Value input, ArrayRef<int64_t> strides) {
+static Value dilate(LoweringBuilder &b, Value input,
+                    ArrayRef<int64_t> strides) {
   SmallVector<int64_t> split(shapeOf(input)), whole(split), low, high;
   for (auto [dim, stride] : llvm::enumerate(strides)) {
     split.insert(split.begin() + 3 + 2 * dim, 1);
@@ -49,7 +50,7 @@ static Value spreadOut(Replacement &b, Value input, ArrayRef<int64_t> strides) {
   return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
 }
 
-static Value convolveSpread(Replacement &b, ConvTransposeOp op) {
+static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   SmallVector<int64_t> perm =
       llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(filters).size()));
@@ -60,9 +61,9 @@ static Value convolveSpread(Replacement &b, ConvTransposeOp op) {
                   dilation = op.getDilations()[dim];
     dims.push_back({output, window, 1,
                     (window - 1) * dilation - op.getPads()[dim], dilation,
-                    /*turned=*/true});
+                    /*reversed=*/true});
   }
-  Value input = spreadOut(b, op.getInput(), op.getStrides());
+  Value input = dilate(b, op.getInput(), op.getStrides());
   return convolve(b, input, b.transpose(filters, perm), dims);
 }
 
@@ -74,7 +75,7 @@ namespace {
 /// Where outputs find what is for them: [taps…, outputs…].
 class Sources {
 public:
-  Sources(Replacement &b, ConvTransposeOp op) : b(b), op(op) {
+  Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
     const auto numDims = static_cast<int64_t>(op.getStrides().size());
     for (int64_t dim = 0; dim < numDims; ++dim)
       append(spatial(op.getFilter())[dim], tap(dim));
@@ -120,13 +121,13 @@ private:
                                b.integer(size - 1)));
   }
 
-  Replacement &b;
+  LoweringBuilder &b;
   ConvTransposeOp op;
 };
 } // namespace
 
 /// [N, G, O · taps, inputs]: what each tap makes of each input.
-static Value productsOf(Replacement &b, ConvTransposeOp op) {
+static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
   const int64_t batch = shapeOf(op.getInput())[0], groups = shape[0],
@@ -139,7 +140,7 @@ static Value productsOf(Replacement &b, ConvTransposeOp op) {
       /*transpose_lhs=*/true, /*transpose_rhs=*/false);
 }
 
-static Value gatherProducts(Replacement &b, ConvTransposeOp op) {
+static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   const int64_t planes =
       shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];
   Value products = productsOf(b, op);
@@ -166,6 +167,6 @@ static bool hasProducts(ConvTransposeOp op) {
   return isStrided && !isSingle && sumType(element) == element;
 }
 
-Value pcc::emit::convolveTransposed(Replacement &b, ConvTransposeOp op) {
+Value pcc::emit::convolveTransposed(LoweringBuilder &b, ConvTransposeOp op) {
   return hasProducts(op) ? gatherProducts(b, op) : convolveSpread(b, op);
 }

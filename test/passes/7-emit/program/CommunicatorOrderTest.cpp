@@ -22,8 +22,8 @@ protected:
     EXPECT_TRUE(status.ok()) << status.message();
   }
 
-  std::string findDisorder() const {
-    return emit::findDisorder(
+  std::string findDeadlock() const {
+    return emit::findDeadlock(
         *facts, std::vector<const program::ProgramT *>{&programs[0].tables,
                                                        &programs[1].tables});
   }
@@ -45,20 +45,20 @@ protected:
 } // namespace
 
 TEST_F(CommunicatorOrderTest, WrittenProgramsCallAlike) {
-  EXPECT_EQ(findDisorder(), "");
+  EXPECT_EQ(findDeadlock(), "");
 }
 
 TEST_F(CommunicatorOrderTest, GroupsOfOneProgramAreThoseOfAll) {
   auto &groups = programs[1].tables.groups;
   groups.push_back(std::make_unique<program::GroupT>(*groups.front()));
-  EXPECT_EQ(findDisorder(), "positions 0 and 1 would create other "
+  EXPECT_EQ(findDeadlock(), "positions 0 and 1 would create other "
                             "communicators: their groups differ");
 }
 
 TEST_F(CommunicatorOrderTest, WaysOfMessagesAreThoseOfAll) {
   std::swap(programs[1].tables.transfers[0]->from_stage,
             programs[1].tables.transfers[0]->to_stage);
-  EXPECT_EQ(findDisorder(),
+  EXPECT_EQ(findDeadlock(),
             "positions 0 and 1 would create other communicators: their "
             "transfers between stages differ");
 }
@@ -66,21 +66,21 @@ TEST_F(CommunicatorOrderTest, WaysOfMessagesAreThoseOfAll) {
 TEST_F(CommunicatorOrderTest, AGroupOverPositionsIsRefused) {
   for (PositionProgram &program : programs)
     program.tables.groups[0]->parts = {program::Part(0, 1, 2)};
-  EXPECT_EQ(findDisorder(), "group 0 has members in several positions, which "
+  EXPECT_EQ(findDeadlock(), "group 0 has members in several positions, which "
                             "execute several programs");
 }
 
 TEST_F(CommunicatorOrderTest, AMessageOfAnotherMicrobatchIsFound) {
   program::ActionT &post = first(1, program::ActionKind::Post);
   post.receives[0] = program::Message(0, 1);
-  EXPECT_EQ(findDisorder(),
+  EXPECT_EQ(findDeadlock(),
             "action 0 of position 1 is not the one that was replayed");
 }
 
 TEST_F(CommunicatorOrderTest, AMissingPostIsFound) {
   auto &actions = programs[0].tables.actions;
   actions.pop_back();
-  EXPECT_EQ(findDisorder(),
+  EXPECT_EQ(findDeadlock(),
             "action " + std::to_string(actions.size()) +
                 " of position 0 is not the one that was replayed");
 }
@@ -94,6 +94,6 @@ TEST_F(CommunicatorOrderTest, AWaitThatNothingEndsIsFound) {
   });
   actions.erase(actions.begin() + (at - steps.begin()));
   steps.erase(at);
-  EXPECT_EQ(findDisorder(),
+  EXPECT_EQ(findDeadlock(),
             "position 0 waits for 0F0, which it has not posted");
 }

@@ -1,0 +1,167 @@
+//===- BiasGradientEpilogue.cpp - sums of what a product reads anyway -----===//
+
+#include "passes/7-emit/fuse/BiasGradientEpilogue.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
+
+/// The factors of which a product contracts the first dim.
+static SmallVector<std::pair<Value, bool>, 2>
+contractedRows(graph::MatmulOp product) {
+  SmallVector<std::pair<Value, bool>, 2> factors;
+  if (typeOf(product.getLhs()).getRank() != 2 ||
+      typeOf(product.getRhs()).getRank() != 2 ||
+      typeOf(product.getLhs()).getNumElements() == 0 ||
+      typeOf(product.getRhs()).getNumElements() == 0)
+    return factors;
+  if (product.getTransposeLhs())
+    factors.push_back({product.getLhs(), true});
+  if (!product.getTransposeRhs())
+    factors.push_back({product.getRhs(), false});
+  return factors;
+}
+
+/// Whether `reduce` sums everything but the last dim, of this size.
+static bool sumsColumns(graph::ReduceOp reduce, int64_t columns) {
+  RankedTensorType type = typeOf(reduce.getInput());
+  const int64_t last = type.getRank() - 1;
+  return reduce.getKind() == graph::ReduceKind::Sum &&
+         type.getShape().back() == columns &&
+         llvm::equal(reduce.getDims(), llvm::seq<int64_t>(0, last));
+}
+
+BiasGradientEpilogue pcc::emit::findBiasGradient(graph::MatmulOp product) {
+  for (auto [factor, ofLhs] : contractedRows(product))
+    for (Operation *user : factor.getUsers()) {
+      auto reduce = dyn_cast<graph::ReduceOp>(user);
+      if (!reduce || user->getBlock() != product->getBlock() ||
+          !sumsColumns(reduce, typeOf(factor).getDimSize(1)))
+        continue;
+      BiasGradientEpilogue sums{reduce.getResult(), ofLhs, {reduce}};
+      auto cast = reduce->hasOneUse()
+                      ? dyn_cast<graph::CastOp>(*reduce->user_begin())
+                      : graph::CastOp();
+      const bool isStored = typeOf(sums.result).getElementType() ==
+                            typeOf(product.getResult()).getElementType();
+      if (cast && isStored &&
+          typeOf(cast.getResult()).getElementType().isF32()) {
+        sums.result = cast.getResult();
+        sums.ops.push_back(cast);
+      }
+      return sums;
+    }
+  return {};
+}
+
+/// A reduction of `value`, or of a reshape of it.
+static graph::ReduceOp findReduction(Value value, int64_t columns) {
+  for (Operation *user : value.getUsers()) {
+    if (auto reduce = dyn_cast<graph::ReduceOp>(user);
+        reduce && sumsColumns(reduce, columns))
+      return reduce;
+    if (isa<graph::ReshapeOp>(user))
+      if (auto reduce = findReduction(user->getResult(0), columns))
+        return reduce;
+  }
+  return {};
+}
+
+/// What is left of `sums` when it has been cast to `stored`; null if something
+/// else is done with it.
+static Value castTo(Type stored, Value sums) {
+  while (typeOf(sums).getElementType() != stored) {
+    if (!sums.hasOneUse() ||
+        !isa<graph::ReshapeOp, graph::CastOp>(*sums.user_begin()))
+      return {};
+    sums = sums.user_begin()->getResult(0);
+  }
+  return sums;
+}
+
+/// What follows from `value` before `last`, in order. False if one of the ops
+/// has to stay where it is.
+static bool collectReaders(Value value, Operation *last,
+                           llvm::SetVector<Operation *> &readers) {
+  Operation *first = value.getDefiningOp();
+  for (Operation *op = first->getNextNode(); op != last;
+       op = op->getNextNode()) {
+    const bool reads = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand == value || readers.contains(operand.getDefiningOp());
+    });
+    if (reads && !isPure(op))
+      return false;
+    if (reads)
+      readers.insert(op);
+  }
+  return !llvm::is_contained(last->getOperands(), value) &&
+         llvm::none_of(last->getOperands(), [&](Value operand) {
+           return readers.contains(operand.getDefiningOp());
+         });
+}
+
+/// What findBiasGradient() finds.
+static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
+                                      Type stored, Location loc) {
+  OpBuilder builder(product);
+  BiasGradientEpilogue sums;
+  auto reduce = graph::ReduceOp::create(builder, loc, graph::ReduceKind::Sum,
+                                        factor, ArrayRef<int64_t>{0},
+                                        /*keep=*/false, IntegerAttr());
+  sums.ops.push_back(reduce);
+  sums.result = reduce.getResult();
+  if (typeOf(sums.result).getElementType() == stored)
+    return sums;
+  auto type = RankedTensorType::get(typeOf(sums.result).getShape(), stored);
+  sums.ops.push_back(graph::CastOp::create(builder, loc, type, sums.result));
+  sums.result = sums.ops.back()->getResult(0);
+  return sums;
+}
+
+/// Erases a chain of ops that nobody reads, back to its first one.
+static void eraseFrom(Operation *last, Operation *first) {
+  while (last != first) {
+    Operation *maker = last->getOperand(0).getDefiningOp();
+    last->erase();
+    last = maker;
+  }
+  first->erase();
+}
+
+BiasGradientEpilogue pcc::emit::alignBiasGradient(graph::MatmulOp product,
+                                                  Type stored,
+                                                  Operation *last) {
+  for (auto [factor, ofLhs] : contractedRows(product)) {
+    Value whole = factor;
+    while (auto reshape = whole.getDefiningOp<graph::ReshapeOp>())
+      whole = reshape.getInput();
+    auto reduce = findReduction(whole, typeOf(factor).getDimSize(1));
+    Value old = reduce ? castTo(stored, reduce.getResult()) : Value();
+    llvm::SetVector<Operation *> readers;
+    if (!old || reduce->getBlock() != product->getBlock())
+      continue;
+    if (old.getDefiningOp()->isBeforeInBlock(last) &&
+        !collectReaders(old, last, readers))
+      continue;
+    BiasGradientEpilogue sums =
+        writeSums(product, factor, stored, reduce.getLoc());
+    sums.ofLhs = ofLhs;
+    OpBuilder builder(last->getContext());
+    builder.setInsertionPointAfter(last);
+    Operation *behind = graph::ReshapeOp::create(builder, reduce.getLoc(),
+                                                 typeOf(old), sums.result);
+    old.replaceAllUsesWith(behind->getResult(0));
+    for (Operation *reader : readers) {
+      reader->moveAfter(behind);
+      behind = reader;
+    }
+    eraseFrom(old.getDefiningOp(), reduce);
+    return sums;
+  }
+  return {};
+}

@@ -1,0 +1,309 @@
+//===- MultiTensorLaunch.cpp - one launch for many tensors ----------------===//
+
+#include "passes/7-emit/gpu/fuse/MultiTensorLaunch.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/7-emit/fuse/TopologicalOrder.h"
+#include "passes/7-emit/gpu/kernel/GpuPlan.h"
+#include "passes/7-emit/kernel/Plan.h"
+#include "runtime/program/PartsTable.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static ArrayRef<int64_t> shapeOf(Type type) {
+  return cast<RankedTensorType>(type).getShape();
+}
+
+static Type withShape(Type type, ArrayRef<int64_t> shape) {
+  return cast<RankedTensorType>(type).clone(shape);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a kernel becomes when its tensors are cut into tiles.
+struct TiledForm {
+  rank::KernelOp kernel; ///< shared arguments first
+  /// Arguments of the kernel that it comes from.
+  SmallVector<unsigned> shared, own;
+};
+
+/// Turns a kernel that computes each element of its results from elements at
+/// the same place, and from single numbers, into one over tiles.
+class Tiling {
+public:
+  explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
+
+  std::optional<TiledForm> run() {
+    if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
+        kernel.getInParts())
+      return std::nullopt;
+    whole = shapeOf(kernel.getResultTypes().front());
+    if (ShapedType::getNumElements(whole) < 2 || !isElementWise())
+      return std::nullopt;
+    for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes()))
+      (isOwn(type) ? form.own : form.shared).push_back(unsigned(i));
+    if (form.own.empty())
+      return std::nullopt;
+    tile = elementsPerTile(kernel);
+    build();
+    return form;
+  }
+
+private:
+  bool isOwn(Type type) const { return shapeOf(type) == whole; }
+  bool isKnown(Type type) const {
+    return isOwn(type) || ShapedType::getNumElements(shapeOf(type)) == 1;
+  }
+
+  bool isElementWise() {
+    auto isFine = [&](Operation &op) {
+      return (readKindOf(&op) == ReadKind::ElementWise ||
+              isa<graph::ConstantOp>(op)) &&
+             llvm::all_of(op.getResultTypes(),
+                          [&](Type type) { return isKnown(type); });
+    };
+    return llvm::all_of(kernel.getBody().front().without_terminator(),
+                        isFine) &&
+           llvm::all_of(kernel.getArgumentTypes(),
+                        [&](Type type) { return isKnown(type); }) &&
+           llvm::all_of(kernel.getResultTypes(),
+                        [&](Type type) { return isOwn(type); });
+  }
+
+  /// Elements as a tile, numbers without dims.
+  Type tiled(Type type) const {
+    return isOwn(type) ? withShape(type, {tile}) : withShape(type, {});
+  }
+
+  void build() {
+    MLIRContext *context = kernel.getContext();
+    OpBuilder builder(context);
+    SmallVector<Type> arguments, results;
+    for (unsigned i : llvm::concat<const unsigned>(form.shared, form.own))
+      arguments.push_back(tiled(kernel.getArgumentTypes()[i]));
+    for (Type type : kernel.getResultTypes())
+      results.push_back(tiled(type));
+    OperationState state(kernel.getLoc(), rank::KernelOp::getOperationName());
+    state.addRegion();
+    state.addAttribute("sym_name", builder.getStringAttr("kernel"));
+    state.addAttribute("function_type", TypeAttr::get(FunctionType::get(
+                                            context, arguments, results)));
+    state.addAttribute("in_parts", builder.getUnitAttr());
+    form.kernel = cast<rank::KernelOp>(Operation::create(state));
+    writeBody(builder, arguments);
+  }
+
+  void writeBody(OpBuilder &builder, ArrayRef<Type> arguments) {
+    Block *body = &form.kernel.getBody().emplaceBlock();
+    Block &from = kernel.getBody().front();
+    IRMapping map;
+    size_t next = 0;
+    for (unsigned i : llvm::concat<const unsigned>(form.shared, form.own))
+      map.map(from.getArgument(i),
+              body->addArgument(arguments[next++], kernel.getLoc()));
+    builder.setInsertionPointToEnd(body);
+    for (Operation &op : from.without_terminator()) {
+      Operation *clone = builder.clone(op, map);
+      for (Value result : clone->getResults())
+        result.setType(tiled(result.getType()));
+      if (auto constant = dyn_cast<graph::ConstantOp>(clone)) {
+        auto value = cast<DenseElementsAttr>(constant.getValue());
+        constant.setValueAttr(value.resizeSplat(
+            cast<ShapedType>(constant.getResult().getType())));
+      }
+    }
+    SmallVector<Value> yielded;
+    for (Value result : kernel.getYield().getResults())
+      yielded.push_back(map.lookup(result));
+    rank::YieldOp::create(builder, kernel.getLoc(), yielded);
+  }
+
+  rank::KernelOp kernel;
+  ArrayRef<int64_t> whole;
+  int64_t tile = 1;
+  TiledForm form;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// What a launch reads or writes element by element, so that no other part of
+/// its launch may: values behind reshapes, and weights by name.
+static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
+                                           const TiledForm &form) {
+  SmallVector<const void *> tensors;
+  for (unsigned i : form.own) {
+    Value value = launch.getInputs()[i];
+    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+      value = reshape->getOperand(0);
+    auto get = value.getDefiningOp<graph::GetParameterOp>();
+    tensors.push_back(get ? get.getParameterAttr().getAsOpaquePointer()
+                          : value.getAsOpaquePointer());
+  }
+  for (Operation *user : launch->getUsers())
+    if (auto set = dyn_cast<graph::SetParameterOp>(user))
+      tensors.push_back(set.getParameterAttr().getAsOpaquePointer());
+  return tensors;
+}
+
+namespace {
+/// Launches with one kernel over tiles, and with the same numbers.
+struct LaunchClass {
+  TiledForm form;
+  SmallVector<Value> shared;
+  SmallVector<rank::LaunchOp> launches;
+};
+
+class LaunchJoiner {
+public:
+  LaunchJoiner(Block &block,
+               llvm::function_ref<rank::KernelOp(rank::KernelOp)> find)
+      : block(block), find(find) {}
+
+  size_t run() {
+    std::vector<LaunchClass> classes = classify();
+    size_t numJoined = 0;
+    for (LaunchClass &same : classes)
+      if (same.launches.size() > 1)
+        numJoined += joinClass(same);
+    if (numJoined > 0)
+      setLast();
+    return numJoined;
+  }
+
+private:
+  const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
+    auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
+    if (!isNew)
+      return entry->second;
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
+        launch, launch.getKernelAttr());
+    entry->second = Tiling(kernel).run();
+    if (entry->second)
+      entry->second->kernel = find(entry->second->kernel);
+    return entry->second;
+  }
+
+  std::vector<LaunchClass> classify() {
+    std::vector<LaunchClass> classes;
+    for (auto launch : block.getOps<rank::LaunchOp>()) {
+      const std::optional<TiledForm> &form = formOf(launch);
+      if (!form)
+        continue;
+      SmallVector<Value> shared;
+      for (unsigned i : form->shared)
+        shared.push_back(launch.getInputs()[i]);
+      auto same = llvm::find_if(classes, [&](const LaunchClass &other) {
+        return other.form.kernel == form->kernel && other.shared == shared;
+      });
+      if (same == classes.end())
+        same = classes.insert(classes.end(), {*form, shared, {}});
+      same->launches.push_back(launch);
+    }
+    return classes;
+  }
+
+  /// Launches of the class that lie behind one another, at most, on the way to
+  /// each: those with the same number need nothing of each other.
+  llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
+  byDepth(const LaunchClass &same) {
+    llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
+                                               same.launches.end());
+    llvm::DenseMap<Operation *, int64_t> depths;
+    llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>> launches;
+    for (Operation *op : topologicalOrder(block)) {
+      int64_t depth = 0;
+      for (Value operand : op->getOperands())
+        depth = std::max(depth, depths.lookup(operand.getDefiningOp()));
+      if (members.contains(op))
+        launches[depth++].push_back(cast<rank::LaunchOp>(op));
+      depths[op] = depth;
+    }
+    return launches;
+  }
+
+  size_t joinClass(LaunchClass &same) {
+    const int64_t most = runtime::PartsTable::mostParts(
+        int64_t(same.form.own.size()) +
+            int64_t(same.form.kernel.getResultTypes().size()),
+        int64_t(same.form.shared.size()));
+    size_t numJoined = 0;
+    for (auto &[depth, launches] : byDepth(same)) {
+      SmallVector<rank::LaunchOp> part;
+      llvm::DenseSet<const void *> taken;
+      auto finish = [&] {
+        if (part.size() > 1)
+          numJoined += join(same, part);
+        part.clear();
+        taken.clear();
+      };
+      for (rank::LaunchOp launch : launches) {
+        const SmallVector<const void *> tensors = tensorsOf(launch, same.form);
+        if (int64_t(part.size()) == most ||
+            llvm::any_of(tensors, [&](const void *tensor) {
+              return taken.contains(tensor);
+            }))
+          finish();
+        taken.insert(tensors.begin(), tensors.end());
+        part.push_back(launch);
+      }
+      finish();
+    }
+    return numJoined;
+  }
+
+  size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
+    rank::LaunchOp last = launches.back();
+    OpBuilder builder(last);
+    SmallVector<Value> shared, own;
+    for (Value number : same.shared)
+      shared.push_back(withoutDims(builder, number));
+    for (unsigned i : same.form.own)
+      for (rank::LaunchOp launch : launches)
+        own.push_back(launch.getInputs()[i]);
+    SmallVector<Value> results;
+    for (size_t i = 0; i < last->getNumResults(); ++i)
+      for (rank::LaunchOp launch : launches)
+        results.push_back(launch->getResult(unsigned(i)));
+    auto joined = rank::LaunchPartsOp::create(
+        builder, last.getLoc(), TypeRange(ValueRange(results)),
+        same.form.kernel.getSymName(), shared, own);
+    for (auto [old, value] : llvm::zip_equal(results, joined.getResults()))
+      old.replaceAllUsesWith(value);
+    for (rank::LaunchOp launch : launches)
+      launch->erase();
+    return launches.size() - 1;
+  }
+
+  static Value withoutDims(OpBuilder &builder, Value number) {
+    if (shapeOf(number.getType()).empty())
+      return number;
+    return graph::ReshapeOp::create(builder, number.getLoc(),
+                                    withShape(number.getType(), {}), number);
+  }
+
+  /// What launches read may be set only behind all of them.
+  void setLast() {
+    for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
+      set->moveBefore(block.getTerminator());
+  }
+
+  Block &block;
+  llvm::function_ref<rank::KernelOp(rank::KernelOp)> find;
+  llvm::DenseMap<StringAttr, std::optional<TiledForm>> forms;
+};
+} // namespace
+
+size_t pcc::emit::joinLaunches(
+    Block &block, llvm::function_ref<rank::KernelOp(rank::KernelOp)> find) {
+  return LaunchJoiner(block, find).run();
+}

@@ -1,0 +1,38 @@
+//===- NoOps.cpp - ops that need no instruction ---------------------------===//
+
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/InstructionTable.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+/// Its value has a storage, which is all there is to it.
+static bool isThere(Operation *, InstructionWriter &) { return true; }
+
+/// The position's own copy is overwritten, unless the value lies there already.
+static bool setParameter(Operation *op, InstructionWriter &writer) {
+  auto set = cast<graph::SetParameterOp>(op);
+  program::CopyT copy;
+  copy.source = writer.bufferOf(set.getValue());
+  copy.target = writer.buffers.parameterBuffer(set);
+  if (copy.target < 0)
+    return false;
+  if (copy.target == copy.source)
+    return true;
+  copy.source_offset = std::make_unique<program::ScalarT>();
+  copy.target_offset = std::make_unique<program::ScalarT>();
+  copy.loops.emplace_back(graph::tensorType(set.getValue()).getNumElements(), 1,
+                          1);
+  writer.emit(op, std::move(copy));
+  return true;
+}
+
+void emit::addNoOpInstructions(InstructionTable &table) {
+  table.add<graph::GetParameterOp>(isThere);
+  table.add<graph::SetParameterOp>(setParameter);
+  table.add<graph::ConstantOp>(isThere);
+  table.add<graph::ReshapeOp>(isThere);
+  table.add<pipe::ReceiveOp>(isThere);
+  table.add<pipe::SendOp>(isThere);
+}

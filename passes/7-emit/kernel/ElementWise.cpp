@@ -1,0 +1,282 @@
+//===- ElementWise.cpp - code of element-wise ops -------------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "passes/7-emit/kernel/Writer.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::emit;
+
+using FloatPredicate = arith::CmpFPredicate;
+using IntPredicate = arith::CmpIPredicate;
+
+static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+
+static Type elementOf(Value tensor) {
+  return tensorType(tensor).getElementType();
+}
+static bool isUnsigned(Value tensor) {
+  return elementOf(tensor).isUnsignedInteger() ||
+         elementOf(tensor).isInteger(1);
+}
+
+/// An op of one operand: `F(scalar builder, element, op)`.
+template <auto F>
+static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  ScalarBuilder s = w.scalar();
+  return F(s, w.read(op->getOperand(0), at), op);
+}
+
+/// An op of two operands: `F(scalar builder, lhs, rhs, op)`.
+template <auto F>
+static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  Value lhs = w.readBroadcast(op->getOperand(0), at);
+  Value rhs = w.readBroadcast(op->getOperand(1), at);
+  ScalarBuilder s = w.scalar();
+  return F(s, lhs, rhs, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+static Value absolute(ScalarBuilder &s, Value x, Operation *op) {
+  if (isFloat(x))
+    return math::AbsFOp::create(s.builder, s.loc, x);
+  if (isUnsigned(op->getOperand(0)))
+    return x;
+  Value negative = s.compare(IntPredicate::slt, x, s.zero(x.getType()));
+  return s.select(negative, s.neg(x), x);
+}
+
+static Value sign(ScalarBuilder &s, Value x, Operation *op) {
+  Type type = x.getType();
+  Value zero = s.zero(type);
+  if (isFloat(x)) {
+    Value below = s.select(s.compare(FloatPredicate::OGT, zero, x),
+                           s.number(type, -1), x);
+    return s.select(s.compare(FloatPredicate::OGT, x, zero), s.number(type, 1),
+                    below);
+  }
+  Value one = s.integer(type, 1);
+  if (isUnsigned(op->getOperand(0)))
+    return s.select(s.compare(IntPredicate::ne, x, zero), one, zero);
+  Value below = s.select(s.compare(IntPredicate::slt, x, zero),
+                         s.integer(type, -1), zero);
+  return s.select(s.compare(IntPredicate::sgt, x, zero), one, below);
+}
+
+static Value relu(ScalarBuilder &s, Value x, Operation *op) {
+  return s.larger(x, s.zero(x.getType()), isUnsigned(op->getOperand(0)));
+}
+
+/// b, or 1 where a / b would trap or is not needed.
+static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
+  Type type = b.getType();
+  Value unsafe = s.compare(IntPredicate::eq, b, s.zero(type));
+  if (!isUnsigned)
+    unsafe =
+        s.either(unsafe, s.compare(IntPredicate::eq, b, s.integer(type, -1)));
+  return s.select(unsafe, s.integer(type, 1), b);
+}
+
+static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
+  if (isFloat(a))
+    return s.divide(a, b);
+  Type type = a.getType();
+  Value isZero = s.compare(IntPredicate::eq, b, s.zero(type));
+  bool noSign = isUnsigned(op->getOperand(0));
+  Value divisor = safeDivisor(s, b, noSign);
+  if (noSign)
+    return s.select(isZero, s.zero(type),
+                    arith::DivUIOp::create(s.builder, s.loc, a, divisor));
+  Value quotient = arith::DivSIOp::create(s.builder, s.loc, a, divisor);
+  Value isMinusOne = s.compare(IntPredicate::eq, b, s.integer(type, -1));
+  return s.select(isZero, s.zero(type),
+                  s.select(isMinusOne, s.neg(a), quotient));
+}
+
+/// A remainder that has the sign of the dividend, with that of `b`.
+static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
+  Value zero = s.zero(rest.getType());
+  auto below = [&](Value x) {
+    return isFloat(x) ? s.compare(FloatPredicate::OGT, zero, x)
+                      : s.compare(IntPredicate::slt, x, zero);
+  };
+  Value isNotZero = isFloat(rest) ? s.compare(FloatPredicate::UNE, rest, zero)
+                                  : s.compare(IntPredicate::ne, rest, zero);
+  Value differs = s.exclusive(below(rest), below(b));
+  return s.select(s.both(isNotZero, differs), s.add(rest, b), rest);
+}
+
+static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
+  bool truncated = cast<ModOp>(op).getTruncated();
+  if (isFloat(a)) {
+    Value rest = s.libm("fmod", {a, b});
+    return truncated ? rest : withSignOf(s, rest, b);
+  }
+  Value isZero = s.compare(IntPredicate::eq, b, s.zero(b.getType()));
+  bool noSign = isUnsigned(op->getOperand(0));
+  Value divisor = safeDivisor(s, b, noSign);
+  Value rest =
+      noSign ? arith::RemUIOp::create(s.builder, s.loc, a, divisor).getResult()
+             : arith::RemSIOp::create(s.builder, s.loc, a, divisor).getResult();
+  rest = s.select(isZero, s.zero(a.getType()), rest);
+  return truncated || noSign ? rest : withSignOf(s, rest, b);
+}
+
+static void addArithmetic(ReadTable &table) {
+  using S = ScalarBuilder;
+  using O = Operation;
+  table.add<NegOp>(unary<[](S &s, Value x, O *) { return s.neg(x); }>);
+  table.add<AbsOp>(unary<absolute>);
+  table.add<SignOp>(unary<sign>);
+  table.add<ReluOp>(unary<relu>);
+  table.add<AddOp>(
+      binary<[](S &s, Value a, Value b, O *) { return s.add(a, b); }>);
+  table.add<SubOp>(
+      binary<[](S &s, Value a, Value b, O *) { return s.sub(a, b); }>);
+  table.add<MulOp>(
+      binary<[](S &s, Value a, Value b, O *) { return s.mul(a, b); }>);
+  table.add<MaxOp>(binary<[](S &s, Value a, Value b, O *op) {
+    return s.larger(a, b, isUnsigned(op->getOperand(0)));
+  }>);
+  table.add<MinOp>(binary<[](S &s, Value a, Value b, O *op) {
+    return s.smaller(a, b, isUnsigned(op->getOperand(0)));
+  }>);
+  table.add<DivOp>(binary<divide>);
+  table.add<ModOp>(binary<remainderOf>);
+}
+
+//===----------------------------------------------------------------------===//
+// Tests and logic
+//===----------------------------------------------------------------------===//
+
+/// Less is greater with the operands swapped.
+static Value compare(ScalarBuilder &s, Value a, Value b, Operation *op) {
+  auto predicate = cast<CompareOp>(op).getPredicate();
+  bool isEqual = predicate == Predicate::Equal;
+  bool orEqual = predicate == Predicate::LessOrEqual ||
+                 predicate == Predicate::GreaterOrEqual;
+  if (predicate == Predicate::Less || predicate == Predicate::LessOrEqual)
+    std::swap(a, b);
+  if (isFloat(a))
+    return s.compare(isEqual   ? FloatPredicate::OEQ
+                     : orEqual ? FloatPredicate::OGE
+                               : FloatPredicate::OGT,
+                     a, b);
+  bool noSign = isUnsigned(op->getOperand(0));
+  IntPredicate greater = noSign ? IntPredicate::ugt : IntPredicate::sgt,
+               greaterOrEqual = noSign ? IntPredicate::uge : IntPredicate::sge;
+  return s.compare(isEqual   ? IntPredicate::eq
+                   : orEqual ? greaterOrEqual
+                             : greater,
+                   a, b);
+}
+
+static Value isNan(ScalarBuilder &s, Value x, Operation *) {
+  return isFloat(x) ? s.compare(FloatPredicate::UNO, x, x) : s.boolean(false);
+}
+
+static Value isInfinite(ScalarBuilder &s, Value x, Operation *op) {
+  auto test = cast<IsInfOp>(op);
+  Value result = s.boolean(false);
+  auto orEqual = [&](double infinity) {
+    result = s.either(result, s.compare(FloatPredicate::OEQ, x,
+                                        s.number(x.getType(), infinity)));
+  };
+  if (isFloat(x) && test.getPositive())
+    orEqual(HUGE_VAL);
+  if (isFloat(x) && test.getNegative())
+    orEqual(-HUGE_VAL);
+  return result;
+}
+
+static Value select(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  Value condition = w.readBroadcast(op->getOperand(0), at);
+  Value onTrue = w.readBroadcast(op->getOperand(1), at);
+  Value onFalse = w.readBroadcast(op->getOperand(2), at);
+  return w.scalar().select(condition, onTrue, onFalse);
+}
+
+static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
+  return s.convert(x, elementOf(op->getOperand(0)),
+                   elementOf(op->getResult(0)));
+}
+
+static void addLogic(ReadTable &table) {
+  using S = ScalarBuilder;
+  using O = Operation;
+  ReadFunction both =
+      binary<[](S &s, Value a, Value b, O *) { return s.both(a, b); }>;
+  ReadFunction either =
+      binary<[](S &s, Value a, Value b, O *) { return s.either(a, b); }>;
+  ReadFunction exclusive =
+      binary<[](S &s, Value a, Value b, O *) { return s.exclusive(a, b); }>;
+  table.add<AndOp>(both);
+  table.add<BitAndOp>(both);
+  table.add<OrOp>(either);
+  table.add<BitOrOp>(either);
+  table.add<XorOp>(exclusive);
+  table.add<BitXorOp>(exclusive);
+  table.add<NotOp>(unary<[](S &s, Value x, O *) {
+    return s.exclusive(x, s.integer(x.getType(), -1));
+  }>);
+  table.add<CompareOp>(binary<compare>);
+  table.add<IsNanOp>(unary<isNan>);
+  table.add<IsInfOp>(unary<isInfinite>);
+  table.add<SelectOp>(select);
+  table.add<CastOp>(unary<castElement>);
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// The upper half of an i64.
+static Value highWord(ScalarBuilder &s, Value number) {
+  return arith::ShRUIOp::create(s.builder, s.loc, number,
+                                s.integer(number.getType(), 32));
+}
+static Value lowWord(ScalarBuilder &s, Value number) {
+  return s.both(number, s.integer(number.getType(), 0xFFFFFFFF));
+}
+
+/// dialects/graph/meaning/Philox.h with words in i64, whose products are whole.
+static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
+                    uint64_t key) {
+  auto [a, b, c, d] = counter;
+  Type i64 = a.getType();
+  uint32_t first = static_cast<uint32_t>(key),
+           second = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    Value left = s.mul(a, s.integer(i64, 0xD2511F53)),
+          right = s.mul(c, s.integer(i64, 0xCD9E8D57));
+    a = s.exclusive(s.exclusive(highWord(s, right), b), s.integer(i64, first));
+    b = lowWord(s, right);
+    c = s.exclusive(s.exclusive(highWord(s, left), d), s.integer(i64, second));
+    d = lowWord(s, left);
+    first += 0x9E3779B9;
+    second += 0xBB67AE85;
+  }
+  return a;
+}
+
+static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
+  Value word = philox(s,
+                      {lowWord(s, index), highWord(s, index), lowWord(s, step),
+                       highWord(s, step)},
+                      cast<RandomOp>(op).getKey());
+  Type i64 = index.getType(), i32 = s.builder.getI32Type(),
+       f32 = s.builder.getF32Type();
+  Value bits =
+      arith::ShRUIOp::create(s.builder, s.loc, word, s.integer(i64, 8));
+  Value number = s.convert(s.convert(bits, i64, i32), i32, f32);
+  return s.mul(number, s.number(f32, 1.0 / (1 << 24)));
+}
+
+void pcc::emit::addElementWiseReads(ReadTable &table) {
+  addArithmetic(table);
+  addLogic(table);
+  table.add<RandomOp>(binary<uniform>);
+}

@@ -1,0 +1,204 @@
+//===- Layout.cpp - ops that only move elements ---------------------------===//
+
+#include "dialects/graph/GraphDialect.h"
+#include "passes/7-emit/kernel/Writer.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::emit;
+
+static Value transpose(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  MultiIndex place(at.size());
+  for (auto [i, dim] : llvm::enumerate(cast<TransposeOp>(op).getPerm()))
+    place[dim] = at[i];
+  return w.read(op->getOperand(0), place);
+}
+
+static Value reshape(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  Index position =
+      w.indices.linearise(at, tensorType(op->getResult(0)).getShape());
+  Value input = op->getOperand(0);
+  return w.read(input,
+                w.indices.delinearise(position, tensorType(input).getShape()));
+}
+
+static Value broadcast(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  return w.readBroadcast(op->getOperand(0), at);
+}
+
+static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  auto slice = cast<SliceOp>(op);
+  MultiIndex place;
+  for (auto [index, start, step] :
+       llvm::zip_equal(at, slice.getStarts(), slice.getSteps()))
+    place.push_back(w.indices.add(w.indices.scale(index, step),
+                                  IndexSpace::constant(start)));
+  return w.read(op->getOperand(0), place);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// `index` as a leaf that is known to lie in [0, size).
+static Index within(KernelWriter &w, const Index &index, int64_t size) {
+  IndexRange range = rangeOf(index);
+  if (range.low >= 0 && range.high < size)
+    return index;
+  return w.indices.leaf(w.materialise(index), 0, size - 1);
+}
+
+/// index < bound.
+static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
+  ScalarBuilder s = w.scalar();
+  return s.compare(arith::CmpIPredicate::slt, w.materialise(index),
+                   s.integer(w.builder.getI64Type(), bound));
+}
+
+/// What lies at `at` when the parts from `first` on begin at `offset`.
+static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
+                      int64_t offset, MultiIndex at) {
+  int64_t dim = op.getDim();
+  Value part = op.getInputs()[first];
+  int64_t size = tensorType(part).getDimSize(dim);
+  auto own = [&] {
+    MultiIndex place(at);
+    place[dim] = w.indices.add(place[dim], IndexSpace::constant(-offset));
+    place[dim] = within(w, place[dim], size);
+    return w.read(part, place);
+  };
+  auto others = [&] { return readPart(w, op, first + 1, offset + size, at); };
+  IndexRange range = rangeOf(at[dim]);
+  if (first + 1 == op.getInputs().size() || range.high < offset + size)
+    return own();
+  if (range.low >= offset + size)
+    return others();
+  Value inside = isBelow(w, at[dim], offset + size);
+  Type type = computeType(tensorType(part).getElementType());
+  return w.branch(inside, type, own, others);
+}
+
+static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  return readPart(w, cast<ConcatOp>(op), 0, 0, MultiIndex(at));
+}
+
+//===----------------------------------------------------------------------===//
+// pad
+//===----------------------------------------------------------------------===//
+
+/// The element of a dim of `size` elements that stands at `index`, which may
+/// lie outside.
+static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
+                       int64_t size) {
+  IndexRange range = rangeOf(index);
+  if ((range.low >= 0 && range.high < size) || size == 0)
+    return index;
+  ScalarBuilder s = w.scalar();
+  Type i64 = w.builder.getI64Type();
+  Value at = w.materialise(index), last = s.integer(i64, size - 1);
+  if (mode == PadMode::Edge)
+    at = s.smaller(s.larger(at, s.integer(i64, 0), false), last, false);
+  else {
+    int64_t period =
+        mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
+    // Nothing is further outside than `away` periods.
+    int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
+    Value shifted = s.add(at, s.integer(i64, away * period));
+    at = arith::RemUIOp::create(w.builder, w.loc, shifted,
+                                s.integer(i64, period));
+    Value mirrored = s.sub(s.integer(i64, period), at);
+    Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
+    at = s.select(inside, at, mirrored);
+  }
+  return w.indices.leaf(at, 0, size - 1);
+}
+
+static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
+  ScalarBuilder s = w.scalar();
+  ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
+  Value inside;
+  for (auto [index, size] : llvm::zip_equal(place, shape)) {
+    IndexRange range = rangeOf(index);
+    if (range.low >= 0 && range.high < size)
+      continue;
+    // As an unsigned number, an index below 0 is above the size.
+    Value test = s.compare(arith::CmpIPredicate::ult, w.materialise(index),
+                           s.integer(w.builder.getI64Type(), size));
+    inside = inside ? s.both(inside, test) : test;
+  }
+  if (!inside)
+    return w.read(op.getInput(), place);
+  Type type = computeType(tensorType(op.getInput()).getElementType());
+  return w.branch(
+      inside, type,
+      [&] {
+        for (auto [index, size] : llvm::zip_equal(place, shape))
+          index = size == 0 ? index : within(w, index, size);
+        return w.read(op.getInput(), place);
+      },
+      [&] {
+        return op.getValue() ? w.readScalar(op.getValue())
+                             : w.scalar().zero(type);
+      });
+}
+
+static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  auto pad = cast<PadOp>(op);
+  ArrayRef<int64_t> shape = tensorType(pad.getInput()).getShape();
+  MultiIndex place;
+  for (auto [index, low] : llvm::zip_equal(at, pad.getLow()))
+    place.push_back(w.indices.add(index, IndexSpace::constant(-low)));
+  if (pad.getMode() == PadMode::Constant)
+    return readPadded(w, pad, place);
+  for (auto [index, size] : llvm::zip_equal(place, shape))
+    index = reflected(w, pad.getMode(), index, size);
+  return w.read(pad.getInput(), place);
+}
+
+//===----------------------------------------------------------------------===//
+// rotary
+//===----------------------------------------------------------------------===//
+
+/// Where the other element of a pair is, and whether this one is the first.
+static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
+                                       int64_t size, bool interleaved) {
+  ScalarBuilder s = w.scalar();
+  Type i64 = w.builder.getI64Type();
+  Value at = w.materialise(index), isFirst, other;
+  if (interleaved) {
+    Value one = s.integer(i64, 1);
+    isFirst =
+        s.compare(arith::CmpIPredicate::eq, s.both(at, one), s.integer(i64, 0));
+    other = s.exclusive(at, one);
+  } else {
+    Value half = s.integer(i64, size / 2);
+    isFirst = s.compare(arith::CmpIPredicate::slt, at, half);
+    other = s.select(isFirst, s.add(at, half), s.sub(at, half));
+  }
+  return {w.indices.leaf(other, 0, size - 1), isFirst};
+}
+
+static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  auto rotary = cast<RotaryOp>(op);
+  int64_t size = tensorType(rotary.getInput()).getShape().back();
+  Value x = w.read(rotary.getInput(), at);
+  Value cos = w.readBroadcast(rotary.getCos(), at);
+  Value sin = w.readBroadcast(rotary.getSin(), at);
+  MultiIndex place(at);
+  auto [other, isFirst] = partner(w, at.back(), size, rotary.getInterleaved());
+  place.back() = other;
+  Value turned = w.read(rotary.getInput(), place);
+  ScalarBuilder s = w.scalar();
+  turned = s.select(isFirst, s.neg(turned), turned);
+  return s.add(s.mul(x, cos), s.mul(turned, sin));
+}
+
+void pcc::emit::addLayoutReads(ReadTable &table) {
+  table.add<TransposeOp>(transpose);
+  table.add<ReshapeOp>(reshape);
+  table.add<BroadcastOp>(broadcast);
+  table.add<SliceOp>(slice);
+  table.add<ConcatOp>(concat);
+  table.add<PadOp>(pad);
+  table.add<RotaryOp>(rotary);
+}

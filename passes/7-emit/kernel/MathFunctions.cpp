@@ -1,0 +1,256 @@
+//===- MathFunctions.cpp - transcendental functions of one element --------===//
+
+#include "passes/7-emit/kernel/MathFunctions.h"
+#include "dialects/graph/GraphDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/7-emit/kernel/Writer.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace pcc::graph;
+using namespace pcc::emit;
+
+/// `Op`, which LowerKernels expands to a polynomial, for f32.
+template <typename Op>
+static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
+  if (x.getType().isF32())
+    return Op::create(s.builder, s.loc, x);
+  return s.libm(libm, {x});
+}
+
+Value pcc::emit::exponential(ScalarBuilder &s, Value x) {
+  return polynomialOr<math::ExpOp>("exp", s, x);
+}
+Value pcc::emit::logarithm(ScalarBuilder &s, Value x) {
+  return polynomialOr<math::LogOp>("log", s, x);
+}
+Value pcc::emit::squareRoot(ScalarBuilder &s, Value x) {
+  return math::SqrtOp::create(s.builder, s.loc, x);
+}
+
+static Value one(ScalarBuilder &s, Value x) { return s.number(x.getType(), 1); }
+
+/// 1 / (1 + e^-x)
+static Value sigmoid(ScalarBuilder &s, Value x) {
+  return s.divide(one(s, x), s.add(one(s, x), exponential(s, s.neg(x))));
+}
+
+static Value softplus(ScalarBuilder &s, Value x) {
+  Value magnitude = math::AbsFOp::create(s.builder, s.loc, x);
+  Value rest =
+      polynomialOr<math::Log1pOp>("log1p", s, exponential(s, s.neg(magnitude)));
+  return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
+}
+
+static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
+  auto gelu = cast<GeluOp>(op);
+  Type type = x.getType();
+  auto given = [&](std::optional<APFloat> number, double otherwise) {
+    return number ? number->convertToDouble() : otherwise;
+  };
+  if (!gelu.getTanh()) {
+    double slope = given(gelu.getSlope(), M_SQRT1_2);
+    Value share =
+        polynomialOr<math::ErfOp>("erf", s, s.mul(x, s.number(type, slope)));
+    return s.mul(s.mul(x, s.number(type, 0.5)), s.add(one(s, x), share));
+  }
+  // 0.5 (1 + tanh(u)) = sigmoid(2 u)
+  double slope = given(gelu.getSlope(), 0.79788456080286535588),
+         cubic = given(gelu.getCubic(), 0.044715);
+  Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, cubic)));
+  Value twice = s.mul(s.number(type, 2 * slope), s.add(x, cube));
+  return s.mul(x, sigmoid(s, twice));
+}
+
+//===----------------------------------------------------------------------===//
+// Sine and cosine
+//===----------------------------------------------------------------------===//
+
+/// Σ coefficients[i] · x^i.
+static Value polynomial(ScalarBuilder &s, Value x,
+                        ArrayRef<double> coefficients) {
+  Value sum = s.number(x.getType(), coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back()))
+    sum = math::FmaOp::create(s.builder, s.loc, sum, x,
+                              s.number(x.getType(), coefficient));
+  return sum;
+}
+
+/// sin(x + quarter · π/2) of an f32, computed in f64: x = n π/2 + r with |r| ≤
+/// π/4, then Taylor's polynomials of r, whose error is below 1e-11. Rotary
+/// tables ask for arguments of some thousands, where f32 would lose the digits.
+static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
+  Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
+  Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
+  Value turns = math::RoundEvenOp::create(s.builder, s.loc,
+                                          s.mul(wide, s.number(f64, M_2_PI)));
+  Value r = math::FmaOp::create(s.builder, s.loc, turns,
+                                s.number(f64, -1.57079632679489655800), wide);
+  r = math::FmaOp::create(s.builder, s.loc, turns,
+                          s.number(f64, -6.12323399573676603587e-17), r);
+  Value square = s.mul(r, r);
+  Value sine = s.mul(r, polynomial(s, square,
+                                   {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040,
+                                    1.0 / 362880, -1.0 / 39916800}));
+  Value cosine = polynomial(s, square,
+                            {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
+                             -1.0 / 3628800, 1.0 / 479001600});
+  Value isCountable =
+      s.compare(arith::CmpFPredicate::ULT,
+                math::AbsFOp::create(s.builder, s.loc, turns).getResult(),
+                s.number(f64, 1e15));
+  Value count = arith::FPToSIOp::create(
+      s.builder, s.loc, i64, s.select(isCountable, turns, s.number(f64, 0)));
+  count = s.add(count, s.integer(i64, quarter));
+  auto bit = [&](int64_t which) {
+    return s.compare(arith::CmpIPredicate::ne,
+                     s.both(count, s.integer(i64, which)), s.integer(i64, 0));
+  };
+  Value result = s.select(bit(1), cosine, sine);
+  result = s.select(bit(2), s.neg(result), result);
+  return arith::TruncFOp::create(s.builder, s.loc, x.getType(), result);
+}
+
+static Value sine(ScalarBuilder &s, Value x) {
+  return x.getType().isF32() ? sineOfF32(s, x, 0) : s.libm("sin", {x});
+}
+static Value cosine(ScalarBuilder &s, Value x) {
+  return x.getType().isF32() ? sineOfF32(s, x, 1) : s.libm("cos", {x});
+}
+
+//===----------------------------------------------------------------------===//
+// Powers
+//===----------------------------------------------------------------------===//
+
+static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
+  using P = arith::CmpIPredicate;
+  Type type = base.getType();
+  Value zero = s.zero(type), unit = s.integer(type, 1);
+  auto body = [&](OpBuilder &builder, Location loc, Value, ValueRange carried) {
+    ScalarBuilder inner{builder, loc};
+    Value result = carried[0], square = carried[1], rest = carried[2];
+    Value isOdd = inner.compare(P::ne, inner.both(rest, unit), zero);
+    Value next = inner.select(isOdd, inner.mul(result, square), result);
+    Value half = arith::ShRUIOp::create(builder, loc, rest, unit);
+    scf::YieldOp::create(builder, loc,
+                         ValueRange{next, inner.mul(square, square), half});
+  };
+  Type i64 = s.builder.getI64Type();
+  int64_t width = type.getIntOrFloatBitWidth();
+  Value power = scf::ForOp::create(s.builder, s.loc, s.integer(i64, 0),
+                                   s.integer(i64, width), s.integer(i64, 1),
+                                   ValueRange{unit, base, exponent}, body)
+                    .getResult(0);
+  Value minus = s.integer(type, -1);
+  Value isOdd = s.compare(P::ne, s.both(exponent, unit), zero);
+  Value fraction = s.select(s.compare(P::eq, base, minus),
+                            s.select(isOdd, minus, unit), zero);
+  fraction = s.select(s.compare(P::eq, base, unit), unit, fraction);
+  return s.select(s.compare(P::slt, exponent, zero), fraction, power);
+}
+
+/// base to a constant, without a call; null where there is no shorter way.
+static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
+  DenseElementsAttr attr;
+  if (!isa<FloatType>(base.getType()) ||
+      !matchPattern(exponent, m_Constant(&attr)) || !attr.isSplat())
+    return {};
+  double power = isa<FloatType>(attr.getElementType())
+                     ? attr.getSplatValue<APFloat>().convertToDouble()
+                     : double(attr.getSplatValue<APInt>().getSExtValue());
+  if (power == 0.5)
+    return squareRoot(s, base);
+  double magnitude = std::fabs(power);
+  if (magnitude > 4 || magnitude != std::floor(magnitude))
+    return {};
+  Value result = one(s, base);
+  for (int i = 0; i < magnitude; ++i)
+    result = i ? s.mul(result, base) : base;
+  return power < 0 ? s.divide(one(s, base), result) : result;
+}
+
+static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  ScalarBuilder s = w.scalar();
+  Value base = w.readBroadcast(op->getOperand(0), at);
+  if (Value short_ = constantPower(s, base, op->getOperand(1)))
+    return short_;
+  Value exponent = w.readBroadcast(op->getOperand(1), at);
+  Type from = tensorType(op->getOperand(0)).getElementType(),
+       of = tensorType(op->getOperand(1)).getElementType();
+  if (!isa<FloatType>(from) && !isa<FloatType>(of))
+    return integerPower(s, base, s.convert(exponent, of, from));
+  if (base.getType() == exponent.getType())
+    return s.libm("pow", {base, exponent});
+  Type f64 = w.builder.getF64Type();
+  Value wide =
+      s.libm("pow", {s.convert(base, from, f64), s.convert(exponent, of, f64)});
+  return s.convert(wide, f64, from);
+}
+
+//===----------------------------------------------------------------------===//
+// Table
+//===----------------------------------------------------------------------===//
+
+template <auto F>
+static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  Value x = w.read(op->getOperand(0), at);
+  ScalarBuilder s = w.scalar();
+  return F(s, x);
+}
+
+template <typename MathOp> static Value intrinsic(ScalarBuilder &s, Value x) {
+  return MathOp::create(s.builder, s.loc, x);
+}
+
+static Value geluAt(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  Value x = w.read(op->getOperand(0), at);
+  ScalarBuilder s = w.scalar();
+  return gelu(s, x, op);
+}
+
+static void addRareFunctions(ReadTable &table) {
+  using S = ScalarBuilder;
+  table.add<TanOp>(function<[](S &s, Value x) { return s.libm("tan", {x}); }>);
+  table.add<AsinOp>(
+      function<[](S &s, Value x) { return s.libm("asin", {x}); }>);
+  table.add<AcosOp>(
+      function<[](S &s, Value x) { return s.libm("acos", {x}); }>);
+  table.add<AtanOp>(
+      function<[](S &s, Value x) { return s.libm("atan", {x}); }>);
+  table.add<SinhOp>(
+      function<[](S &s, Value x) { return s.libm("sinh", {x}); }>);
+  table.add<CoshOp>(
+      function<[](S &s, Value x) { return s.libm("cosh", {x}); }>);
+  table.add<AsinhOp>(
+      function<[](S &s, Value x) { return s.libm("asinh", {x}); }>);
+  table.add<AcoshOp>(
+      function<[](S &s, Value x) { return s.libm("acosh", {x}); }>);
+  table.add<AtanhOp>(
+      function<[](S &s, Value x) { return s.libm("atanh", {x}); }>);
+}
+
+void pcc::emit::addFloatFunctionReads(ReadTable &table) {
+  using S = ScalarBuilder;
+  addRareFunctions(table);
+  table.add<ExpOp>(function<exponential>);
+  table.add<LogOp>(function<logarithm>);
+  table.add<SqrtOp>(function<squareRoot>);
+  table.add<TanhOp>(function<[](S &s, Value x) {
+    return polynomialOr<math::TanhOp>("tanh", s, x);
+  }>);
+  table.add<ErfOp>(function<[](S &s, Value x) {
+    return polynomialOr<math::ErfOp>("erf", s, x);
+  }>);
+  table.add<ReciprocalOp>(
+      function<[](S &s, Value x) { return s.divide(one(s, x), x); }>);
+  table.add<SigmoidOp>(function<sigmoid>);
+  table.add<SoftplusOp>(function<softplus>);
+  table.add<SinOp>(function<sine>);
+  table.add<CosOp>(function<cosine>);
+  table.add<FloorOp>(function<intrinsic<math::FloorOp>>);
+  table.add<CeilOp>(function<intrinsic<math::CeilOp>>);
+  table.add<RoundOp>(function<intrinsic<math::RoundEvenOp>>);
+  table.add<PowOp>(power);
+  table.add<GeluOp>(geluAt);
+}

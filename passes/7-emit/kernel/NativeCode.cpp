@@ -1,0 +1,165 @@
+//===- NativeCode.cpp - native code of kernels ----------------------------===//
+
+#include "passes/7-emit/kernel/NativeCode.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/7-emit/kernel/LowerKernels.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include <thread>
+
+#define DEBUG_TYPE "kernel-code"
+
+using namespace mlir;
+using namespace pcc::emit;
+
+static constexpr llvm::StringLiteral tripleName = "x86_64-unknown-linux-gnu";
+
+namespace {
+/// The compilation for one processor: it owns what LLVM needs, so that several
+/// run side by side.
+struct KernelCompilation {
+  KernelObject object;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+} // namespace
+
+static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
+                                                       std::string &error) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(tripleName);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  auto [name, features] = cpu.split(',');
+  llvm::TargetOptions options;
+  // The linker leaves out kernels that a position does not call.
+  options.FunctionSections = true;
+  options.DataSections = true;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, name, features, options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Gives every kernel its name for processor `number` and what the optimiser
+/// must know of the processor.
+static void prepare(KernelCompilation &unit, size_t number) {
+  llvm::Module &module = *unit.module;
+  module.setTargetTriple(unit.machine->getTargetTriple());
+  module.setDataLayout(unit.machine->createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  bool isWide = unit.machine->getTargetFeatureString().contains("avx512f") ||
+                unit.machine->getTargetCPU() == "x86-64-v4";
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration()) {
+      function.setDoesNotThrow();
+      continue;
+    }
+    function.setDoesNotThrow();
+    function.addFnAttr("target-cpu", unit.machine->getTargetCPU());
+    function.addFnAttr("target-features",
+                       unit.machine->getTargetFeatureString());
+    if (isWide)
+      function.addFnAttr("prefer-vector-width", "512");
+    if (!function.hasLocalLinkage())
+      function.setName(function.getName() + "_" + Twine(number));
+  }
+}
+
+void pcc::emit::optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                         const llvm::PipelineTuningOptions &tuning) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+static llvm::PipelineTuningOptions tuningForProcessors() {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = false;
+  return tuning;
+}
+
+/// False where the machine cannot write objects.
+static bool emitObject(KernelCompilation &unit) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (unit.machine->addPassesToEmitFile(passes, stream, nullptr,
+                                        llvm::CodeGenFileType::ObjectFile))
+    return false;
+  passes.run(*unit.module);
+  unit.object.bytes.assign(bytes.begin(), bytes.end());
+  return true;
+}
+
+static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
+                               size_t number) {
+  std::string error;
+  unit.machine = machineFor(unit.object.cpu, error);
+  if (!unit.machine)
+    return lowered.emitError("no code can be made for '")
+           << unit.object.cpu << "': " << error;
+  unit.module = translateModuleToLLVMIR(lowered, unit.context, "kernels");
+  if (!unit.module)
+    return failure();
+  prepare(unit, number);
+  return success();
+}
+
+FailureOr<std::vector<KernelObject>>
+pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  OwningOpRef<ModuleOp> lowered = lowerKernels(module);
+  if (!lowered)
+    return failure();
+  std::vector<std::unique_ptr<KernelCompilation>> units;
+  for (StringRef cpu : cpus) {
+    auto &unit = units.emplace_back(std::make_unique<KernelCompilation>());
+    unit->object.cpu = cpu.str();
+    if (failed(translate(*lowered, *unit, units.size() - 1)))
+      return failure();
+  }
+  // Bytes instead of bool: threads write neighbours.
+  std::vector<char> emitted(units.size(), 0);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < units.size(); ++i)
+    threads.emplace_back([&, i] {
+      optimise(*units[i]->module, *units[i]->machine, tuningForProcessors());
+      emitted[i] = emitObject(*units[i]);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<KernelObject> objects;
+  for (auto [unit, done] : llvm::zip_equal(units, emitted)) {
+    if (!done)
+      return module.emitError("no object can be written for '")
+             << unit->object.cpu << "'";
+    objects.push_back(std::move(unit->object));
+  }
+  LDBG() << "compiled kernels for " << objects.size() << " processors";
+  return objects;
+}

@@ -1,0 +1,287 @@
+//===- Plan.cpp - the loops of a kernel -----------------------------------===//
+
+#include "passes/7-emit/kernel/Plan.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ReadKinds {
+  llvm::DenseMap<TypeID, ReadKind> kinds;
+  llvm::DenseSet<TypeID> expensive;
+
+  template <typename... Ops> void add(ReadKind kind) {
+    (kinds.try_emplace(TypeID::get<Ops>(), kind), ...);
+  }
+  template <typename... Ops> void addFunctions() {
+    add<Ops...>(ReadKind::ElementWise);
+    (expensive.insert(TypeID::get<Ops>()), ...);
+  }
+};
+} // namespace
+
+static const ReadKinds &readKinds() {
+  static const ReadKinds table = [] {
+    using namespace pcc::graph;
+    ReadKinds t;
+    t.add<NegOp, AbsOp, SqrtOp, ReciprocalOp, ReluOp, FloorOp, CeilOp, RoundOp,
+          SignOp, NotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp, MaxOp, MinOp,
+          AndOp, OrOp, XorOp, BitAndOp, BitOrOp, BitXorOp, CompareOp, SelectOp,
+          CastOp, DivOp>(ReadKind::ElementWise);
+    t.addFunctions<ExpOp, LogOp, TanhOp, ErfOp, SigmoidOp, SoftplusOp, SinOp,
+                   CosOp, TanOp, AsinOp, AcosOp, AtanOp, SinhOp, CoshOp,
+                   AsinhOp, AcoshOp, AtanhOp, PowOp, ModOp, GeluOp, RandomOp>();
+    t.add<ConstantOp, IotaOp, dist::GlobalIndexOp>(ReadKind::Source);
+    t.add<TransposeOp, ReshapeOp, BroadcastOp, SliceOp, ConcatOp, PadOp,
+          RotaryOp, GatherOp, GatherElementsOp, GatherNdOp, OneHotOp>(
+        ReadKind::Layout);
+    t.add<ReduceOp, ArgReduceOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
+          RmsNormOp>(ReadKind::Row);
+    return t;
+  }();
+  return table;
+}
+
+static TypeID idOf(Operation *op) {
+  auto info = op->getName().getRegisteredInfo();
+  return info ? info->getTypeID() : TypeID::get<void>();
+}
+
+ReadKind pcc::emit::readKindOf(Operation *op) {
+  if (auto constant = dyn_cast<graph::ConstantOp>(op))
+    if (!constant.getValue().isSplat())
+      return ReadKind::None;
+  auto found = readKinds().kinds.find(idOf(op));
+  return found == readKinds().kinds.end() ? ReadKind::None : found->second;
+}
+
+bool pcc::emit::isExpensive(Operation *op) {
+  return readKinds().expensive.contains(idOf(op));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> pick(ArrayRef<int64_t> shape,
+                                 ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> picked;
+  for (int64_t dim : dims)
+    picked.push_back(shape[dim]);
+  return picked;
+}
+
+SmallVector<int64_t> RowSpace::innerShape() const {
+  return pick(shape, innerDims);
+}
+SmallVector<int64_t> RowSpace::outerShape() const {
+  return pick(shape, outerDims);
+}
+int64_t RowSpace::innerSize() const {
+  return ShapedType::getNumElements(innerShape());
+}
+int64_t RowSpace::outerSize() const {
+  return ShapedType::getNumElements(outerShape());
+}
+
+bool RowSpace::isByColumns() const {
+  // Fewer columns than a vector has lanes are not worth it.
+  return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
+         shape.back() >= 8;
+}
+
+bool pcc::emit::isPerElement(Value result, const RowSpace &rows) {
+  return graph::tensorType(result).getShape() == ArrayRef(rows.shape) &&
+         !isa_and_nonnull<graph::ReduceOp, graph::ArgReduceOp>(
+             result.getDefiningOp());
+}
+
+/// The dims that `op` runs over; none where it is no reduction.
+static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
+  auto from = [&](int64_t first) {
+    SmallVector<int64_t> dims(graph::tensorType(op->getOperand(0)).getRank() -
+                              first);
+    std::iota(dims.begin(), dims.end(), first);
+    return dims;
+  };
+  if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+    return SmallVector<int64_t>(reduce.getDims());
+  if (auto reduce = dyn_cast<graph::ArgReduceOp>(op))
+    return SmallVector<int64_t>{int64_t(reduce.getDim())};
+  if (auto softmax = dyn_cast<graph::SoftmaxOp>(op))
+    return SmallVector<int64_t>{int64_t(softmax.getDim())};
+  if (auto softmax = dyn_cast<graph::LogSoftmaxOp>(op))
+    return SmallVector<int64_t>{int64_t(softmax.getDim())};
+  if (auto norm = dyn_cast<graph::LayerNormOp>(op))
+    return from(norm.getDim());
+  if (auto norm = dyn_cast<graph::RmsNormOp>(op))
+    return from(norm.getDim());
+  return std::nullopt;
+}
+
+std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
+  auto dims = reducedDims(op);
+  if (!dims)
+    return std::nullopt;
+  RowSpace rows;
+  rows.shape =
+      SmallVector<int64_t>(graph::tensorType(op->getOperand(0)).getShape());
+  rows.innerDims = *dims;
+  for (int64_t dim = 0; dim < int64_t(rows.shape.size()); ++dim)
+    if (!llvm::is_contained(*dims, dim))
+      rows.outerDims.push_back(dim);
+  rows.innerGroups.assign(dims->size(), 1);
+  return rows;
+}
+
+//===----------------------------------------------------------------------===//
+// Merging dims
+//===----------------------------------------------------------------------===//
+
+/// Whether `type`, broadcast to `shape`, has both of the neighbouring dims
+/// `dim` and `dim + 1` or repeats both.
+static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
+                        int64_t dim) {
+  auto sizeAt = [&](int64_t at) -> int64_t {
+    int64_t own = at - (int64_t(shape.size()) - type.getRank());
+    return own < 0 ? 1 : type.getDimSize(own);
+  };
+  bool repeatsFirst = sizeAt(dim) == 1, repeatsSecond = sizeAt(dim + 1) == 1;
+  return repeatsFirst == repeatsSecond || shape[dim] == 1 ||
+         (shape[dim + 1] == 1);
+}
+
+/// Whether the loops over dims `dim` and `dim + 1` of `shape` can be one
+/// without a division inside.
+static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
+                     int64_t dim) {
+  auto alike = [&](Value value) {
+    return graph::tensorType(value).getRank() <= int64_t(shape.size()) &&
+           treatsAlike(graph::tensorType(value), shape, dim);
+  };
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    ReadKind kind = readKindOf(&op);
+    if (kind == ReadKind::Layout || isa<graph::IotaOp>(op))
+      return false;
+    if (kind != ReadKind::Row && !llvm::all_of(op.getResults(), alike))
+      return false;
+    if (!llvm::all_of(op.getOperands(), alike))
+      return false;
+  }
+  return true;
+}
+
+/// Sizes of the groups of `dims`, neighbours that can share a loop together.
+static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
+                                     ArrayRef<int64_t> shape,
+                                     ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> groups;
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (i > 0 && dims[i - 1] + 1 == dim && canMerge(kernel, shape, dim - 1))
+      ++groups.back();
+    else
+      groups.push_back(1);
+  return groups;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+/// About how many elements are worth a thread.
+static constexpr int64_t elementsPerThread = 16384;
+/// More outer iterations than this help no thread.
+static constexpr int64_t enoughIterations = 256;
+
+/// Columns that are reduced side by side: some vectors of each operand, and few
+/// enough for several threads.
+static constexpr int64_t columnsTogether = 64;
+
+/// Whether the kernel only adds up or compares columns.
+static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
+  return rows.isByColumns() &&
+         llvm::all_of(kernel.getBody().front(), [](Operation &op) {
+           return readKindOf(&op) != ReadKind::Row || isa<graph::ReduceOp>(op);
+         });
+}
+
+static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
+  RowSpace &rows = *plan.rows;
+  rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
+  plan.extent = rows.outerSize();
+  int64_t inside = std::max<int64_t>(1, rows.innerSize());
+  if (reducesColumns(kernel, rows)) {
+    plan.width = std::min(columnsTogether, rows.shape.back());
+    plan.extent = plan.extent / rows.shape.back() *
+                  llvm::divideCeil(rows.shape.back(), plan.width);
+    inside *= plan.width;
+  }
+  plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
+}
+
+static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
+  auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
+  plan.shape = SmallVector<int64_t>(type.getShape());
+  SmallVector<int64_t> dims(plan.shape.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  plan.groups = groupsOf(kernel, plan.shape, dims);
+  size_t first = 0;
+  for (int64_t group : plan.groups) {
+    bool isInnermost = plan.numParallel + 1 == int64_t(plan.groups.size());
+    if (plan.numParallel > 0 &&
+        (isInnermost || plan.extent >= enoughIterations))
+      break;
+    for (int64_t i = 0; i < group; ++i)
+      plan.extent *= plan.shape[first++];
+    ++plan.numParallel;
+  }
+  int64_t inside = 1;
+  for (int64_t size : ArrayRef(plan.shape).drop_front(first))
+    inside *= size;
+  plan.grain =
+      std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
+}
+
+/// Whether one op of a kernel gives results that no loop has in common.
+static bool givesResultsApart(Operation &op) {
+  return isa<graph::AttentionOpInterface>(op);
+}
+
+KernelPlan pcc::emit::planOf(rank::KernelOp kernel) {
+  KernelPlan plan;
+  if (llvm::any_of(kernel.getBody().front(), givesResultsApart)) {
+    plan.hasOwnShapes = true;
+    return plan;
+  }
+  for (Operation &op : kernel.getBody().front())
+    if (auto rows = rowSpaceOf(&op)) {
+      plan.rows = rows;
+      break;
+    }
+  if (plan.rows)
+    planRows(kernel, plan);
+  else
+    planMap(kernel, plan);
+  return plan;
+}
+
+SmallVector<Attribute> pcc::emit::offsetsOf(Operation *op) {
+  SmallVector<Attribute> offsets;
+  auto index = dyn_cast<dist::GlobalIndexOp>(op);
+  if (!index)
+    return offsets;
+  const dist::Sharding sharding = index.getSharding().getSharding();
+  for (auto [i, factor] : llvm::enumerate(sharding.dims[0].factors))
+    if (factor.numParts() > 1)
+      offsets.push_back(
+          rank::OffsetAttr::get(op->getContext(), index.getShardingAttr(), i));
+  return offsets;
+}

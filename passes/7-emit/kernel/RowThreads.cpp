@@ -1,0 +1,38 @@
+//===- RowThreads.cpp - who computes the elements of a row ----------------===//
+
+#include "passes/7-emit/kernel/RowThreads.h"
+#include "passes/7-emit/kernel/Writer.h"
+
+using namespace mlir;
+using namespace pcc::emit;
+
+/// What a thread's stack has room for.
+static constexpr int64_t mostOnStack = 8192;
+
+SmallVector<Value> OneThread::forEach(KernelWriter &w, ValueRange carried,
+                                      NestBody body) {
+  return w.loops(w.rows.innerShape(), w.rows.innerGroups, carried, body);
+}
+
+SmallVector<Value> OneThread::join(KernelWriter &, ValueRange own, MergeBody) {
+  return SmallVector<Value>(own);
+}
+
+void OneThread::once(KernelWriter &, llvm::function_ref<void()> body) {
+  body();
+}
+
+void OneThread::store(KernelWriter &, llvm::function_ref<void()> body) {
+  body();
+}
+
+std::optional<int64_t> OneThread::numSlots(const RowSpace &rows) const {
+  if (rows.innerSize() > mostOnStack)
+    return std::nullopt;
+  return rows.innerSize();
+}
+
+std::optional<Index> OneThread::slotOf(KernelWriter &w,
+                                       ArrayRef<Index> inner) const {
+  return w.indices.linearise(inner, w.rows.innerShape());
+}

@@ -1,0 +1,71 @@
+//===- Sources.cpp - constants and indices --------------------------------===//
+
+#include "dialects/dist/DistDialect.h"
+#include "dialects/graph/GraphDialect.h"
+#include "passes/7-emit/kernel/Writer.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
+  auto value = cast<DenseElementsAttr>(cast<graph::ConstantOp>(op).getValue());
+  Type type = computeType(value.getElementType());
+  ScalarBuilder s = w.scalar();
+  if (isa<FloatType>(type))
+    return s.number(type, value.getSplatValue<APFloat>().convertToDouble());
+  APInt bits = value.getSplatValue<APInt>();
+  return arith::ConstantOp::create(w.builder, w.loc,
+                                   IntegerAttr::get(type, bits));
+}
+
+/// A number in [0, 2^63) as an element of `result`.
+static Value asElement(KernelWriter &w, Value number, Value result) {
+  return w.scalar().convert(number, w.builder.getI64Type(),
+                            graph::tensorType(result).getElementType());
+}
+
+static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  return asElement(w, w.materialise(at[cast<graph::IotaOp>(op).getDim()]),
+                   op->getResult(0));
+}
+
+/// Σ over the factors of (where the rank's part begins + the index in it) · its
+/// stride; at least `size` in the padding of any factor.
+static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
+  auto index = cast<dist::GlobalIndexOp>(op);
+  dist::DimSharding dim = index.getSharding().getSharding().dims[0];
+  if (dim.factors.empty())
+    dim.factors.push_back({int64_t(index.getSize()), {}});
+  SmallVector<int64_t> locals, sizes;
+  for (const dist::Factor &factor : dim.factors) {
+    locals.push_back(factor.localSize());
+    sizes.push_back(factor.size);
+  }
+  MultiIndex parts = w.indices.delinearise(at[0], locals);
+  SmallVector<int64_t> strides = rowMajorStrides(sizes);
+  ScalarBuilder s = w.scalar();
+  Type i64 = w.builder.getI64Type();
+  Value sum = s.integer(i64, 0), isPadding = s.boolean(false);
+  ArrayRef<Value> offsets = w.scalars[op];
+  for (auto [i, factor] : llvm::enumerate(dim.factors)) {
+    Value part = w.materialise(parts[i]);
+    if (factor.numParts() > 1) {
+      part = s.add(part, offsets.front());
+      offsets = offsets.drop_front();
+    }
+    Value isOver =
+        s.compare(arith::CmpIPredicate::sge, part, s.integer(i64, factor.size));
+    isPadding = s.either(isPadding, isOver);
+    sum = s.add(sum, s.mul(part, s.integer(i64, strides[i])));
+  }
+  Value over = s.larger(sum, s.integer(i64, index.getSize()),
+                        /*isUnsigned=*/false);
+  return asElement(w, s.select(isPadding, over, sum), index.getResult());
+}
+
+void pcc::emit::addSourceReads(ReadTable &table) {
+  table.add<graph::ConstantOp>(constant);
+  table.add<graph::IotaOp>(iota);
+  table.add<dist::GlobalIndexOp>(globalIndex);
+}

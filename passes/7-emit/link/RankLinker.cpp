@@ -1,0 +1,159 @@
+//===- RankLinker.cpp - rank executables, linked in process ---------------===//
+
+#include "passes/7-emit/link/RankLinker.h"
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <array>
+#include <dlfcn.h>
+#include <link.h>
+#include <optional>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace pcc;
+using namespace pcc::emit;
+using runtime::Status;
+
+namespace {
+struct RequiredLibrary {
+  const char *soname;
+  const char *package;  ///< of Debian
+  bool isOfCpu = false; ///< no other target needs it
+};
+} // namespace
+
+static constexpr std::array<RequiredLibrary, 7> libraries = {
+    {{"libdnnl.so.2", "libdnnl2", true},
+     {"libgomp.so.1", "libgomp1", true},
+     {"libstdc++.so.6", "libstdc++6"},
+     {"libm.so.6", "libc6"},
+     {"libgcc_s.so.1", "libgcc-s1"},
+     {"libc.so.6", "libc6"},
+     {"ld-linux-x86-64.so.2", "libc6"}}};
+
+static constexpr std::array<const char *, 6> folders = {
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/usr/lib",
+    "/lib"};
+
+static std::string join(const std::string &folder, const char *name) {
+  return folder + "/" + name;
+}
+
+/// The file that this code was loaded from: a shared library, or the executable
+/// itself.
+static std::string ownFile() {
+  Dl_info information = {};
+  link_map *map = nullptr;
+  const bool isKnown =
+      dladdr1(reinterpret_cast<const void *>(&emit::findSupportFolder),
+              &information, reinterpret_cast<void **>(&map),
+              RTLD_DL_LINKMAP) != 0;
+  if (!isKnown || !map || map->l_name[0] == '\0')
+    return llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  llvm::SmallString<256> path;
+  return llvm::sys::fs::real_path(map->l_name, path) ? map->l_name
+                                                     : path.str().str();
+}
+
+Status emit::findSupportFolder(std::string &folder) {
+  const std::string binary = ownFile();
+  const llvm::StringRef prefix =
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(binary));
+  folder = prefix.str() + "/lib/pcc";
+  for (const char *target : {"cpu", "cuda"})
+    if (std::string main = rankMain(folder, target);
+        !llvm::sys::fs::exists(main))
+      return Status::error(runtime::Defect, "the installation is incomplete: " +
+                                                main + " is missing");
+  return Status::success();
+}
+
+std::string emit::rankMain(const std::string &folder,
+                           const std::string &target) {
+  return folder + "/rank-main-" + target + ".o";
+}
+
+static std::optional<std::string> findLibrary(const char *soname) {
+  for (const char *folder : folders)
+    if (std::string path = join(folder, soname); llvm::sys::fs::exists(path))
+      return path;
+  return std::nullopt;
+}
+
+static Status addLibraries(const std::string &target,
+                           std::vector<std::string> &arguments) {
+  for (const RequiredLibrary &library : libraries) {
+    if (library.isOfCpu && target != "cpu")
+      continue;
+    std::optional<std::string> path = findLibrary(library.soname);
+    if (!path)
+      return Status::error(
+          runtime::NoDevice,
+          std::string("the library ") + library.soname +
+              ", which rank executables need, is not installed",
+          {std::string("on Debian it is in the package ") + library.package});
+    arguments.push_back(*path);
+  }
+  return Status::success();
+}
+
+Status emit::linkRank(const std::string &folder, const std::string &target,
+                      const std::vector<std::string> &objects,
+                      const std::string &output) {
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-o",
+                                        output,
+                                        "-e",
+                                        "_start",
+                                        "--gc-sections",
+                                        "--strip-all",
+                                        "--hash-style=gnu",
+                                        "--eh-frame-hdr",
+                                        "--build-id=none",
+                                        "-Bsymbolic",
+                                        "-z",
+                                        "now",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "noexecstack",
+                                        "-z",
+                                        "defs",
+                                        "--as-needed",
+                                        "--no-dependent-libraries",
+                                        "--version-script=" +
+                                            join(folder, "rank.exports"),
+                                        join(folder, "start/Scrt1.o"),
+                                        join(folder, "start/crti.o"),
+                                        join(folder, "start/crtbeginS.o")};
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
+  arguments.push_back(rankMain(folder, target));
+  if (Status status = addLibraries(target, arguments); status.failed())
+    return status;
+  for (const char *name : {"start/libc_nonshared.a", "start/libgcc.a",
+                           "start/crtendS.o", "start/crtn.o"})
+    arguments.push_back(join(folder, name));
+
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  std::string said;
+  llvm::raw_string_ostream stream(said);
+  const lld::Result result =
+      lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0 && result.canRunAgain)
+    return Status::success();
+  return Status::error(
+      runtime::Defect,
+      "cannot link a rank executable: " +
+          llvm::StringRef(said).trim().split('\n').first.str());
+}

@@ -1,0 +1,142 @@
+//===- MicrobatchLiveness.cpp - when values that outlive their action are held ===//
+
+#include "passes/7-emit/program/MicrobatchLiveness.h"
+#include "dialects/pipe/PipeDialect.h"
+
+using namespace pcc;
+using namespace pcc::emit;
+
+void Instants::add(size_t instant) {
+  first = std::min(first, instant);
+  last = std::max(last, instant);
+}
+
+InstantLine::InstantLine(const plan::PositionProgram &steps)
+    : exchanges(steps.size()) {
+  for (auto [index, step] : llvm::enumerate(steps))
+    if (step.kind != plan::ProgramStep::Compute)
+      exchanges[index] = ++now;
+}
+
+void MicrobatchLiveness::Span::add(size_t step) {
+  first = std::min(first, step);
+  last = std::max(last, step);
+}
+
+bool MicrobatchLiveness::Span::overlaps(const Span &other) const {
+  return first <= other.last && other.first <= last;
+}
+
+MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
+                                       bool isShared)
+    : facts(&facts), steps(&facts.pipeline.positions[position]),
+      spans(isShared ? 1 : facts.microbatches) {}
+
+/// What runs once per step reads what the last microbatch has made, or what all
+/// of them share.
+void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
+  const bool runsOnce = pipe::runsOnce(function);
+  for (auto [index, step] : llvm::enumerate(*steps))
+    if (step.kind == plan::ProgramStep::Compute &&
+        step.action.stage == pipe::stageOf(function) &&
+        facts->functionOf(step.action) == function)
+      spanOf(runsOnce ? static_cast<int>(spans.size()) - 1
+                      : step.action.microbatch)
+          .add(index);
+}
+
+void MicrobatchLiveness::addMessages(
+    std::vector<plan::Message> plan::ProgramStep::*side, int transfer) {
+  for (auto [index, step] : llvm::enumerate(*steps))
+    for (const plan::Message &message : step.*side)
+      if (message.transfer == transfer)
+        spanOf(message.microbatch).add(index);
+}
+
+void MicrobatchLiveness::addReceives(int transfer) {
+  addMessages(&plan::ProgramStep::receives, transfer);
+}
+
+void MicrobatchLiveness::addSends(int transfer) {
+  addMessages(&plan::ProgramStep::sends, transfer);
+}
+
+void MicrobatchLiveness::addEnd() {
+  for (Span &span : spans)
+    span.add(steps->size());
+}
+
+bool MicrobatchLiveness::collides(int32_t slots) const {
+  for (size_t m = 0; m < spans.size(); ++m)
+    for (size_t other = m + slots; other < spans.size(); other += slots)
+      if (spans[m].overlaps(spans[other]))
+        return true;
+  return false;
+}
+
+int32_t MicrobatchLiveness::count() const {
+  int32_t slots = 1;
+  while (collides(slots))
+    ++slots;
+  return slots;
+}
+
+/// The part of a step's instants at which the value of one microbatch is held.
+Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
+                                    const InstantLine &line,
+                                    const Instants &touched) const {
+  if ((*steps)[step].kind != plan::ProgramStep::Compute)
+    return {line.exchanges[step], line.exchanges[step]};
+  Instants held = line.functions.at(facts->functionOf((*steps)[step].action));
+  if (step == span.first && held.contains(touched.first))
+    held.first = touched.first;
+  if (step == span.last && held.contains(touched.last))
+    held.last = touched.last;
+  return held;
+}
+
+/// Joins what overlaps or touches.
+static std::vector<Instants> joined(std::vector<Instants> list) {
+  llvm::sort(list, [](const Instants &left, const Instants &right) {
+    return left.first < right.first;
+  });
+  std::vector<Instants> result;
+  for (const Instants &next : list)
+    if (result.empty() || next.first > result.back().last + 1)
+      result.push_back(next);
+    else
+      result.back().add(next.last);
+  return result;
+}
+
+std::vector<Instants>
+MicrobatchLiveness::heldIn(int32_t slot, int32_t slots, const InstantLine &line,
+                           const Instants &touched) const {
+  std::vector<Instants> held;
+  for (size_t m = slot; m < spans.size(); m += slots)
+    for (size_t step = spans[m].first;
+         step <= spans[m].last && step < steps->size(); ++step)
+      held.push_back(heldAt(step, spans[m], line, touched));
+  return joined(std::move(held));
+}
+
+std::vector<plan::ArenaPiece>
+MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
+                           int32_t slots, uint64_t stride) const {
+  std::vector<plan::ArenaPiece> result;
+  std::vector<Instants> before;
+  for (int32_t slot = 0; slot < slots; ++slot) {
+    const uint64_t begin = slot * stride, end = begin + stride;
+    std::vector<Instants> held = heldIn(slot, slots, line, touched);
+    // Slots beside each other that are held alike are one piece.
+    if (slot > 0 && held == before) {
+      for (size_t i = 0; i < held.size(); ++i)
+        result.rbegin()[i].end = end;
+      continue;
+    }
+    for (const Instants &instants : held)
+      result.push_back({instants.first, instants.last, begin, end});
+    before = std::move(held);
+  }
+  return result;
+}

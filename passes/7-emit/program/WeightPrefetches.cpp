@@ -1,0 +1,67 @@
+//===- WeightPrefetches.cpp - weights gathered before they are needed -----===//
+
+#include "passes/7-emit/program/WeightPrefetches.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/RankDialect.h"
+#include "passes/7-emit/program/ModelFacts.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::emit;
+
+static bool isLeaf(Operation *op) {
+  return isa<graph::GetParameterOp, graph::ConstantOp>(op);
+}
+
+/// Appends what makes `value` of leaves, operands first, each op once. False if
+/// it is made of anything else, or by an op that is no kernel.
+static bool collectMakers(Value value, std::vector<Operation *> &makers) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isLeaf(op) || llvm::is_contained(makers, op))
+    return true;
+  if (!isa<graph::ReshapeOp, rank::LaunchOp>(op))
+    return false;
+  for (Value operand : op->getOperands())
+    if (!collectMakers(operand, makers))
+      return false;
+  makers.push_back(op);
+  return true;
+}
+
+namespace {
+class PrefetchFinder {
+public:
+  explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
+
+  std::vector<Prefetch> run() {
+    for (const auto &functions : facts.functions)
+      for (func::FuncOp function : functions)
+        if (!pipe::runsOnce(function))
+          for (auto gather : function.getOps<dist::CollectiveOp>())
+            collect(gather);
+    return std::move(found);
+  }
+
+private:
+  void collect(dist::CollectiveOp gather) {
+    if (gather.getKind() != dist::CollectiveKind::AllGather ||
+        !gather.getRows().empty() || facts.groupOf(gather) < 0)
+      return;
+    Prefetch prefetch{gather, {}, -1};
+    if (!collectMakers(gather.getInput(), prefetch.makers))
+      return;
+    prefetch.group = groups.of(facts.groupOf(gather));
+    found.push_back(std::move(prefetch));
+  }
+
+  ModelFacts &facts;
+  OverlapGroups groups;
+  std::vector<Prefetch> found;
+};
+} // namespace
+
+std::vector<Prefetch> emit::findPrefetches(ModelFacts &facts) {
+  return PrefetchFinder(facts).run();
+}
