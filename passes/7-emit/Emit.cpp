@@ -20,7 +20,7 @@
 #include "runtime/base/SharedLibrary.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/Seal.h"
-#include "runtime/program/Verify.h"
+#include "runtime/program/VerifyProgram.h"
 #include "runtime/program/WeightFile.h"
 #include "runtime/timeline/TimelineFiles.h"
 

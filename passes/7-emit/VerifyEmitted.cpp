@@ -3,7 +3,7 @@
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/program/CommunicatorOrder.h"
 #include "passes/7-emit/program/ProgramWriter.h"
-#include "runtime/program/Verify.h"
+#include "runtime/program/VerifyProgram.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-emitted"

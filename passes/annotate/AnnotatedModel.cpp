@@ -9,7 +9,7 @@
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/write/WriteAnnotated.h"
 #include "passes/annotate/DecidedShardings.h"
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -170,7 +170,7 @@ static Outcome writeFile(const onnx::Model &model,
                          const fs::path &path) {
   fs::path unfinished = path;
   unfinished += ".part-" + std::to_string(getpid());
-  runtime::UnfinishedFolder guard;
+  runtime::ScopedFolder guard;
   std::ofstream file(unfinished, std::ios::binary);
   if (!file)
     return cannotWrite(path, std::strerror(errno));

@@ -6,7 +6,7 @@
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/Outputs.h"
 #include "runtime/base/MappedFile.h"
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -158,8 +158,7 @@ private:
   }
 
   /// Writes a file that has another name until it is whole.
-  Outcome writeUnfinished(const std::string &path,
-                          runtime::UnfinishedFolder &guard,
+  Outcome writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
                           const std::function<void(std::ostream &)> &content) {
     std::ofstream file(unfinished(path), std::ios::binary);
     if (!file)
@@ -172,7 +171,7 @@ private:
     return failure;
   }
 
-  Outcome name(const std::string &path, runtime::UnfinishedFolder &guard) {
+  Outcome name(const std::string &path, runtime::ScopedFolder &guard) {
     std::error_code error;
     fs::rename(guard.path(), path, error);
     if (error)
@@ -181,14 +180,14 @@ private:
     return {};
   }
 
-  Outcome writeModelUnfinished(runtime::UnfinishedFolder &guard) {
+  Outcome writeModelUnfinished(runtime::ScopedFolder &guard) {
     return writeUnfinished(options.output, guard, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
     });
   }
 
   Outcome writeModel() {
-    runtime::UnfinishedFolder guard;
+    runtime::ScopedFolder guard;
     Outcome outcome = writeModelUnfinished(guard);
     return outcome.ok() ? name(options.output, guard) : outcome;
   }
@@ -200,7 +199,7 @@ private:
       return cannotWrite("its weights would take the place of the model's own "
                          "in '" +
                          path + "'");
-    runtime::UnfinishedFolder guardOfData, guard;
+    runtime::ScopedFolder guardOfData, guard;
     Outcome outcome = writeUnfinished(
         path, guardOfData, [&](std::ostream &out) { writeBeside(path, out); });
     if (outcome.ok())

@@ -16,7 +16,7 @@
 #include "passes/driver/FitMemory.h"
 #include "passes/driver/FitRecompute.h"
 #include "passes/options/Record.h"
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -141,7 +141,7 @@ Outcome Compilation::guarded(llvm::function_ref<Outcome()> body) {
   if (survives([&] { outcome = body(); }, why))
     return outcome;
   crashed = true;
-  runtime::UnfinishedFolder::removeAll();
+  runtime::ScopedFolder::removeAll();
   return defect("pcc crashed: " + why);
 }
 

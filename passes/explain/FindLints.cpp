@@ -218,7 +218,7 @@ private:
       });
       if (!names.empty())
         lints.push_back(
-            {Lint::WholeWeight, wholeText(axes, names, whole), node});
+            {Lint::GatheredWeight, wholeText(axes, names, whole), node});
     }
   }
 

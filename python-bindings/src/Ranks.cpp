@@ -122,7 +122,7 @@ nb::dict Ranks::outputs() {
 }
 
 /// For NumPy, which lacks bf16.
-static nb::object toNumpy(const runtime::WholeWeight &weight) {
+static nb::object toNumpy(const runtime::GatheredWeight &weight) {
   OwnedArray array(runtime::npyTypeOf(weight.type), weight.shape);
   runtime::convertElements(weight.type, weight.bytes.data(),
                            runtime::numElements(weight.shape),
@@ -131,9 +131,9 @@ static nb::object toNumpy(const runtime::WholeWeight &weight) {
 }
 
 nb::dict Ranks::parameters() {
-  runtime::WholeTensors whole;
+  runtime::GatheredTensors whole;
   call([&](Rank &rank) { return rank.copyWeights(whole); });
-  std::map<std::string, runtime::WholeWeight> weights;
+  std::map<std::string, runtime::GatheredWeight> weights;
   check(whole.weights(weights));
   nb::dict result;
   for (const auto &[name, weight] : weights)

@@ -1,7 +1,7 @@
 //===- CheckpointWriter.cpp - saves the state of a training run -----------===//
 
 #include "runtime/checkpoint/CheckpointWriter.h"
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/FileChanges.h"
 #include "runtime/checkpoint/OwnedPieces.h"
@@ -165,7 +165,7 @@ private:
     const std::string name = stepName(position.step);
     const std::string folder =
         path(unfinishedName(name, job + "-" + std::to_string(numSaves++)));
-    UnfinishedFolder guard;
+    ScopedFolder guard;
     if (Status status = changes.makeFolder(folder); status.failed())
       return status;
     if (rank == 0)
@@ -173,7 +173,7 @@ private:
     Status status = writeRankFile(changes, folder, rank, pieces, snapshot);
     snapshot.clear();
     if (status.failed())
-      tellFailure(folder, rank, status);
+      noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
     // After a failure, too, the others must have left before the folder goes.
@@ -186,7 +186,7 @@ private:
     status = publish(changes, options.directory, folder, name, manifest);
     if (status.ok()) {
       guard.keep();
-      removeOld(changes, options.directory, name, job, options.keep);
+      removeOldCheckpoints(changes, options.directory, name, job, options.keep);
     }
     return status;
   }

@@ -2,8 +2,8 @@
 
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
-#include "runtime/checkpoint/SavedCheckpoint.h"
-#include "runtime/checkpoint/TensorNames.h"
+#include "runtime/checkpoint/CheckpointReader.h"
+#include "runtime/checkpoint/LowestPositions.h"
 #include "runtime/comm/Agree.h"
 #include "runtime/tensor/Npy.h"
 
@@ -86,8 +86,8 @@ private:
   Status load(const std::string &folder) {
     loaded.folder = folder;
     loaded.notes.clear();
-    SavedCheckpoint saved;
-    Status status = SavedCheckpoint::open(folder, saved);
+    CheckpointReader saved;
+    Status status = CheckpointReader::open(folder, saved);
     if (status.ok())
       status = checkExtra(saved.manifest());
     for (const StateTensor &tensor : tensors)
@@ -118,7 +118,7 @@ private:
     return Status::success();
   }
 
-  Status readTensor(SavedCheckpoint &saved, const StateTensor &tensor) const {
+  Status readTensor(CheckpointReader &saved, const StateTensor &tensor) const {
     const SavedTensor *found = saved.manifest().find(tensor.name);
     if (!found)
       return unfit("has no tensor \"" + tensor.name + "\"");

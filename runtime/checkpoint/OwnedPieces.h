@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_OWNEDPIECES_H
 #define PCC_RUNTIME_CHECKPOINT_OWNEDPIECES_H
 
-#include "runtime/checkpoint/TensorNames.h"
+#include "runtime/checkpoint/LowestPositions.h"
 #include "runtime/checkpoint/TrainingState.h"
 
 #include <cstddef>

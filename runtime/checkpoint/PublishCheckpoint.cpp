@@ -155,8 +155,9 @@ Status publish(const FileChanges &changes, const std::string &directory,
 // Tidying
 //===----------------------------------------------------------------------===//
 
-void removeOld(const FileChanges &changes, const std::string &directory,
-               const std::string &step, const std::string &job, int keep) {
+void removeOldCheckpoints(const FileChanges &changes,
+                          const std::string &directory, const std::string &step,
+                          const std::string &job, int keep) {
   const auto pathOf = [&](const std::string &name) {
     return directory + "/" + name;
   };

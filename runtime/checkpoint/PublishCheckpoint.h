@@ -29,8 +29,9 @@ Status publish(const FileChanges &changes, const std::string &directory,
 /// Removes what interrupted saves of other jobs have left, checkpoints that
 /// have been replaced, and all but `step` and the `keep - 1` last others (none
 /// if `keep` is 0). What cannot be removed stays until the next save.
-void removeOld(const FileChanges &changes, const std::string &directory,
-               const std::string &step, const std::string &job, int keep);
+void removeOldCheckpoints(const FileChanges &changes,
+                          const std::string &directory, const std::string &step,
+                          const std::string &job, int keep);
 
 } // namespace pcc::runtime
 

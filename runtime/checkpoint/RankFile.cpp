@@ -112,7 +112,7 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
   return RankFileWriter(changes, folder, rank, pieces, snapshot).run();
 }
 
-void tellFailure(const std::string &folder, int rank, const Status &status) {
+void noteFailure(const std::string &folder, int rank, const Status &status) {
   // On a full disk the file stays empty; that it is there says enough.
   const std::string path = folder + "/" + rankFileName(rank, "failed");
   std::ofstream(path + ".part") << status.message();

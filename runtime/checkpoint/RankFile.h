@@ -21,7 +21,7 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      const Snapshot &snapshot);
 
 /// Lets rank 0 know that it need not wait, as far as that can be written.
-void tellFailure(const std::string &folder, int rank, const Status &status);
+void noteFailure(const std::string &folder, int rank, const Status &status);
 
 } // namespace pcc::runtime
 

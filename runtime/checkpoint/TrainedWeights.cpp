@@ -1,7 +1,7 @@
 //===- TrainedWeights.cpp - the weights of a checkpoint as the model's ----===//
 
 #include "runtime/checkpoint/TrainedWeights.h"
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/checkpoint/FileChanges.h"
 
@@ -17,7 +17,7 @@ Status TrainedWeights::open(const std::string &directory,
     return status;
   for (const std::string &folder : folders) {
     weights.path = folder;
-    Status status = SavedCheckpoint::open(folder, weights.checkpoint);
+    Status status = CheckpointReader::open(folder, weights.checkpoint);
     if (status.ok())
       return weights.listWeights();
     if (folders.size() == 1)
@@ -70,7 +70,7 @@ Status TrainedWeights::change(const TrainedWeight &weight,
     if (tensor->origin.steps.empty())
       std::copy(value.begin(), value.end(), stored.begin());
     else
-      putBack(tensor->origin, value, stored);
+      writeBack(tensor->origin, value, stored);
   }
   return Status::success();
 }
@@ -122,7 +122,7 @@ Status TrainedWeights::writeSafetensors(const std::string &name) {
                            "only a part of weight \"" + weight.name +
                                "\" was trained; the rest is in the model",
                            {"export to an .onnx file"});
-  UnfinishedFolder guard;
+  ScopedFolder guard;
   guard.take(name + ".part-" + std::to_string(getpid()));
   Status status = writeAll(guard.path());
   if (status.ok())

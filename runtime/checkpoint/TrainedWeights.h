@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_CHECKPOINT_TRAINEDWEIGHTS_H
 #define PCC_RUNTIME_CHECKPOINT_TRAINEDWEIGHTS_H
 
-#include "runtime/checkpoint/SavedCheckpoint.h"
+#include "runtime/checkpoint/CheckpointReader.h"
 
 #include <span>
 #include <string>
@@ -48,7 +48,7 @@ private:
   Status listWeights();
   Status writeAll(const std::string &file);
 
-  SavedCheckpoint checkpoint;
+  CheckpointReader checkpoint;
   std::string path;
   std::vector<std::string> passedOver;
   std::vector<TrainedWeight> weights;

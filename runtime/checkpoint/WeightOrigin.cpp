@@ -213,8 +213,8 @@ static Bytes uncast(const WeightOrigin &origin, Bytes value) {
   return value;
 }
 
-void putBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
-             std::span<std::byte> stored) {
+void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
+               std::span<std::byte> stored) {
   Bytes value = uncast(origin, Bytes(parameter.begin(), parameter.end()));
   value = WeightPath(origin, stored).back(std::move(value));
   std::copy(value.begin(), value.end(), stored.begin());

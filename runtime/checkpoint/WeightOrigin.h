@@ -34,8 +34,8 @@ const char *findOriginFault(const WeightOrigin &origin, ElementType type,
 /// Writes the elements of a parameter, dense and whole, to where they came from
 /// in `stored`, the bytes of the initializer. Elements that a slice left out
 /// stay as they are. The origin has no fault.
-void putBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
-             std::span<std::byte> stored);
+void writeBack(const WeightOrigin &origin, std::span<const std::byte> parameter,
+               std::span<std::byte> stored);
 
 } // namespace pcc::runtime
 

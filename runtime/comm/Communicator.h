@@ -30,7 +30,7 @@ struct ActionId {
 };
 
 /// A piece of memory to send to, or to receive from, one member of a group.
-struct Piece {
+struct PeerBuffer {
   int peer;    ///< index within the group
   void *data;  ///< read for sends, written for receives
   size_t size; ///< bytes; both sides must agree
@@ -71,9 +71,9 @@ public:
   /// all posts and exchanges; other calls of the group have to wait until none
   /// is under way. A piece to oneself is a copy, one per call at most. Members
   /// without pieces need not call.
-  virtual Status post(std::span<const Piece> sends,
-                      std::span<const Piece> receives, const ActionId &action,
-                      Ticket &ticket) = 0;
+  virtual Status post(std::span<const PeerBuffer> sends,
+                      std::span<const PeerBuffer> receives,
+                      const ActionId &action, Ticket &ticket) = 0;
 
   /// Returns when everything that was posted under `tickets` is complete.
   virtual Status wait(std::span<const Ticket> tickets,
@@ -86,7 +86,8 @@ public:
 
   /// Sends and receives, and returns when all of it is complete (a grouped
   /// send/recv).
-  Status exchange(std::span<const Piece> sends, std::span<const Piece> receives,
+  Status exchange(std::span<const PeerBuffer> sends,
+                  std::span<const PeerBuffer> receives,
                   const ActionId &action) {
     Ticket ticket = 0;
     if (Status status = post(sends, receives, action, ticket); status.failed())
@@ -126,12 +127,12 @@ public:
 
   /// Makes groups, as createGroups() does, whose members only post pieces: one
   /// way between two members, `from` and `to` by their indices, is independent
-  /// of the other ways.
-  struct Way {
+  /// of the other edges.
+  struct PeerEdge {
     int from, to;
   };
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
-                                 std::span<const Way> ways,
+                                 std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }

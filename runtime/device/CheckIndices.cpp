@@ -23,7 +23,7 @@ public:
         layout && usesAxis(*layout, context.mesh.microbatchAxis());
   }
 
-  bool isOfHost() const override { return true; }
+  bool runsOnHost() const override { return true; }
 
   Status run(const RunContext &run) override {
     if (dependsOnMicrobatch)

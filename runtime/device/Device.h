@@ -31,17 +31,17 @@ public:
   }
   /// Address of a buffer in a microbatch.
   void *at(int32_t buffer, int64_t microbatch) const {
-    const Entry &entry = entries[buffer];
+    const BufferEntry &entry = entries[buffer];
     return entry.base + microbatch % entry.slots * entry.slotStride;
   }
 
 private:
-  struct Entry {
+  struct BufferEntry {
     char *base;
     int64_t slotStride;
     int64_t slots;
   };
-  std::vector<Entry> entries;
+  std::vector<BufferEntry> entries;
 };
 
 /// The local pieces of parameters while a program is being loaded.
@@ -95,11 +95,11 @@ public:
   }
   /// Whether it is done when run() returns, whatever the device: it is no part
   /// of what the device records.
-  virtual bool isOfHost() const { return false; }
+  virtual bool runsOnHost() const { return false; }
 };
 
 /// Bytes of the device's memory that lie elsewhere in it.
-struct Taken {
+struct DeviceCopy {
   void *to;
   const void *from;
   size_t bytes;
@@ -117,13 +117,13 @@ public:
   /// not a byte is added to what is asked for. Exit code 13 if there is none.
   virtual Status allocate(int64_t bytes, char *&data) = 0;
   /// The same of the host, which the device copies from and to most quickly.
-  virtual Status allocateOfHost(int64_t bytes, char *&data) = 0;
+  virtual Status allocatePinned(int64_t bytes, char *&data) = 0;
   /// Copy between the host's memory and the device's, when what was begun
   /// before is done; complete on return.
   virtual Status upload(void *to, const void *from, size_t bytes) = 0;
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to copy from what allocateOfHost() gave to the device's memory,
-  /// beside what was begun before, but behind the last take(). The host leaves
+  /// Begins to copy from what allocatePinned() gave to the device's memory,
+  /// beside what was begun before, but behind the last copyWithin(). The host leaves
   /// that alone until the next one is done.
   virtual Status beginUpload(void * /*to*/, const void * /*from*/,
                              size_t /*bytes*/) {
@@ -131,7 +131,7 @@ public:
   }
   /// Begins to copy within the device's memory, in order with all that is begun
   /// but behind the uploads, too.
-  virtual Status take(std::span<const Taken> /*copies*/) {
+  virtual Status copyWithin(std::span<const DeviceCopy> /*copies*/) {
     return Status::error(Defect, "the device shares the host's memory");
   }
   /// Begins to set the device's memory to 0.

@@ -28,9 +28,10 @@ bool trains(const program::ProgramT &program) {
 
 TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
                          const Coordinates &at, const RunOptions &options,
-                         World &world, TrainedState &state,
+                         World &world, HostTrainingState &state,
                          HostBuffers &buffers, Inputs &inputs,
-                         Schedule &schedule, StepLog &log, Progress &progress)
+                         ScheduleExecutor &schedule, StepLog &log,
+                         Progress &progress)
     : program(program), mesh(mesh), at(at), options(options), world(world),
       state(state), buffers(buffers), inputs(inputs), schedule(schedule),
       log(log), progress(progress), speed(program) {}

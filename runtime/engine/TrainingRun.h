@@ -4,12 +4,12 @@
 #define PCC_RUNTIME_ENGINE_TRAININGRUN_H
 
 #include "runtime/checkpoint/CheckpointWriter.h"
-#include "runtime/engine/Schedule.h"
+#include "runtime/engine/ScheduleExecutor.h"
 #include "runtime/engine/io/Inputs.h"
 #include "runtime/engine/observe/Progress.h"
-#include "runtime/engine/observe/Report.h"
-#include "runtime/engine/observe/StepSpeed.h"
-#include "runtime/engine/weight/TrainedState.h"
+#include "runtime/engine/observe/RunReport.h"
+#include "runtime/engine/observe/Throughput.h"
+#include "runtime/engine/weight/HostTrainingState.h"
 
 #include <cstdio>
 #include <memory>
@@ -30,8 +30,8 @@ public:
   /// All of these must outlive this.
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
-              TrainedState &state, HostBuffers &buffers, Inputs &inputs,
-              Schedule &schedule, StepLog &log, Progress &progress);
+              HostTrainingState &state, HostBuffers &buffers, Inputs &inputs,
+              ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
   /// Takes up a checkpoint, trains, and saves, as the options say; adds what it
@@ -72,13 +72,13 @@ private:
   const Coordinates &at;
   const RunOptions &options;
   World &world;
-  TrainedState &state;
+  HostTrainingState &state;
   HostBuffers &buffers;
   Inputs &inputs;
-  Schedule &schedule;
+  ScheduleExecutor &schedule;
   StepLog &log;
   Progress &progress;
-  StepSpeed speed;
+  Throughput speed;
   TrainingPosition position;
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;

@@ -2,9 +2,9 @@
 
 #include "runtime/launch/RunBundle.h"
 
-#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/report/FlightFile.h"
-#include "runtime/launch/spawn/Spawn.h"
+#include "runtime/launch/spawn/SpawnRanks.h"
 #include "runtime/launch/thread/RankTeam.h"
 
 namespace pcc::runtime {

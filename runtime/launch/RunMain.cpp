@@ -1,9 +1,9 @@
 //===- RunMain.cpp - BUNDLE/run: finds its rank and becomes it ------------===//
 
-#include "runtime/launch/job/Bundle.h"
-#include "runtime/launch/job/Identity.h"
+#include "runtime/launch/job/BundleFiles.h"
+#include "runtime/launch/job/RankIdentity.h"
+#include "runtime/launch/report/FirstFailure.h"
 #include "runtime/launch/report/RankWatch.h"
-#include "runtime/launch/report/Report.h"
 #include "runtime/launch/spawn/LocalLauncher.h"
 #include "runtime/program/Seal.h"
 
@@ -27,7 +27,7 @@ static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   if (worldSize == 0)
     return Status::error(DamagedBundle, bundle + " has no rank-000");
-  std::optional<Identity> identity;
+  std::optional<RankIdentity> identity;
   if (Status status = findIdentity(environment, identity); status.failed())
     return status;
   if (!identity && worldSize > 1)
@@ -50,7 +50,7 @@ static int ranksToLaunch(const std::string &bundle, int worldSize) {
   }
   if (worldSize <= 1)
     return 0;
-  std::optional<Identity> identity;
+  std::optional<RankIdentity> identity;
   const Status status = findIdentity(currentEnvironment(), identity);
   return status.ok() && !identity && isForGpus(bundle) ? worldSize : 0;
 }

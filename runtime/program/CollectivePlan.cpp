@@ -355,7 +355,7 @@ std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                whole = firstDims(wholeSide(spec), rowDims);
   RowPlan plan;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
-    const Placed own{&divided, &member};
+    const LocatedLayout own{&divided, &member};
     const auto copies = intersect(own, {&whole, &at}, mesh);
     plan.whole.push_back(offsetsOf(copies, Side::Target));
     if (countElements(intersect(own, own, mesh)) !=

@@ -82,7 +82,7 @@ private:
 
 /// A tensor of a program: its entry without the layout, and the layout parsed
 /// once for all ranks.
-struct Tensor {
+struct InspectedTensor {
   Json entry;
   std::vector<DimLayout> dims;
 };
@@ -94,7 +94,7 @@ public:
       : mesh(mesh), program(program) {
     for (const char *list : lists)
       for (Json entry : program.at(list)) {
-        Tensor &tensor = tensors[list].emplace_back();
+        InspectedTensor &tensor = tensors[list].emplace_back();
         for (const Json &dim : entry.at("layout"))
           tensor.dims.push_back(mesh.dimOf(dim));
         entry.erase("layout");
@@ -124,7 +124,7 @@ private:
     const auto found = tensors.find(list);
     if (found == tensors.end())
       return entries;
-    for (const Tensor &tensor : found->second) {
+    for (const InspectedTensor &tensor : found->second) {
       Json &entry = entries.emplace_back(tensor.entry);
       Json runs = Json::array();
       for (const DimLayout &dim : tensor.dims)
@@ -136,7 +136,7 @@ private:
 
   const InspectMesh &mesh;
   const Json &program;
-  std::map<std::string, std::vector<Tensor>> tensors;
+  std::map<std::string, std::vector<InspectedTensor>> tensors;
 };
 } // namespace
 

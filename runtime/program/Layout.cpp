@@ -294,15 +294,15 @@ bool usesAxis(const Layout &layout, int32_t axis) {
 namespace {
 /// `count` stretches of `length` elements of one dim, at a regular distance on
 /// both sides.
-struct Stretch {
+struct CommonRuns {
   int64_t source, target, length;
   int64_t count, sourceStep, targetStep;
 };
 } // namespace
 
-static void append(std::vector<Stretch> &list, Stretch next) {
+static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
-    Stretch &last = list.back();
+    CommonRuns &last = list.back();
     const int64_t sourceStep =
         next.source - last.source - (last.count - 1) * last.sourceStep;
     const int64_t targetStep =
@@ -319,9 +319,9 @@ static void append(std::vector<Stretch> &list, Stretch next) {
 }
 
 /// What two ascending lists of segments have in common.
-static std::vector<Stretch> intersect(const std::vector<Segment> &source,
-                                      const std::vector<Segment> &target) {
-  std::vector<Stretch> common;
+static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
+                                         const std::vector<Segment> &target) {
+  std::vector<CommonRuns> common;
   for (size_t i = 0, j = 0; i < source.size() && j < target.size();) {
     const Segment &a = source[i], &b = target[j];
     const int64_t begin = std::max(a.global, b.global);
@@ -356,7 +356,7 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
 /// in common with one segment of elements.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
-                       std::vector<Stretch> &common) {
+                       std::vector<CommonRuns> &common) {
   const int64_t begin = block * view.length + piece.lo;
   const int64_t first = block * view.pitch + piece.source;
   const auto [from, to] = stepsWithin(
@@ -377,10 +377,10 @@ static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
 
 /// The same for a target that sees the dim through a view: its segments are of
 /// the view's indices.
-static std::vector<Stretch> intersectSeen(const std::vector<Segment> &source,
-                                          const std::vector<Segment> &target,
-                                          const View &view) {
-  std::vector<Stretch> common;
+static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
+                                             const std::vector<Segment> &target,
+                                             const View &view) {
+  std::vector<CommonRuns> common;
   for (const Segment &indices : target) {
     const int64_t end = indices.global + indices.length;
     for (int64_t block = indices.global / view.length;
@@ -399,19 +399,19 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-static std::vector<int64_t> stridesOf(const Placed &side) {
+static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
   return side.strides.empty() ? denseStrides(localShape(*side.layout))
                               : side.strides;
 }
 
 /// Extends each copy by each stretch of the next dim.
-static std::vector<StridedCopy> multiply(const std::vector<StridedCopy> &copies,
-                                         const std::vector<Stretch> &stretches,
-                                         int64_t sourceStride,
-                                         int64_t targetStride) {
+static std::vector<StridedCopy>
+multiply(const std::vector<StridedCopy> &copies,
+         const std::vector<CommonRuns> &stretches, int64_t sourceStride,
+         int64_t targetStride) {
   std::vector<StridedCopy> product;
   for (const StridedCopy &copy : copies)
-    for (const Stretch &stretch : stretches) {
+    for (const CommonRuns &stretch : stretches) {
       StridedCopy next = copy;
       next.sourceOffset += stretch.source * sourceStride;
       next.targetOffset += stretch.target * targetStride;
@@ -423,7 +423,8 @@ static std::vector<StridedCopy> multiply(const std::vector<StridedCopy> &copies,
   return product;
 }
 
-std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
+std::vector<StridedCopy> intersect(const LocatedLayout &source,
+                                   const LocatedLayout &target,
                                    const Mesh &mesh) {
   const std::vector<int64_t> sourceStrides = stridesOf(source);
   const std::vector<int64_t> targetStrides = stridesOf(target);

@@ -123,7 +123,7 @@ std::vector<std::vector<Run>> indexRuns(const Layout &layout, const Mesh &mesh,
 
 /// A layout at one coordinate, stored with these element strides (empty: dense
 /// row-major over the local shape).
-struct Placed {
+struct LocatedLayout {
   const Layout *layout;
   const Coordinates *at;
   std::vector<int64_t> strides = {};
@@ -134,7 +134,8 @@ struct Placed {
 /// Copies that move what both sides hold from `source` to `target`, in
 /// elements. Both layouts are of one global shape, that of the target as its
 /// views have it.
-std::vector<StridedCopy> intersect(const Placed &source, const Placed &target,
+std::vector<StridedCopy> intersect(const LocatedLayout &source,
+                                   const LocatedLayout &target,
                                    const Mesh &mesh);
 
 /// `length` indices of a dim, from `global` on, that lie densely from `local`

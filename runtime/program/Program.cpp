@@ -1,7 +1,7 @@
 //===- Program.cpp - opening, checking and writing programs ---------------===//
 
 #include "runtime/program/Program.h"
-#include "runtime/program/Verify.h"
+#include "runtime/program/VerifyProgram.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

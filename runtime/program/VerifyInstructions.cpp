@@ -1,8 +1,8 @@
 //===- VerifyInstructions.cpp - the bounds of each kind of instruction ----===//
 
 #include "runtime/program/VerifyInstructions.h"
-#include "runtime/program/PartsTable.h"
 #include "runtime/program/Program.h"
+#include "runtime/program/TensorTable.h"
 
 #include <algorithm>
 #include <array>
@@ -21,13 +21,13 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
 
 namespace {
 /// Values that an offset can take.
-struct Range {
+struct OffsetRange {
   __int128 low, high;
 };
 } // namespace
 
-static Range rangeOf(const program::ScalarT &scalar) {
-  Range range{scalar.base, scalar.base};
+static OffsetRange rangeOf(const program::ScalarT &scalar) {
+  OffsetRange range{scalar.base, scalar.base};
   for (const auto &term : scalar.terms) {
     const __int128 reach =
         __int128(term->coefficient) * (term->part->size() - 1);
@@ -144,7 +144,7 @@ public:
     const int64_t tensors = int64_t(kernel.buffers.size()) - kernel.shared;
     if (!isForGpus() || kernel.tile < 1 || kernel.shared < 0 || tensors < 1 ||
         tensors % parts != 0 ||
-        parts > PartsTable::mostParts(tensors / parts, kernel.shared))
+        parts > TensorTable::mostParts(tensors / parts, kernel.shared))
       return "has impossible parts";
     int64_t tiles = 0;
     for (int64_t i = 0; i < tensors; ++i) {
@@ -401,7 +401,7 @@ public:
     for (const program::ScalarT *scalar : {&from, &to})
       if (std::string fault = findScalarFault(*scalar, mesh); !fault.empty())
         return fault;
-    Range reads = rangeOf(from), writes = rangeOf(to);
+    OffsetRange reads = rangeOf(from), writes = rangeOf(to);
     for (const program::Loop &loop : copy.loops) {
       if (loop.extent() < 0)
         return "has a loop of negative extent";
@@ -499,12 +499,12 @@ private:
   static constexpr __int128 kFar = __int128(1) << 100;
 
   /// Adds what a loop reaches; false if that is beyond reason.
-  static bool extend(Range &range, int64_t extent, int64_t stride) {
+  static bool extend(OffsetRange &range, int64_t extent, int64_t stride) {
     const __int128 reach = __int128(extent - 1) * stride;
     (reach < 0 ? range.low : range.high) += reach;
     return range.low > -kFar && range.high < kFar;
   }
-  static bool lies(const Range &range, const program::BufferT &buffer) {
+  static bool lies(const OffsetRange &range, const program::BufferT &buffer) {
     return range.low >= 0 && range.high < numElements(buffer.shape);
   }
 
@@ -518,7 +518,7 @@ private:
     sizes.push_back(columns);
     if (strides.size() != sizes.size() || sizes.size() > 12)
       return false;
-    Range range{offset, offset};
+    OffsetRange range{offset, offset};
     bool isEmpty = false;
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] < 0 || strides[i] < 0)

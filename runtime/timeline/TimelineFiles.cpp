@@ -2,7 +2,7 @@
 
 #include "runtime/timeline/TimelineFiles.h"
 
-#include "runtime/base/WholeFile.h"
+#include "runtime/base/AtomicFile.h"
 #include "runtime/timeline/TimelineSvg.h"
 #include "runtime/timeline/TimelineTrace.h"
 
@@ -11,11 +11,12 @@ namespace pcc::runtime {
 Status writeTimeline(const Timeline &timeline, std::string_view title,
                      const TimelineFiles &files) {
   if (!files.svg.empty())
-    if (Status status = writeWholeFile(files.svg, drawSvg(timeline, title));
+    if (Status status =
+            writeFileAtomically(files.svg, drawSvg(timeline, title));
         status.failed())
       return status;
   if (!files.trace.empty())
-    return writeWholeFile(files.trace, writeTrace(timeline));
+    return writeFileAtomically(files.trace, writeTrace(timeline));
   return Status::success();
 }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/timeline/TimelineSvg.h"
 
-#include "runtime/timeline/SvgText.h"
+#include "runtime/timeline/SvgWriter.h"
 #include "runtime/timeline/TimelineMemory.h"
 
 #include <algorithm>
@@ -20,12 +20,12 @@ constexpr double leastLeft = 64, right = 150, top = 44, barHeight = 20,
                  leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
                  mostPlotWidth = 6000;
 
-struct Look {
+struct BoxStyle {
   std::string_view colour, ink, meaning;
 };
 
 /// In the order of the legend. Colours differ in lightness too.
-constexpr std::array<Look, 6> looks{{
+constexpr std::array<BoxStyle, 6> boxStyles{{
     {"#3b6fb6", "#fff", "F forward"},
     {"#7fb069", "#000", "B backward"},
     {"#9ecfc4", "#000", "I input gradient"},
@@ -35,10 +35,10 @@ constexpr std::array<Look, 6> looks{{
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
-size_t lookOf(ActionKind kind) {
+size_t boxStyleOf(ActionKind kind) {
   if (kind >= ActionKind::SendForward)
-    return looks.size() - 1;
-  return std::min(static_cast<size_t>(kind), looks.size() - 2);
+    return boxStyles.size() - 1;
+  return std::min(static_cast<size_t>(kind), boxStyles.size() - 2);
 }
 
 /// Three digits and the unit that makes them readable.
@@ -123,8 +123,8 @@ private:
   const std::vector<int64_t> peaks;
   /// Pixels; `scale` is pixels per second, `foot` where the last row ends.
   const double left, plotWidth, scale, rowHeight, foot;
-  std::set<size_t> looksUsed;
-  SvgText svg;
+  std::set<size_t> stylesUsed;
+  SvgWriter svg;
 };
 
 void TimelineDrawing::addHead(std::string_view title) {
@@ -142,10 +142,10 @@ void TimelineDrawing::addHead(std::string_view title) {
 
 void TimelineDrawing::addAction(const TimedAction &timed, double y,
                                 double height, double opacity) {
-  const size_t look = lookOf(timed.action.kind);
-  looksUsed.insert(look);
+  const size_t style = boxStyleOf(timed.action.kind);
+  stylesUsed.insert(style);
   svg.addBox({x(timed.start), y, (timed.end - timed.start) * scale, height},
-             looks[look].colour, opacity,
+             boxStyles[style].colour, opacity,
              nameOf(timed) + ", " + printSeconds(timed.start) + " to " +
                  printSeconds(timed.end));
 }
@@ -159,7 +159,8 @@ void TimelineDrawing::addNumber(const TimedAction &timed, double y) {
     return;
   svg.addText(x(timed.start) + width / 2, y + barHeight - baseline, digits,
               " text-anchor=\"middle\" pointer-events=\"none\" fill=\"" +
-                  std::string(looks[lookOf(timed.action.kind)].ink) + "\"");
+                  std::string(boxStyles[boxStyleOf(timed.action.kind)].ink) +
+                  "\"");
 }
 
 void TimelineDrawing::addBar(size_t row, double y) {
@@ -242,8 +243,8 @@ void TimelineDrawing::addLegend() {
     svg.addText(at + 16, foot + 40, meaning);
     at += 34 + digitWidth * static_cast<double>(meaning.size());
   };
-  for (size_t look : looksUsed)
-    add(looks[look].colour, looks[look].meaning);
+  for (size_t style : stylesUsed)
+    add(boxStyles[style].colour, boxStyles[style].meaning);
   add(idleColour, "idle");
   if (!timeline.memory.empty())
     add(memoryColour, "memory");

@@ -17,7 +17,7 @@ class HostDevice : public Device {
 public:
   bool sharesHostMemory() const override { return true; }
   Status allocate(int64_t, char *&) override { return Status::success(); }
-  Status allocateOfHost(int64_t, char *&) override { return Status::success(); }
+  Status allocatePinned(int64_t, char *&) override { return Status::success(); }
   Status upload(void *to, const void *from, size_t bytes) override {
     return download(to, from, bytes);
   }

@@ -195,8 +195,8 @@ TEST_P(Communicator, PassesAroundARing) {
       for (int repeat = 0; repeat < 20; ++repeat) {
         std::vector<char> out = bytesOf(world.rank(), count);
         std::vector<char> in(count);
-        const Piece send{next, out.data(), count};
-        const Piece receive{previous, in.data(), count};
+        const PeerBuffer send{next, out.data(), count};
+        const PeerBuffer receive{previous, in.data(), count};
         const Status status =
             world.all().exchange({&send, 1}, {&receive, 1}, kAction);
         ASSERT_TRUE(status.ok()) << status.message();
@@ -214,7 +214,7 @@ TEST_P(Communicator, ExchangesUnevenPiecesWithAll) {
   onEveryRank([](World &world) {
     const int self = world.rank();
     std::vector<std::vector<char>> out(kRanks), in(kRanks);
-    std::vector<Piece> sends, receives;
+    std::vector<PeerBuffer> sends, receives;
     for (int peer = 0; peer < kRanks; ++peer) {
       out[peer] = bytesOf(self * kRanks + peer, unevenSize(self, peer));
       in[peer].resize(unevenSize(peer, self));
@@ -237,7 +237,7 @@ TEST_P(Communicator, SeveralPiecesForAPeerKeepTheirOrder) {
       out.push_back(bytesOf(world.rank() * 10 + int(out.size()), size));
       in.emplace_back(size);
     }
-    std::vector<Piece> sends, receives;
+    std::vector<PeerBuffer> sends, receives;
     for (size_t i = 0; i < out.size(); ++i) {
       sends.push_back({next, out[i].data(), out[i].size()});
       receives.push_back({last, in[i].data(), in[i].size()});
@@ -258,7 +258,7 @@ TEST_P(Communicator, APeerThatIsLateHoldsUpNoOther) {
     for (int i = 0; i < 4; ++i)
       out.push_back(bytesOf(world.rank() * 10 + i, size));
     const auto exchange = [&](std::vector<int> to, std::vector<int> from) {
-      std::vector<Piece> sends, receives;
+      std::vector<PeerBuffer> sends, receives;
       for (int peer : to)
         sends.push_back({peer, out[sends.size()].data(), size});
       for (int peer : from)
@@ -287,8 +287,8 @@ TEST_P(Communicator, ExchangeNeedsOnlyThoseWithPieces) {
       return;
     int sent = world.rank(), received = -1;
     const int peer = 4 - world.rank();
-    const Piece send{peer, &sent, sizeof sent};
-    const Piece receive{peer, &received, sizeof received};
+    const PeerBuffer send{peer, &sent, sizeof sent};
+    const PeerBuffer receive{peer, &received, sizeof received};
     const Status status =
         world.all().exchange({&send, 1}, {&receive, 1}, kAction);
     ASSERT_TRUE(status.ok()) << status.message();

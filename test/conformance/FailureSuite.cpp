@@ -47,7 +47,7 @@ TEST_P(CommunicatorFailure, DeadlineOfExchangeNamesTheMissing) {
   onEveryRank([](World &world) {
     std::vector<char> buffer(1 << 20);
     expectMissingRankTwo(world, [&](Group &group, const ActionId &action) {
-      const Piece receive{2, buffer.data(), buffer.size()};
+      const PeerBuffer receive{2, buffer.data(), buffer.size()};
       return group.exchange({}, {&receive, 1}, action);
     });
   });
@@ -58,8 +58,8 @@ TEST_P(CommunicatorFailure, DeadlineOfPostNamesTheMissing) {
   onEveryRank([](World &world) {
     std::vector<char> buffer(1 << 20), other(1 << 20);
     expectMissingRankTwo(world, [&](Group &group, const ActionId &action) {
-      const Piece receive{2, buffer.data(), buffer.size()};
-      const Piece send{(world.rank() + 1) % 2, other.data(), other.size()};
+      const PeerBuffer receive{2, buffer.data(), buffer.size()};
+      const PeerBuffer send{(world.rank() + 1) % 2, other.data(), other.size()};
       Ticket ticket, another;
       if (Status status = group.post({}, {&receive, 1}, action, ticket);
           status.failed())
@@ -80,7 +80,7 @@ TEST_P(CommunicatorFailure, APieceThatNobodyTakesEndsWithItsGroup) {
     std::vector<char> memory(1 << 20);
     std::vector<std::unique_ptr<Group>> groups;
     Status status = world.createGroups({{0, 1, 2, 3}}, groups);
-    const Piece piece{1, memory.data(), memory.size()};
+    const PeerBuffer piece{1, memory.data(), memory.size()};
     Ticket ticket = 0;
     if (world.rank() == 0) {
       ASSERT_TRUE(status.ok()) << status.message();

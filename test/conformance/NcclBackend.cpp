@@ -16,7 +16,7 @@
 #include "runtime/device/cuda/CudaContext.h"
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/engine/collective/QueueWait.h"
-#include "runtime/launch/rendezvous/Lifeline.h"
+#include "runtime/launch/rendezvous/SocketRendezvous.h"
 #include "runtime/launch/spawn/LocalLauncher.h"
 
 #include <cstdio>
@@ -94,18 +94,19 @@ public:
     return status.failed() ? status : gpu.finish();
   }
 
-  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
-              const ActionId &action, Ticket &ticket) override {
+  Status post(std::span<const PeerBuffer> sends,
+              std::span<const PeerBuffer> receives, const ActionId &action,
+              Ticket &ticket) override {
     Posted &posted = travelling[ticket = next++];
-    std::vector<Piece> there[2];
-    for (const Piece &piece : sends) {
+    std::vector<PeerBuffer> there[2];
+    for (const PeerBuffer &piece : sends) {
       char *data = posted.add(gpu.take(piece.size));
       if (Status status = gpu.device.upload(data, piece.data, piece.size);
           status.failed())
         return status;
       there[0].push_back({piece.peer, data, piece.size});
     }
-    for (const Piece &piece : receives) {
+    for (const PeerBuffer &piece : receives) {
       char *data = posted.add(gpu.take(piece.size));
       posted.arriving.push_back({piece.data, data, piece.size});
       there[1].push_back({piece.peer, data, piece.size});
@@ -228,7 +229,8 @@ public:
       std::fprintf(stderr, "%s\n", why.message().c_str());
       _exit(why.code());
     };
-    if (Status status = Lifeline::join(terms, seconds, giveUp, rendezvous);
+    if (Status status =
+            SocketRendezvous::join(terms, seconds, giveUp, rendezvous);
         status.failed())
       return status;
     CudaContext *gpu = nullptr;
@@ -244,7 +246,7 @@ public:
     return status;
   }
 
-  std::shared_ptr<Lifeline> rendezvous;
+  std::shared_ptr<SocketRendezvous> rendezvous;
   std::unique_ptr<Device> device;
   std::unique_ptr<World> world;
 };

@@ -38,12 +38,13 @@ public:
   Group &group() { return *groups[0]; }
 
   void send(size_t number) {
-    const Piece piece{right, out[number].data(),
-                      out[number].size() * sizeof(int)};
+    const PeerBuffer piece{right, out[number].data(),
+                           out[number].size() * sizeof(int)};
     expect(group().post({&piece, 1}, {}, kAction, sendTickets[number]));
   }
   void receive(size_t number) {
-    const Piece piece{left, in[number].data(), in[number].size() * sizeof(int)};
+    const PeerBuffer piece{left, in[number].data(),
+                           in[number].size() * sizeof(int)};
     expect(group().post({}, {&piece, 1}, kAction, receiveTickets[number]));
   }
   void waitForSend(size_t number) {
@@ -144,14 +145,14 @@ TEST_P(Communicator, AnExchangeKeepsItsPlaceAmongPosts) {
     int in[3] = {-1, -1, -1};
     Ticket tickets[2];
     const auto post = [&](int number, Ticket &ticket) {
-      const Piece send{peer, &out[number], sizeof(int)};
-      const Piece receive{peer, &in[number], sizeof(int)};
+      const PeerBuffer send{peer, &out[number], sizeof(int)};
+      const PeerBuffer receive{peer, &in[number], sizeof(int)};
       Ring::expect(
           world.all().post({&send, 1}, {&receive, 1}, kAction, ticket));
     };
     post(0, tickets[0]);
-    const Piece send{peer, &out[1], sizeof(int)};
-    const Piece receive{peer, &in[1], sizeof(int)};
+    const PeerBuffer send{peer, &out[1], sizeof(int)};
+    const PeerBuffer receive{peer, &in[1], sizeof(int)};
     Ring::expect(world.all().exchange({&send, 1}, {&receive, 1}, kAction));
     EXPECT_EQ(in[1], peer * 3 + 1);
     post(2, tickets[1]);

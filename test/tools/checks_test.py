@@ -39,14 +39,14 @@ class Layers(unittest.TestCase):
 
     def test_only_emit_knows_the_program_format(self):
         self.says("passes/7-emit/WriteProgram.cpp", '"runtime/program/Program.h"', 0)
-        self.says("passes/7-emit/WriteProgram.cpp", '"runtime/engine/Engine.h"', 1)
+        self.says("passes/7-emit/WriteProgram.cpp", '"runtime/engine/Rank.h"', 1)
 
     def test_dialects_know_no_sibling(self):
         self.says("dialects/graph/GraphOps.cpp", '"dialects/dist/DistDialect.h"', 1)
         self.says("dialects/graph/GraphOps.td", '"mlir/IR/OpBase.td"', 0)
 
     def test_runtime_and_plan_know_no_llvm(self):
-        for name in ("runtime/engine/Engine.cpp", "passes/plan/Cost.cpp"):
+        for name in ("runtime/engine/Rank.cpp", "passes/plan/Cost.cpp"):
             self.says(name, '"llvm/ADT/SmallVector.h"', 1)
             self.says(name, "<mlir/IR/Builders.h>", 1)
 
@@ -59,12 +59,12 @@ class Layers(unittest.TestCase):
     def test_the_python_module_is_a_shell(self):
         for header in ('"passes/Compile.h"', '"runtime/launch/thread/RankTeam.h"', '"tools/pcc/CompileCommand.h"', '"python-bindings/src/Errors.h"'):
             self.says("python-bindings/src/Ranks.cpp", header, 0)
-        for header in ('"passes/driver/Compilation.h"', '"dialects/dist/Mesh.h"', '"tools/pcc/ByteSize.h"', '"runtime/comm/thread/ThreadHub.h"'):
+        for header in ('"passes/driver/Compilation.h"', '"dialects/dist/Mesh.h"', '"tools/pcc/ByteSize.h"', '"runtime/comm/thread/ThreadJob.h"'):
             self.says("python-bindings/src/Ranks.cpp", header, 1)
 
     def test_mpi_stays_in_its_folder(self):
         self.says("runtime/comm/mpi/Mpi.cpp", "<mpi.h>", 0)
-        self.says("runtime/engine/Engine.cpp", "<mpi.h>", 1)
+        self.says("runtime/engine/Rank.cpp", "<mpi.h>", 1)
 
     def test_includes_are_paths_from_the_root(self):
         self.says("passes/plan/Cost.cpp", '"Cost.h"', 1)

@@ -1,6 +1,6 @@
 //===- CheckpointCommand.cpp - pcc checkpoint export DIR ------------------===//
 
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 #include "runtime/checkpoint/TrainedWeights.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Say.h"
@@ -92,6 +92,6 @@ int tool::checkpointCommand(int argc, const char *const *argv) {
   app.require_subcommand(1);
   if (auto code = answer(read(app, argc, argv)))
     return *code;
-  runtime::UnfinishedFolder::removeAllOnSignals();
+  runtime::ScopedFolder::removeAllOnSignals();
   return say(exportCheckpoint(options));
 }

@@ -1,7 +1,7 @@
 //===- CompileCommand.cpp - pcc MODEL, and the options that others share --===//
 
 #include "tools/pcc/CompileCommand.h"
-#include "runtime/base/UnfinishedFolder.h"
+#include "runtime/base/ScopedFolder.h"
 #include "tools/pcc/ByteSize.h"
 #include "tools/pcc/LaterOptions.h"
 #include "tools/pcc/Say.h"
@@ -408,6 +408,6 @@ int tool::compileCommand(int argc, const char *const *argv) {
   CompileOptions options;
   if (auto code = answer(readCompile(argc, argv, options)))
     return *code;
-  runtime::UnfinishedFolder::removeAllOnSignals();
+  runtime::ScopedFolder::removeAllOnSignals();
   return say(compile(options, terminalListener(options.quiet)));
 }

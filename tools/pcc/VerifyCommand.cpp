@@ -1,7 +1,7 @@
 //===- VerifyCommand.cpp - pcc verify MODEL -------------------------------===//
 
 #include "runtime/launch/RunBundle.h"
-#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/LaterOptions.h"
@@ -85,6 +85,6 @@ int tool::verifyCommand(int argc, const char *const *argv) {
   VerifyRequest request;
   if (auto code = answer(readVerify(argc, argv, request)))
     return *code;
-  runtime::UnfinishedFolder::removeAllOnSignals();
+  runtime::ScopedFolder::removeAllOnSignals();
   return say(verifyAsAsked(request, terminalListener(request.compile.quiet)));
 }

@@ -11,11 +11,11 @@
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/engine/Engine.h"
-#include "runtime/launch/job/Bundle.h"
+#include "runtime/engine/Rank.h"
+#include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/rank/GpuEnvironment.h"
-#include "runtime/launch/thread/RankImage.h"
-#include "runtime/program/Operands.h"
+#include "runtime/launch/thread/LoadImages.h"
+#include "runtime/program/InstructionOperands.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

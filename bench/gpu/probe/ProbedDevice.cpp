@@ -107,7 +107,7 @@ Status ProbedDevice::prepare(const LoadContext &context,
                              std::unique_ptr<Operation> &op) {
   if (Status status = gpu.prepare(context, instruction, op); status.failed())
     return status;
-  if (op->isOfHost())
+  if (op->runsOnHost())
     return Status::success();
   const program::KernelT *kernel = instruction.body.AsKernel();
   if (probe == Probe::Check && !kernel)

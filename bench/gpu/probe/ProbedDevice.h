@@ -41,8 +41,8 @@ public:
   runtime::Status allocate(int64_t bytes, char *&data) override {
     return gpu.allocate(bytes, data);
   }
-  runtime::Status allocateOfHost(int64_t bytes, char *&data) override {
-    return gpu.allocateOfHost(bytes, data);
+  runtime::Status allocatePinned(int64_t bytes, char *&data) override {
+    return gpu.allocatePinned(bytes, data);
   }
   runtime::Status upload(void *to, const void *from, size_t bytes) override {
     return gpu.upload(to, from, bytes);
@@ -54,8 +54,9 @@ public:
                               size_t bytes) override {
     return gpu.beginUpload(to, from, bytes);
   }
-  runtime::Status take(std::span<const runtime::Taken> copies) override {
-    return gpu.take(copies);
+  runtime::Status
+  copyWithin(std::span<const runtime::DeviceCopy> copies) override {
+    return gpu.copyWithin(copies);
   }
   runtime::Status clear(void *data, size_t bytes) override {
     return gpu.clear(data, bytes);

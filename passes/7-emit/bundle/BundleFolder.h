@@ -3,8 +3,8 @@
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 
+#include "runtime/base/ScopedFolder.h"
 #include "runtime/base/Status.h"
-#include "runtime/base/UnfinishedFolder.h"
 
 #include <string>
 #include <string_view>
@@ -33,7 +33,7 @@ public:
 
 private:
   std::string bundle; ///< final name
-  runtime::UnfinishedFolder temporary;
+  runtime::ScopedFolder temporary;
 };
 
 } // namespace pcc::emit

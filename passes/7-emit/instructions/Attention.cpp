@@ -3,7 +3,7 @@
 #include "passes/7-emit/instructions/Attention.h"
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
 #include "passes/7-emit/kernel/StridedView.h"
-#include "runtime/program/Operands.h"
+#include "runtime/program/InstructionOperands.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

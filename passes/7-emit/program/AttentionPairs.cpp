@@ -1,7 +1,7 @@
 //===- AttentionPairs.cpp - gradients that cuDNN makes at once ------------===//
 
 #include "passes/7-emit/program/AttentionPairs.h"
-#include "runtime/program/Operands.h"
+#include "runtime/program/InstructionOperands.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 

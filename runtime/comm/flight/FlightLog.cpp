@@ -35,8 +35,8 @@ static bool isUnderWay(const FlightEntry &entry, double time) {
   return entry.begin <= time && (entry.end == 0 || entry.end > time);
 }
 
-FlightPlace placeAt(const FlightLog &log, double time) {
-  FlightPlace place;
+FlightState stateAt(const FlightLog &log, double time) {
+  FlightState place;
   place.moved = time == kAtTheEnd ? log.moved : 0;
   for (const FlightEntry &entry : log.entries) {
     if (entry.begin > time)

@@ -25,7 +25,7 @@ struct FlightLog {
 inline constexpr double kAtTheEnd = std::numeric_limits<double>::infinity();
 
 /// Where a rank was at some time.
-struct FlightPlace {
+struct FlightState {
   const FlightEntry *wait = nullptr;   ///< that was under way
   const FlightEntry *action = nullptr; ///< the same, or the last one before
   bool isInAction = false;
@@ -33,7 +33,7 @@ struct FlightPlace {
   double moved = 0;
 };
 
-FlightPlace placeAt(const FlightLog &log, double time = kAtTheEnd);
+FlightState stateAt(const FlightLog &log, double time = kAtTheEnd);
 
 /// The recorders of the ranks of this host, by rank.
 std::vector<FlightLog> readFlights(const std::string &folder);

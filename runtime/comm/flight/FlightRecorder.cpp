@@ -132,7 +132,7 @@ void FlightRecorder::addPeer(Entry number, int rank) {
   ++entry->numPeers;
 }
 
-void FlightRecorder::look() {
+void FlightRecorder::heartbeat() {
   header->moved.store(now(), std::memory_order_relaxed);
 }
 

@@ -12,7 +12,8 @@ namespace pcc::runtime {
 static constexpr int kAttemptsPerLook = 16;
 
 Backoff::Backoff(bool moreRanksThanCores)
-    : crowded(moreRanksThanCores), start(std::chrono::steady_clock::now()) {}
+    : oversubscribed(moreRanksThanCores),
+      start(std::chrono::steady_clock::now()) {}
 
 bool Backoff::timeToLookAround() {
   constexpr double longWait = 1e-3;
@@ -28,7 +29,7 @@ void Backoff::pause() {
   constexpr double patience = 200e-6;
   constexpr double longestPause = 500e-6;
   if (secondsWaited < patience) {
-    if (crowded)
+    if (oversubscribed)
       sched_yield();
     return;
   }

@@ -21,7 +21,7 @@ public:
   void pause();
 
 private:
-  bool crowded;
+  bool oversubscribed;
   int attempts = 0;
   double secondsWaited = 0;
   std::chrono::steady_clock::time_point start;

@@ -2,8 +2,8 @@
 
 #include "runtime/comm/mpi/MpiGroup.h"
 
-#include "runtime/comm/Combine.h"
 #include "runtime/comm/GroupList.h"
+#include "runtime/comm/TreeReduce.h"
 #include "runtime/comm/mpi/Backoff.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ CallSite MpiGroup::siteOf(std::string_view call, const ActionId &action) const {
 // One round of messages
 //===----------------------------------------------------------------------===//
 
-TransferFault MpiGroup::post(const Piece &piece, bool receives) {
+TransferFault MpiGroup::post(const PeerBuffer &piece, bool receives) {
   char *data = static_cast<char *>(piece.data);
   size_t left = piece.size;
   do {
@@ -51,9 +51,9 @@ TransferFault MpiGroup::post(const Piece &piece, bool receives) {
 }
 
 /// Copies the piece that a member sends to itself; false if sizes differ.
-static bool copyOwnPiece(std::span<const Piece> sends,
-                         std::span<const Piece> receives, int self) {
-  auto isOwn = [&](const Piece &piece) { return piece.peer == self; };
+static bool copyOwnPiece(std::span<const PeerBuffer> sends,
+                         std::span<const PeerBuffer> receives, int self) {
+  auto isOwn = [&](const PeerBuffer &piece) { return piece.peer == self; };
   const auto send = std::find_if(sends.begin(), sends.end(), isOwn);
   const auto receive = std::find_if(receives.begin(), receives.end(), isOwn);
   if (send == sends.end() || receive == receives.end())
@@ -65,8 +65,9 @@ static bool copyOwnPiece(std::span<const Piece> sends,
   return true;
 }
 
-Status MpiGroup::begin(std::span<const Piece> sends,
-                       std::span<const Piece> receives, const CallSite &site) {
+Status MpiGroup::begin(std::span<const PeerBuffer> sends,
+                       std::span<const PeerBuffer> receives,
+                       const CallSite &site) {
   job->lookForAbort();
   if (job->aborted())
     return job->abortReason();
@@ -76,11 +77,11 @@ Status MpiGroup::begin(std::span<const Piece> sends,
     underWay.clear();
   ++underWay.ticket;
   // Receives first: what arrives then goes to its place at once.
-  for (const Piece &piece : receives)
+  for (const PeerBuffer &piece : receives)
     if (piece.peer != self)
       if (auto fault = post(piece, /*receives=*/true); fault.kind)
         return describe(fault, site);
-  for (const Piece &piece : sends)
+  for (const PeerBuffer &piece : sends)
     if (piece.peer != self)
       if (auto fault = post(piece, /*receives=*/false); fault.kind)
         return describe(fault, site);
@@ -127,7 +128,7 @@ Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
                            const CallSite &site, FlightRecorder::Entry entry) {
   constexpr double notesEvery = 0.05;
   double noted = 0;
-  Backoff backoff(job->crowded());
+  Backoff backoff(job->oversubscribed());
   for (;;) {
     advance();
     if (found.kind != TransferFault::None)
@@ -181,14 +182,14 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Piece of `bytes` bytes; sends only read through the pointer.
-static Piece pieceOf(int peer, const void *data, size_t bytes) {
+/// PeerBuffer of `bytes` bytes; sends only read through the pointer.
+static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
 
-Status MpiGroup::post(std::span<const Piece> sends,
-                      std::span<const Piece> receives, const ActionId &action,
-                      Ticket &ticket) {
+Status MpiGroup::post(std::span<const PeerBuffer> sends,
+                      std::span<const PeerBuffer> receives,
+                      const ActionId &action, Ticket &ticket) {
   Status status = begin(sends, receives, siteOf("exchange", action));
   ticket = underWay.ticket;
   posts.add(ticket, sends, receives, members, action);
@@ -289,7 +290,7 @@ Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   if (Status status = runPieces(site); status.failed())
     return status;
   void *output = sum.out;
-  combine(inputs, {&output, 1}, 0, sum.count, sum.type, sum.kind);
+  reduceInTree(inputs, {&output, 1}, 0, sum.count, sum.type, sum.kind);
   return Status::success();
 }
 
@@ -316,8 +317,8 @@ Status MpiGroup::reduceShares(const Sum &sum, const CallSite &site) {
 
   char *own = sum.out + offset(self);
   void *output = own;
-  combine(inputs, {&output, 1}, 0, begin(self + 1) - begin(self), sum.type,
-          sum.kind);
+  reduceInTree(inputs, {&output, 1}, 0, begin(self + 1) - begin(self), sum.type,
+               sum.kind);
   toSend.clear();
   toGet.clear();
   for (int turn = 1; turn < size(); ++turn) {

@@ -12,7 +12,7 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/WaitError.h"
-#include "runtime/comm/flight/PostList.h"
+#include "runtime/comm/flight/PendingPosts.h"
 #include "runtime/comm/mpi/MpiJob.h"
 
 #include <atomic>
@@ -34,8 +34,9 @@ public:
                    Reduction kind, const ActionId &action) override;
   Status allGather(const void *in, void *out, size_t bytes,
                    const ActionId &action) override;
-  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
-              const ActionId &action, Ticket &ticket) override;
+  Status post(std::span<const PeerBuffer> sends,
+              std::span<const PeerBuffer> receives, const ActionId &action,
+              Ticket &ticket) override;
   Status wait(std::span<const Ticket> tickets, const ActionId &action) override;
   void advance() override;
   Status broadcast(void *data, size_t bytes, int root,
@@ -47,10 +48,10 @@ private:
 
   Status reduceSmall(const Sum &sum, const CallSite &site);
   Status reduceShares(const Sum &sum, const CallSite &site);
-  Status begin(std::span<const Piece> sends, std::span<const Piece> receives,
-               const CallSite &site);
+  Status begin(std::span<const PeerBuffer> sends,
+               std::span<const PeerBuffer> receives, const CallSite &site);
   Status runPieces(const CallSite &site);
-  TransferFault post(const Piece &piece, bool receives);
+  TransferFault post(const PeerBuffer &piece, bool receives);
   Status wait(std::span<const Ticket> tickets, const CallSite &site);
   Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
                    FlightRecorder::Entry entry);
@@ -72,12 +73,12 @@ private:
   const int tag;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   const std::shared_ptr<FlightRecorder> recorder;
-  PostList posts;
+  PendingPosts posts;
   TransferSet underWay;
   /// What advance() found.
   TransferFault found;
-  std::vector<Piece> toSend;
-  std::vector<Piece> toGet;
+  std::vector<PeerBuffer> toSend;
+  std::vector<PeerBuffer> toGet;
   std::vector<char> scratch; ///< others' parts of a reduction
   std::vector<const void *> inputs;
 };

@@ -96,7 +96,8 @@ TransferFault MpiJob::receive(TransferSet &set, void *data, size_t bytes,
   return faultOf(result, peer);
 }
 
-TransferFault MpiJob::checkEnded(const Transfer &transfer, MPI_Status &status) {
+TransferFault MpiJob::checkEnded(const MpiTransfer &transfer,
+                                 MPI_Status &status) {
   if (transfer.expectedBytes < 0)
     return {};
   int received = 0;
@@ -124,7 +125,7 @@ TransferFault MpiJob::poll(TransferSet &set) {
   }
   TransferFault fault;
   for (int i = 0; i < ended; ++i) {
-    const Transfer &transfer = set.transfers[endedIndices[i]];
+    const MpiTransfer &transfer = set.transfers[endedIndices[i]];
     if (fault.kind == TransferFault::None && result == MPI_ERR_IN_STATUS)
       fault = faultOf(endedStatuses[i].MPI_ERROR, transfer.peer);
     if (fault.kind == TransferFault::None)

@@ -19,7 +19,7 @@
 namespace pcc::runtime {
 
 /// A message under way.
-struct Transfer {
+struct MpiTransfer {
   int peer;          ///< world rank
   int expectedBytes; ///< of a receive; -1 for sends
   uint64_t ticket;   ///< of the call that began it
@@ -28,7 +28,7 @@ struct Transfer {
 /// Messages under way. Requests that have ended are null.
 struct TransferSet {
   std::vector<MPI_Request> requests = {};
-  std::vector<Transfer> transfers = {};
+  std::vector<MpiTransfer> transfers = {};
   size_t pending = 0;
   uint64_t ticket = 0; ///< of what is added
 
@@ -55,7 +55,7 @@ public:
 
   int rank() const { return ownRank; }
   int size() const { return numRanks; }
-  bool crowded() const { return moreRanksThanCores; }
+  bool oversubscribed() const { return moreRanksThanCores; }
 
   /// Messages of at most kLargestMessage bytes.
   TransferFault send(TransferSet &set, const void *data, size_t bytes, int peer,
@@ -88,7 +88,7 @@ private:
   };
 
   TransferFault faultOf(int result, int peer);
-  TransferFault checkEnded(const Transfer &transfer, MPI_Status &status);
+  TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);
   void rememberAbort(const Status &reason);
   void listenForAbort();
 

@@ -15,7 +15,7 @@ namespace pcc::runtime {
 /// `launchedSize`, which the launcher's variables give.
 ///
 /// Groups share MPI_COMM_WORLD and differ by tag, so that making them costs no
-/// communication; reductions add in the order of Combine.h, as ranks as threads
+/// communication; reductions add in the order of TreeReduce.h, as ranks as threads
 /// do. Destroying the world meets all ranks and finalizes MPI, unless the run
 /// has failed: then the process must end with the error's code, which makes the
 /// launcher end the other ranks. After a failure, memory of calls under way

@@ -10,10 +10,10 @@ namespace pcc::runtime {
 
 NcclGroup::NcclGroup(std::shared_ptr<NcclJob> sharedJob,
                      std::vector<int> worldRanks, NcclLane own,
-                     std::vector<WayLane> ownWays)
+                     std::vector<EdgeLane> ownEdges)
     : job(std::move(sharedJob)), members(std::move(worldRanks)),
-      self(indexAmong(members, job->rank)), lane(own), ways(std::move(ownWays)),
-      tickets(job->gpu) {}
+      self(indexAmong(members, job->rank)), lane(own),
+      edges(std::move(ownEdges)), tickets(job->gpu) {}
 
 /// None for types that NCCL has not.
 static std::optional<ncclDataType_t> typeFor(ElementType type) {
@@ -68,8 +68,8 @@ static Status cannotReduce(ElementType type) {
 }
 
 template <typename Call>
-Status NcclGroup::give(const NcclLane &to, const char *name,
-                       const ActionId &action, int peer, Call call) {
+Status NcclGroup::enqueue(const NcclLane &to, const char *name,
+                          const ActionId &action, int peer, Call call) {
   if (!to.comm)
     return Status::error(Defect, std::string(name) + " of " + action.value +
                                      " in a group that only posts");
@@ -86,9 +86,9 @@ Status NcclGroup::give(const NcclLane &to, const char *name,
 }
 
 template <typename Call>
-Status NcclGroup::giveWithTicket(const char *name, const ActionId &action,
-                                 int peer, Call call, Ticket &ticket) {
-  Status status = give(lane, name, action, peer, call);
+Status NcclGroup::enqueueWithTicket(const char *name, const ActionId &action,
+                                    int peer, Call call, Ticket &ticket) {
+  Status status = enqueue(lane, name, action, peer, call);
   return status.failed() ? status : tickets.issue(lane.stream, ticket);
 }
 
@@ -102,7 +102,7 @@ Status NcclGroup::postAllReduce(const void *in, void *out, size_t count,
   const auto known = typeFor(type);
   if (!known)
     return cannotReduce(type);
-  return giveWithTicket(
+  return enqueueWithTicket(
       "all_reduce", action, everybody,
       [&] {
         return job->library.ncclAllReduce(
@@ -117,7 +117,7 @@ Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
   const auto known = typeFor(type);
   if (!known)
     return cannotReduce(type);
-  return giveWithTicket(
+  return enqueueWithTicket(
       "reduce_scatter", action, everybody,
       [&] {
         return job->library.ncclReduceScatter(
@@ -128,7 +128,7 @@ Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
 
 Status NcclGroup::postAllGather(const void *in, void *out, size_t bytes,
                                 const ActionId &action, Ticket &ticket) {
-  return giveWithTicket(
+  return enqueueWithTicket(
       "all_gather", action, everybody,
       [&] {
         return job->library.ncclAllGather(in, out, bytes, ncclUint8, lane.comm,
@@ -154,7 +154,7 @@ Status NcclGroup::allGather(const void *in, void *out, size_t bytes,
 Status NcclGroup::broadcast(void *data, size_t bytes, int root,
                             const ActionId &action) {
   Ticket ticket = 0;
-  return finish(giveWithTicket(
+  return finish(enqueueWithTicket(
                     "broadcast", action, everybody,
                     [&] {
                       return job->library.ncclBroadcast(data, data, bytes,
@@ -177,7 +177,7 @@ Status NcclGroup::barrier(const ActionId &action) {
 // Pieces
 //===----------------------------------------------------------------------===//
 
-ncclResult_t NcclGroup::transfer(const NcclLane &on, const Piece &piece,
+ncclResult_t NcclGroup::transfer(const NcclLane &on, const PeerBuffer &piece,
                                  int peer, bool isSend) const {
   const NcclLibrary &library = job->library;
   return isSend ? library.ncclSend(piece.data, piece.size, ncclUint8, peer,
@@ -187,17 +187,17 @@ ncclResult_t NcclGroup::transfer(const NcclLane &on, const Piece &piece,
 }
 
 /// "send", "receive" or "exchange".
-static const char *nameOf(std::span<const Piece> sends,
-                          std::span<const Piece> receives) {
+static const char *nameOf(std::span<const PeerBuffer> sends,
+                          std::span<const PeerBuffer> receives) {
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
 /// Whom the pieces are all for, or from; `everybody` if there are several.
-static int onlyPeerOf(std::span<const Piece> sends,
-                      std::span<const Piece> receives) {
+static int onlyPeerOf(std::span<const PeerBuffer> sends,
+                      std::span<const PeerBuffer> receives) {
   int only = everybody;
   for (const auto pieces : {sends, receives})
-    for (const Piece &piece : pieces) {
+    for (const PeerBuffer &piece : pieces) {
       if (only != everybody && only != piece.peer)
         return everybody;
       only = piece.peer;
@@ -205,17 +205,17 @@ static int onlyPeerOf(std::span<const Piece> sends,
   return only;
 }
 
-Status NcclGroup::post(std::span<const Piece> sends,
-                       std::span<const Piece> receives, const ActionId &action,
-                       Ticket &ticket) {
-  if (!ways.empty())
-    return postAlongWays(sends, receives, action, ticket);
-  return giveWithTicket(
+Status NcclGroup::post(std::span<const PeerBuffer> sends,
+                       std::span<const PeerBuffer> receives,
+                       const ActionId &action, Ticket &ticket) {
+  if (!edges.empty())
+    return postAlongEdges(sends, receives, action, ticket);
+  return enqueueWithTicket(
       nameOf(sends, receives), action, onlyPeerOf(sends, receives),
       [&] {
         ncclResult_t result = job->library.ncclGroupStart();
         for (const bool isSend : {true, false})
-          for (const Piece &piece : isSend ? sends : receives)
+          for (const PeerBuffer &piece : isSend ? sends : receives)
             if (isBegun(result))
               result = transfer(lane, piece, piece.peer, isSend);
         const ncclResult_t ended = job->library.ncclGroupEnd();
@@ -224,28 +224,28 @@ Status NcclGroup::post(std::span<const Piece> sends,
       ticket);
 }
 
-/// In the communicator of a way the sender comes first. The ticket is of the
+/// In the communicator of a edge the sender comes first. The ticket is of the
 /// last piece, which waits for the others.
-Status NcclGroup::postAlongWays(std::span<const Piece> sends,
-                                std::span<const Piece> receives,
-                                const ActionId &action, Ticket &ticket) {
+Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
+                                 std::span<const PeerBuffer> receives,
+                                 const ActionId &action, Ticket &ticket) {
   bool isFirst = true;
   for (const bool isSend : {true, false})
-    for (const Piece &piece : isSend ? sends : receives) {
+    for (const PeerBuffer &piece : isSend ? sends : receives) {
       const int from = isSend ? self : piece.peer;
       const int to = isSend ? piece.peer : self;
       const auto found =
-          std::find_if(ways.begin(), ways.end(), [&](const WayLane &entry) {
-            return entry.way.from == from && entry.way.to == to;
+          std::find_if(edges.begin(), edges.end(), [&](const EdgeLane &entry) {
+            return entry.edge.from == from && entry.edge.to == to;
           });
-      const NcclLane on = found == ways.end() ? NcclLane() : found->lane;
+      const NcclLane on = found == edges.end() ? NcclLane() : found->lane;
       if (!isFirst)
         if (Status status = tickets.redeem(ticket); status.failed())
           return status;
       isFirst = false;
       Status status =
-          give(on, isSend ? "send" : "receive", action, piece.peer,
-               [&] { return transfer(on, piece, isSend ? 1 : 0, isSend); });
+          enqueue(on, isSend ? "send" : "receive", action, piece.peer,
+                  [&] { return transfer(on, piece, isSend ? 1 : 0, isSend); });
       if (status.failed())
         return status;
       if (Status issued = tickets.issue(on.stream, ticket); issued.failed())

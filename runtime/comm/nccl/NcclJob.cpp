@@ -149,7 +149,7 @@ Status NcclJob::settle(ncclResult_t result, ncclComm_t comm, const char *call) {
   return library.check(result, call);
 }
 
-void NcclJob::tellRecorder(Call &call) {
+void NcclJob::tellRecorder(QueuedCall &call) {
   call.isOpen = true;
   call.entry = recorder->begin(FlightKind::Wait, call.name, call.action);
   for (int member : call.members)
@@ -161,7 +161,7 @@ void NcclJob::note(const NcclLane &lane, const char *name,
                    const ActionId &action, std::span<const int> members,
                    int peer) {
   closeRecorded();
-  Call &call =
+  QueuedCall &call =
       isRecording ? recorded.emplace_back() : calls[numCalls++ % kMostCalls];
   // Strings keep their room: nothing is allocated here in the long run.
   call.lane = lane.number;
@@ -199,7 +199,7 @@ Status NcclJob::noteEnd(const NcclLane &lane) {
 }
 
 /// Counters run over.
-bool NcclJob::isDone(const Call &call) const {
+bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
 
@@ -207,7 +207,7 @@ void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
   for (size_t i = firstOpen; i < numCalls; ++i) {
-    Call &call = calls[i % kMostCalls];
+    QueuedCall &call = calls[i % kMostCalls];
     if (call.isOpen && isDone(call)) {
       call.isOpen = false;
       recorder->end(call.entry);
@@ -220,7 +220,7 @@ void NcclJob::closeCalls() {
 /// Of a replay the recorder has the call that is waited for.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
-    Call &call = recorded[numReplayed];
+    QueuedCall &call = recorded[numReplayed];
     if (!call.isOpen)
       tellRecorder(call);
     if (!isDone(call))
@@ -237,14 +237,14 @@ void NcclJob::closeRecorded() {
   }
 }
 
-const NcclJob::Call *NcclJob::findOpen() const {
+const NcclJob::QueuedCall *NcclJob::findOpen() const {
   if (isReplaying)
     return &recorded[numReplayed];
   return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
 }
 
 /// NCCL does not say which of several have come.
-std::vector<int> NcclJob::awaitedBy(const Call &call) const {
+std::vector<int> NcclJob::awaitedBy(const QueuedCall &call) const {
   if (call.peer >= 0)
     return {call.peer};
   std::vector<int> others(call.members.begin(), call.members.end());
@@ -254,7 +254,7 @@ std::vector<int> NcclJob::awaitedBy(const Call &call) const {
 
 Status NcclJob::missed(double seconds) {
   closeCalls();
-  const Call *call = findOpen();
+  const QueuedCall *call = findOpen();
   if (!call)
     return Status::error(PeerLost, gpu.description() + " was not done after " +
                                        std::to_string(int64_t(seconds)) + " s");
@@ -277,7 +277,7 @@ Status NcclJob::findWord() {
   return gpu.waitFor(gpu.stream());
 }
 
-Status NcclJob::connectWay(const NcclLane &lane, int self) {
+Status NcclJob::connectEdge(const NcclLane &lane, int self) {
   if (Status status = findWord(); status.failed())
     return status;
   const ncclResult_t result =
@@ -314,7 +314,7 @@ Status NcclJob::waitFor(CUstream stream) {
 
 Status NcclJob::poll() {
   closeCalls();
-  recorder->look();
+  recorder->heartbeat();
   if (aborted.failed())
     return aborted;
   if (Status status = rendezvous->poll(); status.failed())

@@ -50,7 +50,7 @@ public:
   /// waits for that: done here, no rank waits in a step for a message that its
   /// peer posts later. All members call; of a lane with two, `self` 0 sends
   /// to 1.
-  Status connectWay(const NcclLane &lane, int self);
+  Status connectEdge(const NcclLane &lane, int self);
   Status connectAll(const NcclLane &lane);
 
   const NcclLane &everybody() const { return lanes.front(); }
@@ -89,7 +89,7 @@ public:
 
 private:
   /// A call that a lane was given.
-  struct Call {
+  struct QueuedCall {
     size_t lane = 0;
     uint32_t number = 0; ///< of the lane's, from 1
     const char *name = nullptr;
@@ -107,13 +107,13 @@ private:
   Status findWord();
   Status waitFor(CUstream stream);
   void end(bool isSound);
-  bool isDone(const Call &call) const;
+  bool isDone(const QueuedCall &call) const;
   void closeCalls();
   void closeRecorded();
   /// The oldest that is not done; null if all are.
-  const Call *findOpen() const;
-  void tellRecorder(Call &call);
-  std::vector<int> awaitedBy(const Call &call) const;
+  const QueuedCall *findOpen() const;
+  void tellRecorder(QueuedCall &call);
+  std::vector<int> awaitedBy(const QueuedCall &call) const;
 
   void *word = nullptr;
   std::vector<NcclLane> lanes; ///< that of all ranks first
@@ -123,11 +123,11 @@ private:
   /// How many of them the GPU has done, by lane: it counts them itself.
   volatile uint32_t *done = nullptr;
   static constexpr size_t kMostLanes = 1024;
-  std::vector<Call> calls; ///< a ring
+  std::vector<QueuedCall> calls; ///< a ring
   size_t numCalls = 0, firstOpen = 0;
   /// Those of a step that is replayed, where the counters begin, and how many
   /// calls are done.
-  std::vector<Call> recorded;
+  std::vector<QueuedCall> recorded;
   std::vector<uint32_t> before;
   size_t numReplayed = 0;
   bool isRecording = false, isReplaying = false;

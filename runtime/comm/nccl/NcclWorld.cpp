@@ -17,7 +17,7 @@ namespace pcc::runtime {
 // runs one call at a time, fit on a GPU together, and leave a tenth of it to
 // what they wait for: kernels. NCCL rounds blocks up to powers of two.
 
-/// Blocks of the calls of all ways of a position.
+/// Blocks of the calls of all edges of a position.
 static constexpr int blocksOfAllWays = 32;
 
 /// How many each may have of `blocks`, if a rank has `count` of them.
@@ -26,12 +26,12 @@ static int share(int blocks, int count, int most) {
   return int(std::bit_floor(unsigned(each)));
 }
 
-/// Blocks of a call that takes a message one way.
-static int blocksOfWay(std::span<const World::Way> ways) {
+/// Blocks of a call that takes a message one edge.
+static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
-  for (const World::Way &way : ways)
-    for (const int position : {way.from, way.to})
+  for (const World::PeerEdge &edge : edges)
+    for (const int position : {edge.from, edge.to})
       most = std::max(most, ++waysOfPosition[position]);
   return share(blocksOfAllWays, most, /*most=*/8);
 }
@@ -92,13 +92,14 @@ public:
 
   Status
   createExchanges(const std::vector<std::vector<int>> &groups,
-                  std::span<const Way> ways,
+                  std::span<const PeerEdge> edges,
                   std::vector<std::unique_ptr<Group>> &created) override {
     created.clear();
-    std::vector<std::vector<WayLane>> lanes(groups.size());
-    const int blocks = blocksOfWay(ways);
-    for (const Way &way : ways)
-      if (Status status = joinWay(groups, way, blocks, lanes); status.failed())
+    std::vector<std::vector<EdgeLane>> lanes(groups.size());
+    const int blocks = blocksOfEdge(edges);
+    for (const PeerEdge &edge : edges)
+      if (Status status = joinEdge(groups, edge, blocks, lanes);
+          status.failed())
         return status;
     for (size_t i = 0; i < groups.size(); ++i)
       created.push_back(indexAmong(groups[i], rank()) < 0
@@ -149,22 +150,23 @@ private:
   }
 
   /// The sender is the first of its two.
-  Status joinWay(const std::vector<std::vector<int>> &groups, const Way &way,
-                 int blocks, std::vector<std::vector<WayLane>> &lanes) {
+  Status joinEdge(const std::vector<std::vector<int>> &groups,
+                  const PeerEdge &edge, int blocks,
+                  std::vector<std::vector<EdgeLane>> &lanes) {
     int color = NcclJob::noColor, key = 0;
     for (size_t i = 0; i < groups.size(); ++i)
       if (const int index = indexAmong(groups[i], rank());
-          index >= 0 && (index == way.from || index == way.to)) {
+          index >= 0 && (index == edge.from || index == edge.to)) {
         color = int(i);
-        key = index == way.from ? 0 : 1;
+        key = index == edge.from ? 0 : 1;
       }
     NcclLane lane;
     if (Status status = job->split(color, key, blocks, lane); status.failed())
       return status;
     if (color == NcclJob::noColor)
       return Status::success();
-    lanes[size_t(color)].push_back({way, lane});
-    return job->connectWay(lane, key);
+    lanes[size_t(color)].push_back({edge, lane});
+    return job->connectEdge(lane, key);
   }
 
   const std::shared_ptr<NcclJob> job;

@@ -97,15 +97,15 @@ Status StagedGroup::barrier(const ActionId &action) {
   return status.failed() ? status : job->waitForAll();
 }
 
-Status StagedGroup::post(std::span<const Piece> sends,
-                         std::span<const Piece> receives,
+Status StagedGroup::post(std::span<const PeerBuffer> sends,
+                         std::span<const PeerBuffer> receives,
                          const ActionId &action, Ticket &ticket) {
-  std::vector<Piece> staged[2];
+  std::vector<PeerBuffer> staged[2];
   std::vector<size_t> offsets[2];
   size_t total = 0;
-  const std::span<const Piece> given[2] = {sends, receives};
+  const std::span<const PeerBuffer> given[2] = {sends, receives};
   for (int side = 0; side < 2; ++side)
-    for (const Piece &piece : given[side]) {
+    for (const PeerBuffer &piece : given[side]) {
       offsets[side].push_back(total);
       total += aligned(piece.size);
     }

@@ -25,8 +25,9 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
-  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
-              const ActionId &action, Ticket &ticket) override;
+  Status post(std::span<const PeerBuffer> sends,
+              std::span<const PeerBuffer> receives, const ActionId &action,
+              Ticket &ticket) override;
   /// What was posted is done already.
   Status wait(std::span<const Ticket>, const ActionId &) override {
     return Status::success();

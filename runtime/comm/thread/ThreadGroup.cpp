@@ -2,24 +2,25 @@
 
 #include "runtime/comm/thread/ThreadGroup.h"
 
-#include "runtime/comm/Combine.h"
+#include "runtime/comm/TreeReduce.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace pcc::runtime {
 
-ThreadGroup::ThreadGroup(std::shared_ptr<ThreadHub> sharedHub,
-                         std::shared_ptr<Meeting> place, int ownIndex,
+ThreadGroup::ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
+                         std::shared_ptr<GroupState> place, int ownIndex,
                          std::shared_ptr<std::atomic<double>> seconds,
                          std::shared_ptr<FlightRecorder> ownRecorder)
-    : hub(std::move(sharedHub)), meeting(std::move(place)), self(ownIndex),
+    : job(std::move(sharedJob)), groupState(std::move(place)), self(ownIndex),
       deadlineSeconds(std::move(seconds)), recorder(std::move(ownRecorder)),
-      posts(*recorder), inputs(meeting->size()), outputs(meeting->size()) {}
+      posts(*recorder), inputs(groupState->size()),
+      outputs(groupState->size()) {}
 
 CallSite ThreadGroup::siteOf(std::string_view call,
                              const ActionId &action) const {
-  return {meeting->members[self], call, action, meeting->members};
+  return {groupState->members[self], call, action, groupState->members};
 }
 
 Clock::time_point ThreadGroup::deadline() const {
@@ -29,15 +30,15 @@ Clock::time_point ThreadGroup::deadline() const {
 
 /// The first reason is what every rank reports.
 Status ThreadGroup::endRun(Status reason) {
-  hub->abort(reason);
-  return hub->abortReason();
+  job->abort(reason);
+  return job->abortReason();
 }
 
 void ThreadGroup::noteMissing(FlightRecorder::Entry entry,
                               std::span<const int> missing) {
   recorder->clearPeers(entry);
   for (int rank : missing)
-    if (rank != meeting->members[self])
+    if (rank != groupState->members[self])
       recorder->addPeer(entry, rank);
 }
 
@@ -50,8 +51,8 @@ FlightRecorder::Entry ThreadGroup::beginWait(const CallSite &site,
 
 Status ThreadGroup::describeMissing(const CallSite &site,
                                     const std::vector<int> &missing) {
-  if (hub->aborted())
-    return hub->abortReason();
+  if (job->aborted())
+    return job->abortReason();
   return endRun(missedDeadline(site, deadlineSeconds->load(), missing));
 }
 
@@ -59,28 +60,28 @@ Status ThreadGroup::describeMissing(const CallSite &site,
 template <typename Work>
 Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
                              Work work) {
-  if (hub->aborted())
-    return hub->abortReason();
+  if (job->aborted())
+    return job->abortReason();
   const CallSite site = siteOf(call.name, action);
   const uint64_t step = ++steps;
-  const auto entry = beginWait(site, meeting->members);
-  if (!meeting->enter(self, step, call, deadline())) {
-    const std::vector<int> late = meeting->missing(step);
+  const auto entry = beginWait(site, groupState->members);
+  if (!groupState->enter(self, step, call, deadline())) {
+    const std::vector<int> late = groupState->missing(step);
     noteMissing(entry, late);
     return describeMissing(site, late);
   }
   // All members look at the same calls, so all of them find the same.
   int odd = 0;
-  while (odd < size() && meeting->callOf(odd).matches(meeting->callOf(0)))
+  while (odd < size() && groupState->callOf(odd).matches(groupState->callOf(0)))
     ++odd;
   if (odd == size())
     work();
-  meeting->leave(self, ++steps);
+  groupState->leave(self, ++steps);
   recorder->end(entry);
   if (odd == size())
     return Status::success();
   const int other = self == odd ? 0 : odd;
-  return endRun(mismatchedCalls(site, meeting->members[other]));
+  return endRun(mismatchedCalls(site, groupState->members[other]));
 }
 
 // Each member reduces one share of the elements, read from all inputs and
@@ -94,10 +95,11 @@ Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
     const size_t share = std::max(smallestShare, (count + size() - 1) / size());
     const size_t begin = std::min(count, share * self);
     for (int i = 0; i < size(); ++i) {
-      inputs[i] = meeting->callOf(i).in;
-      outputs[i] = meeting->callOf(i).out;
+      inputs[i] = groupState->callOf(i).in;
+      outputs[i] = groupState->callOf(i).out;
     }
-    combine(inputs, outputs, begin, std::min(count, begin + share), type, kind);
+    reduceInTree(inputs, outputs, begin, std::min(count, begin + share), type,
+                 kind);
   });
 }
 
@@ -112,7 +114,7 @@ Status ThreadGroup::allGather(const void *in, void *out, size_t bytes,
   return together(call, action, [&] {
     for (int i = 0; i < size(); ++i)
       copyUnlessSame(static_cast<char *>(out) + i * bytes,
-                     meeting->callOf(i).in, bytes);
+                     groupState->callOf(i).in, bytes);
   });
 }
 
@@ -120,7 +122,7 @@ Status ThreadGroup::broadcast(void *data, size_t bytes, int root,
                               const ActionId &action) {
   MemberCall call{.name = "broadcast", .size = bytes, .root = root, .in = data};
   return together(call, action, [&] {
-    copyUnlessSame(data, meeting->callOf(root).in, bytes);
+    copyUnlessSame(data, groupState->callOf(root).in, bytes);
   });
 }
 
@@ -151,13 +153,13 @@ void ThreadGroup::drop(std::vector<Pending> &list, Moved moved) {
 }
 
 void ThreadGroup::offer(Pending &pending) {
-  const Piece &piece = pending.piece;
-  Mailbox &box = meeting->mailbox(self, piece.peer);
+  const PeerBuffer &piece = pending.piece;
+  Mailbox &box = groupState->mailbox(self, piece.peer);
   box.data = piece.data;
   box.size = piece.size;
   box.state.store(Mailbox::Full, std::memory_order_release);
   pending.isOffered = true;
-  meeting->parkerOf(piece.peer).wake();
+  groupState->sleeperOf(piece.peer).wake();
 }
 
 /// Offers what its receiver can take next.
@@ -168,8 +170,8 @@ void ThreadGroup::publish() {
 }
 
 /// Copies the piece if it is there; the sender must not go away meanwhile.
-bool ThreadGroup::receive(const Piece &piece) {
-  Mailbox &box = meeting->mailbox(piece.peer, self);
+bool ThreadGroup::receive(const PeerBuffer &piece) {
+  Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;
   if (!box.state.compare_exchange_strong(expected, Mailbox::Taken,
                                          std::memory_order_acq_rel))
@@ -179,12 +181,12 @@ bool ThreadGroup::receive(const Piece &piece) {
   else
     mismatchedPeer = piece.peer;
   box.state.store(Mailbox::Empty, std::memory_order_release);
-  meeting->parkerOf(piece.peer).wake();
+  groupState->sleeperOf(piece.peer).wake();
   return true;
 }
 
-bool ThreadGroup::wasTaken(const Piece &piece) const {
-  const Mailbox &box = meeting->mailbox(self, piece.peer);
+bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
+  const Mailbox &box = groupState->mailbox(self, piece.peer);
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
@@ -213,7 +215,7 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
   for (const auto *pieces : {&receives, &sends})
     for (const Pending &pending : *pieces)
       if (contains(tickets, pending.ticket))
-        ranks.push_back(meeting->members[pending.piece.peer]);
+        ranks.push_back(groupState->members[pending.piece.peer]);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
@@ -222,29 +224,29 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
 /// Takes back what nobody has begun to copy and sees the rest through.
 void ThreadGroup::withdraw() {
   for (const Pending &pending : sends) {
-    Mailbox &box = meeting->mailbox(self, pending.piece.peer);
+    Mailbox &box = groupState->mailbox(self, pending.piece.peer);
     uint32_t expected = Mailbox::Full;
     if (!pending.isOffered ||
         box.state.compare_exchange_strong(expected, Mailbox::Empty))
       continue;
-    waitUntil(meeting->parkerOf(self), hub->crowded(), kNever,
+    waitUntil(groupState->sleeperOf(self), job->oversubscribed(), kNever,
               [&] { return wasTaken(pending.piece); });
   }
   sends.clear();
   receives.clear();
 }
 
-Status ThreadGroup::post(std::span<const Piece> toSend,
-                         std::span<const Piece> toReceive,
+Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
+                         std::span<const PeerBuffer> toReceive,
                          const ActionId &action, Ticket &ticket) {
-  if (hub->aborted())
-    return hub->abortReason();
+  if (job->aborted())
+    return job->abortReason();
   ticket = ++newest;
-  for (const Piece &piece : toSend)
+  for (const PeerBuffer &piece : toSend)
     sends.push_back({piece, ticket});
-  for (const Piece &piece : toReceive)
+  for (const PeerBuffer &piece : toReceive)
     receives.push_back({piece, ticket});
-  posts.add(ticket, toSend, toReceive, meeting->members, action);
+  posts.add(ticket, toSend, toReceive, groupState->members, action);
   publish();
   return Status::success();
 }
@@ -256,13 +258,14 @@ Status ThreadGroup::wait(std::span<const Ticket> tickets,
   for (const auto *pieces : {&receives, &sends})
     for (const Pending &pending : *pieces)
       if (contains(tickets, pending.ticket))
-        recorder->addPeer(entry, meeting->members[pending.piece.peer]);
+        recorder->addPeer(entry, groupState->members[pending.piece.peer]);
   bool done = false;
-  waitUntil(meeting->parkerOf(self), hub->crowded(), deadline(), [&] {
-    advance();
-    done = isComplete(tickets);
-    return done || mismatchedPeer >= 0 || hub->aborted();
-  });
+  waitUntil(groupState->sleeperOf(self), job->oversubscribed(), deadline(),
+            [&] {
+              advance();
+              done = isComplete(tickets);
+              return done || mismatchedPeer >= 0 || job->aborted();
+            });
   if (mismatchedPeer < 0 && done) {
     recorder->end(entry);
     posts.end(tickets);
@@ -272,7 +275,7 @@ Status ThreadGroup::wait(std::span<const Ticket> tickets,
   noteMissing(entry, late);
   withdraw();
   if (mismatchedPeer >= 0)
-    return endRun(mismatchedCalls(site, meeting->members[mismatchedPeer]));
+    return endRun(mismatchedCalls(site, groupState->members[mismatchedPeer]));
   return describeMissing(site, late);
 }
 

@@ -1,11 +1,11 @@
-//===- ThreadGroup.h - one rank's side of a meeting -----------------------===//
+//===- ThreadGroup.h - one rank's side of a groupState --------------------===//
 
 #ifndef PCC_RUNTIME_COMM_THREAD_THREADGROUP_H
 #define PCC_RUNTIME_COMM_THREAD_THREADGROUP_H
 
 #include "runtime/comm/WaitError.h"
-#include "runtime/comm/flight/PostList.h"
-#include "runtime/comm/thread/Meeting.h"
+#include "runtime/comm/flight/PendingPosts.h"
+#include "runtime/comm/thread/GroupState.h"
 
 #include <atomic>
 #include <memory>
@@ -16,22 +16,23 @@ namespace pcc::runtime {
 class ThreadGroup final : public Group {
 public:
   /// `seconds` is the rank's current deadline, shared by all of its groups.
-  ThreadGroup(std::shared_ptr<ThreadHub> sharedHub,
-              std::shared_ptr<Meeting> place, int ownIndex,
+  ThreadGroup(std::shared_ptr<ThreadJob> sharedJob,
+              std::shared_ptr<GroupState> place, int ownIndex,
               std::shared_ptr<std::atomic<double>> seconds,
               std::shared_ptr<FlightRecorder> ownRecorder);
   /// Takes back what nobody has received: its memory may go away.
   ~ThreadGroup() override { withdraw(); }
 
-  int size() const override { return meeting->size(); }
+  int size() const override { return groupState->size(); }
   int index() const override { return self; }
 
   Status allReduce(const void *in, void *out, size_t count, ElementType type,
                    Reduction kind, const ActionId &action) override;
   Status allGather(const void *in, void *out, size_t bytes,
                    const ActionId &action) override;
-  Status post(std::span<const Piece> sends, std::span<const Piece> receives,
-              const ActionId &action, Ticket &ticket) override;
+  Status post(std::span<const PeerBuffer> sends,
+              std::span<const PeerBuffer> receives, const ActionId &action,
+              Ticket &ticket) override;
   Status wait(std::span<const Ticket> tickets, const ActionId &action) override;
   void advance() override;
   Status broadcast(void *data, size_t bytes, int root,
@@ -41,7 +42,7 @@ public:
 private:
   /// A piece under way.
   struct Pending {
-    Piece piece;
+    PeerBuffer piece;
     Ticket ticket;
     bool isOffered = false; ///< lies in its mailbox
   };
@@ -51,8 +52,8 @@ private:
   static void drop(std::vector<Pending> &list, Moved moved);
   void offer(Pending &pending);
   void publish();
-  bool receive(const Piece &piece);
-  bool wasTaken(const Piece &piece) const;
+  bool receive(const PeerBuffer &piece);
+  bool wasTaken(const PeerBuffer &piece) const;
   bool isComplete(std::span<const Ticket> tickets) const;
   std::vector<int> missing(std::span<const Ticket> tickets) const;
   void withdraw();
@@ -67,14 +68,14 @@ private:
   void noteMissing(FlightRecorder::Entry entry, std::span<const int> missing);
   Status describeMissing(const CallSite &site, const std::vector<int> &missing);
 
-  std::shared_ptr<ThreadHub> hub;
-  std::shared_ptr<Meeting> meeting;
+  std::shared_ptr<ThreadJob> job;
+  std::shared_ptr<GroupState> groupState;
   const int self;
   std::shared_ptr<std::atomic<double>> deadlineSeconds;
   std::shared_ptr<FlightRecorder> recorder;
-  PostList posts;
+  PendingPosts posts;
   uint64_t steps =
-      0; ///< of the meeting, as many as this rank has taken part in
+      0; ///< of the groupState, as many as this rank has taken part in
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   /// In the order of their posts. A mailbox holds one piece, so only the first

@@ -13,18 +13,18 @@ namespace {
 
 class ThreadWorld final : public World {
 public:
-  ThreadWorld(std::shared_ptr<ThreadHub> sharedHub, int ownRank,
+  ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
               std::shared_ptr<FlightRecorder> ownRecorder)
-      : hub(std::move(sharedHub)), self(ownRank),
+      : job(std::move(sharedJob)), self(ownRank),
         flight(std::move(ownRecorder)),
         deadlineSeconds(std::make_shared<std::atomic<double>>(600.0)) {
-    std::vector<int> ranks(hub->size());
+    std::vector<int> ranks(job->size());
     std::iota(ranks.begin(), ranks.end(), 0);
     everybody = join(ranks);
   }
 
   int rank() const override { return self; }
-  int size() const override { return hub->size(); }
+  int size() const override { return job->size(); }
   Group &all() override { return *everybody; }
   FlightRecorder &recorder() override { return *flight; }
   void setDeadline(double seconds) override {
@@ -32,7 +32,7 @@ public:
   }
   double deadline() const override { return *deadlineSeconds; }
   void abort(const std::string &reason, int exitCode) override {
-    hub->abort(Status::error(ExitCode(exitCode), reason));
+    job->abort(Status::error(ExitCode(exitCode), reason));
   }
 
   Status createGroups(const std::vector<std::vector<int>> &groups,
@@ -52,21 +52,22 @@ public:
 
 private:
   std::unique_ptr<Group> join(const std::vector<int> &members) {
-    std::shared_ptr<Meeting> meeting = hub->meeting(numMeetings++, members);
-    disagreed |= !meeting;
+    std::shared_ptr<GroupState> groupState =
+        job->groupState(numGroupStates++, members);
+    disagreed |= !groupState;
     const int index = indexAmong(members, self);
-    if (!meeting || index < 0)
+    if (!groupState || index < 0)
       return nullptr;
-    return std::make_unique<ThreadGroup>(hub, std::move(meeting), index,
+    return std::make_unique<ThreadGroup>(job, std::move(groupState), index,
                                          deadlineSeconds, flight);
   }
 
-  const std::shared_ptr<ThreadHub> hub;
+  const std::shared_ptr<ThreadJob> job;
   const int self;
   const std::shared_ptr<FlightRecorder> flight;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   std::unique_ptr<Group> everybody;
-  size_t numMeetings = 0;
+  size_t numGroupStates = 0;
   bool disagreed = false;
 };
 
@@ -74,16 +75,16 @@ private:
 
 std::unique_ptr<World>
 createOnlyWorld(std::shared_ptr<FlightRecorder> recorder) {
-  return std::make_unique<ThreadWorld>(std::make_shared<ThreadHub>(1), 0,
+  return std::make_unique<ThreadWorld>(std::make_shared<ThreadJob>(1), 0,
                                        std::move(recorder));
 }
 
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size) {
-  auto hub = std::make_shared<ThreadHub>(size);
+  auto job = std::make_shared<ThreadJob>(size);
   std::vector<std::unique_ptr<World>> worlds;
   for (int rank = 0; rank < size; ++rank)
     worlds.push_back(std::make_unique<ThreadWorld>(
-        hub, rank, std::make_shared<FlightRecorder>(rank)));
+        job, rank, std::make_shared<FlightRecorder>(rank)));
   return worlds;
 }
 

@@ -37,15 +37,15 @@ public:
   }
 
   Status run(const RunContext &run) override {
-    struct Step {
+    struct ConvStep {
       bool isNeeded;
       DnnlCall &call;
     };
-    const std::array<Step, 4> steps = {{{reordersX, xCall},
-                                        {conv.residual >= 0, residualCall},
-                                        {true, call},
-                                        {reordersY, yCall}}};
-    for (const Step &step : steps)
+    const std::array<ConvStep, 4> steps = {{{reordersX, xCall},
+                                            {conv.residual >= 0, residualCall},
+                                            {true, call},
+                                            {reordersY, yCall}}};
+    for (const ConvStep &step : steps)
       if (step.isNeeded)
         if (Status status = step.call.run(context.buffers, run.microbatch);
             status.failed())

@@ -65,7 +65,7 @@ public:
     return clear(data, size_t(bytes));
   }
 
-  Status allocateOfHost(int64_t bytes, char *&data) override {
+  Status allocatePinned(int64_t bytes, char *&data) override {
     return allocate(bytes, data);
   }
 

@@ -18,20 +18,20 @@ std::optional<memory::data_type> dnnlTypeOf(ElementType type) {
 }
 
 void appendActivation(dnnl::post_ops &ops, program::Activation activation) {
-  struct Row {
+  struct EltwiseRow {
     dnnl::algorithm algorithm;
     float alpha;
   };
   // In the order of the enum, None left out.
-  static constexpr Row rows[] = {{dnnl::algorithm::eltwise_relu, 0},
-                                 {dnnl::algorithm::eltwise_gelu_erf, 0},
-                                 {dnnl::algorithm::eltwise_gelu_tanh, 0},
-                                 {dnnl::algorithm::eltwise_logistic, 0},
-                                 {dnnl::algorithm::eltwise_tanh, 0},
-                                 {dnnl::algorithm::eltwise_swish, 1}};
+  static constexpr EltwiseRow rows[] = {{dnnl::algorithm::eltwise_relu, 0},
+                                        {dnnl::algorithm::eltwise_gelu_erf, 0},
+                                        {dnnl::algorithm::eltwise_gelu_tanh, 0},
+                                        {dnnl::algorithm::eltwise_logistic, 0},
+                                        {dnnl::algorithm::eltwise_tanh, 0},
+                                        {dnnl::algorithm::eltwise_swish, 1}};
   if (activation == program::Activation::None)
     return;
-  const Row &row = rows[size_t(activation) - 1];
+  const EltwiseRow &row = rows[size_t(activation) - 1];
   ops.append_eltwise(1.0f, row.algorithm, row.alpha, 0.0f);
 }
 
@@ -126,7 +126,7 @@ void DnnlCall::finish(const dnnl::primitive &created,
 }
 
 Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
-  for (Operand &operand : operands) {
+  for (CallOperand &operand : operands) {
     void *base = nullptr;
     if (operand.buffer >= 0)
       base = buffers.at(operand.buffer, microbatch);

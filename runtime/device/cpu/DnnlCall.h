@@ -66,7 +66,7 @@ public:
   Status run(const BufferTable &buffers, int64_t microbatch);
 
 private:
-  struct Operand {
+  struct CallOperand {
     dnnl::memory memory;
     int32_t buffer; ///< or -1
     bool isScratch;
@@ -77,7 +77,7 @@ private:
 
   CpuResources &resources;
   dnnl::primitive primitive;
-  std::vector<Operand> operands;
+  std::vector<CallOperand> operands;
   std::vector<dnnl_exec_arg_t> arguments;
 };
 

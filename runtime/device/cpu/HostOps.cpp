@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  HostTensor tensorOf(int32_t index) const {
+  HostOperand tensorOf(int32_t index) const {
     const program::BufferT &buffer = *context.program.buffers[index];
     return {typeOf(buffer.type), buffer.shape, nullptr};
   }

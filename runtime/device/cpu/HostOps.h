@@ -10,7 +10,7 @@
 namespace pcc::runtime {
 
 /// A dense row-major operand.
-struct HostTensor {
+struct HostOperand {
   ElementType type;
   std::vector<int64_t> shape;
   void *data; ///< in the current microbatch
@@ -19,8 +19,8 @@ struct HostTensor {
 /// Operands of one op. Meanings of the attributes are documented in the file
 /// that implements the op.
 struct HostOpCall {
-  std::vector<HostTensor> inputs;
-  std::vector<HostTensor> outputs;
+  std::vector<HostOperand> inputs;
+  std::vector<HostOperand> outputs;
   std::vector<int64_t> integers;
   std::vector<double> numbers;
   std::vector<int64_t> workspace; ///< of the size that `prepare` gave it

@@ -68,7 +68,7 @@ static const Renaming *find(const std::array<Renaming, N> &table,
 
 static bool hasFeature(std::string_view name) {
   if (const Renaming *level = find(levels, name))
-    return hostHas(level->to);
+    return hostSupports(level->to);
   std::string flag(name);
   if (const Renaming *renamed = find(features, name))
     flag = renamed->to;
@@ -78,7 +78,7 @@ static bool hasFeature(std::string_view name) {
   return hostFlags().count(flag) > 0;
 }
 
-bool hostHas(std::string_view cpu) {
+bool hostSupports(std::string_view cpu) {
   while (!cpu.empty()) {
     const size_t end = std::min(cpu.find(','), cpu.size());
     std::string_view name = cpu.substr(0, end);
@@ -97,7 +97,7 @@ Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
   std::string names;
   for (uint64_t i = image.numVariants; i-- > 0;) {
     const PccKernelVariant &variant = image.variants[i];
-    if (hostHas(variant.cpu)) {
+    if (hostSupports(variant.cpu)) {
       kernels = variant.kernels;
       return Status::success();
     }

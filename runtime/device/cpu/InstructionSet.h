@@ -12,7 +12,7 @@ namespace pcc::runtime {
 
 /// Whether the host has all that `cpu` names: "x86-64-v3", "x86-64-v4" and
 /// features as LLVM spells them, separated by commas.
-bool hostHas(std::string_view cpu);
+bool hostSupports(std::string_view cpu);
 
 /// The last variant that the host can execute; exit code 13 names the variants
 /// if there is none. A program without kernels needs no variant.

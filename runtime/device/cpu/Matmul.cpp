@@ -23,7 +23,7 @@ namespace pcc::runtime {
 
 namespace {
 /// Where one run's operands are.
-struct Addresses {
+struct MatmulAddresses {
   const void *a, *b, *bias, *residual;
   void *c;
 };
@@ -47,8 +47,9 @@ static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   return offsets;
 }
 
-static Addresses addressesOf(const program::MatmulT &matmul,
-                             const BufferTable &buffers, int64_t microbatch) {
+static MatmulAddresses addressesOf(const program::MatmulT &matmul,
+                                   const BufferTable &buffers,
+                                   int64_t microbatch) {
   const auto at = [&](int32_t buffer) {
     return buffer < 0 ? nullptr : buffers.at(buffer, microbatch);
   };
@@ -64,7 +65,7 @@ static int64_t grainFor(int64_t work) {
 /// c = activation(c + bias) + residual, as far as asked for.
 template <typename T>
 static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
-                       const Addresses &at, bool withActivation) {
+                       const MatmulAddresses &at, bool withActivation) {
   const T *bias = withActivation ? static_cast<const T *>(at.bias) : nullptr;
   const T *residual = static_cast<const T *>(at.residual);
   const auto activation =
@@ -255,7 +256,8 @@ public:
   }
 
   Status run(const RunContext &run) override {
-    const Addresses at = addressesOf(matmul, context.buffers, run.microbatch);
+    const MatmulAddresses at =
+        addressesOf(matmul, context.buffers, run.microbatch);
     const auto multiply = [&](int64_t begin, int64_t end) {
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
@@ -280,7 +282,7 @@ private:
            (matrix.row == 1 && matrix.column >= std::max<int64_t>(rows, 1));
   }
 
-  void runBatch(const Addresses &at, int64_t batch) const {
+  void runBatch(const MatmulAddresses &at, int64_t batch) const {
     const BatchOffsets from = offsetsOf(problem, batch);
     const bool turnsA = problem.a.column != 1, turnsB = problem.b.column != 1;
     dnnl_sgemm(turnsA ? 'T' : 'N', turnsB ? 'T' : 'N', problem.m, problem.n,
@@ -321,7 +323,8 @@ public:
   }
 
   Status run(const RunContext &run) override {
-    const Addresses at = addressesOf(matmul, context.buffers, run.microbatch);
+    const MatmulAddresses at =
+        addressesOf(matmul, context.buffers, run.microbatch);
     if (problem.type == ElementType::F16)
       multiply<Float16>(at);
     else
@@ -334,7 +337,7 @@ private:
     return size_t(WidenedProduct<Float16>::scratchSize(problem.m, problem.k));
   }
 
-  template <typename T> void multiply(const Addresses &at) const {
+  template <typename T> void multiply(const MatmulAddresses &at) const {
     const ThreadTeam &threads = resources.threads();
     const int64_t batches = problem.numBatches(), parts = threads.size();
     auto *scratch = static_cast<float *>(resources.scratch());
@@ -351,7 +354,7 @@ private:
   }
 
   template <typename T>
-  void multiplyBatches(const Addresses &at, int64_t begin, int64_t end,
+  void multiplyBatches(const MatmulAddresses &at, int64_t begin, int64_t end,
                        float *scratch) const {
     for (int64_t batch = begin; batch < end; ++batch) {
       const BatchOffsets from = offsetsOf(problem, batch);
@@ -391,7 +394,8 @@ public:
         problem(std::move(problem)) {}
 
   Status run(const RunContext &run) override {
-    const Addresses at = addressesOf(matmul, context.buffers, run.microbatch);
+    const MatmulAddresses at =
+        addressesOf(matmul, context.buffers, run.microbatch);
     dispatch(problem.type, [&](auto element) {
       using T = decltype(element);
       threads.parallelFor(problem.numBatches() * problem.m,
@@ -406,7 +410,8 @@ public:
   }
 
 private:
-  template <typename T> void runRow(const Addresses &at, int64_t row) const {
+  template <typename T>
+  void runRow(const MatmulAddresses &at, int64_t row) const {
     using C = Computed<T>;
     constexpr int64_t width = 64;
     const BatchOffsets from = offsetsOf(problem, row / problem.m);
@@ -436,7 +441,7 @@ private:
 };
 
 /// A product without elements.
-class NoMatmul : public Operation {
+class EmptyMatmul : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }
 };
@@ -470,7 +475,7 @@ Status prepareMatmul(CpuResources &resources, const LoadContext &context,
   const MatmulProblem problem(matmul,
                               typeOf(context.program.buffers[matmul.c]->type));
   if (problem.isEmpty()) {
-    operation = std::make_unique<NoMatmul>();
+    operation = std::make_unique<EmptyMatmul>();
     return Status::success();
   }
   if (problem.k > 0 && !problem.oneByOne)

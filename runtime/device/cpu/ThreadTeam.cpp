@@ -16,7 +16,7 @@ void omp_set_num_threads(int numThreads);
 namespace pcc::runtime {
 
 namespace {
-struct Loop {
+struct ParallelLoop {
   int64_t extent;
   void (*piece)(const void *, int64_t, int64_t);
   const void *context;
@@ -24,7 +24,7 @@ struct Loop {
 } // namespace
 
 static void runPiece(void *data) {
-  const Loop &loop = *static_cast<const Loop *>(data);
+  const ParallelLoop &loop = *static_cast<const ParallelLoop *>(data);
   const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();
   const int64_t share = loop.extent / count, rest = loop.extent % count;
   const int64_t begin = index * share + std::min(index, rest);
@@ -35,7 +35,7 @@ static void runPiece(void *data) {
 
 void ThreadTeam::adopt() const { omp_set_num_threads(numThreads); }
 
-void ThreadTeam::run(int64_t extent, int64_t grain, Piece piece,
+void ThreadTeam::run(int64_t extent, int64_t grain, LoopBody piece,
                      const void *context) const {
   if (extent <= 0)
     return;
@@ -44,7 +44,7 @@ void ThreadTeam::run(int64_t extent, int64_t grain, Piece piece,
   const int64_t threads = std::min<int64_t>(numThreads, useful);
   if (threads == 1)
     return piece(context, 0, extent);
-  Loop loop{extent, piece, context};
+  ParallelLoop loop{extent, piece, context};
   GOMP_parallel(runPiece, &loop, unsigned(threads), 0);
 }
 

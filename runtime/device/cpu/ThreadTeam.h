@@ -32,8 +32,8 @@ public:
   }
 
 private:
-  using Piece = void (*)(const void *context, int64_t begin, int64_t end);
-  void run(int64_t extent, int64_t grain, Piece piece,
+  using LoopBody = void (*)(const void *context, int64_t begin, int64_t end);
+  void run(int64_t extent, int64_t grain, LoopBody piece,
            const void *context) const;
 
   int numThreads;

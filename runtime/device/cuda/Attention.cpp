@@ -15,12 +15,12 @@ static int64_t aligned(int64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-static int64_t elementsOf(const DnnDims &dims) {
+static int64_t elementsOf(const CudnnDims &dims) {
   return dims[0] * dims[1] * dims[2] * dims[3];
 }
 
-static DnnDims stridesOf(const program::AttentionOperand &operand) {
-  DnnDims strides;
+static CudnnDims stridesOf(const program::AttentionOperand &operand) {
+  CudnnDims strides;
   for (size_t i = 0; i < strides.size(); ++i)
     strides[i] = operand.strides()->Get(uint32_t(i));
   return strides;
@@ -61,7 +61,7 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.causal};
   // Of gradients, this is scratch.
   shape.setStrides(AttentionTensor::Result,
-                   denseDnnStrides(shape.resultDims()));
+                   denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
     shape.setStrides(tensor, stridesOf(*operand));
   return shape;
@@ -108,7 +108,7 @@ protected:
     resources.reserve(scratchBytes + workspaceBytes);
   }
 
-  Status execute(const DnnPlan &plan, int64_t microbatch) {
+  Status execute(const CudnnPlan &plan, int64_t microbatch) {
     char *scratch = resources.scratch();
     for (size_t i = 0; i < operands.size(); ++i) {
       const program::AttentionOperand &operand = *operands[i].second;
@@ -131,7 +131,7 @@ private:
   LoadContext context;
   OperandList operands;
   float scale, lowest, one = 1;
-  DnnPlaces places; ///< of the operands first
+  CudnnAddresses places; ///< of the operands first
   /// Which of them are in scratch, and where.
   std::vector<std::pair<size_t, int64_t>> inScratch;
   int64_t scratchBytes = 0; ///< in front of the workspace
@@ -140,7 +140,7 @@ private:
 class ResultOperation : public AttentionOperation {
 public:
   ResultOperation(CudaResources &resources, const LoadContext &context,
-                  const program::AttentionT &attention, const DnnPlan &plan)
+                  const program::AttentionT &attention, const CudnnPlan &plan)
       : AttentionOperation(resources, context, attention), plan(plan) {
     reserve(plan.workspaceBytes);
   }
@@ -150,7 +150,7 @@ public:
   }
 
 private:
-  const DnnPlan &plan;
+  const CudnnPlan &plan;
 };
 
 /// Makes the result again, for its statistics, and then the gradients.
@@ -158,8 +158,8 @@ class GradientsOperation : public AttentionOperation {
 public:
   GradientsOperation(CudaResources &resources, const LoadContext &context,
                      const program::AttentionT &attention,
-                     const AttentionShape &shape, const DnnPlan &result,
-                     const DnnPlan &gradients)
+                     const AttentionShape &shape, const CudnnPlan &result,
+                     const CudnnPlan &gradients)
       : AttentionOperation(resources, context, attention), result(result),
         gradients(gradients) {
     const int64_t bytesOfRows =
@@ -177,11 +177,11 @@ public:
   }
 
 private:
-  const DnnPlan &result, &gradients;
+  const CudnnPlan &result, &gradients;
 };
 
 /// What another operation does, too.
-class NoOperation : public Operation {
+class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }
 };
@@ -190,20 +190,20 @@ public:
 std::unique_ptr<Operation>
 prepareAttention(CudaResources &resources, const LoadContext &context,
                  const program::AttentionT &attention) {
-  DnnAttention &dnn = resources.useDnn();
+  CudnnAttention &dnn = resources.useCudnn();
   const AttentionShape shape = shapeOf(context.program, attention);
   if (attention.part == program::AttentionPart::Result) {
-    const DnnPlan *plan = dnn.findResult(shape, /*withStatistics=*/false);
+    const CudnnPlan *plan = dnn.findResult(shape, /*withStatistics=*/false);
     return plan ? std::make_unique<ResultOperation>(resources, context,
                                                     attention, *plan)
                 : nullptr;
   }
-  const DnnPlan *result = dnn.findResult(shape, /*withStatistics=*/true);
-  const DnnPlan *gradients = result ? dnn.findGradients(shape) : nullptr;
+  const CudnnPlan *result = dnn.findResult(shape, /*withStatistics=*/true);
+  const CudnnPlan *gradients = result ? dnn.findGradients(shape) : nullptr;
   if (!gradients)
     return nullptr;
   if (attention.part == program::AttentionPart::QueryGradient)
-    return std::make_unique<NoOperation>();
+    return std::make_unique<FusedElsewhere>();
   return std::make_unique<GradientsOperation>(resources, context, attention,
                                               shape, *result, *gradients);
 }

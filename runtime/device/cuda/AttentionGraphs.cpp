@@ -10,10 +10,10 @@ namespace {
 /// The tensors of one graph.
 class Attention {
 public:
-  using Tensor = DnnGraph::Tensor;
+  using Tensor = CudnnGraph::Tensor;
   using Name = AttentionTensor;
 
-  Attention(DnnGraph &graph, const AttentionShape &shape)
+  Attention(CudnnGraph &graph, const AttentionShape &shape)
       : graph(graph), shape(shape),
         query(stored(Name::Query, shape.queryDims())),
         transposedKey(transposed(Name::Key, shape.keyDims())),
@@ -60,21 +60,21 @@ public:
   }
 
 private:
-  static DnnDims swapped(DnnDims dims) {
+  static CudnnDims swapped(CudnnDims dims) {
     std::swap(dims[2], dims[3]);
     return dims;
   }
 
-  Tensor stored(Name name, const DnnDims &dims) {
+  Tensor stored(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, dims, shape.stridesOf(name));
   }
-  Tensor transposed(Name name, const DnnDims &dims) {
+  Tensor transposed(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
   }
   Tensor rows(Name name) {
     return graph.stored(int64_t(name), CUDNN_DATA_FLOAT, shape.rowDims(),
-                        denseDnnStrides(shape.rowDims()));
+                        denseCudnnStrides(shape.rowDims()));
   }
   Tensor row() { return graph.between(CUDNN_DATA_FLOAT, shape.rowDims()); }
   Tensor table() { return graph.between(CUDNN_DATA_FLOAT, shape.scoreDims()); }
@@ -129,15 +129,15 @@ private:
 
   /// Scores by key, in the type of factors.
   Tensor turned(Tensor scores) {
-    const DnnDims dims = swapped(shape.scoreDims());
+    const CudnnDims dims = swapped(shape.scoreDims());
     const Tensor made = graph.between(
-        shape.type, dims, swapped(denseDnnStrides(shape.scoreDims())));
+        shape.type, dims, swapped(denseCudnnStrides(shape.scoreDims())));
     graph.reorder(scores, made);
     return made;
   }
 
   /// A product for each query head, summed over those that share a key head.
-  void multiplyToKeys(Tensor scores, Tensor factor, Name name, DnnDims dims) {
+  void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {
       graph.multiply(scores, factor, result);
@@ -149,18 +149,18 @@ private:
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, ofHeads, result);
   }
 
-  DnnGraph &graph;
+  CudnnGraph &graph;
   const AttentionShape &shape;
   const Tensor query, transposedKey, scale;
 };
 } // namespace
 
-void addAttention(DnnGraph &graph, const AttentionShape &shape,
+void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics) {
   Attention(graph, shape).addForward(withStatistics);
 }
 
-void addAttentionGradients(DnnGraph &graph, const AttentionShape &shape) {
+void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape) {
   Attention(graph, shape).addGradients();
 }
 

@@ -20,7 +20,7 @@
 #ifndef PCC_RUNTIME_DEVICE_CUDA_ATTENTIONGRAPHS_H
 #define PCC_RUNTIME_DEVICE_CUDA_ATTENTIONGRAPHS_H
 
-#include "runtime/device/cuda/DnnGraph.h"
+#include "runtime/device/cuda/CudnnGraph.h"
 
 #include <compare>
 
@@ -51,29 +51,29 @@ struct AttentionShape {
   int64_t batch, heads, keyHeads, queries, keys, depth, width;
   bool isCausal; ///< with as many queries as keys
   /// Strides of the tensors up to ValueGradient; unused ones are 0.
-  std::array<DnnDims, 8> strides = {};
+  std::array<CudnnDims, 8> strides = {};
 
-  DnnDims queryDims() const { return {batch, heads, queries, depth}; }
-  DnnDims keyDims() const { return {batch, keyHeads, keys, depth}; }
-  DnnDims valueDims() const { return {batch, keyHeads, keys, width}; }
-  DnnDims resultDims() const { return {batch, heads, queries, width}; }
-  DnnDims scoreDims() const { return {batch, heads, queries, keys}; }
-  DnnDims rowDims() const { return {batch, heads, queries, 1}; }
-  void setStrides(AttentionTensor tensor, const DnnDims &to) {
+  CudnnDims queryDims() const { return {batch, heads, queries, depth}; }
+  CudnnDims keyDims() const { return {batch, keyHeads, keys, depth}; }
+  CudnnDims valueDims() const { return {batch, keyHeads, keys, width}; }
+  CudnnDims resultDims() const { return {batch, heads, queries, width}; }
+  CudnnDims scoreDims() const { return {batch, heads, queries, keys}; }
+  CudnnDims rowDims() const { return {batch, heads, queries, 1}; }
+  void setStrides(AttentionTensor tensor, const CudnnDims &to) {
     strides[size_t(tensor) - 1] = to;
   }
-  const DnnDims &stridesOf(AttentionTensor tensor) const {
+  const CudnnDims &stridesOf(AttentionTensor tensor) const {
     return strides[size_t(tensor) - 1];
   }
   auto operator<=>(const AttentionShape &) const = default;
 };
 
 /// Adds the operations that make Result, and Statistics if they are wanted.
-void addAttention(DnnGraph &graph, const AttentionShape &shape,
+void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
 /// Adds those that make the three gradients from Query, Key, Value, Result,
 /// Statistics and Gradient; what they put into Sums, only they read.
-void addAttentionGradients(DnnGraph &graph, const AttentionShape &shape);
+void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
 } // namespace pcc::runtime
 

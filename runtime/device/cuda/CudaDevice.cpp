@@ -40,7 +40,7 @@ public:
     return status;
   }
 
-  Status allocateOfHost(int64_t bytes, char *&data) override {
+  Status allocatePinned(int64_t bytes, char *&data) override {
     void *allocated = nullptr;
     Status status = gpu.allocatePinned(size_t(bytes), allocated);
     data = static_cast<char *>(allocated);
@@ -59,7 +59,7 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
-  Status take(std::span<const Taken> copies) override {
+  Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       if (Status status = gpu.order(uploads, gpu.stream(), order);
           status.failed())

@@ -64,23 +64,23 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
   return gpu.check(gpu.driver().cuFuncLoad(function), "cuFuncLoad");
 }
 
-Status CudaResources::useBlas() {
+Status CudaResources::useCublas() {
   if (handle)
     return Status::success();
-  if (Status status = openBlasLibrary(library); status.failed())
+  if (Status status = openCublasLibrary(library); status.failed())
     return status;
   if (Status status =
           library.check(library.cublasLtCreate(&handle), "cublasLtCreate");
       status.failed())
     return status;
-  knownAlgorithms.open(
-      bundle, "cublaslt " + std::to_string(library.cublasLtGetVersion()) + " " +
-                  gpu.name());
+  algorithmCache.open(bundle, "cublaslt " +
+                                  std::to_string(library.cublasLtGetVersion()) +
+                                  " " + gpu.name());
   return gpu.allocate(workspaceBytes(), workspaceData);
 }
 
-DnnAttention &CudaResources::useDnn() {
-  if (!std::exchange(isDnnAsked, true))
+CudnnAttention &CudaResources::useCudnn() {
+  if (!std::exchange(isCudnnAsked, true))
     dnn.open(gpu.stream());
   return dnn;
 }

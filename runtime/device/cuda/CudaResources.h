@@ -3,11 +3,11 @@
 #ifndef PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H
 #define PCC_RUNTIME_DEVICE_CUDA_CUDARESOURCES_H
 
+#include "runtime/device/AlgorithmCache.h"
 #include "runtime/device/Device.h"
-#include "runtime/device/KnownAlgorithms.h"
-#include "runtime/device/cuda/BlasLibrary.h"
+#include "runtime/device/cuda/CublasLibrary.h"
 #include "runtime/device/cuda/CudaContext.h"
-#include "runtime/device/cuda/DnnAttention.h"
+#include "runtime/device/cuda/CudnnAttention.h"
 
 #include <algorithm>
 
@@ -28,19 +28,19 @@ public:
                     CUfunction &function);
 
   /// cuBLASLt, ready; its products share one workspace.
-  Status useBlas();
-  const BlasLibrary &blas() const { return library; }
-  cublasLtHandle_t blasHandle() const { return handle; }
+  Status useCublas();
+  const CublasLibrary &blas() const { return library; }
+  cublasLtHandle_t cublasHandle() const { return handle; }
   void *workspace() const { return workspaceData; }
   /// As its documentation wants it: more for GPUs from Hopper on.
   size_t workspaceBytes() const {
     return size_t(gpu.capability() >= 90 ? 32 : 4) << 20;
   }
-  KnownAlgorithms &algorithms() { return knownAlgorithms; }
+  AlgorithmCache &algorithms() { return algorithmCache; }
 
   /// cuDNN, opened if it is there.
-  DnnAttention &useDnn();
-  DnnAttention &attention() { return dnn; }
+  CudnnAttention &useCudnn();
+  CudnnAttention &attention() { return dnn; }
   /// Asks for bytes that an operation may use while it runs; allocateScratch()
   /// makes them, once all have asked.
   void reserve(int64_t bytes) { scratchBytes = std::max(scratchBytes, bytes); }
@@ -53,12 +53,12 @@ private:
   std::string bundle;
   CudaContext gpu;
   CUmodule code = nullptr;
-  BlasLibrary library;
+  CublasLibrary library;
   cublasLtHandle_t handle = nullptr;
   void *workspaceData = nullptr;
-  KnownAlgorithms knownAlgorithms;
-  DnnAttention dnn;
-  bool isDnnAsked = false;
+  AlgorithmCache algorithmCache;
+  CudnnAttention dnn;
+  bool isCudnnAsked = false;
   int64_t scratchBytes = 0;
   void *scratchData = nullptr;
 };

@@ -1,7 +1,7 @@
 //===- Kernel.cpp - launches generated kernels ----------------------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
-#include "runtime/program/PartsTable.h"
+#include "runtime/program/TensorTable.h"
 
 #include <limits>
 
@@ -43,13 +43,13 @@ private:
 
 namespace {
 /// One launch for the tiles of many tensors.
-class PartsOperation : public Operation {
+class MultiTensorLaunch : public Operation {
 public:
-  PartsOperation(const CudaContext &gpu, const LoadContext &context,
-                 const program::KernelT &kernel, CUfunction function)
+  MultiTensorLaunch(const CudaContext &gpu, const LoadContext &context,
+                    const program::KernelT &kernel, CUfunction function)
       : gpu(gpu), context(context), kernel(kernel), function(function),
         shared(size_t(kernel.shared)),
-        table(PartsTable::largest(
+        table(TensorTable::largest(
             int64_t((kernel.buffers.size() - shared.size()) /
                     kernel.parts.size()),
             kernel.shared)),
@@ -78,11 +78,11 @@ public:
 private:
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
-      words[size_t(PartsTable::firstAt(part))] =
+      words[size_t(TensorTable::firstAt(part))] =
           std::numeric_limits<int64_t>::max();
     int64_t tiles = 0;
     for (size_t part = 0; part < kernel.parts.size(); ++part) {
-      words[size_t(PartsTable::firstAt(int64_t(part)))] = tiles;
+      words[size_t(TensorTable::firstAt(int64_t(part)))] = tiles;
       words[size_t(table.elementsAt(int64_t(part)))] = kernel.parts[part];
       tiles += (kernel.parts[part] + kernel.tile - 1) / kernel.tile;
     }
@@ -93,7 +93,7 @@ private:
   const program::KernelT &kernel;
   CUfunction function;
   std::vector<void *> shared;
-  PartsTable table;
+  TensorTable table;
   std::vector<int64_t> words;
   std::vector<void *> arguments; ///< where they are
 };
@@ -116,8 +116,8 @@ Status prepareKernel(CudaResources &resources, const LoadContext &context,
     operation = std::make_unique<LaunchOperation>(resources.context(), context,
                                                   kernel, function);
   else
-    operation = std::make_unique<PartsOperation>(resources.context(), context,
-                                                 kernel, function);
+    operation = std::make_unique<MultiTensorLaunch>(resources.context(),
+                                                    context, kernel, function);
   return Status::success();
 }
 

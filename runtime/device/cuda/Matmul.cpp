@@ -1,6 +1,6 @@
 //===- Matmul.cpp - products by cuBLASLt ----------------------------------===//
 
-#include "runtime/device/cuda/BlasCall.h"
+#include "runtime/device/cuda/CublasCall.h"
 #include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace pcc::runtime {
 
 namespace {
 /// A factor in the type that cuBLASLt has for it.
-struct BlasFactor {
-  BlasFactor(double value, cudaDataType_t type)
+struct CublasScale {
+  CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
@@ -24,7 +24,7 @@ struct BlasFactor {
 class MatmulOperation : public Operation {
 public:
   MatmulOperation(CudaResources &resources, const LoadContext &context,
-                  const program::MatmulT &matmul, const BlasTypes &types)
+                  const program::MatmulT &matmul, const CublasTypes &types)
       : resources(resources), context(context), matmul(matmul), types(types),
         problem(matmul, types.factors), alpha(matmul.alpha, types.scale),
         beta(problem.hasResidual ? 1 : 0, types.scale), call(resources) {}
@@ -39,7 +39,7 @@ public:
     if (Status status = call.open(problem, types, /*mayLack=*/sums);
         status.failed() || call.canRun())
       return status;
-    return openApart();
+    return openFactorSum();
   }
 
   Status run(const RunContext &run) override {
@@ -48,10 +48,10 @@ public:
     microbatch = run.microbatch;
     if (Status status = setVector(); status.failed())
       return status;
-    Places places = {factor(matmul.a, problem.a),
-                     factor(matmul.b, problem.b),
-                     address(matmul.c),
-                     {}};
+    MatmulAddresses places = {factor(matmul.a, problem.a),
+                              factor(matmul.b, problem.b),
+                              address(matmul.c),
+                              {}};
     places.residual = problem.hasResidual ? address(matmul.residual) : places.c;
     return runFrom(0, places);
   }
@@ -65,13 +65,13 @@ public:
   }
 
 private:
-  struct Places {
+  struct MatmulAddresses {
     char *a, *b, *c, *residual;
   };
 
   /// Where cuBLASLt cannot sum a factor along with a product, it multiplies it
   /// by ones.
-  Status openApart() {
+  Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
     sums.residual = sums.a_sums = sums.b_sums = -1;
@@ -79,11 +79,11 @@ private:
     (ofA ? sums.b_strides : sums.a_strides) = {1, 1};
     (ofA ? sums.b_offset : sums.a_offset) = 0;
     sums.c_strides = {1, 1};
-    apart.emplace(MatmulProblem(sums, types.factors), types, resources);
+    factorSum.emplace(MatmulProblem(sums, types.factors), types, resources);
     problem.sums = MatmulProblem::Sums::None;
     if (Status status = call.open(problem, types); status.failed())
       return status;
-    if (Status status = apart->call.open(apart->problem, types);
+    if (Status status = factorSum->call.open(factorSum->problem, types);
         status.failed())
       return status;
     return fillOnes();
@@ -92,26 +92,27 @@ private:
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
-    if (Status status = resources.context().allocate(bytes, apart->ones);
+    if (Status status = resources.context().allocate(bytes, factorSum->ones);
         status.failed())
       return status;
     const std::vector<double> ones(count, 1);
     std::vector<char> converted(bytes);
     convertElements(ElementType::F64, ones.data(), int64_t(count),
                     types.factors, converted.data());
-    return context.device.upload(apart->ones, converted.data(), bytes);
+    return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
   /// Tells the next run where its bias lies, or runs the sums.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
-    if (apart) {
+    if (factorSum) {
       void *data = address(sums);
       const bool ofA = matmul.a_sums >= 0;
-      return apart->call.run(apart->one.get(),
-                             ofA ? factor(matmul.a, problem.a) : apart->ones,
-                             ofA ? apart->ones : factor(matmul.b, problem.b),
-                             apart->zero.get(), data, data);
+      return factorSum->call.run(
+          factorSum->one.get(),
+          ofA ? factor(matmul.a, problem.a) : factorSum->ones,
+          ofA ? factorSum->ones : factor(matmul.b, problem.b),
+          factorSum->zero.get(), data, data);
     }
     if (!problem.hasBias && sums < 0)
       return Status::success();
@@ -146,11 +147,11 @@ private:
   }
 
   /// All but the last dim of the batch are ours to walk.
-  Status runFrom(size_t dim, const Places &at) {
+  Status runFrom(size_t dim, const MatmulAddresses &at) {
     if (dim + 1 >= problem.batch.size())
       return call.run(alpha.get(), at.a, at.b, beta.get(), at.residual, at.c);
     for (int64_t i = 0; i < problem.batch[dim]; ++i) {
-      const Places next = {
+      const MatmulAddresses next = {
           moved(at.a, i * problem.a.batch[dim], types.factors),
           moved(at.b, i * problem.b.batch[dim], types.factors),
           moved(at.c, i * problem.c.batch[dim], types.stored),
@@ -162,25 +163,25 @@ private:
   }
 
   /// A product that sums a factor.
-  struct Apart {
-    Apart(MatmulProblem problem, const BlasTypes &types,
-          CudaResources &resources)
+  struct FactorSum {
+    FactorSum(MatmulProblem problem, const CublasTypes &types,
+              CudaResources &resources)
         : problem(std::move(problem)), one(1, types.scale),
           zero(0, types.scale), call(resources) {}
     MatmulProblem problem;
-    BlasFactor one, zero;
-    BlasCall call;
+    CublasScale one, zero;
+    CublasCall call;
     void *ones = nullptr;
   };
 
   CudaResources &resources;
   LoadContext context;
   const program::MatmulT &matmul;
-  BlasTypes types;
+  CublasTypes types;
   MatmulProblem problem;
-  BlasFactor alpha, beta;
-  BlasCall call;
-  std::optional<Apart> apart;
+  CublasScale alpha, beta;
+  CublasCall call;
+  std::optional<FactorSum> factorSum;
   void *zeros = nullptr; ///< in place of a and b
   int64_t microbatch = 0;
 };
@@ -195,12 +196,12 @@ Status prepareMatmul(CudaResources &resources, const LoadContext &context,
   };
   const ElementType factors = typeOfBuffer(matmul.a),
                     stored = typeOfBuffer(matmul.c);
-  const auto types = blasTypesOf(factors, stored, context.program.tf32);
+  const auto types = cublasTypesOf(factors, stored, context.program.tf32);
   if (!types)
     return Status::error(
         Defect, "cuBLASLt has no products of " + std::string(nameOf(factors)) +
                     " that are stored as " + std::string(nameOf(stored)));
-  if (Status status = resources.useBlas(); status.failed())
+  if (Status status = resources.useCublas(); status.failed())
     return status;
   auto made =
       std::make_unique<MatmulOperation>(resources, context, matmul, *types);

@@ -8,12 +8,12 @@ namespace pcc::runtime {
 
 namespace {
 /// `height` rows of `width` bytes.
-struct Rows {
+struct CopyRows {
   int64_t width = 0, height = 1, sourcePitch = 0, targetPitch = 0;
 };
 } // namespace
 
-static Status copyRows(const CudaContext &gpu, const Rows &rows,
+static Status copyRows(const CudaContext &gpu, const CopyRows &rows,
                        const char *from, char *to) {
   if (rows.height == 1)
     return gpu.check(
@@ -33,7 +33,7 @@ static Status copyRows(const CudaContext &gpu, const Rows &rows,
 }
 
 static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
-                        const Rows &rows, const char *from, char *to,
+                        const CopyRows &rows, const char *from, char *to,
                         int64_t size) {
   if (loops.empty())
     return copyRows(gpu, rows, from, to);
@@ -55,7 +55,7 @@ Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
   simplify(copy);
   const auto size = int64_t(elementSize);
   std::span<const CopyLoop> loops = copy.loops;
-  Rows rows{size};
+  CopyRows rows{size};
   if (!loops.empty() && loops.back().sourceStride == 1 &&
       loops.back().targetStride == 1) {
     rows.width *= loops.back().extent;

@@ -1,10 +1,10 @@
 //===- Collective.cpp - collectives as operations -------------------------===//
 
 #include "runtime/engine/collective/Collective.h"
-#include "runtime/comm/Combine.h"
+#include "runtime/comm/TreeReduce.h"
 #include "runtime/engine/collective/PlannedCollective.h"
 #include "runtime/engine/collective/QueuedCollective.h"
-#include "runtime/engine/collective/RowCollective.h"
+#include "runtime/engine/collective/RaggedCollective.h"
 #include "runtime/tensor/ElementDispatch.h"
 
 #include <algorithm>
@@ -28,10 +28,10 @@ public:
 
 /// An all-reduce of which every member reduces one share, for all. `in` may be
 /// `out`.
-class AllReduceByShares : public CollectiveOperation, public SplitCollective {
+class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
-  AllReduceByShares(const LoadContext &context,
-                    const program::InstructionT &instruction, Group *group)
+  SplitAllReduce(const LoadContext &context,
+                 const program::InstructionT &instruction, Group *group)
       : CollectiveOperation(context, instruction, group),
         count(size_t(in.bytes) / size) {
     const auto members = size_t(group->size());
@@ -66,8 +66,8 @@ public:
     const int self = group->index();
     char *own = at.out + first(self) * size;
     void *output = own;
-    combine(inputs, {&output, 1}, 0, bytes(self) / size, type,
-            static_cast<Reduction>(collective.reduction));
+    reduceInTree(inputs, {&output, 1}, 0, bytes(self) / size, type,
+                 static_cast<Reduction>(collective.reduction));
     clear();
     for (int member = 0; member < group->size(); ++member) {
       if (member == self)
@@ -89,7 +89,7 @@ private:
     receives.clear();
   }
 
-  static void add(std::vector<Piece> &pieces, int member, char *data,
+  static void add(std::vector<PeerBuffer> &pieces, int member, char *data,
                   size_t bytes) {
     if (bytes > 0)
       pieces.push_back({member, data, bytes});
@@ -105,7 +105,7 @@ private:
   }
 
   size_t count;
-  std::vector<Piece> sends, receives;
+  std::vector<PeerBuffer> sends, receives;
   std::vector<const void *> inputs;
   Ticket ticket = 0;
 };
@@ -292,15 +292,15 @@ private:
     for (const PeerPiece &piece : plan.receives)
       inputs.push_back(placeOf(piece, at));
     void *output = placeOf(plan.receives[0], at);
-    combine(inputs, {&output, 1}, 0, size_t(plan.receives[0].elements), type,
-            static_cast<Reduction>(collective.reduction));
+    reduceInTree(inputs, {&output, 1}, 0, size_t(plan.receives[0].elements),
+                 type, static_cast<Reduction>(collective.reduction));
   }
 
   std::vector<const void *> inputs;
 };
 
 /// A value that all microbatches share is cut at another place in each.
-class EachMicrobatch : public Operation {
+class PerMicrobatch : public Operation {
 public:
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
@@ -400,14 +400,15 @@ Status prepareCollective(const LoadContext &context,
                          rowScratchElements(spec, rowDims, context.mesh));
         status.failed())
       return status;
-    return prepareRowCollective(context, instruction, spec, group, operation);
+    return prepareRaggedCollective(context, instruction, spec, group,
+                                   operation);
   }
   const int32_t axis = context.mesh.microbatchAxis();
   // Equal layouts move on with the microbatch together.
   if (spec.from == spec.to ||
       (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis)))
     return prepareAt(context.at, spec, context, instruction, group, operation);
-  auto each = std::make_unique<EachMicrobatch>();
+  auto each = std::make_unique<PerMicrobatch>();
   Coordinates at = context.at;
   for (int64_t &m = at[size_t(axis)] = 0; m < context.program.microbatches; ++m)
     if (Status status =
@@ -430,7 +431,7 @@ Status prepareSplitCollective(const LoadContext &context,
   if (collective.kind == program::CollectiveKind::AllReduce) {
     const auto &in = *context.program.buffers[size_t(collective.in)];
     const int64_t count = in.bytes / int64_t(sizeOf(typeOf(in.type)));
-    split = std::make_unique<AllReduceByShares>(context, instruction, group);
+    split = std::make_unique<SplitAllReduce>(context, instruction, group);
     return checkScratch(context, collective,
                         splitAllReduceScratchElements(count, group->size()));
   }

@@ -20,16 +20,16 @@ static void addGroups(const GroupSpec &spec, const Mesh &mesh,
 }
 
 /// Between which positions values travel: the same list in all programs.
-static std::vector<World::Way> waysOf(const program::ProgramT &program) {
+static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
     pairs.insert({program.stage_positions[size_t(transfer->from_stage)],
                   program.stage_positions[size_t(transfer->to_stage)]});
-  std::vector<World::Way> ways;
+  std::vector<World::PeerEdge> edges;
   for (const auto &[from, to] : pairs)
     if (from != to)
-      ways.push_back({from, to});
-  return ways;
+      edges.push_back({from, to});
+  return edges;
 }
 
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
@@ -49,7 +49,7 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   std::vector<std::vector<int>> pipelines;
   addGroups(pipeline, mesh, pipelines);
   if (Status status =
-          world.createExchanges(pipelines, waysOf(program), created);
+          world.createExchanges(pipelines, edgesOf(program), created);
       status.failed())
     return status;
   takeMine();

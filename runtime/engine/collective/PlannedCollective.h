@@ -49,7 +49,7 @@ protected:
   }
 
   CollectivePlan plan;
-  std::vector<Piece> sends, receives;
+  std::vector<PeerBuffer> sends, receives;
 };
 
 /// A planned collective that can be done in two parts.

@@ -24,7 +24,7 @@ Status HostBuffers::open() {
       continue;
     for (BufferTable *table : {&copies, &spare})
       if (Status status =
-              allocate(input->buffer, *table, &Device::allocateOfHost);
+              allocate(input->buffer, *table, &Device::allocatePinned);
           status.failed())
         return status;
     if (Status status = allocate(input->buffer, arrived, &Device::allocate);
@@ -34,9 +34,9 @@ Status HostBuffers::open() {
   return Status::success();
 }
 
-std::vector<Taken> HostBuffers::inputsFrom(const BufferTable &from,
-                                           const BufferTable &to) const {
-  std::vector<Taken> copies;
+std::vector<DeviceCopy> HostBuffers::inputsFrom(const BufferTable &from,
+                                                const BufferTable &to) const {
+  std::vector<DeviceCopy> copies;
   for (const auto &input : program.inputs)
     if (const int32_t buffer = input->buffer; buffer >= 0)
       for (int32_t slot = 0; slot < program.buffers[size_t(buffer)]->slots;
@@ -59,7 +59,7 @@ Status HostBuffers::beginStep() {
   if (device.sharesHostMemory())
     return Status::success();
   std::swap(copies, spare);
-  return device.take(inputsFrom(arrived, buffers));
+  return device.copyWithin(inputsFrom(arrived, buffers));
 }
 
 Status HostBuffers::read(int32_t buffer, int64_t microbatch,

@@ -47,8 +47,8 @@ private:
   Status allocate(int32_t buffer, BufferTable &table,
                   Status (Device::*allocate)(int64_t, char *&));
   /// All slots of all inputs.
-  std::vector<Taken> inputsFrom(const BufferTable &from,
-                                const BufferTable &to) const;
+  std::vector<DeviceCopy> inputsFrom(const BufferTable &from,
+                                     const BufferTable &to) const;
   size_t bytesOf(int32_t buffer) const {
     return size_t(program.buffers[size_t(buffer)]->bytes);
   }

@@ -193,7 +193,7 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
           world.all().allGather(&size, sizes.data(), sizeof size, action);
       status.failed())
     return status;
-  std::vector<Piece> sends, receives;
+  std::vector<PeerBuffer> sends, receives;
   if (world.rank() != 0) {
     sends.push_back({0, const_cast<uint8_t *>(mine.data()), mine.size()});
     return world.all().exchange(sends, receives, action);

@@ -10,7 +10,7 @@
 
 namespace pcc::runtime {
 
-/// Told by Schedule what it does. Counts the forward passes whose activations
+/// Told by ScheduleExecutor what it does. Counts the forward passes whose activations
 /// are alive (F begins … B or W ends), always; keeps when everything ran in the
 /// last step, if that is asked for. Nothing is allocated after the constructor.
 class StepLog {

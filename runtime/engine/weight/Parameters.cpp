@@ -2,7 +2,7 @@
 
 #include "runtime/engine/weight/Parameters.h"
 #include "runtime/engine/weight/WeightView.h"
-#include "runtime/program/Operands.h"
+#include "runtime/program/InstructionOperands.h"
 #include "runtime/program/WeightFile.h"
 #include "runtime/tensor/ElementDispatch.h"
 
@@ -86,7 +86,7 @@ bool Parameters::isExclusive(int32_t parameter) const {
 }
 
 Status Parameters::allocate(const program::ParameterT &parameter,
-                            Piece &piece) {
+                            LocalPiece &piece) {
   const int64_t rounded =
       (parameter.local_bytes + kAlignment) / kAlignment * kAlignment;
   piece.copy.reset(std::aligned_alloc(kAlignment, size_t(rounded)));
@@ -99,7 +99,7 @@ Status Parameters::allocate(const program::ParameterT &parameter,
 }
 
 Status Parameters::readFile(const program::ParameterT &parameter,
-                            Piece &piece) {
+                            LocalPiece &piece) {
   const MappedFile &file = files[size_t(parameter.file)];
   const Layout layout = layoutOf(*parameter.layout);
   const WeightView view(parameter, file.bytes().data() + parameter.offset);
@@ -129,7 +129,7 @@ static RandomTensor randomOf(const program::ParameterT &parameter) {
 }
 
 Status Parameters::acquire(int32_t index, const void *&data) {
-  Piece &piece = pieces[size_t(index)];
+  LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
   if (!piece.data && parameter.filled) {
     if (Status status = allocate(parameter, piece); status.failed())
@@ -150,7 +150,7 @@ Status Parameters::acquire(int32_t index, const void *&data) {
 }
 
 void Parameters::drop(int32_t index) {
-  Piece &piece = pieces[size_t(index)];
+  LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
   piece.copy.reset();
   piece.data = nullptr;
@@ -208,15 +208,16 @@ Status Parameters::copyTo(Device &device, BufferTable &buffers,
                       memory + offsets[size_t(buffer.index)] + buffer.offset);
   for (size_t i = 0; i < pieces.size(); ++i)
     if (offsets[i] >= 0)
-      if (Status status = place(int32_t(i), device, image, memory + offsets[i]);
+      if (Status status =
+              writePiece(int32_t(i), device, image, memory + offsets[i]);
           status.failed())
         return status;
   return Status::success();
 }
 
 /// What a generator makes, or zeroed memory holds, does not travel.
-Status Parameters::place(int32_t index, Device &device,
-                         const ProgramImage &image, void *to) {
+Status Parameters::writePiece(int32_t index, Device &device,
+                              const ProgramImage &image, void *to) {
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
   if (parameter.filled && parameter.fill == 0)
     return Status::success();

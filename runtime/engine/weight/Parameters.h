@@ -34,7 +34,7 @@ public:
                    const ProgramImage &image);
 
 private:
-  struct Piece {
+  struct LocalPiece {
     std::unique_ptr<void, decltype(&std::free)> copy{nullptr, &std::free};
     const void *data = nullptr;
     int uses = 0;
@@ -45,17 +45,17 @@ private:
   Status fillBasesOfHost(BufferTable &buffers);
   Status copyTo(Device &device, BufferTable &buffers,
                 const ProgramImage &image);
-  Status place(int32_t parameter, Device &device, const ProgramImage &image,
-               void *to);
+  Status writePiece(int32_t parameter, Device &device,
+                    const ProgramImage &image, void *to);
   bool isNeeded(const program::BufferT &buffer) const;
-  Status readFile(const program::ParameterT &parameter, Piece &piece);
-  Status allocate(const program::ParameterT &parameter, Piece &piece);
+  Status readFile(const program::ParameterT &parameter, LocalPiece &piece);
+  Status allocate(const program::ParameterT &parameter, LocalPiece &piece);
 
   const program::ProgramT &program;
   const Mesh &mesh;
   const Coordinates &at;
   std::vector<MappedFile> files;
-  std::vector<Piece> pieces;
+  std::vector<LocalPiece> pieces;
 };
 
 } // namespace pcc::runtime

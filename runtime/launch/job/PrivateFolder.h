@@ -3,8 +3,8 @@
 #ifndef PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
 #define PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
 
+#include "runtime/base/ScopedFolder.h"
 #include "runtime/base/Status.h"
-#include "runtime/base/UnfinishedFolder.h"
 
 #include <string>
 
@@ -18,7 +18,7 @@ public:
   const std::string &path() const { return folder.path(); }
 
 private:
-  UnfinishedFolder folder;
+  ScopedFolder folder;
 };
 
 } // namespace pcc::runtime

@@ -13,7 +13,7 @@ namespace pcc::runtime {
 
 /// MPI itself waits for all ranks to start, however long that takes.
 static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
-  const Identity &identity = start.identity;
+  const RankIdentity &identity = start.identity;
   const Watchdog watchdog(start.options.loadTimeout, [&] {
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%g", start.options.loadTimeout);
@@ -34,7 +34,7 @@ static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
   return status;
 }
 
-Status openTarget(const RankStart &start, RankPlace &place) {
+Status openTarget(const RankStart &start, RankBackend &place) {
   const int worldSize = start.identity.worldSize;
   if (worldSize == 1)
     place.world = createOnlyWorld(start.recorder);

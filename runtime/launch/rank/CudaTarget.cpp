@@ -7,7 +7,7 @@
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/launch/rank/GpuEnvironment.h"
 #include "runtime/launch/rank/RankTarget.h"
-#include "runtime/launch/rendezvous/Lifeline.h"
+#include "runtime/launch/rendezvous/SocketRendezvous.h"
 #include "runtime/program/Program.h"
 
 namespace pcc::runtime {
@@ -31,8 +31,8 @@ static Status nameBundle(const ProgramImage &image, std::string &name) {
 /// the others.
 static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
-  const Identity &identity = start.identity;
-  MeetingTerms terms;
+  const RankIdentity &identity = start.identity;
+  JoinTerms terms;
   if (Status status = findAddress(start.environment, identity, terms.address);
       status.failed())
     return status;
@@ -43,9 +43,9 @@ static Status meet(const RankStart &start,
   if (Status status = nameBundle(start.image, bundle); status.failed())
     return status;
   terms.self = RankFacts::of(identity.rank, identity.worldSize, bundle);
-  std::shared_ptr<Lifeline> joined;
-  Status status =
-      Lifeline::join(terms, start.options.loadTimeout, start.giveUp, joined);
+  std::shared_ptr<SocketRendezvous> joined;
+  Status status = SocketRendezvous::join(terms, start.options.loadTimeout,
+                                         start.giveUp, joined);
   rendezvous = std::move(joined);
   return status;
 }
@@ -70,7 +70,7 @@ static Status compareGpus(const RankStart &start, const CudaContext &gpu,
   return checkGpus(facts, start.options.shareGpu);
 }
 
-static Status openWorld(const RankStart &start, RankPlace &place) {
+static Status openWorld(const RankStart &start, RankBackend &place) {
   CudaContext *gpu = nullptr;
   if (Status status = createCudaDevice(start.identity.localRank,
                                        start.options.bundle, place.device, gpu);
@@ -88,7 +88,7 @@ static Status openWorld(const RankStart &start, RankPlace &place) {
                        start.options.loadTimeout, place.world);
 }
 
-Status openTarget(const RankStart &start, RankPlace &place) {
+Status openTarget(const RankStart &start, RankBackend &place) {
   setGpuEnvironment(start.identity.rank, start.options.shareGpu);
   const auto starting = start.recorder->beginAction("start");
   Status status = start.identity.worldSize > 1 ? meet(start, place.rendezvous)

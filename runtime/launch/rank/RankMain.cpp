@@ -4,16 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
-#include "runtime/comm/flight/FlightStory.h"
-#include "runtime/engine/Engine.h"
+#include "runtime/engine/Rank.h"
 #include "runtime/engine/options/RunOptionsCli.h"
-#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/rank/RankTarget.h"
+#include "runtime/launch/report/FirstFailure.h"
 #include "runtime/launch/report/FlightFile.h"
 #include "runtime/launch/report/LauncherOutput.h"
 #include "runtime/launch/report/RankWatch.h"
-#include "runtime/launch/report/Report.h"
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -44,8 +44,8 @@ static Status parse(int argc, char **argv, RunOptions &options) {
 
 /// Who started this executable without a launcher means a world of one.
 static Status findRank(const Environment &environment,
-                       const std::string &bundle, Identity &identity) {
-  std::optional<Identity> found;
+                       const std::string &bundle, RankIdentity &identity) {
+  std::optional<RankIdentity> found;
   if (Status status = findIdentity(environment, found); status.failed())
     return status;
   if (found)
@@ -57,10 +57,10 @@ static Status findRank(const Environment &environment,
 namespace {
 /// How a rank that fails ends its process: with one message. Its own thread
 /// does so, or the monitor's where that does not come back.
-class RankEnd {
+class RankExit {
 public:
-  RankEnd(const RunOptions &options, const Environment &environment,
-          const Identity &identity)
+  RankExit(const RunOptions &options, const Environment &environment,
+           const RankIdentity &identity)
       : options(options), environment(environment), rank(identity.rank),
         folder(sharedFolder(environment)),
         recorder(std::make_shared<FlightRecorder>(
@@ -78,14 +78,14 @@ public:
 
   /// Says why, once for both threads; returns the exit code. `onAllRanks` is as
   /// in reportFailure().
-  int tell(const Status &status, std::optional<int> lost, bool onAllRanks) {
+  int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
     // `pcc run` sees itself how the rank that was lost has ended.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
     }
     // Who comes second leaves the first a second for its sentence.
-    if (isTelling.exchange(true)) {
+    if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
     }
@@ -99,7 +99,7 @@ public:
   /// On another thread than the rank's, which does not come back, and which may
   /// have locked what it prints to.
   [[noreturn]] void giveUp(const Status &status, std::optional<int> lost) {
-    const int code = tell(explain(status, lost), lost, false);
+    const int code = report(explain(status, lost), lost, false);
     if (ftrylockfile(stdout) == 0)
       std::fflush(stdout);
     _exit(code);
@@ -110,12 +110,12 @@ private:
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
-      return keepFlights(readFlights(folder), path, told);
+      return writeFlights(readFlights(folder), path, told);
     if (!path.empty())
-      keepFlights({recorder->log()},
-                  std::filesystem::path(path).replace_extension(
-                      rankFileName(rank) + ".json"),
-                  told);
+      writeFlights({recorder->log()},
+                   std::filesystem::path(path).replace_extension(
+                       rankFileName(rank) + ".json"),
+                   told);
   }
 
   const RunOptions &options;
@@ -123,14 +123,14 @@ private:
   const int rank;
   const std::string folder; ///< of the ranks of this host; may be empty
   const std::shared_ptr<FlightRecorder> recorder;
-  std::atomic<bool> isTelling{false};
+  std::atomic<bool> isReporting{false};
 };
 
 /// The life of a rank.
-class RankLife {
+class RankLifecycle {
 public:
-  RankLife(const RunOptions &options, const Environment &environment,
-           const Identity &identity)
+  RankLifecycle(const RunOptions &options, const Environment &environment,
+                const RankIdentity &identity)
       : end(options, environment, identity),
         start{pcc_program_image,
               options,
@@ -142,7 +142,7 @@ public:
               }} {}
 
   /// The process's exit code.
-  int live() {
+  int execute() {
     Status status = openTarget(start, place);
     if (status.ok())
       status = run();
@@ -204,7 +204,7 @@ private:
     // Without MPI, or with another's, no rank gets anywhere.
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
-    const int code = end.tell(status, lost, onAllRanks);
+    const int code = end.report(status, lost, onAllRanks);
     if (place.rendezvous && place.world)
       place.world->abort(status.message(), status.code());
     else if (!place.rendezvous)
@@ -217,9 +217,9 @@ private:
     place.device.reset();
   }
 
-  RankEnd end;
+  RankExit end;
   const RankStart start;
-  RankPlace place;
+  RankBackend place;
   std::optional<int> lost;
   bool wasTold = false; ///< why the run has ended, by another rank
 };
@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
   RunOptions options;
   options.bundle =
       std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
-  Identity identity;
+  RankIdentity identity;
   Status status = findRank(environment, options.bundle, identity);
   if (status.ok())
     status = parse(argc, argv, options);
@@ -247,7 +247,7 @@ int main(int argc, char **argv) {
     options.onProgress = [](const std::string &what) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
-  RankLife life(options, environment, identity);
+  RankLifecycle life(options, environment, identity);
   // Nothing of a rank that fails waits for its peers any more.
-  leave(life.live());
+  leave(life.execute());
 }

@@ -9,8 +9,8 @@
 #define PCC_RUNTIME_LAUNCH_RANK_RANKTARGET_H
 
 #include "runtime/comm/Rendezvous.h"
-#include "runtime/engine/Engine.h"
-#include "runtime/launch/job/Identity.h"
+#include "runtime/engine/Rank.h"
+#include "runtime/launch/job/RankIdentity.h"
 
 #include <functional>
 #include <memory>
@@ -22,7 +22,7 @@ struct RankStart {
   const ProgramImage &image;
   const RunOptions &options;
   const Environment &environment;
-  const Identity &identity;
+  const RankIdentity &identity;
   const std::shared_ptr<FlightRecorder> recorder;
   /// Tells why, perhaps that a rank was lost, and ends the process, from any
   /// thread.
@@ -30,7 +30,7 @@ struct RankStart {
 };
 
 /// What it runs on. What is below may use what is above.
-struct RankPlace {
+struct RankBackend {
   /// Null where the communicator itself ends all ranks with one.
   std::shared_ptr<Rendezvous> rendezvous = {};
   std::unique_ptr<Device> device = {}; ///< of this process
@@ -39,7 +39,7 @@ struct RankPlace {
 
 /// What fails while ranks wait for each other may end the process. After an
 /// error `place` has what there is of it.
-Status openTarget(const RankStart &start, RankPlace &place);
+Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime
 

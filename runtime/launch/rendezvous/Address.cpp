@@ -1,7 +1,7 @@
 //===- Address.cpp - where the ranks of a job meet ------------------------===//
 
 #include "runtime/launch/rendezvous/Address.h"
-#include "runtime/launch/rendezvous/NodeList.h"
+#include "runtime/launch/rendezvous/SlurmNodeList.h"
 
 #include <algorithm>
 #include <cctype>
@@ -91,9 +91,9 @@ static Address nameOf(const std::string &launcher, const std::string &job) {
 
 namespace {
 /// What the launchers' variables say beside ranks.
-class Finder {
+class AddressFinder {
 public:
-  Finder(const Environment &environment, const Identity &identity)
+  AddressFinder(const Environment &environment, const RankIdentity &identity)
       : environment(environment), identity(identity) {}
 
   Status find(Address &address) {
@@ -200,7 +200,7 @@ private:
         return Status::error(
             WrongWorld, std::string("Slurm's variable ") + needed +
                             " is not set, so ranks do not know where to meet");
-    const auto hosts = readNodeList(*get(name));
+    const auto hosts = readSlurmNodeList(*get(name));
     if (!hosts)
       return wrong(name);
     const auto job = numberIn(*get("SLURM_JOB_ID"));
@@ -215,13 +215,13 @@ private:
   }
 
   const Environment &environment;
-  const Identity &identity;
+  const RankIdentity &identity;
 };
 } // namespace
 
-Status findAddress(const Environment &environment, const Identity &identity,
+Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address) {
-  return Finder(environment, identity).find(address);
+  return AddressFinder(environment, identity).find(address);
 }
 
 } // namespace pcc::runtime

@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 
-#include "runtime/launch/job/Identity.h"
+#include "runtime/launch/job/RankIdentity.h"
 
 #include <string>
 
@@ -41,7 +41,7 @@ Status readAddress(const std::string &text, Address &address);
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///
 /// Exit code 12 if none of them is, or if what is there cannot be read.
-Status findAddress(const Environment &environment, const Identity &identity,
+Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 
 } // namespace pcc::runtime

@@ -18,11 +18,12 @@ std::string JobToken::challenge() {
   return bytes;
 }
 
-std::string JobToken::proof(Role role, const std::string &hostsChallenge,
-                            const std::string &guestsChallenge,
+std::string JobToken::proof(Role role, const std::string &serverChallenge,
+                            const std::string &clientChallenge,
                             const std::string &said) const {
   // Challenges have one length, so that nothing can move between the parts.
-  const std::string text = char(role) + hostsChallenge + guestsChallenge + said;
+  const std::string text =
+      char(role) + serverChallenge + clientChallenge + said;
   crypto_auth_hmacsha256_state state;
   crypto_auth_hmacsha256_init(&state, bytesOf(bytes), bytes.size());
   crypto_auth_hmacsha256_update(&state, bytesOf(text), text.size());

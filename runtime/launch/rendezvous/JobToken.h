@@ -23,8 +23,8 @@ public:
   enum class Role : char { Host = 'h', Guest = 'g' };
 
   /// The proof of `role`, 32 bytes, which also covers `said`.
-  std::string proof(Role role, const std::string &hostsChallenge,
-                    const std::string &guestsChallenge,
+  std::string proof(Role role, const std::string &serverChallenge,
+                    const std::string &clientChallenge,
                     const std::string &said) const;
   /// Takes as long for every wrong one.
   static bool areEqual(const std::string &proof, const std::string &other);

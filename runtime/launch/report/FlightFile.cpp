@@ -2,7 +2,7 @@
 
 #include "runtime/launch/report/FlightFile.h"
 
-#include "runtime/base/WholeFile.h"
+#include "runtime/base/AtomicFile.h"
 
 #include <filesystem>
 
@@ -17,15 +17,15 @@ std::string flightFileOf(const RunOptions &options) {
          ".flight.json";
 }
 
-void keepFlights(const std::vector<FlightLog> &flights, const std::string &path,
-                 Status &failure) {
+void writeFlights(const std::vector<FlightLog> &flights,
+                  const std::string &path, Status &failure) {
   std::error_code problem;
   const auto folder = std::filesystem::path(path).parent_path();
   if (path.empty() || flights.empty() ||
       (!folder.empty() && !std::filesystem::is_directory(folder, problem)))
     return;
   const Status written =
-      writeWholeFile(path, flightsToJson(flights, failure.message()));
+      writeFileAtomically(path, flightsToJson(flights, failure.message()));
   failure.addNote(written.ok() ? "what every rank did last is in " + path
                                : "what every rank did last is lost: " +
                                      written.message());

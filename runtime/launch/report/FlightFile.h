@@ -18,8 +18,8 @@ std::string flightFileOf(const RunOptions &options);
 
 /// Writes what every rank did last to `path`, if its folder is there, and notes
 /// that in the error, or why it cannot be written.
-void keepFlights(const std::vector<FlightLog> &flights, const std::string &path,
-                 Status &failure);
+void writeFlights(const std::vector<FlightLog> &flights,
+                  const std::string &path, Status &failure);
 
 } // namespace pcc::runtime
 

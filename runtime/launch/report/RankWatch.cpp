@@ -98,7 +98,7 @@ bool RankWatch::signalAll(int signal) {
   return any;
 }
 
-void RankWatch::look() {
+void RankWatch::poll() {
   epoll_event events[64];
   const int count = epoll_wait(epollFd, events, 64, 0);
   for (int i = 0; i < count; ++i)

@@ -5,7 +5,7 @@
 #include "runtime/launch/job/CrashCleanup.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/launch/rendezvous/Address.h"
-#include "runtime/launch/report/Report.h"
+#include "runtime/launch/report/FirstFailure.h"
 
 #include <chrono>
 #include <csignal>

@@ -4,9 +4,9 @@
 
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/launch/job/Bundle.h"
+#include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/report/FlightFile.h"
-#include "runtime/launch/thread/RankImage.h"
+#include "runtime/launch/thread/LoadImages.h"
 #include "runtime/launch/thread/RunThreads.h"
 
 #include <algorithm>

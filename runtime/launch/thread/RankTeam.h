@@ -3,7 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_THREAD_RANKTEAM_H
 #define PCC_RUNTIME_LAUNCH_THREAD_RANKTEAM_H
 
-#include "runtime/engine/Engine.h"
+#include "runtime/engine/Rank.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -2,8 +2,8 @@
 
 #include "runtime/launch/thread/RunThreads.h"
 
+#include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
-#include "runtime/comm/flight/FlightStory.h"
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/launch/report/FlightFile.h"
 
@@ -73,7 +73,7 @@ Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
   if (status.code() == PeerLost) {
     const std::vector<FlightLog> flights = logsOf(worlds);
     status = explainLoss(status, flights, error.found());
-    keepFlights(flights, flightFile, status);
+    writeFlights(flights, flightFile, status);
   }
   return status;
 }

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/program/Operands.h"
+#include "runtime/program/InstructionOperands.h"
 #include "runtime/program/Program.h"
 
 #include <cstring>

@@ -140,7 +140,7 @@ TEST(Origin, PutBackInvertsAnySteps) {
       trained.push_back(int64_t(i) * 7);
       expected[size_t(parameter.values[i])] = trained.back();
     }
-    putBack(origin, bytesOf(trained), bytesOf(stored));
+    writeBack(origin, bytesOf(trained), bytesOf(stored));
     ASSERT_EQ(stored, expected) << "seed " << seed;
   }
 }
@@ -156,7 +156,7 @@ TEST(Origin, CastsConcernTrainedElementsOnly) {
   std::vector<double> trained = {0.3};
   ASSERT_EQ(findOriginFault(origin, ElementType::F64, std::vector<int64_t>{1}),
             nullptr);
-  putBack(origin, bytesOf(trained), bytesOf(stored));
+  writeBack(origin, bytesOf(trained), bytesOf(stored));
   EXPECT_EQ(stored, (std::vector<float>{0.1f, 0.30078125f, 0.3f}));
 }
 

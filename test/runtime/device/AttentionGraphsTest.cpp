@@ -40,8 +40,9 @@ AttentionShape shapeOf(cudnnDataType_t type, int64_t heads, int64_t keyHeads,
                        int64_t sequence, int64_t depth, bool isCausal) {
   AttentionShape shape = {type,     2,     heads, keyHeads, sequence,
                           sequence, depth, depth, isCausal};
-  const auto interleaved = [](const DnnDims &dims) {
-    return DnnDims{dims[1] * dims[2] * dims[3], dims[3], dims[1] * dims[3], 1};
+  const auto interleaved = [](const CudnnDims &dims) {
+    return CudnnDims{dims[1] * dims[2] * dims[3], dims[3], dims[1] * dims[3],
+                     1};
   };
   using enum AttentionTensor;
   for (AttentionTensor tensor : {Query, Result, Gradient, QueryGradient})
@@ -54,19 +55,19 @@ AttentionShape shapeOf(cudnnDataType_t type, int64_t heads, int64_t keyHeads,
 class AttentionGraphsTest : public testing::Test {
 protected:
   void SetUp() override {
-    if (Status status = openDnnLibrary(library); status.failed())
+    if (Status status = openCudnnLibrary(library); status.failed())
       GTEST_SKIP() << status.message();
     // Descriptions of GPUs came with 9.8.
     if (library.cudnnGetVersion() < 90800)
       GTEST_SKIP() << "cuDNN " << library.cudnnGetVersion() << " is too old";
   }
 
-  DnnDescriptor describe(std::string_view gpu) {
+  CudnnDescriptor describe(std::string_view gpu) {
     cudnnBackendDescriptor_t made = nullptr;
     EXPECT_EQ(library.cudnnBackendCreateDescriptor(
                   CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &made),
               CUDNN_STATUS_SUCCESS);
-    DnnDescriptor owned(library, made);
+    CudnnDescriptor owned(library, made);
     EXPECT_EQ(library.cudnnBackendSetAttribute(
                   made, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
                   CUDNN_TYPE_CHAR, int64_t(gpu.size()), gpu.data()),
@@ -75,9 +76,9 @@ protected:
     return owned;
   }
 
-  int64_t finish(DnnGraph &graph, std::string_view gpu) {
-    const DnnDescriptor properties = describe(gpu);
-    DnnPlan plan;
+  int64_t finish(CudnnGraph &graph, std::string_view gpu) {
+    const CudnnDescriptor properties = describe(gpu);
+    CudnnPlan plan;
     const Status status = graph.finish(nullptr, plan, properties.get());
     EXPECT_TRUE(status.ok()) << status.message();
     return graph.engines();
@@ -85,19 +86,19 @@ protected:
 
   int64_t enginesOf(const AttentionShape &shape, bool withStatistics,
                     std::string_view gpu) {
-    DnnGraph graph(library);
+    CudnnGraph graph(library);
     addAttention(graph, shape, withStatistics);
     return finish(graph, gpu);
   }
 
   int64_t enginesOfGradients(const AttentionShape &shape,
                              std::string_view gpu) {
-    DnnGraph graph(library);
+    CudnnGraph graph(library);
     addAttentionGradients(graph, shape);
     return finish(graph, gpu);
   }
 
-  DnnLibrary library;
+  CudnnLibrary library;
 };
 } // namespace
 
@@ -115,8 +116,8 @@ TEST_F(AttentionGraphsTest, CudnnHasEngines) {
 TEST_F(AttentionGraphsTest, AnotherGraphHasNone) {
   const AttentionShape shape =
       shapeOf(CUDNN_DATA_BFLOAT16, 12, 12, 256, 64, true);
-  DnnGraph graph(library);
-  const DnnDims dims = shape.queryDims(), strides = denseDnnStrides(dims);
+  CudnnGraph graph(library);
+  const CudnnDims dims = shape.queryDims(), strides = denseCudnnStrides(dims);
   const auto query = graph.stored(1, shape.type, dims, strides),
              key = graph.stored(2, shape.type, {2, 12, 64, 256}, strides),
              scores = graph.between(CUDNN_DATA_FLOAT, shape.scoreDims()),

@@ -4,7 +4,7 @@
 #define PCC_TEST_RUNTIME_DEVICE_ONEINSTRUCTION_H
 
 #include "runtime/device/cpu/CpuDevice.h"
-#include "runtime/program/Verify.h"
+#include "runtime/program/VerifyProgram.h"
 #include "test/runtime/program/TestProgram.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include "runtime/comm/thread/ThreadWorld.h"
 #include "runtime/device/cpu/CpuDevice.h"
-#include "runtime/engine/Engine.h"
+#include "runtime/engine/Rank.h"
 #include "test/runtime/base/Folder.h"
 #include "test/runtime/program/TestProgram.h"
 

@@ -1,7 +1,7 @@
 //===- ProgramTest.cpp - sealing, opening and refusing programs -----------===//
 
 #include "runtime/program/Program.h"
-#include "runtime/program/Verify.h"
+#include "runtime/program/VerifyProgram.h"
 #include "test/runtime/program/TestProgram.h"
 
 #include <gtest/gtest.h>

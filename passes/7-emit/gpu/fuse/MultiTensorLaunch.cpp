@@ -6,7 +6,7 @@
 #include "passes/7-emit/fuse/TopologicalOrder.h"
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
 #include "passes/7-emit/kernel/Plan.h"
-#include "runtime/program/PartsTable.h"
+#include "runtime/program/TensorTable.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -232,7 +232,7 @@ private:
   }
 
   size_t joinClass(LaunchClass &same) {
-    const int64_t most = runtime::PartsTable::mostParts(
+    const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
             int64_t(same.form.kernel.getResultTypes().size()),
         int64_t(same.form.shared.size()));

@@ -13,7 +13,7 @@
 #include "passes/7-emit/kernel/RandomWeights.h"
 #include "passes/7-emit/kernel/RowReductions.h"
 #include "passes/7-emit/kernel/Signature.h"
-#include "runtime/program/PartsTable.h"
+#include "runtime/program/TensorTable.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -143,10 +143,10 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The table of a launch (PartsTable.h), in the code of its kernel.
+/// The table of a launch (TensorTable.h), in the code of its kernel.
 struct TableReader {
   KernelWriter &w;
-  runtime::PartsTable table;
+  runtime::TensorTable table;
   Value words; ///< where it is
 
   Value at(Value word) {
@@ -197,7 +197,7 @@ struct TableReader {
 /// The table by value, then what all parts read.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
-               const runtime::PartsTable &table, const Twine &name) {
+               const runtime::TensorTable &table, const Twine &name) {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   SmallVector<Type> types(1 + sharedArgumentsOf(kernel).size(), pointer);
   LLVM::LLVMFuncOp function = makeEntry(builder, types, plan.threads, name);
@@ -244,8 +244,8 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
   const size_t numShared = sharedArgumentsOf(kernel).size();
-  const auto table = runtime::PartsTable::largest(numPartTensorsOf(kernel),
-                                                  int64_t(numShared));
+  const auto table = runtime::TensorTable::largest(numPartTensorsOf(kernel),
+                                                   int64_t(numShared));
   LLVM::LLVMFuncOp function =
       makePartsEntry(builder, kernel, plan, table, name);
   Location loc = function.getLoc();

@@ -22,7 +22,7 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Parameters of more than 4352 bytes (PartsTable.h) are of PTX 8.1; GPUs from
+/// Parameters of more than 4352 bytes (TensorTable.h) are of PTX 8.1; GPUs from
 /// sm_100 on have a later one anyway.
 static StringRef featuresOf(StringRef arch) {
   int number = 0;

@@ -18,7 +18,7 @@
 
 namespace pcc::runtime {
 
-static bool isIndexVector(const HostTensor &tensor, int64_t size) {
+static bool isIndexVector(const HostOperand &tensor, int64_t size) {
   return tensor.type == ElementType::I64 &&
          tensor.shape == std::vector<int64_t>{size};
 }
@@ -31,7 +31,7 @@ static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
     return "needs one input, four outputs and one integer";
-  const HostTensor &gate = call.inputs[0], &weight = call.outputs[2];
+  const HostOperand &gate = call.inputs[0], &weight = call.outputs[2];
   const int64_t chosen = call.integers[0];
   if (gate.shape.size() != 2 || !isFloat(gate.type) || chosen < 1)
     return "has gates of another type or shape";
@@ -91,8 +91,8 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
     return "needs rows, matrices, counts, one output and one integer";
-  const HostTensor &rows = call.inputs[0], &matrices = call.inputs[1],
-                   &out = call.outputs[0];
+  const HostOperand &rows = call.inputs[0], &matrices = call.inputs[1],
+                    &out = call.outputs[0];
   if (rows.shape.size() != 2 || matrices.shape.size() != 3 ||
       !isFloat(rows.type) || matrices.type != rows.type ||
       out.type != rows.type ||
@@ -113,7 +113,7 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
 namespace {
 /// Rows times the matrix of one expert. Row p of the matrix is
 /// [rowStride * p, …), its columns are columnStride apart.
-template <typename T> struct Product {
+template <typename T> struct ExpertProduct {
   int64_t m, n, k;
   const T *a, *b;
   int64_t rowStride, columnStride;
@@ -145,19 +145,19 @@ private:
 } // namespace
 
 template <typename T> static void groupedMatmul(HostOpCall &call) {
-  const HostTensor &rows = call.inputs[0], &out = call.outputs[0];
+  const HostOperand &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);
   const int64_t k = rows.shape[1], n = out.shape[1];
   const bool transposed = call.integers[0] != 0;
-  Product<T> product{0,
-                     n,
-                     k,
-                     static_cast<const T *>(rows.data),
-                     static_cast<const T *>(call.inputs[1].data),
-                     transposed ? 1 : n,
-                     transposed ? k : 1,
-                     static_cast<T *>(out.data),
-                     reinterpret_cast<float *>(call.workspace.data())};
+  ExpertProduct<T> product{0,
+                           n,
+                           k,
+                           static_cast<const T *>(rows.data),
+                           static_cast<const T *>(call.inputs[1].data),
+                           transposed ? 1 : n,
+                           transposed ? k : 1,
+                           static_cast<T *>(out.data),
+                           reinterpret_cast<float *>(call.workspace.data())};
   int64_t left = k > 0 ? rows.shape[0] : 0;
   for (int64_t expert = 0; expert < call.inputs[1].shape[0]; ++expert) {
     product.m = std::clamp<int64_t>(counts[expert], 0, left);

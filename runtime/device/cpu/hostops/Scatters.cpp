@@ -31,7 +31,7 @@ static bool isIndexType(ElementType type) {
   return type == ElementType::I64 || type == ElementType::I32;
 }
 
-static int64_t indexAt(const HostTensor &indices, int64_t at, int64_t size) {
+static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   const int64_t index = indices.type == ElementType::I64
                             ? static_cast<const int64_t *>(indices.data)[at]
                             : static_cast<const int32_t *>(indices.data)[at];
@@ -42,7 +42,7 @@ static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
     return "needs data, indices, updates and its integers";
-  const HostTensor &data = call.inputs[0];
+  const HostOperand &data = call.inputs[0];
   if (call.outputs[0].shape != data.shape ||
       call.outputs[0].type != data.type || call.inputs[2].type != data.type ||
       !isIndexType(call.inputs[1].type))
@@ -53,7 +53,7 @@ static const char *checkOperands(const HostOpCall &call, size_t integers) {
 }
 
 static void copyData(HostOpCall &call) {
-  const HostTensor &data = call.inputs[0];
+  const HostOperand &data = call.inputs[0];
   if (call.outputs[0].data != data.data)
     std::memcpy(call.outputs[0].data, data.data,
                 size_t(numElements(data.shape)) * sizeOf(data.type));

@@ -1,7 +1,7 @@
 //===- ProgramTest.cpp - the program of one position ----------------------===//
 
 #include "passes/7-emit/program/ProgramWriter.h"
-#include "runtime/program/Verify.h"
+#include "runtime/program/VerifyProgram.h"
 #include "test/passes/7-emit/program/Modules.h"
 
 #include <gtest/gtest.h>

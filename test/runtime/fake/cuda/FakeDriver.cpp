@@ -1,10 +1,10 @@
 //===- FakeDriver.cpp - the driver's functions, over a GPU that is not there
 //===//
 
-#include "runtime/program/PartsTable.h"
+#include "runtime/program/TensorTable.h"
 #include "runtime/tensor/RandomValues.h"
 #include "test/runtime/fake/cuda/FakeGpu.h"
-#include "test/runtime/fake/cuda/Twins.h"
+#include "test/runtime/fake/cuda/HostKernels.h"
 
 #include <cuda.h>
 
@@ -349,7 +349,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *code, unsigned,
                             CUjit_option *, void **) {
   Call call;
   std::string error;
-  auto loaded = TwinModule::load(code, int(settings().capability), error);
+  auto loaded = HostKernelModule::load(code, int(settings().capability), error);
   if (!loaded)
     return call.fail(CUDA_ERROR_INVALID_IMAGE, error);
   *module = reinterpret_cast<CUmodule>(loaded.release());
@@ -358,15 +358,16 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *code, unsigned,
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
                              const char *name) {
   Call call;
-  const Twin *twin = reinterpret_cast<TwinModule *>(module)->find(name);
-  *function = reinterpret_cast<CUfunction>(const_cast<Twin *>(twin));
+  const HostKernel *twin =
+      reinterpret_cast<HostKernelModule *>(module)->find(name);
+  *function = reinterpret_cast<CUfunction>(const_cast<HostKernel *>(twin));
   return twin ? CUDA_SUCCESS : call.fail(CUDA_ERROR_NOT_FOUND, name);
 }
 
 CUresult cuFuncLoad(CUfunction) { return CUDA_SUCCESS; }
 
 /// The twin's work, on those buffers.
-static CUresult giveKernel(Call &call, const Twin &twin, CUstream stream,
+static CUresult giveKernel(Call &call, const HostKernel &twin, CUstream stream,
                            const std::vector<void *> &buffers,
                            const std::vector<int64_t> &scalars,
                            std::span<const Access> accesses) {
@@ -380,8 +381,9 @@ static CUresult giveKernel(Call &call, const Twin &twin, CUstream stream,
 }
 
 /// `threads` make random weights, one element each.
-static CUresult launchRandom(Call &call, const Twin &twin, int64_t threads,
-                             CUstream stream, void **arguments) {
+static CUresult launchRandom(Call &call, const HostKernel &twin,
+                             int64_t threads, CUstream stream,
+                             void **arguments) {
   using pcc::runtime::RandomScalars;
   void *target = nullptr;
   std::memcpy(&target, arguments[0], sizeof target);
@@ -411,17 +413,17 @@ static CUresult launchRandom(Call &call, const Twin &twin, int64_t threads,
 
 /// Many tensors, in a table that comes by value; parts that it has behind all
 /// blocks are not there.
-static CUresult launchParts(Call &call, const Twin &twin, int64_t blocks,
+static CUresult launchParts(Call &call, const HostKernel &twin, int64_t blocks,
                             CUstream stream, void **arguments) {
-  using pcc::runtime::PartsTable;
+  using pcc::runtime::TensorTable;
   const auto numTensors = int64_t(twin.tensors.size());
-  const auto table = PartsTable::largest(numTensors, twin.launch->shared);
+  const auto table = TensorTable::largest(numTensors, twin.launch->shared);
   std::vector<int64_t> words(size_t(table.words()));
   std::memcpy(words.data(), arguments[0], words.size() * sizeof(int64_t));
   std::vector<int64_t> scalars = {0};
   int64_t tiles = 0, parts = 0;
   for (; parts < table.parts; ++parts) {
-    const int64_t first = words[size_t(PartsTable::firstAt(parts))];
+    const int64_t first = words[size_t(TensorTable::firstAt(parts))];
     if (first >= blocks)
       break;
     if (first != tiles)
@@ -446,7 +448,7 @@ static CUresult launchParts(Call &call, const Twin &twin, int64_t blocks,
       std::memcpy(&buffers.emplace_back(),
                   &words[size_t(table.addressAt(part, tensor))],
                   sizeof(void *));
-      const Twin::Tensor &own = twin.tensors[size_t(tensor)];
+      const HostKernel::Tensor &own = twin.tensors[size_t(tensor)];
       accesses.push_back({numberOf(buffers.back()),
                           size_t(scalars[size_t(1 + part)]) * own.element,
                           own.isResult});
@@ -463,7 +465,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
     return call.fail(CUDA_ERROR_LAUNCH_FAILED, "a launch that was to fail");
   while (launches == settings().hangAt)
     pause();
-  const Twin &twin = *reinterpret_cast<const Twin *>(function);
+  const HostKernel &twin = *reinterpret_cast<const HostKernel *>(function);
   if (twin.randomElement > 0)
     return launchRandom(call, twin, int64_t(x) * threads, stream, arguments);
   if (!twin.tensors.empty())

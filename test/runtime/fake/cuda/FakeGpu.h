@@ -9,7 +9,7 @@
 #ifndef PCC_TEST_RUNTIME_FAKE_CUDA_FAKEGPU_H
 #define PCC_TEST_RUNTIME_FAKE_CUDA_FAKEGPU_H
 
-#include "test/runtime/fake/cuda/Order.h"
+#include "test/runtime/fake/cuda/AccessLog.h"
 
 #include <deque>
 #include <functional>

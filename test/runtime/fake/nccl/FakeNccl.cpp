@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/comm/Combine.h"
+#include "runtime/comm/TreeReduce.h"
 #include "test/runtime/fake/cuda/FakeGpu.h"
 #include "test/runtime/fake/nccl/Mailbox.h"
 
@@ -346,7 +346,8 @@ static void reduce(const std::vector<std::string> &parts, size_t first,
     inputs.push_back(part.data() +
                      first * pcc::runtime::sizeOf(elementOf(type)));
   void *const outputs[] = {out};
-  pcc::runtime::combine(inputs, outputs, 0, count, elementOf(type), kinds[op]);
+  pcc::runtime::reduceInTree(inputs, outputs, 0, count, elementOf(type),
+                             kinds[op]);
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,7 +2,7 @@
 
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/launch/rendezvous/JobToken.h"
-#include "runtime/launch/rendezvous/NodeList.h"
+#include "runtime/launch/rendezvous/SlurmNodeList.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static Environment operator+(Environment first, const Environment &more) {
 
 /// Where a process with this environment would meet its peers.
 static Status find(const Environment &environment, Address &address) {
-  std::optional<Identity> identity;
+  std::optional<RankIdentity> identity;
   Status status = findIdentity(environment, identity);
   if (status.failed() || !identity)
     return status;
@@ -160,7 +160,7 @@ struct Nodes {
   bool isOnlyOne;
 };
 
-TEST(NodeList, HasItsFirstHost) {
+TEST(SlurmNodeList, HasItsFirstHost) {
   const Nodes lists[] = {{"node", "node", true},
                          {"node7,node8", "node7", false},
                          {"gpu[007]", "gpu007", true},
@@ -180,7 +180,7 @@ TEST(NodeList, HasItsFirstHost) {
                          {"a b", nullptr, false},
                          {"$(id)", nullptr, false}};
   for (const Nodes &nodes : lists) {
-    const auto read = readNodeList(nodes.text);
+    const auto read = readSlurmNodeList(nodes.text);
     ASSERT_EQ(read.has_value(), nodes.first != nullptr) << nodes.text;
     if (!read)
       continue;

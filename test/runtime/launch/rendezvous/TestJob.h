@@ -3,7 +3,7 @@
 #ifndef PCC_TEST_RUNTIME_LAUNCH_RENDEZVOUS_TESTJOB_H
 #define PCC_TEST_RUNTIME_LAUNCH_RENDEZVOUS_TESTJOB_H
 
-#include "runtime/launch/rendezvous/Lifeline.h"
+#include "runtime/launch/rendezvous/SocketRendezvous.h"
 
 #include <deque>
 #include <functional>
@@ -22,17 +22,17 @@ public:
                                         "-" + std::to_string(++number)};
   }
 
-  MeetingTerms terms(int rank) const {
+  JoinTerms terms(int rank) const {
     return {address, token, RankFacts::of(rank, worldSize, "a bundle")};
   }
 
   /// Joins; what happens to the rank then is `life`'s. Its error is the rank's.
-  using Life = std::function<Status(Lifeline &)>;
-  void start(const MeetingTerms &as, Life life = finish) {
+  using Life = std::function<Status(SocketRendezvous &)>;
+  void start(const JoinTerms &as, Life life = finish) {
     Status &result = results.emplace_back();
     threads.emplace_back([this, &result, as, life = std::move(life)] {
-      std::shared_ptr<Lifeline> lifeline;
-      result = Lifeline::join(
+      std::shared_ptr<SocketRendezvous> lifeline;
+      result = SocketRendezvous::join(
           as, patience, [this](const Status &, auto) { ++numGivenUp; },
           lifeline);
       if (result.ok())
@@ -47,10 +47,10 @@ public:
     threads.clear();
   }
 
-  static Status finish(Lifeline &lifeline) { return lifeline.leave(); }
+  static Status finish(SocketRendezvous &lifeline) { return lifeline.leave(); }
 
   /// What the run ends with, of a rank that goes on until then.
-  static Status watch(Lifeline &lifeline) {
+  static Status watch(SocketRendezvous &lifeline) {
     for (int i = 0; i < 20000; ++i) {
       if (Status status = lifeline.poll(); status.failed())
         return status;

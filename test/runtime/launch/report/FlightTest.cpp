@@ -1,7 +1,7 @@
 //===- FlightTest.cpp - where each rank was when a run failed -------------===//
 
+#include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
-#include "runtime/comm/flight/FlightStory.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/launch/report/FlightFile.h"
 #include "runtime/launch/thread/RunThreads.h"
@@ -70,7 +70,7 @@ TEST(FlightRecorder, OutlivesItsProcess) {
   waitpid(child, nullptr, 0);
   const auto flights = readFlights(folder.path());
   ASSERT_EQ(flights.size(), 1u);
-  const FlightPlace place = placeAt(flights[0]);
+  const FlightState place = stateAt(flights[0]);
   ASSERT_TRUE(place.wait);
   EXPECT_STREQ(place.wait->action, "0B2");
   EXPECT_EQ(place.wait->step, 4);
@@ -90,7 +90,7 @@ TEST(FlightRecorder, AnUnwritableFolderIsNoError) {
   EXPECT_EQ(recorder.log().entries.size(), 1u);
 }
 
-TEST(FlightStory, LostRankIsMissedBySomebody) {
+TEST(FailureReport, LostRankIsMissedBySomebody) {
   FlightRecorder one(0), other(1);
   goTo(one, "0F3", 1);
   goTo(other, "0F2");
@@ -103,7 +103,7 @@ TEST(FlightStory, LostRankIsMissedBySomebody) {
 }
 
 /// 0 waits for 1, which waits for 2, which waits for nobody.
-TEST(FlightStory, CulpritIsAtTheEndOfTheChain) {
+TEST(FailureReport, CulpritIsAtTheEndOfTheChain) {
   FlightRecorder a(0), b(1), c(2);
   goTo(a, "0F3", 1);
   goTo(b, "0F3", 2);
@@ -112,7 +112,7 @@ TEST(FlightStory, CulpritIsAtTheEndOfTheChain) {
 }
 
 /// A rank that is stopped while it waits, too, has a peer that has long come.
-TEST(FlightStory, WhoHasNotMovedStandsStill) {
+TEST(FailureReport, WhoHasNotMovedStandsStill) {
   FlightRecorder a(0), b(1), c(2);
   goTo(a, "0F3", 1);
   goTo(b, "0F3", 2);
@@ -127,19 +127,19 @@ TEST(FlightStory, WhoHasNotMovedStandsStill) {
 }
 
 /// What ranks do after the run has failed does not count.
-TEST(FlightStory, LooksAtTheTimeOfTheFailure) {
+TEST(FailureReport, LooksAtTheTimeOfTheFailure) {
   FlightRecorder a(0), b(1);
   goTo(a, "0F3", 1);
   const auto action = b.beginAction("1B0");
   const double time = FlightRecorder::now();
   b.end(action);
   goTo(b, "1B1", 0);
-  EXPECT_STREQ(placeAt(b.log(), time).action->action, "1B0");
+  EXPECT_STREQ(stateAt(b.log(), time).action->action, "1B0");
   EXPECT_EQ(findCulprit({a.log(), b.log()}, 0, time), 1);
   EXPECT_EQ(findCulprit({a.log(), b.log()}, 0), std::nullopt);
 }
 
-TEST(FlightStory, ThreadsTellWhereTheyWere) {
+TEST(FailureReport, ThreadsTellWhereTheyWere) {
   PrivateFolder folder;
   ASSERT_TRUE(folder.create().ok());
   const std::string file = folder.path() + "/flight.json";

@@ -55,7 +55,7 @@ protected:
     watch.signalAll(0);
     end(first);
     end(second);
-    watch.look();
+    watch.poll();
     return watch.firstEnded();
   }
 

@@ -5,13 +5,13 @@
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/program/PartsTable.h"
+#include "runtime/program/TensorTable.h"
 #include "test/passes/7-emit/gpu/kernel/EmulatedGpu.h"
 #include <gtest/gtest.h>
 #include <limits>
 
 using namespace pcc;
-using runtime::PartsTable;
+using runtime::TensorTable;
 
 namespace {
 /// A tensor and its new value, each with room behind it that must not change.
@@ -47,14 +47,14 @@ static void expectScaled(const std::vector<int64_t> &sizes) {
     })",
                                                         &context);
   ASSERT_TRUE(module);
-  const auto table = PartsTable::largest(/*tensors=*/2, /*shared=*/1);
+  const auto table = TensorTable::largest(/*tensors=*/2, /*shared=*/1);
   std::vector<int64_t> words(size_t(table.words()),
                              std::numeric_limits<int64_t>::max());
   std::vector<Part> parts(sizes.begin(), sizes.end());
   int64_t tiles = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto part = int64_t(i);
-    words[size_t(PartsTable::firstAt(part))] = tiles;
+    words[size_t(TensorTable::firstAt(part))] = tiles;
     words[size_t(table.elementsAt(part))] = sizes[i];
     words[size_t(table.addressAt(part, 0))] = int64_t(parts[i].in.data());
     words[size_t(table.addressAt(part, 1))] = int64_t(parts[i].out.data());
@@ -79,10 +79,10 @@ TEST(GpuParts, OneIsEnough) { expectScaled({1500}); }
 /// Of AdamW's update: gradient, weight and two moments, three of them written,
 /// and six numbers.
 TEST(GpuParts, AllTensorsOfGpt2) {
-  EXPECT_GE(PartsTable::mostParts(/*tensors=*/7, /*shared=*/6), 148);
+  EXPECT_GE(TensorTable::mostParts(/*tensors=*/7, /*shared=*/6), 148);
 }
 
 TEST(GpuParts, AFullTable) {
   expectScaled(std::vector<int64_t>(
-      size_t(PartsTable::mostParts(/*tensors=*/2, /*shared=*/1)), 6));
+      size_t(TensorTable::mostParts(/*tensors=*/2, /*shared=*/1)), 6));
 }

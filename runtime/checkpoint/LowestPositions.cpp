@@ -1,0 +1,50 @@
+//===- LowestPositions.cpp - which positions hold which tensors -----------===//
+
+#include "runtime/checkpoint/LowestPositions.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+/// The text of `root`, on all ranks: only this group takes the host's memory
+/// on every kind of device.
+static Status spread(Group &all, int root, std::string &text) {
+  const ActionId action{"checkpoint", "names of tensors"};
+  auto length = int64_t(text.size());
+  if (Status status = all.broadcast(&length, sizeof length, root, action);
+      status.failed())
+    return status;
+  text.resize(size_t(length));
+  return all.broadcast(text.data(), text.size(), root, action);
+}
+
+/// `text` is names, each with a zero behind it.
+static void addNames(const std::string &text, int64_t position,
+                     LowestPositions &lowest) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\0', begin);
+    lowest.try_emplace(text.substr(begin, end - begin), position);
+    begin = end + 1;
+  }
+}
+
+Status findLowestPositions(std::span<const StateTensor> tensors,
+                           const Mesh &mesh, World &world,
+                           LowestPositions &lowest) {
+  std::string names;
+  for (const StateTensor &tensor : tensors)
+    names += tensor.name + '\0';
+  const int64_t perPosition = mesh.numRanks() / mesh.sizes[0];
+  for (int64_t position = 0; position < mesh.sizes[0]; ++position) {
+    std::string text = names;
+    if (mesh.sizes[0] > 1)
+      if (Status status =
+              spread(world.all(), int(position * perPosition), text);
+          status.failed())
+        return status;
+    addNames(text, position, lowest);
+  }
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,204 @@
+//===- FailureReport.cpp - where each rank was when a run failed ----------===//
+
+#include "runtime/comm/flight/FailureReport.h"
+#include "runtime/comm/WaitError.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+namespace pcc::runtime {
+
+static std::span<const int32_t> peersOf(const FlightEntry &entry) {
+  return {entry.peers,
+          std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
+}
+
+static bool waitsFor(const FlightState &place, int rank) {
+  if (!place.wait)
+    return false;
+  const auto peers = peersOf(*place.wait);
+  return std::find(peers.begin(), peers.end(), rank) != peers.end();
+}
+
+static std::string seconds(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", std::max(0.0, number));
+  return text;
+}
+
+namespace {
+/// All ranks at one time.
+class JobSnapshot {
+public:
+  JobSnapshot(const std::vector<FlightLog> &flights, double time)
+      : flights(flights), isOver(time == kAtTheEnd) {
+    for (const FlightLog &log : flights) {
+      places.push_back(stateAt(log, time));
+      now = std::max(now, places.back().moved);
+    }
+    if (!isOver)
+      now = time;
+  }
+
+  size_t size() const { return flights.size(); }
+  const FlightLog &log(size_t index) const { return flights[index]; }
+  const FlightState &place(size_t index) const { return places[index]; }
+
+  std::optional<size_t> find(int rank) const {
+    for (size_t i = 0; i < flights.size(); ++i)
+      if (flights[i].rank == rank)
+        return i;
+    return std::nullopt;
+  }
+
+  double stillFor(size_t index) const { return now - places[index].moved; }
+
+  /// "step 5, action 1F3, all_reduce of h with rank 2"
+  std::string where(size_t index) const {
+    const FlightState &place = places[index];
+    const FlightEntry *entry = place.wait ? place.wait : place.action;
+    if (!entry)
+      return "before it began";
+    std::string text =
+        entry->step > 0 ? "step " + std::to_string(entry->step) + ", " : "";
+    text += place.wait || place.isInAction ? "action " : "after action ";
+    text += entry->action;
+    if (place.wait) {
+      text += std::string(", ") + entry->call;
+      if (entry->value[0])
+        text += std::string(" of ") + entry->value;
+      if (entry->numPeers > 0)
+        text += " with " + listRanks(peersOf(*entry));
+    }
+    return text;
+  }
+
+  /// "rank 3: step 5, action 1F3 for 2.1 s, has not moved for 2.1 s"
+  std::string line(size_t index, double patience) const {
+    const FlightState &place = places[index];
+    std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
+    if (flights[index].hasLeft)
+      return text + "done";
+    text += where(index);
+    if (const FlightEntry *entry =
+            place.wait ? place.wait
+                       : (place.isInAction ? place.action : nullptr))
+      text += ", for " + seconds(now - entry->begin);
+    if (isStill(index, patience))
+      text += ", has not moved for " + seconds(stillFor(index));
+    return text;
+  }
+
+  /// Only ranks that wait are heard all the time, and only at the end.
+  bool isStill(size_t index, double patience) const {
+    return isOver && stillFor(index) > patience;
+  }
+
+private:
+  const std::vector<FlightLog> &flights;
+  const bool isOver;
+  std::vector<FlightState> places;
+  double now = 0;
+};
+
+/// Follows who waits for whom.
+class WaitChain {
+public:
+  WaitChain(const JobSnapshot &snapshot, double patience)
+      : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
+
+  std::optional<size_t> endFrom(size_t index) {
+    seen[index] = true;
+    const FlightState &place = snapshot.place(index);
+    std::vector<size_t> waiting;
+    for (int32_t rank : peersOf(*place.wait)) {
+      const auto peer = snapshot.find(rank);
+      if (!peer || seen[*peer])
+        continue;
+      if (!snapshot.place(*peer).wait || snapshot.isStill(*peer, patience))
+        return peer;
+      waiting.push_back(*peer);
+    }
+    for (size_t peer : waiting)
+      if (!seen[peer])
+        if (auto end = endFrom(peer))
+          return end;
+    return std::nullopt;
+  }
+
+private:
+  const JobSnapshot &snapshot;
+  const double patience;
+  std::vector<bool> seen;
+};
+} // namespace
+
+/// A rank that has not moved for so long stands still.
+static double patienceOf(const JobSnapshot &snapshot,
+                         std::optional<size_t> waiter) {
+  constexpr double shortest = 0.5;
+  if (!waiter || !snapshot.place(*waiter).wait)
+    return shortest;
+  const FlightState &place = snapshot.place(*waiter);
+  return std::max(shortest, (place.moved - place.wait->begin) / 4);
+}
+
+static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
+                                        int waiter) {
+  const auto index = snapshot.find(waiter);
+  if (!index || !snapshot.place(*index).wait)
+    return std::nullopt;
+  return WaitChain(snapshot, patienceOf(snapshot, index)).endFrom(*index);
+}
+
+std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
+                               int waiter, double time) {
+  const JobSnapshot snapshot(flights, time);
+  const auto end = endOfChain(snapshot, waiter);
+  return end ? std::optional(snapshot.log(*end).rank) : std::nullopt;
+}
+
+/// Where the lost rank was, and who misses it.
+static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
+  std::string text;
+  if (const auto index = snapshot.find(lost))
+    text = "; " + snapshot.where(*index);
+  for (size_t i = 0; i < snapshot.size(); ++i)
+    if (snapshot.log(i).rank != lost && waitsFor(snapshot.place(i), lost))
+      return text + "; rank " + std::to_string(snapshot.log(i).rank) +
+             " waits for it: " + snapshot.where(i);
+  return text;
+}
+
+static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
+  const auto end = endOfChain(snapshot, waiter);
+  if (!end)
+    return "";
+  return "; rank " + std::to_string(snapshot.log(*end).rank) +
+         " has not moved for " + seconds(snapshot.stillFor(*end)) + ": " +
+         snapshot.where(*end);
+}
+
+Status explainLoss(const Status &status, const std::vector<FlightLog> &flights,
+                   const LossClues &clues) {
+  constexpr size_t mostLines = 16;
+  const JobSnapshot snapshot(flights, clues.time);
+  std::string text = status.message();
+  if (clues.lost)
+    text += storyOfLost(snapshot, *clues.lost);
+  else if (clues.waiter)
+    text += storyOfWaiter(snapshot, *clues.waiter);
+  Status told = Status::error(status.code(), text, status.notes());
+  const auto waiter =
+      clues.waiter ? snapshot.find(*clues.waiter) : std::nullopt;
+  const double patience = patienceOf(snapshot, waiter);
+  for (size_t i = 0; i < std::min(mostLines, snapshot.size()); ++i)
+    told.addNote(snapshot.line(i, patience));
+  if (snapshot.size() > mostLines)
+    told.addNote("and " + std::to_string(snapshot.size() - mostLines) +
+                 " more ranks");
+  return told;
+}
+
+} // namespace pcc::runtime

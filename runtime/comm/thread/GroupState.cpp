@@ -1,0 +1,75 @@
+//===- GroupState.cpp - the memory that the members of one group share ----===//
+
+#include "runtime/comm/thread/GroupState.h"
+
+namespace pcc::runtime {
+
+static constexpr uint64_t kBroken = uint64_t(1) << 63;
+
+GroupState::GroupState(ThreadJob &sharedJob, std::vector<int> worldRanks)
+    : members(std::move(worldRanks)), job(sharedJob),
+      slots(std::make_unique<Slot[]>(members.size())) {}
+
+bool GroupState::complete(uint64_t step) const {
+  return (arrivals.load(std::memory_order_acquire) & ~kBroken) >=
+         step * members.size();
+}
+
+/// Counts this member in and wakes the others if it is the last. False if the
+/// groupState is broken.
+bool GroupState::arrive(uint64_t step) {
+  const uint64_t before = arrivals.fetch_add(1, std::memory_order_acq_rel);
+  if (before & kBroken)
+    return false;
+  if (before + 1 == step * members.size())
+    for (int rank : members)
+      job.sleeper(rank).wake();
+  return true;
+}
+
+/// Decides between "all arrived" and "one has left" for all members alike.
+bool GroupState::breakUnlessComplete(uint64_t step) {
+  uint64_t seen = arrivals.load(std::memory_order_acquire);
+  while ((seen & ~kBroken) < step * members.size())
+    if (arrivals.compare_exchange_weak(seen, seen | kBroken,
+                                       std::memory_order_acq_rel))
+      return true;
+  return false;
+}
+
+bool GroupState::enter(int index, uint64_t step, const MemberCall &call,
+                       Clock::time_point deadline) {
+  slots[index].call = call;
+  slots[index].arrivedFor.store(step, std::memory_order_release);
+  if (!arrive(step))
+    return false;
+  auto decided = [&] {
+    return complete(step) || job.aborted() ||
+           (arrivals.load(std::memory_order_acquire) & kBroken);
+  };
+  waitUntil(sleeperOf(index), job.oversubscribed(), deadline, decided);
+  return complete(step) || !breakUnlessComplete(step);
+}
+
+void GroupState::leave(int index, uint64_t step) {
+  arrive(step);
+  waitUntil(sleeperOf(index), job.oversubscribed(), kNever,
+            [&] { return complete(step); });
+}
+
+std::vector<int> GroupState::missing(uint64_t step) const {
+  std::vector<int> ranks;
+  for (size_t i = 0; i < members.size(); ++i)
+    if (slots[i].arrivedFor.load(std::memory_order_acquire) < step)
+      ranks.push_back(members[i]);
+  return ranks;
+}
+
+Mailbox &GroupState::mailbox(int from, int to) {
+  std::call_once(mailboxesMade, [&] {
+    mailboxes = std::make_unique<Mailbox[]>(members.size() * members.size());
+  });
+  return mailboxes[size_t(from) * members.size() + to];
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,70 @@
+//===- Sleeper.cpp - sleeping on a futex ----------------------------------===//
+
+#include "runtime/comm/thread/Sleeper.h"
+
+#include <climits>
+#include <ctime>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+static timespec toTimespec(Clock::time_point time) {
+  const auto sinceBoot = time.time_since_epoch();
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(sinceBoot);
+  timespec result;
+  result.tv_sec = seconds.count();
+  result.tv_nsec =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(sinceBoot - seconds)
+          .count();
+  return result;
+}
+
+static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
+                  const timespec *until) {
+  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, until,
+                 nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
+// The kernel compares `word` after `sleepers` was raised, and wake() raises
+// `word` before it looks at `sleepers`: one of the two sees the other.
+void Sleeper::sleep(uint32_t seen, Clock::time_point deadline) {
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (deadline == kNever) {
+    futex(word, FUTEX_WAIT_BITSET, seen, nullptr);
+  } else {
+    const timespec until = toTimespec(deadline);
+    futex(word, FUTEX_WAIT_BITSET, seen, &until);
+  }
+  sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Sleeper::wake() {
+  word.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers.load(std::memory_order_seq_cst) > 0)
+    futex(word, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+bool SpinPolicy::spin() {
+  using std::chrono::microseconds;
+  constexpr int maxYields = 100;
+  const Clock::time_point now = Clock::now();
+  if (attempts++ == 0)
+    start = now;
+  if (!oversubscribed && now - start < microseconds(20)) {
+    __builtin_ia32_pause();
+    return true;
+  }
+  if (!oversubscribed || attempts > maxYields)
+    return false;
+  sched_yield();
+  // Who comes back late has lost the core to somebody with work to do.
+  if (Clock::now() - now > microseconds(100))
+    attempts = maxYields;
+  return true;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,154 @@
+//===- AlgorithmCache.cpp - what a library has chosen before --------------===//
+
+#include "runtime/device/AlgorithmCache.h"
+#include "runtime/base/AtomicFile.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+#include <optional>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+using Algorithms = std::map<std::string, AlgorithmBytes>;
+
+static constexpr std::string_view firstLine = "pcc algorithms 1\n",
+                                  lastWord = "checksum ";
+/// Far more than the products of any program.
+static constexpr size_t mostBytes = size_t(16) << 20;
+
+static std::string hexadecimal(uint64_t number, int digits) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%0*llx", digits,
+                static_cast<unsigned long long>(number));
+  return text;
+}
+
+static std::string checksumLine(std::string_view text) {
+  return std::string(lastWord) +
+         hexadecimal(XXH3_64bits(text.data(), text.size()), 16) + "\n";
+}
+
+static std::string write(const Algorithms &algorithms) {
+  std::string text(firstLine);
+  for (const auto &[problem, bytes] : algorithms) {
+    for (const unsigned char byte : bytes)
+      text += hexadecimal(byte, 2);
+    text += " " + problem + "\n";
+  }
+  return text + checksumLine(text);
+}
+
+static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
+  AlgorithmBytes bytes;
+  if (digits.size() != 2 * bytes.size())
+    return std::nullopt;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const char *first = digits.data() + 2 * i;
+    if (std::from_chars(first, first + 2, bytes[i], 16).ptr != first + 2)
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+/// None of them if one byte is not as it was written.
+static Algorithms parse(std::string_view text) {
+  const size_t last = text.rfind(lastWord);
+  if (!text.starts_with(firstLine) || last == std::string_view::npos ||
+      text.substr(last) != checksumLine(text.substr(0, last)))
+    return {};
+  Algorithms algorithms;
+  std::string_view lines = text.substr(0, last);
+  lines.remove_prefix(firstLine.size());
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    const size_t space = line.find(' ');
+    const auto bytes = parseBytes(line.substr(0, space));
+    if (!bytes || space == std::string_view::npos)
+      return {};
+    algorithms[std::string(line.substr(space + 1))] = *bytes;
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+  }
+  return algorithms;
+}
+
+static Algorithms read(const std::string &path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  if (!file || size < 0 || size_t(size) > mostBytes)
+    return {};
+  std::string text(size_t(size), '\0');
+  file.seekg(0);
+  file.read(text.data(), size);
+  text.resize(size_t(file.gcount()));
+  return parse(text);
+}
+
+namespace {
+/// Holds a folder against others that do, or gives up after a second: a rank
+/// that stands still must not hold up the others.
+class FolderLock {
+public:
+  explicit FolderLock(const std::string &folder)
+      : file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    for (int tries = 0;
+         tries < 100 && file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0;
+         ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ~FolderLock() {
+    if (file >= 0)
+      close(file);
+  }
+  FolderLock(const FolderLock &) = delete;
+  FolderLock &operator=(const FolderLock &) = delete;
+
+private:
+  int file;
+};
+} // namespace
+
+void AlgorithmCache::open(const std::string &folder, std::string_view user) {
+  std::string name = "algorithms-";
+  for (const char letter : user)
+    name += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '-';
+  path = folder + "/" + name;
+  known = read(path);
+}
+
+const AlgorithmBytes *AlgorithmCache::find(const std::string &problem) const {
+  const auto found = known.find(problem);
+  return found == known.end() ? nullptr : &found->second;
+}
+
+void AlgorithmCache::add(const std::string &problem,
+                         const AlgorithmBytes &algorithm) {
+  known[problem] = added[problem] = algorithm;
+}
+
+void AlgorithmCache::keep() {
+  const std::string folder = path.substr(0, path.rfind('/'));
+  if (added.empty() || access(folder.c_str(), W_OK) != 0)
+    return;
+  const FolderLock lock(folder);
+  Algorithms all = read(path);
+  for (const auto &[problem, bytes] : added)
+    all[problem] = bytes;
+  added.clear();
+  // Who did not get the lock writes as well, under a name of its own.
+  const std::string own = path + "." + std::to_string(getpid());
+  if (writeFileAtomically(own, write(all)).ok() &&
+      std::rename(own.c_str(), path.c_str()) != 0)
+    std::remove(own.c_str());
+}
+
+} // namespace pcc::runtime

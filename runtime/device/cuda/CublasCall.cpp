@@ -1,0 +1,314 @@
+//===- CublasCall.cpp - one product as cuBLASLt has it --------------------===//
+
+#include "runtime/device/cuda/CublasCall.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pcc::runtime {
+
+static cudaDataType_t dataTypeOf(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return CUDA_R_64F;
+  case ElementType::F16:
+    return CUDA_R_16F;
+  case ElementType::BF16:
+    return CUDA_R_16BF;
+  default:
+    return CUDA_R_32F;
+  }
+}
+
+std::optional<CublasTypes>
+cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
+  const bool isNarrow =
+      factors == ElementType::F16 || factors == ElementType::BF16;
+  if (stored != factors && !(isNarrow && stored == ElementType::F32))
+    return std::nullopt;
+  if (factors == ElementType::F64)
+    return CublasTypes{factors, stored, CUBLAS_COMPUTE_64F, CUDA_R_64F};
+  if (factors == ElementType::F32)
+    return CublasTypes{factors, stored,
+                       mayRoundFactors ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                       : CUBLAS_COMPUTE_32F,
+                       CUDA_R_32F};
+  if (isNarrow)
+    return CublasTypes{factors, stored, CUBLAS_COMPUTE_32F, CUDA_R_32F};
+  return std::nullopt;
+}
+
+/// What cuBLASLt does behind a product; nothing if it does not.
+static std::optional<cublasLtEpilogue_t>
+epilogueOf(const MatmulProblem &problem, bool isByRows) {
+  if (problem.hasResidual && problem.activation != program::Activation::None)
+    return std::nullopt;
+  // By rows, b is what cuBLASLt calls A.
+  if (problem.sums != MatmulProblem::Sums::None)
+    return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
+               ? CUBLASLT_EPILOGUE_BGRADA
+               : CUBLASLT_EPILOGUE_BGRADB;
+  switch (problem.activation) {
+  case program::Activation::None:
+    return problem.hasBias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  case program::Activation::Relu:
+    return problem.hasBias ? CUBLASLT_EPILOGUE_RELU_BIAS
+                           : CUBLASLT_EPILOGUE_RELU;
+  case program::Activation::GeluTanh:
+    return problem.hasBias ? CUBLASLT_EPILOGUE_GELU_BIAS
+                           : CUBLASLT_EPILOGUE_GELU;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Buffers are aligned to 64 bytes; a view begins somewhere in one, and so do
+/// the products of the batch dims that are ours to walk.
+static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
+  const auto size = int64_t(sizeOf(type));
+  auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
+  for (size_t dim = 0; dim + 1 < matrix.batch.size(); ++dim)
+    bits |= uint64_t(matrix.batch[dim] * size);
+  return uint32_t(bits & ~(bits - 1));
+}
+
+/// A matrix of `rows` by `columns`, as it is or, if `isSwapped`, transposed.
+static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
+                                             ElementType type, int64_t rows,
+                                             int64_t columns, bool isSwapped) {
+  int64_t rowStride = matrix.row, columnStride = matrix.column;
+  if (isSwapped) {
+    std::swap(rows, columns);
+    std::swap(rowStride, columnStride);
+  }
+  const int64_t batch = matrix.batch.empty() ? 0 : matrix.batch.back();
+  const uint32_t alignment = alignmentOf(matrix, type);
+  if (rowStride == 1 && columnStride >= std::max<int64_t>(rows, 1))
+    return ColumnMatrix{type,  rows,  columns,  columnStride,
+                        false, batch, alignment};
+  if (columnStride == 1 && rowStride >= std::max<int64_t>(columns, 1))
+    return ColumnMatrix{type, columns, rows, rowStride, true, batch, alignment};
+  return std::nullopt;
+}
+
+/// One column lies by rows as well as by columns; a bias wants rows.
+static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
+  if (columns == 1)
+    matrix.column = 1;
+  return matrix;
+}
+
+CublasCall::CublasCall(CudaResources &resources)
+    : resources(resources), blas(resources.blas()),
+      operation(blas.cublasLtMatmulDescDestroy),
+      x(blas.cublasLtMatrixLayoutDestroy), y(blas.cublasLtMatrixLayoutDestroy),
+      added(blas.cublasLtMatrixLayoutDestroy),
+      result(blas.cublasLtMatrixLayoutDestroy) {}
+
+std::optional<CublasCall::Shapes>
+CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
+  const MatrixStrides stored = byRowsIfColumn(problem.c, problem.n);
+  const MatrixStrides addend = byRowsIfColumn(problem.residual, problem.n);
+  isByRows = stored.column == 1;
+  const auto a =
+      byColumns(problem.a, types.factors, problem.m, problem.k, isByRows);
+  const auto b =
+      byColumns(problem.b, types.factors, problem.k, problem.n, isByRows);
+  const auto c =
+      byColumns(stored, types.stored, problem.m, problem.n, isByRows);
+  const auto r =
+      byColumns(addend, types.stored, problem.m, problem.n, isByRows);
+  const bool isOrdered = a && b && c && r && !c->isTransposed &&
+                         !r->isTransposed && (isByRows || !problem.hasBias);
+  if (!isOrdered)
+    return std::nullopt;
+  return isByRows ? Shapes{*b, *a, *r, *c} : Shapes{*a, *b, *r, *c};
+}
+
+Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
+                              int64_t batch) {
+  if (Status status = blas.check(blas.cublasLtMatrixLayoutCreate(
+                                     matrix.place(), dataTypeOf(shape.type),
+                                     uint64_t(shape.rows),
+                                     uint64_t(shape.columns), shape.ld),
+                                 "cublasLtMatrixLayoutCreate");
+      status.failed())
+    return status;
+  const auto count = int32_t(batch);
+  const auto setAttribute = [&](cublasLtMatrixLayoutAttribute_t attribute,
+                                const auto &value) {
+    return blas.check(blas.cublasLtMatrixLayoutSetAttribute(
+                          matrix.get(), attribute, &value, sizeof value),
+                      "cublasLtMatrixLayoutSetAttribute");
+  };
+  if (Status status = setAttribute(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, count);
+      status.failed())
+    return status;
+  return setAttribute(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                      shape.batchStride);
+}
+
+/// The bias is told with each run, but an algorithm is chosen for its
+/// alignment.
+Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
+                                 cublasLtEpilogue_t epilogue) {
+  const auto turn = [](const ColumnMatrix &matrix) {
+    return matrix.isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
+  if (Status status =
+          blas.check(blas.cublasLtMatmulDescCreate(operation.place(),
+                                                   types.compute, types.scale),
+                     "cublasLtMatmulDescCreate");
+      status.failed())
+    return status;
+  if (Status status = set(CUBLASLT_MATMUL_DESC_TRANSA, turn(shapes.x));
+      status.failed())
+    return status;
+  if (Status status = set(CUBLASLT_MATMUL_DESC_TRANSB, turn(shapes.y));
+      status.failed())
+    return status;
+  if (Status status = setVector(reinterpret_cast<const void *>(kAlignment));
+      status.failed())
+    return status;
+  return set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+}
+
+Status CublasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
+  OwnedHandle<cublasLtMatmulPreference_t> preference(
+      blas.cublasLtMatmulPreferenceDestroy);
+  if (Status status =
+          blas.check(blas.cublasLtMatmulPreferenceCreate(preference.place()),
+                     "cublasLtMatmulPreferenceCreate");
+      status.failed())
+    return status;
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                          const auto &value) {
+    return blas.check(blas.cublasLtMatmulPreferenceSetAttribute(
+                          preference.get(), attribute, &value, sizeof value),
+                      "cublasLtMatmulPreferenceSetAttribute");
+  };
+  if (Status status = prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                             resources.workspaceBytes());
+      status.failed())
+    return status;
+  const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shapes.x.alignment},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shapes.y.alignment},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shapes.added.alignment},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shapes.result.alignment}};
+  for (const auto &[attribute, bytes] : aligned)
+    if (Status status = prefer(attribute, bytes); status.failed())
+      return status;
+  cublasLtMatmulHeuristicResult_t found = {};
+  int count = 0;
+  const cublasStatus_t asked = blas.cublasLtMatmulAlgoGetHeuristic(
+      resources.cublasHandle(), operation.get(), x.get(), y.get(), added.get(),
+      result.get(), preference.get(), 1, &found, &count);
+  isChosen = asked == CUBLAS_STATUS_SUCCESS && count > 0 &&
+             found.state == CUBLAS_STATUS_SUCCESS;
+  algorithm = found.algo;
+  const bool isLacking = asked == CUBLAS_STATUS_SUCCESS ||
+                         asked == CUBLAS_STATUS_NOT_SUPPORTED ||
+                         asked == CUBLAS_STATUS_INVALID_VALUE;
+  if (isChosen || (mayLack && isLacking))
+    return Status::success();
+  if (Status status = blas.check(asked, "cublasLtMatmulAlgoGetHeuristic");
+      status.failed())
+    return status;
+  return Status::error(Defect, "cuBLASLt has no algorithm for a product");
+}
+
+/// Everything that an algorithm is chosen for.
+static std::string describe(const CublasTypes &types,
+                            std::initializer_list<ColumnMatrix> matrices,
+                            cublasLtEpilogue_t epilogue, int64_t batch,
+                            size_t workspaceBytes) {
+  std::string text = "compute " + std::to_string(types.compute) + " epilogue " +
+                     std::to_string(epilogue) + " batch " +
+                     std::to_string(batch) + " workspace " +
+                     std::to_string(workspaceBytes);
+  for (const ColumnMatrix &matrix : matrices) {
+    text += " " + std::string(nameOf(matrix.type)) +
+            (matrix.isTransposed ? " turned" : " plain");
+    for (int64_t number : {matrix.rows, matrix.columns, matrix.ld,
+                           matrix.batchStride, int64_t(matrix.alignment)})
+      text += " " + std::to_string(number);
+  }
+  return text;
+}
+
+bool CublasCall::accepts(const cublasLtMatmulAlgo_t &known) const {
+  cublasLtMatmulHeuristicResult_t found = {};
+  return blas.cublasLtMatmulAlgoCheck(resources.cublasHandle(), operation.get(),
+                                      x.get(), y.get(), added.get(),
+                                      result.get(), &known,
+                                      &found) == CUBLAS_STATUS_SUCCESS &&
+         found.state == CUBLAS_STATUS_SUCCESS &&
+         found.workspaceSize <= resources.workspaceBytes();
+}
+
+Status CublasCall::choose(const std::string &problem, const Shapes &shapes,
+                          bool mayLack) {
+  static_assert(sizeof algorithm == sizeof(AlgorithmBytes));
+  AlgorithmCache &known = resources.algorithms();
+  if (const AlgorithmBytes *bytes = known.find(problem)) {
+    std::memcpy(&algorithm, bytes, sizeof algorithm);
+    if (isChosen = accepts(algorithm); isChosen)
+      return Status::success();
+  }
+  if (Status status = askForAlgorithm(shapes, mayLack);
+      status.failed() || !isChosen)
+    return status;
+  AlgorithmBytes bytes;
+  std::memcpy(&bytes, &algorithm, sizeof algorithm);
+  known.add(problem, bytes);
+  return Status::success();
+}
+
+Status CublasCall::open(const MatmulProblem &problem, const CublasTypes &types,
+                        bool mayLack) {
+  const auto shapes = shapesOf(problem, types);
+  if (!shapes)
+    return Status::error(Defect, "cuBLASLt has no layout for a matrix");
+  const auto epilogue = epilogueOf(problem, isByRows);
+  if (!epilogue)
+    return Status::error(Defect, "cuBLASLt does not do what is to follow a "
+                                 "product");
+  if (Status status = makeOperation(types, *shapes, *epilogue); status.failed())
+    return status;
+  const int64_t batch = problem.batch.empty() ? 1 : problem.batch.back();
+  const std::pair<Matrix &, const ColumnMatrix &> layouts[] = {
+      {x, shapes->x},
+      {y, shapes->y},
+      {added, shapes->added},
+      {result, shapes->result}};
+  for (const auto &[matrix, shape] : layouts)
+    if (Status status = makeLayout(matrix, shape, batch); status.failed())
+      return status;
+  return choose(describe(types,
+                         {shapes->x, shapes->y, shapes->added, shapes->result},
+                         *epilogue, batch, resources.workspaceBytes()),
+                *shapes, mayLack);
+}
+
+Status CublasCall::setVector(const void *vector) {
+  return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
+}
+
+/// What is added to where it lies has the result's own layout.
+Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
+                       const void *beta, const void *addedData,
+                       void *resultData) {
+  const void *xData = isByRows ? bData : aData,
+             *yData = isByRows ? aData : bData;
+  const Matrix &lies = addedData == resultData ? result : added;
+  return blas.check(
+      blas.cublasLtMatmul(resources.cublasHandle(), operation.get(), alpha,
+                          xData, x.get(), yData, y.get(), beta, addedData,
+                          lies.get(), resultData, result.get(), &algorithm,
+                          resources.workspace(), resources.workspaceBytes(),
+                          resources.context().stream()),
+      "cublasLtMatmul");
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,77 @@
+//===- CudnnAttention.cpp - cuDNN, and how it computes attention ----------===//
+
+#include "runtime/device/cuda/CudnnAttention.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+namespace pcc::runtime {
+
+CudnnAttention::~CudnnAttention() {
+  plans.clear();
+  if (handle)
+    library.cudnnDestroy(handle);
+}
+
+/// What works without cuDNN works more slowly: users may want to know why.
+static void noteUnused(const std::string &why) {
+  std::fprintf(stderr, "note: cuDNN is not used: %s\n", why.c_str());
+}
+
+void CudnnAttention::open(cudaStream_t stream) {
+  const char *wish = std::getenv("PCC_CUDNN");
+  if ((wish && std::string_view(wish) == "off") ||
+      openCudnnLibrary(library).failed())
+    return;
+  cudnnHandle_t made = nullptr;
+  Status status = library.check(library.cudnnCreate(&made), "cudnnCreate");
+  if (status.ok()) {
+    handle = made;
+    status =
+        library.check(library.cudnnSetStream(handle, stream), "cudnnSetStream");
+  }
+  if (status.ok())
+    return;
+  noteUnused(status.message());
+  if (handle)
+    library.cudnnDestroy(std::exchange(handle, nullptr));
+}
+
+const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
+  if (!handle)
+    return nullptr;
+  auto [found, isNew] = plans.try_emplace({kind, shape});
+  CudnnPlan &plan = found->second;
+  if (isNew) {
+    CudnnGraph graph(library);
+    if (kind == Kind::Gradients)
+      addAttentionGradients(graph, shape);
+    else
+      addAttention(graph, shape, kind == Kind::ResultAndStatistics);
+    if (Status status = graph.finish(handle, plan); status.failed()) {
+      noteUnused(status.message());
+      plan = CudnnPlan();
+    }
+  }
+  return plan.plan ? &plan : nullptr;
+}
+
+const CudnnPlan *CudnnAttention::findResult(const AttentionShape &shape,
+                                            bool withStatistics) {
+  return find(withStatistics ? Kind::ResultAndStatistics : Kind::Result, shape);
+}
+
+const CudnnPlan *CudnnAttention::findGradients(const AttentionShape &shape) {
+  return find(Kind::Gradients, shape);
+}
+
+/// Infinite masks came with 9.10.
+float CudnnAttention::lowest() const {
+  return library.cudnnGetVersion() < 91000
+             ? std::numeric_limits<float>::lowest()
+             : -std::numeric_limits<float>::infinity();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,322 @@
+//===- Rank.cpp - one rank of a run ---------------------------------------===//
+
+#include "runtime/engine/Rank.h"
+#include "runtime/base/StopWatch.h"
+#include "runtime/engine/ScheduleExecutor.h"
+#include "runtime/engine/StopRequest.h"
+#include "runtime/engine/TrainingRun.h"
+#include "runtime/engine/collective/Groups.h"
+#include "runtime/engine/io/OutputFiles.h"
+#include "runtime/engine/io/OutputParts.h"
+#include "runtime/engine/observe/MeasuredStep.h"
+#include "runtime/engine/observe/Progress.h"
+#include "runtime/engine/weight/Parameters.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <initializer_list>
+#include <optional>
+#include <thread>
+
+namespace pcc::runtime {
+
+namespace {
+/// A rank from its program to its outputs.
+class RankRun : public Rank {
+public:
+  RankRun(const ProgramImage &image, const RunOptions &options, World &world,
+          Device &device)
+      : image(image), options(options), world(world), device(device),
+        progress(options, world.rank()) {}
+
+  int index() const override { return world.rank(); }
+
+  Status run() override {
+    return inOrder({&RankRun::open, &RankRun::readFiles, &RankRun::runSteps,
+                    &RankRun::write});
+  }
+
+  Status open() override {
+    world.setDeadline(options.loadTimeout);
+    const auto loading = world.recorder().beginAction("load");
+    Status status = inOrder({&RankRun::findProgram, &RankRun::checkPeers,
+                             &RankRun::allocateArena, &RankRun::load});
+    world.recorder().end(loading);
+    return status;
+  }
+
+  const program::ProgramT &program() const override { return *opened.tables; }
+
+  Status setInputs(const InputArrays &given) override {
+    if (Status status = inputs->open(given); status.failed())
+      return status;
+    // A training run reads them step by step.
+    return training ? Status::success() : inputs->read(0);
+  }
+
+  Status runSteps() override {
+    if (training) {
+      if (!options.isEmbedded)
+        listenForStop();
+      return training->run(mine);
+    }
+    world.setDeadline(options.timeout);
+    for (int step = 0; step < options.warmup + options.repeat; ++step) {
+      progress.beginStep(step);
+      world.recorder().beginStep(step + 1);
+      RankReport untimed;
+      if (Status status = inferenceStep(step < options.warmup ? untimed : mine);
+          status.failed())
+        return status;
+    }
+    // All ranks meet before any of them prints its summary.
+    progress.end();
+    return Status::success();
+  }
+
+  Status step(RankReport &report) override {
+    world.setDeadline(options.timeout);
+    return training ? training->step(report) : inferenceStep(report);
+  }
+
+  Status write() override {
+    return inOrder({&RankRun::writeFiles, &RankRun::report});
+  }
+
+  Status copyOutputs(std::span<std::byte *const> places) override {
+    MemorySink sink(places);
+    return OutputParts(*opened.tables, mesh, at, *hostBuffers).write(sink);
+  }
+
+  Status copyWeights(GatheredTensors &whole) override {
+    return ofTraining([&] {
+      if (Status status = state->open(); status.failed())
+        return status;
+      if (Status status = state->fetch(); status.failed())
+        return status;
+      return whole.putTrained(state->tensors(), mesh, at, world);
+    });
+  }
+
+  Status save(const std::string &directory) override {
+    return ofTraining([&] { return training->save(directory); });
+  }
+
+  Status resume(const std::string &directory,
+                std::vector<std::string> &notes) override {
+    return ofTraining([&] { return training->resume(directory, notes); });
+  }
+
+private:
+  using Part = Status (RankRun::*)();
+
+  /// Each part relies on the ones before it.
+  Status inOrder(std::initializer_list<Part> parts) {
+    for (Part part : parts)
+      if (Status status = (this->*part)(); status.failed())
+        return status;
+    return Status::success();
+  }
+
+  template <typename Call> Status ofTraining(Call call) {
+    if (!training)
+      return Status::error(WrongUsage, "the bundle does not train",
+                           {"compile the model with --train"});
+    world.setDeadline(options.loadTimeout);
+    return call();
+  }
+
+  Status findProgram() {
+    const std::span<const std::byte> bytes(
+        static_cast<const std::byte *>(image.program), image.programBytes);
+    if (Status status = openProgram(bytes, opened); status.failed())
+      return status;
+    const program::ProgramT &program = *opened.tables;
+    mesh = meshOf(program);
+    if (world.size() != mesh.numRanks())
+      return Status::error(WrongWorld, "the bundle was compiled for " +
+                                           std::to_string(mesh.numRanks()) +
+                                           " ranks, but the run has " +
+                                           std::to_string(world.size()));
+    at = coordinatesOf(mesh, world.rank());
+    if (at[0] != program.position)
+      return Status::error(DamagedBundle,
+                           "rank " + std::to_string(world.rank()) +
+                               " has the program of position " +
+                               std::to_string(program.position) +
+                               ", it needs that of " + std::to_string(at[0]));
+    return Status::success();
+  }
+
+  /// Refuses ranks of another bundle before anything is sent that could not be
+  /// understood.
+  Status checkPeers() {
+    const uint64_t mine = opened.tables->plan_hash;
+    std::vector<uint64_t> hashes(size_t(world.size()));
+    if (Status status = world.all().allGather(&mine, hashes.data(), sizeof mine,
+                                              {"load", "plan"});
+        status.failed())
+      return status;
+    for (size_t rank = 1; rank < hashes.size(); ++rank)
+      if (hashes[rank] != hashes[0])
+        return Status::error(DamagedBundle,
+                             "rank " + std::to_string(rank) +
+                                 " is of another bundle than rank 0");
+    return Status::success();
+  }
+
+  Status allocateArena() {
+    const program::ProgramT &program = *opened.tables;
+    char *arena = nullptr, *constants = nullptr;
+    if (Status status = device.allocate(program.arena_bytes, arena);
+        status.failed())
+      return status;
+    if (Status status = placeConstants(constants); status.failed())
+      return status;
+    buffers.emplace(program);
+    for (size_t i = 0; i < program.buffers.size(); ++i) {
+      const program::BufferT &buffer = *program.buffers[i];
+      if (buffer.memory == program::Memory::Arena)
+        buffers->setBase(int32_t(i), arena + buffer.offset);
+      if (buffer.memory == program::Memory::Constant)
+        buffers->setBase(int32_t(i), constants + buffer.offset);
+    }
+    hostBuffers.emplace(program, device, *buffers);
+    return hostBuffers->open();
+  }
+
+  Status placeConstants(char *&constants) {
+    const std::byte *const given = opened.constants.data();
+    constants = const_cast<char *>(reinterpret_cast<const char *>(given));
+    if (device.sharesHostMemory())
+      return Status::success();
+    const size_t bytes = opened.constants.size();
+    Status status = device.allocate(int64_t(bytes), constants);
+    return status.failed() ? status : device.upload(constants, given, bytes);
+  }
+
+  Status load() {
+    progress.say("loading weights");
+    const program::ProgramT &program = *opened.tables;
+    if (Status status = groups.create(program, mesh, world); status.failed())
+      return status;
+    parameters.emplace(program, mesh, at);
+    if (Status status = parameters->openFiles(options); status.failed())
+      return status;
+    const LoadContext context{program,     image,    mesh,
+                              at,          *buffers, hostBuffers->inputs(),
+                              *parameters, device};
+    if (Status status = schedule.load(context, groups, device); status.failed())
+      return status;
+    if (Status status = device.finishLoading(); status.failed())
+      return status;
+    if (Status status = parameters->fillBases(*buffers, device, image);
+        status.failed())
+      return status;
+    schedule.bindMessages(context, groups, world);
+    if (Status status = schedule.warmUp(at); status.failed())
+      return status;
+    inputs.emplace(program, mesh, at, options, *hostBuffers);
+    log.emplace(program, isSeen());
+    if (isSeen() || !options.recordSteps)
+      schedule.keepApart();
+    if (trains(program)) {
+      state.emplace(program, device, *buffers);
+      training.emplace(program, mesh, at, options, world, *state, *hostBuffers,
+                       *inputs, schedule, *log, progress);
+    }
+    return Status::success();
+  }
+
+  Status readFiles() {
+    if (Status status = setInputs({}); status.failed())
+      return status;
+    return world.all().barrier({"load", "inputs"});
+  }
+
+  bool isSeen() const {
+    return !options.scheduleSvg.empty() || !options.trace.empty();
+  }
+
+  Status inferenceStep(RankReport &report) {
+    if (options.isGivenUp && options.isGivenUp())
+      return givenUp();
+    const StopWatch watch;
+    if (Status status = schedule.runStep(mesh, at, report.spent, *log);
+        status.failed())
+      return status;
+    report.steps.push_back(watch.seconds());
+    report.seconds += report.steps.back();
+    return Status::success();
+  }
+
+  Status writeFiles() {
+    world.setDeadline(options.loadTimeout);
+    if (options.outputDirectory.empty())
+      return world.all().barrier({"write", "outputs"});
+    return writeOutputs(*opened.tables, mesh, at, options.outputDirectory,
+                        *hostBuffers, world);
+  }
+
+  std::string titleOfLastStep() const {
+    const int64_t step = mine.metrics.empty() ? options.warmup + options.repeat
+                                              : mine.metrics.back().step;
+    return "measured step " + std::to_string(step);
+  }
+
+  Status report() {
+    mine.arenaBytes = opened.tables->arena_bytes;
+    mine.peakMemoryBytes = peakMemoryOfProcess();
+    mine.peakLive = log->peakLive();
+    if (isSeen())
+      if (Status status =
+              writeMeasuredStep(*opened.tables, *log, world, titleOfLastStep(),
+                                {options.scheduleSvg, options.trace});
+          status.failed())
+        return status;
+    if (!options.report.empty())
+      if (Status status = writeReport(options.report, mine, world);
+          status.failed())
+        return status;
+    if (!options.quiet)
+      std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
+    return Status::success();
+  }
+
+  const ProgramImage &image;
+  const RunOptions &options;
+  World &world;
+  Device &device;
+  Progress progress;
+  OpenedProgram opened;
+  Mesh mesh;
+  Coordinates at;
+  std::optional<BufferTable> buffers;
+  std::optional<HostBuffers> hostBuffers;
+  Groups groups;
+  std::optional<Parameters> parameters;
+  std::optional<Inputs> inputs;
+  ScheduleExecutor schedule;
+  std::optional<StepLog> log;
+  // Of a program that trains.
+  std::optional<HostTrainingState> state;
+  std::optional<TrainingRun> training;
+  RankReport mine;
+};
+} // namespace
+
+std::unique_ptr<Rank> createRank(const ProgramImage &image,
+                                 const RunOptions &options, World &world,
+                                 Device &device) {
+  return std::make_unique<RankRun>(image, options, world, device);
+}
+
+int threadsPerRank(const RunOptions &options, int worldSize) {
+  if (options.threads > 0)
+    return options.threads;
+  const int cores = int(std::max(1u, std::thread::hardware_concurrency()));
+  const int ranks = options.localRanks > 0 ? options.localRanks : worldSize;
+  return std::max(1, cores / std::max(1, ranks));
+}
+
+} // namespace pcc::runtime

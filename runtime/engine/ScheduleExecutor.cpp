@@ -1,0 +1,300 @@
+//===- ScheduleExecutor.cpp - executes the action table -------------------===//
+
+#include "runtime/engine/ScheduleExecutor.h"
+#include "runtime/base/StopWatch.h"
+#include "runtime/engine/collective/QueueWait.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace pcc::runtime {
+
+Status ScheduleExecutor::loadList(
+    const LoadContext &context, const Groups &groups, Device &device,
+    const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
+    std::vector<BoundInstruction> &steps) {
+  StartedByGroup startedHere;
+  for (const auto &instruction : instructions) {
+    BoundInstruction &step = steps.emplace_back();
+    Status status =
+        instruction->body.AsCollective()
+            ? loadCollective(context, groups, *instruction, startedHere, step)
+            : device.prepare(context, *instruction, step.operation);
+    if (status.failed())
+      return status;
+  }
+  return Status::success();
+}
+
+Status ScheduleExecutor::loadCollective(
+    const LoadContext &context, const Groups &groups,
+    const program::InstructionT &instruction, StartedByGroup &startedHere,
+    BoundInstruction &step) {
+  const program::CollectiveT &collective = *instruction.body.AsCollective();
+  step.communicates = collective.group >= 0;
+  step.part = collective.part;
+  step.only = collective.only;
+  Group *group = step.communicates ? groups.find(collective.group) : nullptr;
+  if (collective.part == program::CollectivePart::Whole)
+    return prepareCollective(context, instruction, group, step.operation);
+  auto &startedOver = startedHere[collective.group];
+  if (collective.part == program::CollectivePart::Finish) {
+    step.split = startedOver.front();
+    startedOver.pop_front();
+    return Status::success();
+  }
+  std::unique_ptr<SplitCollective> split;
+  Status status = prepareSplitCollective(context, instruction, group, split);
+  step.split = std::move(split);
+  startedOver.push_back(step.split);
+  // A step allocates nothing.
+  size_t mostStarted = 0;
+  for (const auto &[group, splits] : startedHere)
+    mostStarted += splits.size();
+  started.reserve(std::max(started.capacity(), mostStarted));
+  return status;
+}
+
+Status ScheduleExecutor::run(BoundInstruction &step, const RunContext &run) {
+  switch (step.part) {
+  case program::CollectivePart::Whole:
+    break;
+  case program::CollectivePart::Start:
+    started.push_back(step.split.get());
+    return step.split->start(run);
+  case program::CollectivePart::Finish:
+    std::erase(started, step.split.get());
+    return step.split->finish(run);
+  }
+  return step.operation->run(run);
+}
+
+Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
+                              Device &used) {
+  device = &used;
+  for (const auto &function : context.program.functions)
+    if (Status status = loadList(context, groups, used, function->instructions,
+                                 functions.emplace_back());
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+void ScheduleExecutor::bindMessages(const LoadContext &context,
+                                    const Groups &groups, World &ranks) {
+  pipeline = &groups.pipeline();
+  world = &ranks;
+  for (int32_t buffer : context.program.accumulators)
+    accumulators.push_back(
+        {context.buffers.at(buffer, 0),
+         size_t(context.program.buffers[size_t(buffer)]->bytes)});
+  for (const auto &action : context.program.actions) {
+    BoundAction &act = acts.emplace_back();
+    act.id.action = nameOf(*action);
+    act.microbatch = action->microbatch;
+    act.function = action->function;
+    bind(context, *action, act);
+  }
+  // A message that does not come is missed by what would run next.
+  for (size_t i = 0; i + 1 < acts.size(); ++i)
+    if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
+      acts[i].id.action = acts[i + 1].id.action;
+}
+
+Status ScheduleExecutor::warmUp(const Coordinates &at) {
+  const std::string load = "load";
+  for (std::vector<BoundInstruction> &steps : functions)
+    for (BoundInstruction &step : steps)
+      if (step.operation)
+        if (Status status = step.operation->warmUp({at, 0, load});
+            status.failed())
+          return status;
+  return waitForQueue(*device, *world);
+}
+
+/// The end of a message, which its post and its wait share.
+size_t ScheduleExecutor::endOf(const LoadContext &context,
+                               const program::Message &message, bool isSend) {
+  const program::ProgramT &program = context.program;
+  auto [it, isNew] = endNumbers.try_emplace(
+      {isSend, message.transfer(), message.microbatch()}, ends.size());
+  if (!isNew)
+    return it->second;
+  const program::TransferT &transfer =
+      *program.transfers[size_t(message.transfer())];
+  const int32_t buffer = isSend ? transfer.from_buffer : transfer.to_buffer;
+  const int32_t stage = isSend ? transfer.to_stage : transfer.from_stage;
+  ends.push_back({{program.stage_positions[size_t(stage)],
+                   context.buffers.at(buffer, message.microbatch()),
+                   size_t(program.buffers[size_t(buffer)]->bytes)},
+                  isSend});
+  return it->second;
+}
+
+void ScheduleExecutor::bind(const LoadContext &context,
+                            const program::ActionT &action, BoundAction &act) {
+  const bool posts = action.kind == program::ActionKind::Post;
+  const auto add = [&](const std::vector<program::Message> &messages,
+                       bool isSend) {
+    for (const program::Message &message : messages) {
+      if (act.id.value.empty())
+        act.id.value =
+            context.program.transfers[size_t(message.transfer())]->value;
+      (posts ? act.posts : act.waits)
+          .push_back(endOf(context, message, isSend));
+    }
+  };
+  add(action.receives, /*isSend=*/false);
+  add(action.sends, /*isSend=*/true);
+}
+
+Status ScheduleExecutor::post(const BoundAction &act) {
+  for (size_t number : act.posts) {
+    MessageEnd &end = ends[number];
+    const std::span<const PeerBuffer> piece(&end.piece, 1), none;
+    if (Status status =
+            pipeline->post(end.isSend ? piece : none, end.isSend ? none : piece,
+                           act.id, end.ticket);
+        status.failed())
+      return status;
+  }
+  numTravelling += act.posts.size();
+  return Status::success();
+}
+
+Status ScheduleExecutor::wait(const BoundAction &act) {
+  awaited.clear();
+  for (size_t number : act.waits)
+    awaited.push_back(ends[number].ticket);
+  numTravelling -= act.waits.size();
+  return pipeline->wait(awaited, act.id);
+}
+
+Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
+                                 const RunContext &run, TimeSpent &spent,
+                                 size_t action, StepLog &log) {
+  const StopWatch watch;
+  double communicated = 0;
+  Status status = Status::success();
+  for (BoundInstruction &step : steps) {
+    if (numTravelling > 0)
+      pipeline->advance();
+    for (SplitCollective *travelling : started)
+      travelling->advance();
+    if (step.only >= 0 && step.only != run.microbatch)
+      continue;
+    if (step.communicates) {
+      const StopWatch waiting;
+      const double start = log.now();
+      status = this->run(step, run);
+      communicated += waiting.seconds();
+      log.addCommunication(action, int32_t(&step - steps.data()), start);
+    } else {
+      status = step.operation->run(run);
+    }
+    if (status.failed())
+      break;
+  }
+  spent.wait += communicated;
+  spent.compute += watch.seconds() - communicated;
+  return status;
+}
+
+Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
+                                    TimeSpent &spent, StepLog &log) {
+  log.beginStep();
+  for (const auto &[data, bytes] : accumulators)
+    if (Status status = device->clear(data, bytes); status.failed())
+      return status;
+  int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
+  for (BoundAction &act : acts) {
+    microbatch = act.microbatch;
+    const auto index = size_t(&act - acts.data());
+    if (!act.posts.empty())
+      if (Status status = post(act); status.failed())
+        return status;
+    if (!act.waits.empty()) {
+      const StopWatch idle;
+      const double start = log.now();
+      if (Status status = wait(act); status.failed())
+        return status;
+      spent.idle += idle.seconds();
+      log.addCommunication(index, StepLog::messages, start);
+    }
+    if (act.function < 0)
+      continue;
+    log.beginAction(index);
+    const auto entry = world->recorder().beginAction(act.id.action);
+    if (Status status =
+            runList(functions[size_t(act.function)],
+                    {at, act.microbatch, act.id.action}, spent, index, log);
+        status.failed())
+      return status;
+    log.endAction(index);
+    world->recorder().end(entry);
+  }
+  return Status::success();
+}
+
+/// What is done on the host while the device replays a step.
+Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
+  int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
+  for (const BoundAction &act : acts) {
+    if (act.function < 0)
+      continue;
+    microbatch = act.microbatch;
+    for (const BoundInstruction &step : functions[size_t(act.function)])
+      if (step.operation && step.operation->runsOnHost())
+        if (Status status =
+                step.operation->run({at, act.microbatch, act.id.action});
+            status.failed())
+          return status;
+  }
+  return Status::success();
+}
+
+Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
+                                TimeSpent &spent, StepLog &log) {
+  Status status = device->beginRecording();
+  if (status.ok()) {
+    world->beginRecording();
+    status = runActions(mesh, at, spent, log);
+  }
+  if (status.ok())
+    status = device->endRecording();
+  isRecorded = status.ok();
+  return status.code() == Defect
+             ? status.addNote("with --no-graph no step is recorded")
+             : status;
+}
+
+/// The first step makes everything ready that is only made when it is needed;
+/// the second is recorded.
+Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
+                               TimeSpent &spent, StepLog &log) {
+  if (!device->canRecord() || !mayRecord || numSteps++ == 0)
+    return runActions(mesh, at, spent, log);
+  if (Status status =
+          isRecorded ? runOnHost(mesh, at) : record(mesh, at, spent, log);
+      status.failed())
+    return status;
+  world->beginReplay();
+  return device->replay();
+}
+
+Status ScheduleExecutor::runStep(const Mesh &mesh, Coordinates at,
+                                 TimeSpent &spent, StepLog &log,
+                                 const std::function<Status()> &meanwhile) {
+  if (Status status = begin(mesh, at, spent, log); status.failed())
+    return status;
+  if (meanwhile)
+    if (Status status = meanwhile(); status.failed())
+      return status;
+  const StopWatch computing;
+  Status status = waitForQueue(*device, *world);
+  spent.compute += computing.seconds();
+  return status;
+}
+
+} // namespace pcc::runtime

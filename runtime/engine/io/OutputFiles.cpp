@@ -1,0 +1,274 @@
+//===- OutputFiles.cpp - writes the outputs, each rank its parts ----------===//
+
+#include "runtime/engine/io/OutputFiles.h"
+#include "runtime/comm/Agree.h"
+#include "runtime/engine/io/OutputParts.h"
+#include "runtime/tensor/Npy.h"
+#include "runtime/tensor/OutputNames.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+static Status cannotWrite(const std::string &path, int error) {
+  return Status::error(InputOutput, "cannot write \"" + path +
+                                        "\": " + std::strerror(error));
+}
+
+namespace {
+/// One output's file while it is being written.
+struct OutputFile {
+  std::string path;      ///< its name in the end
+  std::string temporary; ///< its name until then
+  int64_t dataOffset;
+  int64_t bytes;
+  int descriptor = -1;
+};
+
+class FileSink : public OutputSink {
+public:
+  explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
+
+  Status write(size_t output, int64_t offset, const void *data,
+               size_t size) override {
+    OutputFile &file = files[output];
+    const char *next = static_cast<const char *>(data);
+    offset += file.dataOffset;
+    while (size > 0) {
+      const ssize_t written = pwrite(file.descriptor, next, size, offset);
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        return cannotWrite(file.path, errno);
+      next += written;
+      offset += written;
+      size -= size_t(written);
+    }
+    return Status::success();
+  }
+
+private:
+  std::vector<OutputFile> &files;
+};
+
+/// Collects what goes to rank 0: {output, offset, size} and the bytes, again
+/// and again.
+class MessageSink : public OutputSink {
+public:
+  Status write(size_t output, int64_t offset, const void *data,
+               size_t size) override {
+    const std::array<int64_t, 3> head = {int64_t(output), offset,
+                                         int64_t(size)};
+    append(head.data(), sizeof head);
+    append(data, size);
+    return Status::success();
+  }
+
+  std::vector<char> bytes;
+
+private:
+  void append(const void *data, size_t size) {
+    const char *begin = static_cast<const char *>(data);
+    bytes.insert(bytes.end(), begin, begin + size);
+  }
+};
+
+class OutputWriter {
+public:
+  OutputWriter(const program::ProgramT &program, const Mesh &mesh,
+               const Coordinates &at, const std::string &directory,
+               HostBuffers &buffers, World &world)
+      : program(program), directory(directory), world(world),
+        parts(program, mesh, at, buffers) {
+    std::vector<std::string> names;
+    for (const auto &output : program.outputs)
+      names.push_back(output->name);
+    names = outputFileNames(names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const program::OutputT &output = *program.outputs[i];
+      const ElementType type = npyTypeOf(typeOf(output.type));
+      files.push_back({directory + "/" + names[i],
+                       directory + "/." + names[i] + ".partial",
+                       int64_t(npyHeader(type, output.shape).size()),
+                       numElements(output.shape) * int64_t(sizeOf(type))});
+    }
+  }
+
+  ~OutputWriter() {
+    for (OutputFile &file : files)
+      if (file.descriptor >= 0)
+        close(file.descriptor);
+  }
+
+  /// Between the steps all ranks agree on whether to go on.
+  Status run() {
+    Status status = isRoot() ? createFiles() : Status::success();
+    if (status = agree(status); status.failed())
+      return finish(std::move(status));
+    bool collects = !isRoot() && !openFiles();
+    if (status = anyOf(collects); status.failed())
+      return finish(std::move(status));
+    status = collects ? writeThroughRoot() : parts.write(toFiles);
+    status = agree(closeFiles(std::move(status)));
+    return finish(std::move(status));
+  }
+
+private:
+  bool isRoot() const { return world.rank() == 0; }
+
+  Status agree(const Status &mine) {
+    return runtime::agree(world, mine, action,
+                          "another rank cannot write its part of the outputs");
+  }
+
+  Status anyOf(bool &flag) {
+    int32_t value = flag;
+    Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
+                                          Reduction::Max, action);
+    flag = value != 0;
+    return status;
+  }
+
+  /// Reserves the space, so that a full disk shows now.
+  Status createFiles() {
+    std::error_code error;
+    madeDirectory = std::filesystem::create_directories(directory, error);
+    if (error)
+      return Status::error(InputOutput, "cannot create directory \"" +
+                                            directory +
+                                            "\": " + error.message());
+    for (size_t i = 0; i < files.size(); ++i) {
+      OutputFile &file = files[i];
+      unlink(file.temporary.c_str());
+      file.descriptor = open(file.temporary.c_str(),
+                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (file.descriptor < 0)
+        return cannotWrite(file.path, errno);
+      const int failure =
+          posix_fallocate(file.descriptor, 0, file.dataOffset + file.bytes);
+      if (failure != 0)
+        return cannotWrite(file.path, failure);
+      const program::OutputT &output = *program.outputs[i];
+      const std::string header =
+          npyHeader(npyTypeOf(typeOf(output.type)), output.shape);
+      if (Status status =
+              toFiles.write(i, -file.dataOffset, header.data(), header.size());
+          status.failed())
+        return status;
+    }
+    return Status::success();
+  }
+
+  /// False if rank 0's files are not to be seen from here.
+  bool openFiles() {
+    for (OutputFile &file : files) {
+      file.descriptor = open(file.temporary.c_str(), O_RDWR | O_CLOEXEC);
+      struct stat info = {};
+      if (file.descriptor < 0 || fstat(file.descriptor, &info) != 0 ||
+          info.st_size != file.dataOffset + file.bytes)
+        return false;
+    }
+    return true;
+  }
+
+  Status closeFiles(Status status) {
+    for (OutputFile &file : files) {
+      const bool failed = file.descriptor >= 0 && close(file.descriptor) != 0;
+      file.descriptor = -1;
+      if (failed && status.ok())
+        status = cannotWrite(file.path, errno);
+    }
+    return status;
+  }
+
+  Status finish(Status status) {
+    if (isRoot()) {
+      for (OutputFile &file : files)
+        if (status.ok() &&
+            rename(file.temporary.c_str(), file.path.c_str()) != 0)
+          status = cannotWrite(file.path, errno);
+      for (OutputFile &file : files)
+        if (status.failed())
+          unlink(file.temporary.c_str());
+      if (status.failed() && madeDirectory)
+        rmdir(directory.c_str());
+    }
+    // Nobody leaves, and so ends the run, before rank 0 has cleaned up.
+    Status left = world.all().barrier(action);
+    return status.failed() ? status : left;
+  }
+
+  Status writeThroughRoot() {
+    MessageSink sink;
+    if (Status status = parts.write(sink); status.failed())
+      return status;
+    const auto size = int64_t(sink.bytes.size());
+    std::vector<int64_t> sizes(size_t(world.size()));
+    if (Status status =
+            world.all().allGather(&size, sizes.data(), sizeof size, action);
+        status.failed())
+      return status;
+    Status written = isRoot() ? unpack(sink.bytes) : Status::success();
+    for (int rank = 1; rank < world.size(); ++rank)
+      if (Status status =
+              moveToRoot(rank, sizes[size_t(rank)], sink.bytes, written);
+          status.failed())
+        return status;
+    return written;
+  }
+
+  Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
+                    Status &written) {
+    if (size == 0 || (!isRoot() && world.rank() != rank))
+      return Status::success();
+    if (!isRoot()) {
+      const PeerBuffer piece{0, mine.data(), size_t(size)};
+      return world.all().exchange({&piece, 1}, {}, action);
+    }
+    std::vector<char> theirs(static_cast<size_t>(size));
+    const PeerBuffer piece{rank, theirs.data(), theirs.size()};
+    Status status = world.all().exchange({}, {&piece, 1}, action);
+    if (status.ok() && written.ok())
+      written = unpack(theirs);
+    return status;
+  }
+
+  Status unpack(const std::vector<char> &message) {
+    for (size_t next = 0; next < message.size();) {
+      std::array<int64_t, 3> head;
+      std::memcpy(head.data(), message.data() + next, sizeof head);
+      next += sizeof head;
+      if (Status status = toFiles.write(size_t(head[0]), head[1],
+                                        message.data() + next, size_t(head[2]));
+          status.failed())
+        return status;
+      next += size_t(head[2]);
+    }
+    return Status::success();
+  }
+
+  const program::ProgramT &program;
+  const std::string &directory;
+  World &world;
+  OutputParts parts;
+  std::vector<OutputFile> files;
+  FileSink toFiles{files};
+  bool madeDirectory = false;
+  const ActionId action{"write", "outputs"};
+};
+} // namespace
+
+Status writeOutputs(const program::ProgramT &program, const Mesh &mesh,
+                    const Coordinates &at, const std::string &directory,
+                    HostBuffers &buffers, World &world) {
+  return OutputWriter(program, mesh, at, directory, buffers, world).run();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,77 @@
+//===- HostTrainingState.cpp - what training changes, as the host has it --===//
+
+#include "runtime/engine/weight/HostTrainingState.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+HostTrainingState::HostTrainingState(const program::ProgramT &program,
+                                     Device &device, const BufferTable &buffers)
+    : device(device) {
+  struct Placement {
+    const program::ParameterT *parameter;
+    void *data;
+  };
+  std::vector<Placement> placements, further;
+  for (size_t i = 0; i < program.buffers.size(); ++i) {
+    const program::BufferT &buffer = *program.buffers[i];
+    if (buffer.memory != program::Memory::Parameter)
+      continue;
+    const program::ParameterT &parameter =
+        *program.parameters[size_t(buffer.index)];
+    if (!parameter.trainable)
+      continue;
+    const bool isKnown = std::any_of(
+        placements.begin(), placements.end(), [&](const Placement &other) {
+          return other.parameter->name == parameter.name;
+        });
+    (isKnown ? further : placements)
+        .push_back({&parameter, static_cast<char *>(buffers.at(int32_t(i), 0)) -
+                                    buffer.offset});
+  }
+  once = placements.size();
+  placements.insert(placements.end(), further.begin(), further.end());
+  for (const Placement &placement : placements) {
+    pieces.push_back(stateTensorOf(*placement.parameter, placement.data));
+    bytes.push_back(placement.parameter->local_bytes);
+    onDevice.push_back(placement.data);
+  }
+}
+
+Status HostTrainingState::open() {
+  if (isOpen || device.sharesHostMemory())
+    return Status::success();
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    char *data = nullptr;
+    if (Status status = device.allocatePinned(bytes[i], data); status.failed())
+      return status;
+    pieces[i].data = data;
+  }
+  isOpen = true;
+  return Status::success();
+}
+
+Status HostTrainingState::fetch() {
+  if (device.sharesHostMemory())
+    return Status::success();
+  for (size_t i = 0; i < once; ++i)
+    if (Status status =
+            device.download(pieces[i].data, onDevice[i], size_t(bytes[i]));
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+Status HostTrainingState::store() {
+  if (device.sharesHostMemory())
+    return Status::success();
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (Status status =
+            device.upload(onDevice[i], pieces[i].data, size_t(bytes[i]));
+        status.failed())
+      return status;
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,216 @@
+//===- RankIdentity.cpp - which rank this process is ----------------------===//
+
+#include "runtime/launch/job/RankIdentity.h"
+
+#include <charconv>
+#include <initializer_list>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+namespace {
+
+/// The variables of one launcher; of several names the first that is set.
+struct Launcher {
+  const char *name;
+  std::initializer_list<const char *> rank;
+  std::initializer_list<const char *> size;
+  std::initializer_list<const char *> localRank;
+  std::initializer_list<const char *> localSize;
+};
+
+struct Variable {
+  std::string name;
+  std::string value;
+  std::string text() const { return name + "=" + value; }
+};
+
+/// What one launcher says, and how it said it.
+struct Claim {
+  RankIdentity identity;
+  std::string text; ///< "RANK=1, WORLD_SIZE=4"
+};
+
+} // namespace
+
+static constexpr const char *kHydra = "Hydra";
+static const Launcher kExplicit = {"PCC_*",
+                                   {"PCC_RANK"},
+                                   {"PCC_WORLD_SIZE"},
+                                   {"PCC_LOCAL_RANK"},
+                                   {"PCC_LOCAL_SIZE"}};
+static const Launcher kLaunchers[] = {
+    kExplicit,
+    {"torchrun",
+     {"RANK"},
+     {"WORLD_SIZE"},
+     {"LOCAL_RANK"},
+     {"LOCAL_WORLD_SIZE"}},
+    {"Open MPI",
+     {"OMPI_COMM_WORLD_RANK"},
+     {"OMPI_COMM_WORLD_SIZE"},
+     {"OMPI_COMM_WORLD_LOCAL_RANK"},
+     {"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+    {kHydra,
+     {"PMI_RANK", "PMIX_RANK"},
+     {"PMI_SIZE"},
+     {"MPI_LOCALRANKID", "PALS_LOCAL_RANKID"},
+     {"MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"}},
+};
+static const Launcher kSlurm = {"srun",
+                                {"SLURM_PROCID"},
+                                {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+                                {"SLURM_LOCALID"},
+                                {}};
+
+Environment currentEnvironment() {
+  Environment environment;
+  for (char **entry = environ; entry && *entry; ++entry) {
+    const std::string text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string::npos)
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+static std::optional<Variable>
+firstSet(const Environment &environment,
+         std::initializer_list<const char *> names) {
+  for (const char *name : names)
+    if (auto found = environment.find(name); found != environment.end())
+      return Variable{found->first, found->second};
+  return std::nullopt;
+}
+
+static Status wrong(const std::string &message) {
+  return Status::error(WrongWorld, message);
+}
+
+/// Decimal digits and nothing else.
+static Status parseNumber(const Variable &variable, int lowest, int highest,
+                          int &number) {
+  const char *begin = variable.value.data();
+  const char *end = begin + variable.value.size();
+  const auto [stop, problem] = std::from_chars(begin, end, number);
+  if (problem != std::errc() || stop != end || variable.value.empty())
+    return wrong("the launcher's variable " + variable.name + " is \"" +
+                 variable.value + "\", not a number");
+  if (number < lowest || number > highest)
+    return wrong("the launcher's variable " + variable.text() +
+                 " is not between " + std::to_string(lowest) + " and " +
+                 std::to_string(highest));
+  return Status::success();
+}
+
+/// A variable that may be absent leaves `number` as it is.
+static Status parseOptional(const Environment &environment,
+                            std::initializer_list<const char *> names,
+                            int lowest, int highest, int &number) {
+  const std::optional<Variable> variable = firstSet(environment, names);
+  return variable ? parseNumber(*variable, lowest, highest, number)
+                  : Status::success();
+}
+
+/// Reads one launcher's set; no claim if it is not complete.
+static Status readClaim(const Environment &environment,
+                        const Launcher &launcher, std::optional<Claim> &claim) {
+  const std::optional<Variable> rank = firstSet(environment, launcher.rank);
+  const std::optional<Variable> size = firstSet(environment, launcher.size);
+  if (!rank || !size)
+    return Status::success();
+  RankIdentity identity;
+  identity.launcher = launcher.name;
+  if (Status status = parseNumber(*size, 1, kLargestWorld, identity.worldSize);
+      status.failed())
+    return status;
+  const int last = identity.worldSize - 1;
+  if (Status status = parseNumber(*rank, 0, last, identity.rank);
+      status.failed())
+    return status;
+  identity.localRank = identity.rank;
+  identity.localSize = identity.worldSize;
+  if (Status status = parseOptional(environment, launcher.localSize, 1,
+                                    identity.worldSize, identity.localSize);
+      status.failed())
+    return status;
+  if (Status status = parseOptional(environment, launcher.localRank, 0, last,
+                                    identity.localRank);
+      status.failed())
+    return status;
+  claim = Claim{std::move(identity), rank->text() + ", " + size->text()};
+  return Status::success();
+}
+
+/// PCC_* are set by hand: half of them is a mistake.
+static Status checkExplicit(const Environment &environment) {
+  const bool rank = environment.count("PCC_RANK");
+  const bool size = environment.count("PCC_WORLD_SIZE");
+  if (rank == size)
+    return Status::success();
+  return wrong(rank ? "PCC_RANK is set, but PCC_WORLD_SIZE is not"
+                    : "PCC_WORLD_SIZE is set, but PCC_RANK is not");
+}
+
+/// Only a step's tasks are ranks: the batch script has SLURM_PROCID=0, too.
+static Status readSlurm(const Environment &environment,
+                        std::optional<Claim> &claim) {
+  if (!environment.count("SLURM_STEP_ID"))
+    return Status::success();
+  return readClaim(environment, kSlurm, claim);
+}
+
+/// srun sets variables of Hydra for programs of MPI, but says less by them.
+static bool isOfSlurm(const Environment &environment, const Claim &claim) {
+  std::optional<Claim> slurms;
+  return claim.identity.launcher == kHydra &&
+         readSlurm(environment, slurms).ok() && slurms &&
+         slurms->identity.rank == claim.identity.rank &&
+         slurms->identity.worldSize == claim.identity.worldSize;
+}
+
+static Status contradiction(const Claim &first, const Claim &second) {
+  return wrong("the launcher's variables contradict each other: " + first.text +
+               " (" + first.identity.launcher + ") and " + second.text + " (" +
+               second.identity.launcher + ")");
+}
+
+Status findIdentity(const Environment &environment,
+                    std::optional<RankIdentity> &identity) {
+  identity.reset();
+  if (Status status = checkExplicit(environment); status.failed())
+    return status;
+  std::optional<Claim> winner;
+  for (const Launcher &launcher : kLaunchers) {
+    std::optional<Claim> claim;
+    if (Status status = readClaim(environment, launcher, claim);
+        status.failed())
+      return status;
+    if (!claim || isOfSlurm(environment, *claim))
+      continue;
+    if (!winner)
+      winner = std::move(claim);
+    else if (winner->identity.rank != claim->identity.rank ||
+             winner->identity.worldSize != claim->identity.worldSize)
+      return contradiction(*winner, *claim);
+  }
+  if (!winner)
+    if (Status status = readSlurm(environment, winner); status.failed())
+      return status;
+  if (winner)
+    identity = std::move(winner->identity);
+  return Status::success();
+}
+
+Status checkWorldSize(const RankIdentity &identity, int bundleWorldSize) {
+  if (identity.worldSize == bundleWorldSize)
+    return Status::success();
+  const std::string ranks = bundleWorldSize == 1 ? " rank" : " ranks";
+  return wrong(
+      "the bundle is made for " + std::to_string(bundleWorldSize) + ranks +
+      ", but " +
+      (identity.launcher.empty() ? "the launcher" : identity.launcher) +
+      " started " + std::to_string(identity.worldSize));
+}
+
+} // namespace pcc::runtime

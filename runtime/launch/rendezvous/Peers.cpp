@@ -1,0 +1,67 @@
+//===- Peers.cpp - one end of the connections between ranks ---------------===//
+
+#include "runtime/launch/rendezvous/Peers.h"
+#include "runtime/launch/rendezvous/RendezvousClient.h"
+#include "runtime/launch/rendezvous/RendezvousServer.h"
+
+#include <charconv>
+
+namespace pcc::runtime {
+
+Status Peers::open(const JoinTerms &terms, std::unique_ptr<Peers> &made) {
+  if (terms.self.rank == 0) {
+    auto host = std::make_unique<RendezvousServer>(terms);
+    Status status = host->listen();
+    made = std::move(host);
+    return status;
+  }
+  auto guest = std::make_unique<RendezvousClient>(terms);
+  Status status = guest->resolve();
+  made = std::move(guest);
+  return status;
+}
+
+void Peers::conclude(const Status &why, std::optional<int> lost) {
+  if (ended.failed())
+    return;
+  ended = why;
+  lostRank = lost;
+}
+
+void Peers::end(const Status &why, std::optional<int> lost) {
+  if (ended.failed())
+    return;
+  conclude(why, lost);
+  tell(farewell());
+}
+
+Frame Peers::farewell() const {
+  constexpr size_t longest = 8192;
+  return {FrameKind::Abort,
+          encodeFields({{"code", std::to_string(int(ended.code()))},
+                        {"reason", ended.message().substr(0, longest)},
+                        {"lost", std::to_string(lostRank.value_or(-1))}})};
+}
+
+static int numberIn(const Fields &fields, const char *name, int otherwise) {
+  const auto found = fields.find(name);
+  if (found == fields.end())
+    return otherwise;
+  int number = otherwise;
+  std::from_chars(found->second.data(),
+                  found->second.data() + found->second.size(), number);
+  return number;
+}
+
+Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
+  const Fields fields = decodeFields(frame.payload);
+  const int code = numberIn(fields, "code", Defect);
+  if (const int rank = numberIn(fields, "lost", -1); rank >= 0)
+    lost = rank;
+  const auto reason = fields.find("reason");
+  return Status::error(
+      code >= Defect && code <= ValuesDiffer ? ExitCode(code) : Defect,
+      reason == fields.end() ? "another rank has ended" : reason->second);
+}
+
+} // namespace pcc::runtime

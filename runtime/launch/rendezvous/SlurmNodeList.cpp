@@ -1,0 +1,52 @@
+//===- SlurmNodeList.cpp - lists of hosts as Slurm writes them ------------===//
+
+#include "runtime/launch/rendezvous/SlurmNodeList.h"
+
+#include <cctype>
+
+namespace pcc::runtime {
+
+static bool isOfName(char character) {
+  return std::isalnum(static_cast<unsigned char>(character)) ||
+         character == '-' || character == '.' || character == '_';
+}
+
+/// The first number between brackets, digits and all their zeros; nothing if
+/// there is something else than numbers and ranges.
+static std::optional<std::string_view> firstNumber(std::string_view range,
+                                                   bool &isOnlyOne) {
+  const size_t end = range.find_first_of(",-");
+  isOnlyOne &= end == std::string_view::npos;
+  const bool isSound =
+      range.find_first_not_of("0123456789,-") == std::string_view::npos;
+  const std::string_view first = range.substr(0, end);
+  return isSound && !first.empty() ? std::optional(first) : std::nullopt;
+}
+
+std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text) {
+  SlurmNodeList list;
+  size_t at = 0;
+  while (at < text.size() && text[at] != ',') {
+    if (text[at] != '[') {
+      if (!isOfName(text[at]))
+        return std::nullopt;
+      list.first += text[at++];
+      continue;
+    }
+    const size_t close = text.find(']', at);
+    if (close == std::string_view::npos)
+      return std::nullopt;
+    const auto number =
+        firstNumber(text.substr(at + 1, close - at - 1), list.isOnlyOne);
+    if (!number)
+      return std::nullopt;
+    list.first += *number;
+    at = close + 1;
+  }
+  list.isOnlyOne &= at == text.size();
+  return list.first.empty() || at + 1 == text.size()
+             ? std::nullopt
+             : std::optional(std::move(list));
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,212 @@
+//===- SocketRendezvous.cpp - the ranks of a job meet and watch each other ===//
+
+#include "runtime/launch/rendezvous/SocketRendezvous.h"
+#include "runtime/base/WatchedCalls.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+using Clock = Peers::Clock;
+
+/// The others wait that much longer than rank 0, which knows more.
+static constexpr double kHeadStart = 2;
+/// How long rank 0 of a job that failed tells ranks that come late.
+static constexpr double kLateness = 1;
+
+static double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+static std::string inSeconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+SocketRendezvous::SocketRendezvous(std::unique_ptr<Peers> peers, int rank,
+                                   double seconds, GiveUp giveUp)
+    : rank(rank), giveUp(std::move(giveUp)),
+      wakeUp(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), deadline(seconds),
+      peers(std::move(peers)), thread([this] { monitor(); }) {}
+
+SocketRendezvous::~SocketRendezvous() {
+  isOver = true;
+  wake();
+  thread.join();
+}
+
+Status SocketRendezvous::join(const JoinTerms &terms, double seconds,
+                              GiveUp giveUp,
+                              std::shared_ptr<SocketRendezvous> &joined) {
+  std::unique_ptr<Peers> peers;
+  if (Status status = Peers::open(terms, peers); status.failed())
+    return status;
+  joined.reset(new SocketRendezvous(std::move(peers), terms.self.rank, seconds,
+                                    std::move(giveUp)));
+  return joined->waitForAll(seconds);
+}
+
+Status SocketRendezvous::waitForAll(double seconds) {
+  Status status = await(
+      seconds + (rank == 0 ? 0 : kHeadStart),
+      [this] { return peers->isReady(); }, [this] { return peers->missing(); });
+  if (status.failed()) {
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, std::chrono::duration<double>(kLateness),
+                     [this] { return peers->haveAllHeard(); });
+  }
+  return status;
+}
+
+Status SocketRendezvous::await(double seconds,
+                               const std::function<bool()> &isTrue,
+                               const std::function<std::string()> &missing) {
+  std::unique_lock lock(mutex);
+  const bool isInTime =
+      changed.wait_for(lock, std::chrono::duration<double>(seconds),
+                       [&] { return peers->verdict().failed() || isTrue(); });
+  if (!isInTime)
+    peers->end(Status::error(PeerLost, "rank " + std::to_string(rank) +
+                                           " waited " + inSeconds(seconds) +
+                                           ": " + missing()));
+  return peers->verdict();
+}
+
+Status SocketRendezvous::gather(const std::string &mine, double seconds,
+                                std::vector<std::string> &all) {
+  all.clear();
+  if (rank != 0) {
+    const std::lock_guard lock(mutex);
+    peers->tell({FrameKind::Data, mine});
+    return peers->verdict();
+  }
+  all.push_back(mine);
+  return await(
+      seconds, [&] { return peers->take(all); },
+      [] { return "not every rank has told what it runs on"; });
+}
+
+Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
+  if (rank == 0) {
+    const std::lock_guard lock(mutex);
+    peers->tell({FrameKind::Data,
+                 {reinterpret_cast<const char *>(data.data()), data.size()}});
+    return peers->verdict();
+  }
+  std::vector<std::string> messages;
+  Status status = await(
+      seconds + kHeadStart, [&] { return peers->take(messages); },
+      [] { return "rank 0 did not answer"; });
+  if (status.failed())
+    return status;
+  if (messages.front().size() != data.size())
+    return Status::error(DamagedBundle,
+                         "rank 0 tells " +
+                             std::to_string(messages.front().size()) +
+                             " bytes, rank " + std::to_string(rank) +
+                             " waits for " + std::to_string(data.size()));
+  std::memcpy(data.data(), messages.front().data(), data.size());
+  return status;
+}
+
+Status SocketRendezvous::poll() const {
+  if (!hasEnded.load(std::memory_order_acquire))
+    return Status::success();
+  const std::lock_guard lock(mutex);
+  return peers->verdict();
+}
+
+std::optional<int> SocketRendezvous::lost() const {
+  const std::lock_guard lock(mutex);
+  return peers->lost();
+}
+
+void SocketRendezvous::abort(const Status &why) {
+  const std::lock_guard lock(mutex);
+  peers->end(why, {});
+}
+
+Status SocketRendezvous::leave() {
+  if (rank != 0) {
+    const std::lock_guard lock(mutex);
+    peers->tell({FrameKind::Leave});
+    isOver = true;
+    return peers->verdict();
+  }
+  Status status = await(
+      deadline, [this] { return peers->haveAllLeft(); },
+      [] { return "not every rank has come to its end"; });
+  isOver = true;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The monitor
+//===----------------------------------------------------------------------===//
+
+void SocketRendezvous::wake() {
+  const uint64_t one = 1;
+  if (write(wakeUp.fd(), &one, sizeof one) < 0)
+    return;
+}
+
+void SocketRendezvous::monitor() {
+  std::optional<Clock::time_point> end;
+  Clock::time_point last = Clock::now();
+  while (!isOver) {
+    attend();
+    const double passed = secondsSince(std::exchange(last, Clock::now()));
+    bool isTime = isStuck(passed);
+    if (hasEnded && !end)
+      end = Clock::now();
+    isTime |= end && Clock::now() - *end > kGrace;
+    if (isTime && !isOver) {
+      giveUp(poll(), lost());
+      return;
+    }
+  }
+}
+
+/// Waits a little for what others say, and hears it.
+void SocketRendezvous::attend() {
+  std::vector<pollfd> watched;
+  bool isReady = false;
+  {
+    const std::lock_guard lock(mutex);
+    peers->watch(watched);
+    isReady = peers->isReady();
+  }
+  watched.push_back({wakeUp.fd(), POLLIN, 0});
+  ::poll(watched.data(), watched.size(), isReady ? 100 : 10);
+  watched.pop_back();
+  const std::lock_guard lock(mutex);
+  peers->advance(watched);
+  hasEnded.store(peers->verdict().failed(), std::memory_order_release);
+  changed.notify_all();
+}
+
+/// Whether somebody has been inside a call for longer than the deadline; the
+/// run has ended then. Time in which this process did not run does not count.
+bool SocketRendezvous::isStuck(double passed) {
+  constexpr double longest = 0.5;
+  const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;
+  const bool isSame = begun != ended && begun == callsSeen;
+  callsSeen = begun;
+  secondsInside = isSame ? secondsInside + std::min(passed, longest) : 0;
+  if (secondsInside <= deadline)
+    return false;
+  const std::lock_guard lock(mutex);
+  peers->end(Status::error(PeerLost, "rank " + std::to_string(rank) +
+                                         ": a call of the driver or of NCCL "
+                                         "has not returned for " +
+                                         inSeconds(secondsInside)));
+  hasEnded = true;
+  return true;
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,97 @@
+//===- FirstFailure.cpp - one message for a job of many ranks -------------===//
+
+#include "runtime/launch/report/FirstFailure.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+static std::string valueOf(const Environment &environment, const char *name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+std::string formatFailure(const Status &status) {
+  std::string text = "pcc: error: " + status.message() + "\n";
+  for (const std::string &note : status.notes())
+    text += "note: " + note + "\n";
+  return text;
+}
+
+static void print(const Status &status) {
+  const std::string text = formatFailure(status);
+  // One write: lines of several ranks do not mix.
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0)
+    return;
+}
+
+static std::string oneLine(std::string text) {
+  for (char &character : text)
+    if (character == '\n')
+      character = ' ';
+  return text;
+}
+
+// The report is whole before it gets its name.
+bool leaveReport(const std::string &folder, int rank, const Status &status) {
+  const std::string draft = folder + "/report." + std::to_string(rank);
+  {
+    std::ofstream file(draft);
+    file << int(status.code()) << "\n" << oneLine(status.message()) << "\n";
+    for (const std::string &note : status.notes())
+      file << oneLine(note) << "\n";
+    if (!file.flush())
+      return true; // nobody can leave one: better said twice than never
+  }
+  const bool first = link(draft.c_str(), (folder + "/report").c_str()) == 0;
+  const bool taken = !first && errno == EEXIST;
+  unlink(draft.c_str());
+  return !taken;
+}
+
+std::optional<Status> readReport(const std::string &folder) {
+  std::ifstream file(folder + "/report");
+  std::string code, message, note;
+  if (!std::getline(file, code) || !std::getline(file, message))
+    return std::nullopt;
+  Status status = Status::error(ExitCode(std::atoi(code.c_str())), message);
+  while (std::getline(file, note))
+    status.addNote(note);
+  return status;
+}
+
+std::string sharedFolder(const Environment &environment) {
+  for (const char *name :
+       {kStatusFolderVariable, kSessionFolderVariable, "PMIX_SERVER_TMPDIR"})
+    if (std::string folder = valueOf(environment, name); !folder.empty())
+      return folder;
+  return "";
+}
+
+int reportFailure(const Status &status, const Environment &environment,
+                  int rank, bool onAllRanks,
+                  const std::function<void(Status &)> &beforePrinting) {
+  const std::string ours = valueOf(environment, kStatusFolderVariable);
+  const std::string folder = sharedFolder(environment);
+  if (folder.empty() ? (rank == 0 || !onAllRanks)
+                     : leaveReport(folder, rank, status)) {
+    if (ours.empty()) {
+      Status told = status;
+      if (beforePrinting)
+        beforePrinting(told);
+      print(told);
+    }
+  } else {
+    // The launcher ends the job as soon as one rank ends: let the rank that
+    // speaks finish its sentence.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return status.code();
+}
+
+} // namespace pcc::runtime

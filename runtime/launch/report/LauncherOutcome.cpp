@@ -1,0 +1,122 @@
+//===- LauncherOutcome.cpp - from a launcher's end to the user's exit code ===//
+
+#include "runtime/launch/report/LauncherOutcome.h"
+
+#include <cstring>
+#include <sys/wait.h>
+
+namespace pcc::runtime {
+
+static std::string describeSignal(int number) {
+  const char *name = strsignal(number);
+  return "signal " + std::to_string(number) + " (" + (name ? name : "?") + ")";
+}
+
+static bool isOfInterface(int code) {
+  return (code >= Defect && code <= InputOutput) ||
+         (code >= BadInput && code <= ValuesDiffer);
+}
+
+/// What ranks or launcher have said last, as notes.
+static Status withNoise(Status status, const std::deque<std::string> &noise) {
+  constexpr size_t shown = 8;
+  const size_t first = noise.size() > shown ? noise.size() - shown : 0;
+  for (size_t i = first; i < noise.size(); ++i)
+    if (!noise[i].empty() && noise[i].find("----") == std::string::npos)
+      status.addNote(noise[i]);
+  return status;
+}
+
+static Status describeLost(const LostRank &lost) {
+  const std::string rank = "rank " + std::to_string(lost.rank);
+  if (lost.signal)
+    return Status::error(PeerLost, rank + " was lost: it was ended by " +
+                                       describeSignal(lost.signal));
+  const int code = isOfInterface(lost.exitCode) ? lost.exitCode : Defect;
+  return Status::error(ExitCode(code), rank + " ended with exit code " +
+                                           std::to_string(lost.exitCode) +
+                                           " and without a message");
+}
+
+/// A launcher that is the rank itself (a world of one).
+static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
+  if (outcome.launcher != "rank 0")
+    return std::nullopt;
+  LostRank lost;
+  if (WIFSIGNALED(outcome.waitStatus))
+    lost.signal = WTERMSIG(outcome.waitStatus);
+  else
+    lost.exitCode = WEXITSTATUS(outcome.waitStatus);
+  return lost;
+}
+
+/// Where the launcher does not say who ended, the first to do so is the cause;
+/// how it ended is in the launcher's exit code, as shells write it.
+static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
+  if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
+    return std::nullopt;
+  const int code = WEXITSTATUS(outcome.waitStatus);
+  LostRank lost;
+  lost.rank = *outcome.firstEnded;
+  (code > 128 ? lost.signal : lost.exitCode) = code > 128 ? code - 128 : code;
+  return lost;
+}
+
+static Status describeLauncher(const LauncherOutcome &outcome) {
+  const std::string end =
+      WIFSIGNALED(outcome.waitStatus)
+          ? "was ended by " + describeSignal(WTERMSIG(outcome.waitStatus))
+          : "ended with exit code " +
+                std::to_string(WEXITSTATUS(outcome.waitStatus));
+  if (outcome.started)
+    return withNoise(
+        Status::error(PeerLost,
+                      outcome.launcher + " " + end +
+                          (outcome.allLeft ? " after all ranks had left"
+                                           : " before the ranks")),
+        outcome.noise);
+  const std::string reason = firstStatement(outcome.noise);
+  return Status::error(
+      NoDevice,
+      outcome.launcher + " did not start the ranks and " + end +
+          (reason.empty() ? "" : ": " + reason),
+      {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
+}
+
+static bool endedWell(const LauncherOutcome &outcome) {
+  return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
+}
+
+static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
+  const auto lost = lostDirectly(outcome);
+  return lost ? lost : findLostRank(outcome.noise);
+}
+
+std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
+  if (outcome.reported || outcome.interruptedBy || outcome.askedBy ||
+      endedWell(outcome))
+    return std::nullopt;
+  const auto lost = lostForSure(outcome);
+  return lost ? lost : lostFirst(outcome);
+}
+
+Status translateOutcome(const LauncherOutcome &outcome) {
+  if (outcome.reported)
+    return *outcome.reported;
+  if (outcome.interruptedBy)
+    return Status::error(PeerLost, "the run was ended by " +
+                                       describeSignal(outcome.interruptedBy));
+  if (endedWell(outcome))
+    return Status::success();
+  if (outcome.askedBy)
+    return Status::error(PeerLost, "the run was ended by " +
+                                       describeSignal(outcome.askedBy));
+  if (auto lost = lostForSure(outcome))
+    return describeLost(*lost);
+  // A guess: what the launcher said last may tell better.
+  if (auto lost = lostFirst(outcome))
+    return withNoise(describeLost(*lost), outcome.noise);
+  return describeLauncher(outcome);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,190 @@
+//===- SpawnRanks.cpp - starting all ranks of a bundle on this host -------===//
+
+#include "runtime/launch/spawn/SpawnRanks.h"
+
+#include "runtime/comm/flight/FailureReport.h"
+#include "runtime/launch/job/BundleFiles.h"
+#include "runtime/launch/job/CrashCleanup.h"
+#include "runtime/launch/job/PrivateFolder.h"
+#include "runtime/launch/rendezvous/Address.h"
+#include "runtime/launch/report/FirstFailure.h"
+#include "runtime/launch/report/FlightFile.h"
+#include "runtime/launch/report/LauncherOutcome.h"
+#include "runtime/launch/report/LauncherOutput.h"
+#include "runtime/launch/report/RankWatch.h"
+#include "runtime/launch/spawn/ChildProcess.h"
+#include "runtime/launch/spawn/LocalLauncher.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+/// The launcher's path; empty if there is none.
+static std::string findInPath(const std::string &name) {
+  if (name.find('/') != std::string::npos)
+    return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  std::string folder;
+  while (std::getline(folders, folder, ':')) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+  }
+  return "";
+}
+
+/// An allocation of a scheduler may have several hosts.
+static bool isOnOneHost() {
+  return !std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
+         !std::getenv("LSB_JOBID");
+}
+
+std::vector<std::string> launchCommand(const std::string &launcher,
+                                       int worldSize, const std::string &folder,
+                                       const std::string &memory) {
+  std::vector<std::string> command = {launcher, "--allow-run-as-root",
+                                      "--oversubscribe", "--bind-to", "none"};
+  auto set = [&](const char *name, const std::string &value) {
+    command.insert(command.end(), {"--mca", name, value});
+  };
+  // The launcher's own files go where they are removed whatever happens.
+  set("orte_tmpdir_base", folder);
+  set("mpi_yield_when_idle", "1");
+  // Containers forbid the kernel's copies between processes.
+  set("btl_vader_single_copy_mechanism", "none");
+  if (isOnOneHost())
+    set("btl", "self,vader");
+  if (isOnOneHost() && !memory.empty())
+    set("btl_vader_backing_directory", memory);
+  command.insert(command.end(), {"-np", std::to_string(worldSize)});
+  return command;
+}
+
+/// A world of one needs no launcher: its only rank is told who it is.
+static Variables identityOfOnlyRank() {
+  return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
+}
+
+static void passOn(const std::string &lines) {
+  if (!lines.empty() && write(STDERR_FILENO, lines.data(), lines.size()) < 0)
+    return;
+}
+
+/// Hands on what ranks have said since.
+static void handOn(LauncherOutput &output, const std::string &lines,
+                   const SpawnRequest &request) {
+  const auto progress = output.takeProgress();
+  if (request.onProgress && !lines.empty())
+    request.onProgress("");
+  passOn(lines);
+  if (request.onProgress && progress)
+    request.onProgress(*progress);
+}
+
+static Status runCommand(const std::vector<std::string> &command,
+                         Variables variables, LauncherOutcome &outcome,
+                         const std::string &folder,
+                         const SpawnRequest &request) {
+  variables.emplace_back(kStatusFolderVariable, folder);
+  // As for ranks (comm/mpi): the launcher asks hwloc, too.
+  if (!std::getenv("HWLOC_COMPONENTS"))
+    variables.emplace_back("HWLOC_COMPONENTS", "-gl");
+  if (request.onProgress)
+    variables.emplace_back(kProgressVariable, "1");
+  RankWatch ranks(folder);
+  ChildProcess child;
+  if (Status status = child.start(command, variables); status.failed())
+    return status;
+  LauncherOutput output;
+  outcome.waitStatus = child.wait(
+      [&](std::string_view text) {
+        handOn(output, output.take(text), request);
+      },
+      {ranks.fd(), [&] { ranks.poll(); },
+       [&] { return ranks.signalAll(SIGTERM); }});
+  handOn(output, output.takeRest(), request);
+  outcome.interruptedBy = child.interruptedBy();
+  outcome.askedBy = child.takenSignal();
+  outcome.noise = output.noise();
+  outcome.started = ranks.started();
+  outcome.firstEnded = ranks.firstEnded();
+  outcome.reported = readReport(folder);
+  return Status::success();
+}
+
+/// The error of the run, with what the recorders of its ranks tell.
+static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
+                             const std::string &folder,
+                             const SpawnRequest &request) {
+  const std::vector<FlightLog> flights = readFlights(folder);
+  outcome.allLeft =
+      int(flights.size()) == worldSize &&
+      std::all_of(flights.begin(), flights.end(),
+                  [](const FlightLog &log) { return log.hasLeft; });
+  Status status = translateOutcome(outcome);
+  if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
+    return status;
+  // A rank that reports has looked at the others itself.
+  const auto lost = lostRank(outcome);
+  if (!outcome.reported && !flights.empty())
+    status = explainLoss(status, flights,
+                         {lost ? std::optional(lost->rank) : std::nullopt});
+  writeFlights(flights, request.flightFile, status);
+  return status;
+}
+
+Status spawnRanks(const SpawnRequest &request) {
+  const int worldSize = countRanks(request.bundle);
+  std::error_code problem;
+  const std::string program =
+      std::filesystem::absolute(request.bundle, problem) / "run";
+  if (worldSize == 0 || access(program.c_str(), X_OK) != 0)
+    return Status::error(DamagedBundle, request.bundle +
+                                            " is not a bundle: it has no " +
+                                            (worldSize ? "run" : "rank-000"));
+  // Goes after the folders.
+  std::optional<CrashCleanup> cleanup;
+  PrivateFolder folder;
+  if (Status status = folder.create(); status.failed())
+    return status;
+  // Where there is no such folder, or it is full, MPI has a way of its own.
+  PrivateFolder memory;
+  (void)memory.create("/dev/shm");
+  cleanup.emplace(std::vector{folder.path(), memory.path()});
+
+  LauncherOutcome outcome;
+  std::vector<std::string> command;
+  Variables variables;
+  if (worldSize == 1) {
+    outcome.launcher = "rank 0";
+    variables = identityOfOnlyRank();
+  } else if (request.onGpus) {
+    outcome.launcher = program;
+    variables = {{kLaunchVariable, std::to_string(worldSize)},
+                 {kRendezvousVariable, "unix:" + folder.path() + "/meet"}};
+  } else {
+    const std::string launcher = findInPath(request.launcher);
+    if (launcher.empty())
+      return Status::error(
+          NoDevice, "the launcher " + request.launcher + " is not there",
+          {"install Open MPI 4.1, or run all ranks in one process with "
+           "--comm thread"});
+    command = launchCommand(launcher, worldSize, folder.path(), memory.path());
+  }
+  command.push_back(program);
+  command.insert(command.end(), request.arguments.begin(),
+                 request.arguments.end());
+  if (Status status =
+          runCommand(command, variables, outcome, folder.path(), request);
+      status.failed())
+    return status;
+  return explainOutcome(outcome, worldSize, folder.path(), request);
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,46 @@
+//===- LoadImages.cpp - the executable of a rank, loaded ------------------===//
+
+#include "runtime/launch/thread/LoadImages.h"
+
+#include "runtime/launch/job/BundleFiles.h"
+#include "runtime/program/Seal.h"
+
+#include <dlfcn.h>
+#include <map>
+#include <sys/stat.h>
+
+namespace pcc::runtime {
+
+static Status loadImage(const std::string &path, const ProgramImage *&image) {
+  if (Status status = checkSeal(path); status.failed())
+    return status;
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  image = handle ? static_cast<const ProgramImage *>(
+                       dlsym(handle, "pcc_program_image"))
+                 : nullptr;
+  if (image)
+    return Status::success();
+  const char *reason = dlerror();
+  return Status::error(DamagedBundle,
+                       "cannot load \"" + path +
+                           "\": " + (reason ? reason : "it has no program"));
+}
+
+Status loadImages(const std::string &bundle, int worldSize,
+                  std::vector<const ProgramImage *> &images) {
+  std::map<ino_t, const ProgramImage *> imageOfFile;
+  images.assign(worldSize, nullptr);
+  for (int rank = 0; rank < worldSize; ++rank) {
+    const std::string path = bundle + "/" + rankFileName(rank);
+    struct stat information = {};
+    stat(path.c_str(), &information);
+    const ProgramImage *&image = imageOfFile[information.st_ino];
+    if (!image)
+      if (Status status = loadImage(path, image); status.failed())
+        return status;
+    images[rank] = image;
+  }
+  return Status::success();
+}
+
+} // namespace pcc::runtime

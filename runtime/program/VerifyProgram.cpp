@@ -1,0 +1,486 @@
+//===- VerifyProgram.cpp - what must hold for a program to be executed ----===//
+
+#include "runtime/program/VerifyProgram.h"
+#include "runtime/program/Program.h"
+#include "runtime/program/VerifyInstructions.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace pcc::runtime {
+
+static constexpr int64_t kMaxRanks = 65536;
+static constexpr int64_t kMaxBytes = int64_t(1) << 46;
+
+template <typename Enum> static bool isKnown(Enum value, Enum last) {
+  return value <= last;
+}
+
+/// Product of a shape in bytes, or -1 if a dim is negative or the product too
+/// large.
+static int64_t bytesOf(const std::vector<int64_t> &shape,
+                       program::ElementType type) {
+  int64_t bytes = int64_t(sizeOf(typeOf(type)));
+  for (int64_t size : shape)
+    if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes) ||
+        bytes > kMaxBytes)
+      return -1;
+  return bytes;
+}
+
+static bool isRelativeInside(const std::string &path) {
+  if (path.empty() || path.front() == '/' ||
+      path.find('\0') != std::string::npos)
+    return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    if (path.compare(begin, end - begin, "..") == 0)
+      return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+namespace {
+/// Each method checks one list of the program and returns what is wrong, or
+/// empty. Later methods rely on earlier ones having passed.
+class Verifier {
+public:
+  Verifier(const program::ProgramT &program, int64_t constantBytes)
+      : program(program), constantBytes(constantBytes) {}
+
+  std::string run() {
+    using Check = std::string (Verifier::*)();
+    static constexpr Check checks[] = {
+        &Verifier::checkHead,         &Verifier::checkGroups,
+        &Verifier::checkFiles,        &Verifier::checkParameters,
+        &Verifier::checkBuffers,      &Verifier::checkInputs,
+        &Verifier::checkOutputs,      &Verifier::checkTransfers,
+        &Verifier::checkInstructions, &Verifier::checkActions};
+    for (Check check : checks)
+      if (std::string fault = (this->*check)(); !fault.empty())
+        return fault;
+    return {};
+  }
+
+private:
+  std::string checkHead() {
+    if (program.format != kFormatVersion)
+      return "it has format " + std::to_string(program.format) +
+             ", this runtime reads format " + std::to_string(kFormatVersion);
+    if (program.target != "cpu" && program.target != "cuda")
+      return "it is for \"" + program.target + "\"";
+    if (program.axes.empty() || program.axes.size() > 32)
+      return "it has " + std::to_string(program.axes.size()) + " axes";
+    int64_t ranks = 1;
+    for (const auto &axis : program.axes) {
+      if (axis->size < 1 || axis->size > kMaxRanks ||
+          (ranks *= axis->size) > kMaxRanks)
+        return "axis \"" + axis->name + "\" has size " +
+               std::to_string(axis->size);
+    }
+    if (program.microbatches < 1 || program.num_kernels < 0 ||
+        program.arena_bytes < 0 || program.arena_bytes > kMaxBytes)
+      return "its head has impossible counts";
+    if (program.tf32 && program.target != "cuda")
+      return "it rounds to tf32, which only GPUs do";
+    if (program.position < 0 || program.position >= program.axes[0]->size)
+      return "it is for position " + std::to_string(program.position);
+    for (int32_t position : program.stage_positions)
+      if (position < 0 || position >= program.axes[0]->size)
+        return "a stage is at position " + std::to_string(position);
+    if (program.samples < 1 || !(program.peak_flops >= 0))
+      return "its step has impossible counts";
+    for (const auto &stage : program.stages)
+      if (!isHere(stage->stage) || !(stage->flops >= 0) ||
+          stage->weight_bytes < 0 || stage->gradient_bytes < 0 ||
+          stage->activation_bytes < 0 || stage->input_activation_bytes < 0)
+        return "what it says of stage " + std::to_string(stage->stage) +
+               " is impossible";
+    mesh = meshOf(program);
+    return {};
+  }
+
+  /// Whether this position runs a stage.
+  bool isHere(int32_t stage) const {
+    return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
+           program.stage_positions[stage] == program.position;
+  }
+
+  std::string checkGroups() {
+    for (size_t i = 0; i < program.groups.size(); ++i) {
+      // A group is sound if a layout over the same parts is.
+      Layout layout{{{Factor{1}}}};
+      layout.dims[0][0].parts = groupOf(*program.groups[i]).parts;
+      bool usesTime = false;
+      for (const AxisPart &part : layout.dims[0][0].parts)
+        usesTime |= part.axis == mesh.microbatchAxis();
+      const int64_t one[] = {1};
+      const char *fault = findLayoutFault(layout, mesh, one);
+      if (fault || usesTime)
+        return "group " + std::to_string(i) + " " +
+               (fault ? fault : "uses the microbatch axis");
+    }
+    return {};
+  }
+
+  std::string checkFiles() {
+    for (const auto &file : program.files)
+      if (!isRelativeInside(file->path))
+        return "weight file \"" + file->path + "\" lies outside its root";
+    return {};
+  }
+
+  std::string checkParameters() {
+    for (const auto &parameter : program.parameters)
+      if (std::string fault = findParameterFault(*parameter); !fault.empty())
+        return "parameter \"" + parameter->name + "\" " + fault;
+    return {};
+  }
+
+  std::string findParameterFault(const program::ParameterT &parameter) {
+    const auto last = program::ElementType::Bool;
+    if (!isKnown(parameter.type, last) || !isKnown(parameter.stored_type, last))
+      return "has an unknown type";
+    const int64_t stored =
+        bytesOf(parameter.stored_shape, parameter.stored_type);
+    if (stored < 0)
+      return "has an impossible shape";
+    if (parameter.file < -1 || parameter.file >= int64_t(program.files.size()))
+      return "is in file " + std::to_string(parameter.file);
+    if (parameter.file >= 0) {
+      const uint64_t size = program.files[parameter.file]->size;
+      if (parameter.length != uint64_t(stored) || parameter.offset > size ||
+          parameter.length > size - parameter.offset)
+        return "lies outside its file";
+    }
+    const bool isMade =
+        parameter.file < 0 && !parameter.filled && program.target == "cuda";
+    if (parameter.generator < -1 ||
+        parameter.generator >= (isMade ? program.num_kernels : 0))
+      return "is made by kernel " + std::to_string(parameter.generator);
+    if (std::string fault = findTransformFault(parameter); !fault.empty())
+      return fault;
+    if (std::string fault = findStoredLayoutFault(parameter.layout.get(), mesh,
+                                                  parameter.shape);
+        !fault.empty())
+      return fault;
+    const Layout layout = layoutOf(*parameter.layout);
+    if (usesAxis(layout, mesh.microbatchAxis()))
+      return "is cut by microbatch";
+    if (parameter.local_bytes != bytesOf(localShape(layout), parameter.type))
+      return "has " + std::to_string(parameter.local_bytes) + " local bytes";
+    return {};
+  }
+
+  /// Follows shape and type through the chain.
+  static std::string findTransformFault(const program::ParameterT &parameter) {
+    std::vector<int64_t> shape = parameter.stored_shape;
+    program::ElementType type = parameter.stored_type;
+    for (const auto &step : parameter.transforms) {
+      if (const auto *transpose = step->step.AsTranspose()) {
+        std::vector<int64_t> next;
+        std::vector<int32_t> sorted = transpose->permutation;
+        std::sort(sorted.begin(), sorted.end());
+        for (size_t i = 0; i < sorted.size(); ++i)
+          if (sorted[i] != int64_t(i))
+            return "has a transpose that is no permutation";
+        if (sorted.size() != shape.size())
+          return "has a transpose of another number of dims";
+        for (int32_t from : transpose->permutation)
+          next.push_back(shape[from]);
+        shape = next;
+      } else if (const auto *slice = step->step.AsSlice()) {
+        if (slice->dim < 0 || slice->dim >= int64_t(shape.size()) ||
+            !sliceFits(*slice, shape[slice->dim]))
+          return "has a slice outside its tensor";
+        shape[slice->dim] = slice->size;
+      } else if (const auto *reshape = step->step.AsReshape()) {
+        if (bytesOf(reshape->shape, type) != bytesOf(shape, type))
+          return "has a reshape to another number of elements";
+        shape = reshape->shape;
+      } else if (const auto *cast = step->step.AsCast()) {
+        if (!isKnown(cast->type, program::ElementType::Bool))
+          return "has a cast to an unknown type";
+        type = cast->type;
+      } else {
+        return "has an unknown transform";
+      }
+    }
+    return shape == parameter.shape && type == parameter.type
+               ? ""
+               : "has transforms that do not end in its shape and type";
+  }
+
+  static bool sliceFits(const program::SliceT &slice, int64_t size) {
+    if (slice.start < 0 || slice.start > size || slice.size < 0 ||
+        slice.step == 0)
+      return false;
+    if (slice.size == 0)
+      return true;
+    const __int128 end =
+        __int128(slice.start) + __int128(slice.size - 1) * slice.step;
+    return slice.start < size && end >= 0 && end < size;
+  }
+
+  std::string checkBuffers() {
+    for (size_t i = 0; i < program.buffers.size(); ++i)
+      if (std::string fault = findBufferFault(*program.buffers[i]);
+          !fault.empty())
+        return "buffer " + std::to_string(i) + " \"" +
+               program.buffers[i]->name + "\" " + fault;
+    return {};
+  }
+
+  std::string findBufferFault(const program::BufferT &buffer) {
+    if (!isKnown(buffer.type, program::ElementType::Bool) ||
+        !isKnown(buffer.memory, program::Memory::Constant))
+      return "has an unknown type or memory";
+    if (buffer.bytes < 0 || bytesOf(buffer.shape, buffer.type) != buffer.bytes)
+      return "does not have the size of its shape";
+    if (buffer.slots < 1 || buffer.slot_stride < 0 ||
+        (buffer.slots > 1 && buffer.slot_stride < buffer.bytes))
+      return "has overlapping slots";
+    int64_t available = program.arena_bytes;
+    if (buffer.memory == program::Memory::Constant)
+      available = constantBytes;
+    if (buffer.memory == program::Memory::Parameter) {
+      if (buffer.index < 0 ||
+          buffer.index >= int64_t(program.parameters.size()))
+        return "is of parameter " + std::to_string(buffer.index);
+      available = program.parameters[buffer.index]->local_bytes;
+    }
+    const __int128 end = __int128(buffer.offset) + buffer.bytes +
+                         __int128(buffer.slots - 1) * buffer.slot_stride;
+    const auto size = int64_t(sizeOf(typeOf(buffer.type)));
+    if (buffer.offset < 0 || end > available)
+      return "ends outside its memory of " + std::to_string(available) +
+             " bytes";
+    if (buffer.offset % size != 0 || buffer.slot_stride % size != 0)
+      return "is not aligned";
+    return {};
+  }
+
+  bool isBuffer(int32_t index) const {
+    return index >= 0 && index < int64_t(program.buffers.size());
+  }
+
+  /// Inputs and outputs have the same fields.
+  template <typename Port>
+  std::string findPortFault(const Port &port, bool isWritten) {
+    if (!isKnown(port.type, program::ElementType::Bool) ||
+        bytesOf(port.shape, port.type) < 0)
+      return "has an unknown type or an impossible shape";
+    if (port.buffer == -1)
+      return {};
+    if (!isBuffer(port.buffer))
+      return "is in buffer " + std::to_string(port.buffer);
+    if (std::string fault =
+            findStoredLayoutFault(port.layout.get(), mesh, port.shape);
+        !fault.empty())
+      return fault;
+    const Layout layout = layoutOf(*port.layout);
+    const program::BufferT &buffer = *program.buffers[port.buffer];
+    if (buffer.type != port.type ||
+        numElements(localShape(layout)) != numElements(buffer.shape))
+      return "does not fit its buffer";
+    if (isWritten && buffer.memory != program::Memory::Arena)
+      return "is not in the arena";
+    if (usesAxis(layout, mesh.microbatchAxis()) &&
+        buffer.slots != program.microbatches)
+      return "has " + std::to_string(buffer.slots) + " slots";
+    return {};
+  }
+
+  std::string checkInputs() {
+    for (const auto &input : program.inputs) {
+      std::string fault = findPortFault(*input, /*isWritten=*/true);
+      if (fault.empty() && (input->batch_dim < -1 ||
+                            input->batch_dim >= int64_t(input->shape.size())))
+        fault = "has no dim " + std::to_string(input->batch_dim);
+      if (!fault.empty())
+        return "input \"" + input->name + "\" " + fault;
+    }
+    return {};
+  }
+
+  std::string checkOutputs() {
+    for (const auto &output : program.outputs)
+      if (std::string fault = findPortFault(*output, /*isWritten=*/false);
+          !fault.empty())
+        return "output \"" + output->name + "\" " + fault;
+    return {};
+  }
+
+  bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
+    if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
+      return false;
+    if (buffer == -1)
+      return true;
+    return isBuffer(buffer) &&
+           program.stage_positions[stage] == program.position &&
+           (!isWritten ||
+            program.buffers[buffer]->memory == program::Memory::Arena);
+  }
+
+  std::string checkTransfers() {
+    for (const auto &transfer : program.transfers)
+      if (!isEndFine(transfer->from_stage, transfer->from_buffer, false) ||
+          !isEndFine(transfer->to_stage, transfer->to_buffer, true))
+        return "the transfer of \"" + transfer->value +
+               "\" has an end that does not exist";
+    return {};
+  }
+
+  std::string
+  checkList(const std::string &where,
+            const std::vector<std::unique_ptr<program::InstructionT>> &list) {
+    for (size_t i = 0; i < list.size(); ++i)
+      if (std::string fault = findInstructionFault(program, mesh, *list[i]);
+          !fault.empty())
+        return "instruction " + std::to_string(i) + " of " + where + " (" +
+               list[i]->node + ") " + fault;
+    return {};
+  }
+
+  static bool areHalves(const program::CollectiveT &start,
+                        const program::CollectiveT &finish) {
+    const auto facts = [](const program::CollectiveT &half) {
+      return std::tie(half.kind, half.group, half.in, half.out, half.scratch,
+                      half.reduction, half.only, half.value);
+    };
+    return facts(start) == facts(finish);
+  }
+
+  /// Starts and finishes of one function.
+  std::string checkHalves(const program::FunctionT &function) {
+    std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
+    for (const auto &instruction : function.instructions) {
+      const program::CollectiveT *collective = instruction->body.AsCollective();
+      if (!collective || collective->part == program::CollectivePart::Whole)
+        continue;
+      auto &started = startedOver[collective->group];
+      if (collective->part == program::CollectivePart::Start) {
+        started.push_back(collective);
+        continue;
+      }
+      if (started.empty() || !areHalves(*started.front(), *collective))
+        return function.name + " finishes the collective of \"" +
+               collective->value + "\", which is not what it has started";
+      started.pop_front();
+    }
+    for (const auto &[group, started] : startedOver)
+      if (!started.empty())
+        return function.name + " does not finish the collective of \"" +
+               started.front()->value + "\"";
+    return {};
+  }
+
+  /// Pieces of what is under way may not meet those of another call.
+  std::string checkGroupsOfHalves() {
+    std::map<int32_t, bool> isOfHalves;
+    for (const auto &function : program.functions)
+      for (const auto &instruction : function->instructions) {
+        const program::CollectiveT *collective =
+            instruction->body.AsCollective();
+        if (!collective || collective->group < 0)
+          continue;
+        const bool isHalf = collective->part != program::CollectivePart::Whole;
+        auto [known, isNew] = isOfHalves.try_emplace(collective->group, isHalf);
+        if (known->second != isHalf)
+          return "group " + std::to_string(collective->group) +
+                 " has collectives in one part and in two";
+      }
+    return {};
+  }
+
+  std::string checkInstructions() {
+    for (const auto &function : program.functions) {
+      if (std::string fault = checkList(function->name, function->instructions);
+          !fault.empty())
+        return fault;
+      if (std::string fault = checkHalves(*function); !fault.empty())
+        return fault;
+    }
+    return checkGroupsOfHalves();
+  }
+
+  bool areFine(const std::vector<program::Message> &messages,
+               int32_t program::TransferT::*buffer) const {
+    for (const program::Message &message : messages)
+      if (message.transfer() < 0 ||
+          message.transfer() >= int64_t(program.transfers.size()) ||
+          message.microbatch() < 0 ||
+          message.microbatch() >= program.microbatches ||
+          (*program.transfers[message.transfer()]).*buffer < 0)
+        return false;
+    return true;
+  }
+
+  std::string checkActions() {
+    for (size_t i = 0; i < program.actions.size(); ++i) {
+      const program::ActionT &action = *program.actions[i];
+      const bool hasMessages =
+          !action.sends.empty() || !action.receives.empty();
+      const bool exchanges = action.kind == program::ActionKind::Post ||
+                             action.kind == program::ActionKind::Wait;
+      if (!isKnown(action.kind, program::ActionKind::Unshard) ||
+          action.stage < 0 ||
+          action.stage >= int64_t(program.stage_positions.size()) ||
+          action.microbatch < 0 || action.microbatch >= program.microbatches ||
+          action.function < -1 ||
+          action.function >= int64_t(program.functions.size()) ||
+          (exchanges ? action.function != -1 : hasMessages) ||
+          !areFine(action.sends, &program::TransferT::from_buffer) ||
+          !areFine(action.receives, &program::TransferT::to_buffer))
+        return "action " + std::to_string(i) + " is impossible";
+    }
+    return checkMessages();
+  }
+
+  /// Every message is posted once and waited for once, afterwards.
+  std::string checkMessages() const {
+    using Name = std::tuple<bool, int32_t, int32_t>;
+    std::map<Name, bool> isOpen;
+    const auto note = [&](const Name &name, program::ActionKind kind) {
+      if (kind == program::ActionKind::Post)
+        return isOpen.insert({name, true}).second;
+      auto it = isOpen.find(name);
+      return it != isOpen.end() && std::exchange(it->second, false);
+    };
+    for (size_t i = 0; i < program.actions.size(); ++i) {
+      const program::ActionT &action = *program.actions[i];
+      for (const auto *side : {&action.sends, &action.receives})
+        for (const program::Message &message : *side)
+          if (!note({side == &action.sends, message.transfer(),
+                     message.microbatch()},
+                    action.kind))
+            return "action " + std::to_string(i) +
+                   " has a message that is posted or waited for at another "
+                   "place";
+    }
+    for (const auto &[name, open] : isOpen)
+      if (open)
+        return "a message of \"" +
+               program.transfers[size_t(std::get<1>(name))]->value +
+               "\" is never waited for";
+    return {};
+  }
+
+  const program::ProgramT &program;
+  int64_t constantBytes;
+  Mesh mesh;
+};
+} // namespace
+
+Status verifyProgram(const program::ProgramT &program, int64_t constantBytes) {
+  std::string fault = Verifier(program, constantBytes).run();
+  if (fault.empty())
+    return Status::success();
+  return Status::error(DamagedBundle, "the program is damaged: " + fault);
+}
+
+} // namespace pcc::runtime
