@@ -1,10 +1,10 @@
 //===- Compile.cpp - from a model to a bundle -----------------------------===//
 
 #include "passes/Compile.h"
-#include "passes/Outputs.h"
+#include "passes/OutputPaths.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
-#include "passes/options/Record.h"
+#include "passes/options/OptionAttrs.h"
 
 using namespace pcc;
 

@@ -9,7 +9,7 @@
 
 #include "passes/Options.h"
 #include "passes/Outcome.h"
-#include "passes/annotate/ChangedModel.h"
+#include "passes/annotate/ModelWithWeights.h"
 
 namespace pcc {
 

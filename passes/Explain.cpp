@@ -5,7 +5,7 @@
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
-#include "passes/options/Record.h"
+#include "passes/options/OptionAttrs.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace pcc;
@@ -15,7 +15,7 @@ using namespace pcc;
 static Outcome tellValues(Compilation &compilation,
                           const CompileOptions &options,
                           const std::string &name,
-                          std::vector<explain::ValueStory> &stories) {
+                          std::vector<explain::ValueExplanation> &stories) {
   const Phase passed = phaseOf(compilation.getModule());
   if (passed > Phase::Shard)
     return {2,
@@ -26,13 +26,13 @@ static Outcome tellValues(Compilation &compilation,
             {}};
   if (Outcome outcome = compilation.advanceTo(Phase::Shard); !outcome.ok())
     return outcome;
-  return compilation.guarded([&]() -> Outcome {
-    stories = explain::storiesOf(compilation.getModule(), name);
+  return compilation.runGuarded([&]() -> Outcome {
+    stories = explain::explainValues(compilation.getModule(), name);
     if (!stories.empty())
       return {};
     std::vector<std::string> names;
     for (const std::string &near :
-         explain::namesLike(compilation.getModule(), name))
+         explain::findSimilarNames(compilation.getModule(), name))
       names.push_back("'" + near + "'");
     return {
         2,
@@ -57,7 +57,7 @@ static Outcome explainPlan(Compilation &compilation,
                            const CompileOptions &options,
                            const ExplainOptions &explainOptions,
                            const Listener &listener, std::string &text) {
-  std::vector<explain::ValueStory> stories;
+  std::vector<explain::ValueExplanation> stories;
   if (!explainOptions.value.empty())
     if (Outcome outcome =
             tellValues(compilation, options, explainOptions.value, stories);
@@ -65,7 +65,7 @@ static Outcome explainPlan(Compilation &compilation,
       return outcome;
   if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
     return outcome;
-  return compilation.guarded([&]() -> Outcome {
+  return compilation.runGuarded([&]() -> Outcome {
     // The cluster that was planned for; a dump records it.
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(compilation.getModule()), options.target);

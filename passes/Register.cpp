@@ -21,7 +21,7 @@ using namespace mlir;
 void pcc::registerDialects(DialectRegistry &registry) {
   registry.insert<func::FuncDialect, graph::GraphDialect, dist::DistDialect,
                   pipe::PipeDialect, rank::RankDialect>();
-  graph::registerMeaning(registry);
+  graph::registerConstantFolding(registry);
 }
 
 void pcc::registerPasses() {

@@ -1,13 +1,13 @@
 //===- Verify.cpp - whether a plan computes what its model says -----------===//
 
-#include "passes/interpret/Verify.h"
 #include "dialects/rank/RankDialect.h"
 #include "passes/2-prepare/training/Precision.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "passes/Compile.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
-#include "passes/options/Record.h"
+#include "passes/interpret/Verification.h"
+#include "passes/options/OptionAttrs.h"
 
 using namespace pcc;
 using interpret::Verification;
@@ -27,7 +27,7 @@ static Outcome runExecutables(Verification &verification, Compilation &parts,
     return outcome;
   if (Outcome outcome = options.run(run); !outcome.ok())
     return outcome;
-  return parts.guarded(
+  return parts.runGuarded(
       [&] { return outcomeOf(verification.compareOutputs(run.outputs)); });
 }
 
@@ -37,7 +37,7 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
   Verification verification(whole.getModule(), options.modelTypes
                                                    ? graph::Numerics::Model
                                                    : graph::Numerics::Exact);
-  Outcome outcome = parts.guarded([&] {
+  Outcome outcome = parts.runGuarded([&] {
     return outcomeOf(verification.simulate(parts.getModule(), options.inputs));
   });
   if (outcome.ok() && options.run && verification.verdict().ok())
@@ -65,7 +65,7 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
                 "' is a dump of 7-emit, behind which nothing is interpreted; "
                 "verify the dump of 6-schedule",
             {}};
-  return recallModel(parts.getModule(), options);
+  return restoreImportOptions(parts.getModule(), options);
 }
 
 /// Lets a step of training keep the sum of all gradients, each by itself, so

@@ -67,7 +67,7 @@ public:
     return builder.getDictionaryAttr(fields);
   }
 
-  Attribute write(const Place &place) {
+  Attribute write(const Endpoint &place) {
     SmallVector<NamedAttribute> fields;
     add(fields, "op", place.op);
     add(fields, "node", place.node);
@@ -145,7 +145,7 @@ static void read(Attribute attribute, PricedStep &step) {
 
 static void read(Attribute attribute, Choice &choice);
 static void read(Attribute attribute, Decision &decision);
-static void read(Attribute attribute, Place &place);
+static void read(Attribute attribute, Endpoint &place);
 
 template <typename Item>
 static void readList(DictionaryAttr fields, StringRef name,
@@ -178,7 +178,7 @@ static void read(Attribute attribute, Decision &decision) {
   readList(fields, "others", decision.others);
 }
 
-static void read(Attribute attribute, Place &place) {
+static void read(Attribute attribute, Endpoint &place) {
   auto fields = dyn_cast_or_null<DictionaryAttr>(attribute);
   if (!fields)
     return;

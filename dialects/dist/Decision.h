@@ -60,20 +60,20 @@ struct Decision {
 };
 
 /// An op, an input or an output of the model, or a pin.
-struct Place {
+struct Endpoint {
   std::string op;     ///< "matmul", "input", "output", "pin"
   std::string node;   ///< the ONNX node, or the name of the input or output
   std::string source; ///< FILE:LINE of the program that was exported
   std::string pin;    ///< what pins it: "--shard 'y=[-,tp]'"
   std::vector<Decision> decisions;
 
-  bool operator==(const Place &) const = default;
+  bool operator==(const Endpoint &) const = default;
 };
 
 /// Why a value is resharded: what makes it, and what needs it otherwise.
 struct Cause {
-  Place by;
-  std::vector<Place> uses;
+  Endpoint by;
+  std::vector<Endpoint> uses;
 
   bool operator==(const Cause &) const = default;
 };

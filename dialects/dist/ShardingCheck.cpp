@@ -6,7 +6,7 @@ namespace pcc::dist {
 
 namespace {
 /// An axis with the words that say where it is used: "dim 1", "partial".
-struct Use {
+struct AxisUse {
   SubAxis axis;
   std::string where;
 };
@@ -22,7 +22,7 @@ static std::string meshText(const Mesh &mesh) {
   return text.empty() ? "no axes" : text;
 }
 
-static Error checkAxis(const Use &use, const Mesh &mesh) {
+static Error checkAxis(const AxisUse &use, const Mesh &mesh) {
   int64_t size = mesh.sizeOf(use.axis.axis);
   if (size == 0)
     return use.where + " uses axis \"" + use.axis.axis +
@@ -38,7 +38,7 @@ static Error checkAxis(const Use &use, const Mesh &mesh) {
 }
 
 /// Each axis is valid and no two overlap.
-static Error checkUses(const std::vector<Use> &uses, const Mesh &mesh) {
+static Error checkUses(const std::vector<AxisUse> &uses, const Mesh &mesh) {
   for (size_t i = 0; i < uses.size(); ++i) {
     if (Error error = checkAxis(uses[i], mesh))
       return error;
@@ -88,7 +88,7 @@ std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
   if (sharding.rank() != shape.size())
     return "sharding has " + std::to_string(sharding.rank()) +
            " dims, the tensor has " + std::to_string(shape.size());
-  std::vector<Use> uses;
+  std::vector<AxisUse> uses;
   for (size_t i = 0; i < shape.size(); ++i) {
     std::string where = "dim " + std::to_string(i);
     if (Error error = checkFactors(sharding.dims[i], shape[i], where))

@@ -57,10 +57,10 @@ std::string toString(const Sharding &sharding, const Mesh *mesh, bool brief) {
 namespace {
 /// Recursive descent over the grammar in the header. Each method returns false
 /// after it has set `error`.
-class Parser {
+class ShardingParser {
 public:
-  Parser(std::string_view text, const Mesh *mesh, const Shape *shape,
-         std::string &error)
+  ShardingParser(std::string_view text, const Mesh *mesh, const Shape *shape,
+                 std::string &error)
       : text(text), mesh(mesh), shape(shape), error(error) {}
 
   bool parse(Sharding &sharding) {
@@ -250,7 +250,7 @@ static std::optional<Sharding> parseAsWritten(std::string_view text,
                                               const Shape *shape,
                                               std::string &error) {
   Sharding sharding;
-  if (!Parser(text, mesh, shape, error).parse(sharding))
+  if (!ShardingParser(text, mesh, shape, error).parse(sharding))
     return std::nullopt;
   SubAxes axes = axesUsed(sharding);
   axes.insert(axes.end(), sharding.replicated.begin(),

@@ -10,7 +10,7 @@ namespace pcc::graph {
 /// Whether a GPU's kernel computes `op` as a whole: of elements that warps
 /// multiply, all of one type, and whose rows fit into registers. There are
 /// some.
-inline bool isForFusedKernel(AttentionOpInterface op) {
+inline bool fitsFusedKernel(AttentionOpInterface op) {
   constexpr int64_t longestRow = 128;
   const mlir::Type element = tensorType(op.getQuery()).getElementType();
   auto fits = [&](mlir::Value rows) {

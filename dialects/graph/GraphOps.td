@@ -46,7 +46,7 @@ def Graph_InferTypes : TraitList<[
 class Graph_InferOp<string mnemonic, list<Trait> traits = []> :
     Graph_Op<mnemonic, !listconcat(traits, [Graph_InferTypes])>;
 
-include "dialects/graph/ops/Leaves.td"
+include "dialects/graph/ops/Sources.td"
 include "dialects/graph/ops/ElementWise.td"
 include "dialects/graph/ops/Contractions.td"
 include "dialects/graph/ops/Attention.td"

@@ -45,7 +45,7 @@ struct ShardingRule {
     bool needsOffset = false;
     /// Each part must be one run of indices: the factor is never cut finer, so
     /// that no axis takes it with strides.
-    bool inOneRun = false;
+    bool mustBeContiguous = false;
   };
   using DimFactors = llvm::SmallVector<int, 2>; ///< factor ids, major to minor
   using TensorFactors = llvm::SmallVector<DimFactors, 4>; ///< per dim

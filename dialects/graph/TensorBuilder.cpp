@@ -1,7 +1,7 @@
 //===- TensorBuilder.cpp - builds graph ops at one place ------------------===//
 
 #include "dialects/graph/TensorBuilder.h"
-#include "dialects/graph/Numbers.h"
+#include "dialects/graph/ScalarAttr.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -59,7 +59,7 @@ Value pcc::pipe::heldBy(BlockArgument argument) {
              : Value();
 }
 
-bool pcc::pipe::isSumSoFar(BlockArgument argument) {
+bool pcc::pipe::isAccumulator(BlockArgument argument) {
   auto held = heldOf(argument);
   return held && held->by == SymbolTable::getSymbolName(
                                  argument.getOwner()->getParentOp());

@@ -85,7 +85,7 @@ std::optional<Held> heldOf(mlir::BlockArgument argument);
 /// module has none.
 mlir::Value heldBy(mlir::BlockArgument argument);
 /// Whether a function takes its own result of the microbatch before: a sum.
-bool isSumSoFar(mlir::BlockArgument argument);
+bool isAccumulator(mlir::BlockArgument argument);
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);
 
 } // namespace pcc::pipe

@@ -417,7 +417,7 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
   }
   // Values that depend on shapes only are folded by the meaning of the ops.
   DialectRegistry registry;
-  graph::registerMeaning(registry);
+  graph::registerConstantFolding(registry);
   context->appendDialectRegistry(registry);
   context->loadDialect<graph::GraphDialect, func::FuncDialect,
                        dist::DistDialect>();

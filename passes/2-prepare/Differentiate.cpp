@@ -133,7 +133,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   bool hasKernel(Operation *op) {
     auto attention = dyn_cast<graph::AttentionOpInterface>(op);
     return attention && dist::targetOf(getOperation()) == "cuda" &&
-           graph::isForFusedKernel(attention);
+           graph::fitsFusedKernel(attention);
   }
 
   /// The gradient of the loss that passes for it, where the loss is.

@@ -159,7 +159,7 @@ private:
   /// What nobody wants is made for all that is made of it.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
-    SmallVector<dist::Place> places;
+    SmallVector<dist::Endpoint> places;
     for (const Need &other : need.uses.empty() ? needs : ArrayRef(need))
       for (OpOperand *use : other.uses)
         places.push_back(endpointOf(*use));

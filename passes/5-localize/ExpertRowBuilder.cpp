@@ -1,7 +1,7 @@
 //===- ExpertRowBuilder.cpp - values by rows, each for one expert and token ===//
 
 #include "passes/5-localize/ExpertRowBuilder.h"
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -18,7 +18,7 @@ std::optional<ExpertCombine> ExpertCombine::read(graph::EinsumOp op) {
   ExpertCombine sum;
   sum.op = op;
   sum.chosen = mark.getInt();
-  auto equation = graph::Equation::parse(op.getEquation());
+  auto equation = graph::EinsumEquation::parse(op.getEquation());
   auto sizes = equation->sizes(op.getInputs().getTypes());
   StringRef gate = equation->operands[0], result = equation->result;
   std::string tokens, features, experts;

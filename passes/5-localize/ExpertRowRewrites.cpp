@@ -1,7 +1,7 @@
 //===- ExpertRowRewrites.cpp - how ops run on rows ------------------------===//
 
 #include "passes/5-localize/ExpertRowRewrites.h"
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -207,7 +207,7 @@ std::optional<ExpertProduct> ExpertProduct::read(Operation *op) {
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return readMatmul(matmul);
   auto equation =
-      graph::Equation::parse(cast<graph::EinsumOp>(op).getEquation());
+      graph::EinsumEquation::parse(cast<graph::EinsumOp>(op).getEquation());
   if (equation->operands.size() != 2)
     return {};
   return ExpertProduct{

@@ -1,7 +1,7 @@
 //===- LocalizeShapes.cpp - replace global shapes by what a rank owns -----===//
 
-#include "dialects/dist/Placement.h"
-#include "dialects/graph/Numbers.h"
+#include "dialects/dist/ParameterPlacement.h"
+#include "dialects/graph/ScalarAttr.h"
 #include "passes/5-localize/LocalOp.h"
 #include "passes/5-localize/Passes.h"
 #include "llvm/Support/DebugLog.h"

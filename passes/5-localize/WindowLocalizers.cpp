@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/Numbers.h"
+#include "dialects/graph/ScalarAttr.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/5-localize/LocalOp.h"
 

@@ -33,7 +33,8 @@ public:
 
 private:
   void addNode(const onnx::Node &node, uint32_t position);
-  void addSpec(std::string_view tensor, const DecidedShardings::Place &place,
+  void addSpec(std::string_view tensor,
+               const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
   void addTexts(const DecidedShardings::ByName &shardings,
                 std::map<std::string, std::string, std::less<>> &texts) const;
@@ -106,7 +107,7 @@ void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
 }
 
 void ModelAnnotation::addSpec(std::string_view tensor,
-                              const DecidedShardings::Place &place,
+                              const DecidedShardings::StagedSharding &place,
                               onnx::NodeDeviceConfiguration &own) const {
   onnx::ShardingSpec spec;
   spec.tensorName = tensor;

@@ -55,7 +55,7 @@ void DecidedShardings::readSignature(func::FuncOp function) {
     if (!sharding || name.empty())
       continue;
     inputShardings[name] = *sharding;
-    enter(values, name, Place{*sharding, 0});
+    enter(values, name, StagedSharding{*sharding, 0});
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (auto sharding = function.getResultAttrOfType<dist::ShardingAttr>(
@@ -75,7 +75,7 @@ void DecidedShardings::readOp(Operation *op) {
       auto sharding = shardingOf(operand);
       if (std::string name = nameOf(operand);
           sharding && !name.empty() && !dist::hasView(*sharding))
-        enter(uses, {node, name}, Place{*sharding, stage});
+        enter(uses, {node, name}, StagedSharding{*sharding, stage});
     }
   }
   for (Value result : op->getResults())
@@ -120,5 +120,5 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
       ambiguous.insert(name);
   }
   const int64_t stage = isWeight ? 0 : pipe::stageOf(value.getDefiningOp());
-  enter(values, name, Place{*sharding, stage});
+  enter(values, name, StagedSharding{*sharding, stage});
 }

@@ -20,19 +20,20 @@ class DecidedShardings {
 public:
   explicit DecidedShardings(mlir::ModuleOp module);
 
-  struct Place {
+  struct StagedSharding {
     dist::Sharding sharding;
     int64_t stage = 0;
-    bool operator==(const Place &) const = default;
+    bool operator==(const StagedSharding &) const = default;
   };
 
   /// What a value is for those that read it: partial sums are reduced first.
   /// Null where nothing can be said: the value is gone, or stays partial.
-  const Place *ofValue(const std::string &name) const {
+  const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }
   /// What `node` reads of a value.
-  const Place *ofUse(const std::string &node, const std::string &name) const {
+  const StagedSharding *ofUse(const std::string &node,
+                              const std::string &name) const {
     return lookUp(uses, {node, name});
   }
   /// The stage of a node, if there is one.
@@ -70,8 +71,9 @@ private:
   void readOp(mlir::Operation *op);
   void readResult(mlir::Value value, const std::string &name);
 
-  std::map<std::string, std::optional<Place>> values;
-  std::map<std::pair<std::string, std::string>, std::optional<Place>> uses;
+  std::map<std::string, std::optional<StagedSharding>> values;
+  std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
+      uses;
   std::map<std::string, std::optional<int64_t>> stages;
   ByName inputShardings, outputShardings, weightShardings;
   /// Weights that lie otherwise on another stage.

@@ -12,10 +12,10 @@
 #include "passes/Register.h"
 #include "passes/annotate/AnnotatedModel.h"
 #include "passes/driver/CrashGuard.h"
-#include "passes/driver/Defect.h"
 #include "passes/driver/FitMemory.h"
 #include "passes/driver/FitRecompute.h"
-#include "passes/options/Record.h"
+#include "passes/driver/InternalError.h"
+#include "passes/options/OptionAttrs.h"
 #include "runtime/base/ScopedFolder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -60,7 +60,8 @@ Outcome Compilation::load() {
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   current = Phase::Import;
   report.begin(current);
-  Outcome outcome = guarded([&] { return isText ? loadText() : loadOnnx(); });
+  Outcome outcome =
+      runGuarded([&] { return isText ? loadText() : loadOnnx(); });
   return outcome.ok() ? checkInstructionSets() : outcome;
 }
 
@@ -70,10 +71,11 @@ Outcome Compilation::advanceTo(Phase last) {
     if (listener.isGivenUp())
       return {givenUpCode, "given up", {}};
     if (phase == Phase::Shard)
-      if (Outcome outcome = guarded([&] { return fitMemory(); }); !outcome.ok())
+      if (Outcome outcome = runGuarded([&] { return fitMemory(); });
+          !outcome.ok())
         return outcome;
     if (phase == Phase::Schedule)
-      if (Outcome outcome = guarded([&] { return fitRecompute(); });
+      if (Outcome outcome = runGuarded([&] { return fitRecompute(); });
           !outcome.ok())
         return outcome;
     if (Outcome outcome = runPhase(phase); !outcome.ok())
@@ -83,7 +85,7 @@ Outcome Compilation::advanceTo(Phase last) {
 }
 
 /// Runs the phases from `first` to the last on a copy, silently.
-bool Compilation::runsRest(ModuleOp copy, Phase first) {
+bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
   for (Phase phase = first; phase <= lastPhase; phase = after(phase))
@@ -93,23 +95,23 @@ bool Compilation::runsRest(ModuleOp copy, Phase first) {
 
 Outcome Compilation::fitMemory() {
   return pcc::fitMemory(
-      *module, [&](ModuleOp copy) { return runsRest(copy, Phase::Shard); },
+      *module, [&](ModuleOp copy) { return canRunRest(copy, Phase::Shard); },
       listener);
 }
 
 Outcome Compilation::fitRecompute() {
   return pcc::fitRecompute(
-      *module, [&](ModuleOp copy) { return runsRest(copy, Phase::Schedule); },
+      *module, [&](ModuleOp copy) { return canRunRest(copy, Phase::Schedule); },
       listener);
 }
 
 Outcome Compilation::writeBundle(const std::string &bundle) {
-  return guarded([&]() -> Outcome {
+  return runGuarded([&]() -> Outcome {
     runtime::Status status =
         emit::writeBundle(*module, {bundle, options.packWeights,
                                     options.scheduleSvg, options.trace});
     if (status.code() == runtime::Defect)
-      return defect(status.message());
+      return internalError(status.message());
     return outcomeOf(status);
   });
 }
@@ -120,7 +122,8 @@ Outcome Compilation::writeOnnx(const std::string &path) {
             "--emit onnx needs a model, or a dump of no later phase than "
             "4-shard",
             {}};
-  return guarded([&] { return writeAnnotatedModel(*module, path, listener); });
+  return runGuarded(
+      [&] { return writeAnnotatedModel(*module, path, listener); });
 }
 
 /// A listener that hears each note once, and writes them into the report.
@@ -135,20 +138,21 @@ Listener Compilation::keepNotes(const Listener &outside) {
   return both;
 }
 
-Outcome Compilation::guarded(llvm::function_ref<Outcome()> body) {
+Outcome Compilation::runGuarded(llvm::function_ref<Outcome()> body) {
   Outcome outcome;
   std::string why;
-  if (survives([&] { outcome = body(); }, why))
+  if (runsWithoutCrash([&] { outcome = body(); }, why))
     return outcome;
   crashed = true;
   runtime::ScopedFolder::removeAll();
-  return defect("pcc crashed: " + why);
+  return internalError("pcc crashed: " + why);
 }
 
 /// A mistake of pcc in the current phase: the input of the phase is kept as a
 /// reproducer.
-Outcome Compilation::defect(const std::string &what) {
-  return reportDefect(current, what, options, before ? *before : ModuleOp());
+Outcome Compilation::internalError(const std::string &what) {
+  return reportInternalError(current, what, options,
+                             before ? *before : ModuleOp());
 }
 
 /// The axes that split tensors, if the user named any.
@@ -212,7 +216,7 @@ Outcome Compilation::loadText() {
   module = parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
   if (!module)
     return diagnostics.outcome(3);
-  return resume(*module, options);
+  return resumeFromDump(*module, options);
 }
 
 /// Kernels come last; that nothing is called so is said first.
@@ -229,7 +233,7 @@ Outcome Compilation::runPhase(Phase phase) {
   listener.onPhase(phase);
   report.begin(phase);
   before = cast<ModuleOp>((*module)->clone());
-  if (Outcome outcome = guarded([&] { return runPasses(phase); });
+  if (Outcome outcome = runGuarded([&] { return runPasses(phase); });
       !outcome.ok())
     return outcome;
   setPhase(*module, phase);
@@ -248,7 +252,7 @@ Outcome Compilation::runPasses(Phase phase) {
     return {};
   int exitCode = leftInvalid ? 1 : exitCodeOf(phase, failedPass);
   Outcome outcome = diagnostics.outcome(exitCode);
-  return outcome.exitCode == 1 ? defect(outcome.error) : outcome;
+  return outcome.exitCode == 1 ? internalError(outcome.error) : outcome;
 }
 
 Outcome Compilation::dump(Phase phase) {

@@ -27,7 +27,7 @@ public:
   /// Writes the ONNX model with what `4-shard`, which has just passed, decided.
   Outcome writeOnnx(const std::string &path);
   /// Runs `body`, whose crash becomes a defect in the current phase.
-  Outcome guarded(llvm::function_ref<Outcome()> body);
+  Outcome runGuarded(llvm::function_ref<Outcome()> body);
 
   mlir::ModuleOp getModule() { return *module; }
   /// After a crash nothing here may be destroyed.
@@ -37,13 +37,13 @@ public:
 
 private:
   Listener keepNotes(const Listener &outside);
-  Outcome defect(const std::string &what);
+  Outcome internalError(const std::string &what);
   Outcome loadOnnx();
   Outcome loadText();
   Outcome checkInstructionSets();
   Outcome fitMemory();
   Outcome fitRecompute();
-  bool runsRest(mlir::ModuleOp copy, Phase first);
+  bool canRunRest(mlir::ModuleOp copy, Phase first);
   Outcome runPhase(Phase phase);
   Outcome runPasses(Phase phase);
   Outcome dump(Phase phase);

@@ -35,7 +35,7 @@ void CompileReport::end() {
 Outcome CompileReport::write(const std::string &path,
                              const Outcome &outcome) const {
   llvm::json::Array phaseList, unsupportedList, noteList;
-  for (const PhaseFacts &phase : phases)
+  for (const PhaseStats &phase : phases)
     phaseList.push_back(
         llvm::json::Object{{"name", phase.name},
                            {"seconds", phase.seconds},

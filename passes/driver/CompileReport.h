@@ -10,7 +10,7 @@
 
 namespace pcc {
 
-struct PhaseFacts {
+struct PhaseStats {
   std::string name;
   double seconds = 0;
   int64_t peakMemoryBytes = 0;
@@ -29,7 +29,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  std::vector<PhaseFacts> phases;
+  std::vector<PhaseStats> phases;
   Clock::time_point started = Clock::now(), phaseStarted = started;
   Phase current = Phase::None;
 };

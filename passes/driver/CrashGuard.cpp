@@ -13,13 +13,13 @@
 using namespace pcc;
 
 /// What was said before an abort.
-static std::string &lastWords() {
+static std::string &crashReason() {
   static std::string words;
   return words;
 }
 
 static void abortWith(const char *why) {
-  lastWords() = why;
+  crashReason() = why;
   std::abort();
 }
 
@@ -85,13 +85,13 @@ private:
 };
 } // namespace
 
-bool pcc::survives(llvm::function_ref<void()> body, std::string &why) {
+bool pcc::runsWithoutCrash(llvm::function_ref<void()> body, std::string &why) {
   const Handlers handlers;
-  lastWords().clear();
+  crashReason().clear();
   llvm::CrashRecoveryContext guard;
   if (guard.RunSafely(body))
     return true;
-  why = lastWords();
+  why = crashReason();
   if (why.empty())
     why = "signal " + std::to_string(guard.RetCode - 128);
   return false;

@@ -12,7 +12,7 @@ namespace pcc {
 /// Runs `body`. Returns false if it crashed (a signal, an abort, memory that
 /// ran out), with the reason in `why`; whatever it had touched must then
 /// neither be used nor destroyed.
-bool survives(llvm::function_ref<void()> body, std::string &why);
+bool runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc
 

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
-static const dist::Decision *decisionAlong(const dist::Place &place,
+static const dist::Decision *decisionAlong(const dist::Endpoint &place,
                                            ArrayRef<std::string> axes) {
   for (const dist::Decision &decision : place.decisions)
     if (llvm::is_contained(axes, decision.axis))
@@ -19,13 +19,13 @@ static const dist::Decision *decisionAlong(const dist::Place &place,
   return nullptr;
 }
 
-std::vector<DecidedAt> Communication::decisions() const {
-  std::vector<DecidedAt> found;
+std::vector<EndpointDecision> ExplainedCollective::decisions() const {
+  std::vector<EndpointDecision> found;
   if (!cause)
     return found;
-  auto add = [&](const dist::Place &place) {
+  auto add = [&](const dist::Endpoint &place) {
     const dist::Decision *decision = decisionAlong(place, facts.axes);
-    const bool isTold = llvm::any_of(found, [&](const DecidedAt &at) {
+    const bool isTold = llvm::any_of(found, [&](const EndpointDecision &at) {
       return decision && at.decision && *at.decision == *decision;
     });
     const bool tells = !isTold && (decision || !place.pin.empty());
@@ -36,7 +36,7 @@ std::vector<DecidedAt> Communication::decisions() const {
   const bool isReduction = !facts.reduction.empty();
   if (isReduction)
     add(cause->by);
-  for (const dist::Place &use : cause->uses)
+  for (const dist::Endpoint &use : cause->uses)
     if (add(use))
       break;
   if (!isReduction)
@@ -71,10 +71,11 @@ public:
         add(entry, stage);
     for (const emit::StageTransfer &transfer : facts.transfers)
       count(transfer);
-    llvm::sort(explanation.totals, [](const Total &a, const Total &b) {
-      return std::tie(a.position, a.axes, a.kind) <
-             std::tie(b.position, b.axes, b.kind);
-    });
+    llvm::sort(explanation.totals,
+               [](const CommunicationTotal &a, const CommunicationTotal &b) {
+                 return std::tie(a.position, a.axes, a.kind) <
+                        std::tie(b.position, b.axes, b.kind);
+               });
     for (int position = 0; position < facts.numPositions(); ++position)
       explanation.receivedBytesOfPosition.push_back(
           emit::receivedBytes(facts, position));
@@ -100,13 +101,13 @@ private:
 
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
-    Communication made{entry,
-                       stage,
-                       op.getShape().vec(),
-                       text(op.getFrom()),
-                       text(op.getTo()),
-                       emit::secondsOf(facts, entry.ops.front(), cluster),
-                       dist::causeOf(op.getLoc())};
+    ExplainedCollective made{entry,
+                             stage,
+                             op.getShape().vec(),
+                             text(op.getFrom()),
+                             text(op.getTo()),
+                             emit::secondsOf(facts, entry.ops.front(), cluster),
+                             dist::causeOf(op.getLoc())};
     count(made);
     explanation.collectives.push_back(std::move(made));
   }
@@ -116,7 +117,7 @@ private:
                                facts.mesh.shardingMesh());
   }
 
-  void count(const Communication &made) {
+  void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
            made.facts.receivedBytes, made.seconds});
@@ -137,11 +138,12 @@ private:
 
   /// Adds what happens `calls` times per step, each with these bytes and
   /// seconds.
-  void count(const Total &each) {
-    auto total = llvm::find_if(explanation.totals, [&](const Total &other) {
-      return other.position == each.position && other.axes == each.axes &&
-             other.kind == each.kind;
-    });
+  void count(const CommunicationTotal &each) {
+    auto total =
+        llvm::find_if(explanation.totals, [&](const CommunicationTotal &other) {
+          return other.position == each.position && other.axes == each.axes &&
+                 other.kind == each.kind;
+        });
     if (total == explanation.totals.end())
       total = explanation.totals.insert(total,
                                         {each.position, each.axes, each.kind});

@@ -5,20 +5,20 @@
 
 #include "dialects/dist/Decision.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
-#include "passes/explain/FoundLint.h"
-#include "passes/explain/ValueStory.h"
+#include "passes/explain/FindLints.h"
+#include "passes/explain/ValueExplanation.h"
 #include "passes/plan/cluster/Cluster.h"
 
 namespace pcc::explain {
 
 /// A place and what one axis does to it; null where nothing was recorded.
-struct DecidedAt {
-  const dist::Place *place = nullptr;
+struct EndpointDecision {
+  const dist::Endpoint *place = nullptr;
   const dist::Decision *decision = nullptr;
 };
 
 /// One entry of `collectives`, as `inspect` has it, and why it is there.
-struct Communication {
+struct ExplainedCollective {
   emit::CollectiveFacts facts;
   int64_t stage = 0;
   std::vector<int64_t> shape; ///< global
@@ -28,12 +28,12 @@ struct Communication {
 
   /// The decisions that this follows from, the one that says most first: where
   /// a partial sum is reduced what made it, else what needs it otherwise.
-  std::vector<DecidedAt> decisions() const;
+  std::vector<EndpointDecision> decisions() const;
 };
 
 /// What all collectives of one kind and axes come to, in one step of a rank of
 /// one position; with axes "pp" and kind "transfer" what comes from others.
-struct Total {
+struct CommunicationTotal {
   int position = 0;
   std::string axes, kind;
   int64_t calls = 0;
@@ -48,13 +48,13 @@ struct Explanation {
   std::string target, schedule;
   int64_t microbatches = 1;
   /// Each once per microbatch, or per step where it is shared.
-  std::vector<Communication> collectives;
+  std::vector<ExplainedCollective> collectives;
   std::vector<emit::StageTransfer> transfers;
-  std::vector<Total> totals; ///< by position
+  std::vector<CommunicationTotal> totals; ///< by position
   /// In one step, all of it; per position.
   std::vector<int64_t> receivedBytesOfPosition;
   std::vector<FoundLint> lints;
-  std::vector<ValueStory> values;
+  std::vector<ValueExplanation> values;
 };
 
 /// Reads a module that 6-schedule has passed and prices it by `cluster`. On

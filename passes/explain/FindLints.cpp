@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/explain/FindLints.h"
 #include "dialects/dist/Decision.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/explain/FoundLint.h"
 #include "runtime/program/InspectText.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -31,7 +31,7 @@ static std::string percent(double share) {
 
 namespace {
 /// Messages of one lint, each once, with how often it was found.
-class Counted {
+class CountedMessages {
 public:
   void add(const std::string &message, Operation *op) {
     auto [entry, isNew] = entries.insert({message, {}});
@@ -53,11 +53,12 @@ public:
   }
 
 private:
-  struct Entry {
+  struct FoundMessage {
     int64_t count = 0;
     std::string node;
   };
-  llvm::MapVector<std::string, Entry, std::map<std::string, unsigned>> entries;
+  llvm::MapVector<std::string, FoundMessage, std::map<std::string, unsigned>>
+      entries;
 };
 
 class LintFinder {
@@ -92,7 +93,7 @@ private:
   }
 
   void findFullGathers() {
-    Counted found;
+    CountedMessages found;
     forEachOp([&](Operation *op) {
       auto gather = dyn_cast<dist::CollectiveOp>(op);
       if (!gather || !isGather(gather) ||
@@ -125,7 +126,7 @@ private:
   /// Two gathers of the same elements over the same axes.
   void findRepeatedReshards() {
     std::map<std::pair<void *, std::string>, std::string> gathered;
-    Counted found;
+    CountedMessages found;
     forEachOp([&](Operation *op) {
       auto gather = dyn_cast<dist::CollectiveOp>(op);
       if (!gather || !isGather(gather))
@@ -244,7 +245,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void findPadding() {
-    Counted found;
+    CountedMessages found;
     forEachOp([&](Operation *op) {
       for (Value result : op->getResults())
         if (dist::ShardingAttr sharding = dist::shardingOf(result))
@@ -256,7 +257,7 @@ private:
   }
 
   static void addPadding(const dist::Factor &factor, Operation *op,
-                         Counted &found) {
+                         CountedMessages &found) {
     const int64_t parts = factor.numParts();
     const auto all = static_cast<double>(parts * factor.localSize());
     const double share = 1 - static_cast<double>(factor.size) / all;

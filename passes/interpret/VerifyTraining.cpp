@@ -2,7 +2,7 @@
 
 #include "passes/interpret/VerifyTraining.h"
 #include "dialects/graph/StepParts.h"
-#include "passes/interpret/simulate/WholeRun.h"
+#include "passes/interpret/simulate/UnpartitionedRun.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -32,8 +32,8 @@ public:
 private:
   Status runStep(int step, bool isLast) {
     std::string error;
-    auto outputs =
-        runWhole(whole, inputs, findings.numerics, {}, error, &parameters);
+    auto outputs = runUnpartitioned(whole, inputs, findings.numerics, {}, error,
+                                    &parameters);
     if (failed(outputs))
       return Status::error(runtime::Defect,
                            "the unpartitioned step cannot be run: " + error);
@@ -84,7 +84,7 @@ private:
     if (it == known.end())
       return;
     Comparison &comparison = findings.outputs[it->second].comparison;
-    for (const HeldShard &shard : value.shards(comparison.whole().shape))
+    for (const RankShard &shard : value.shards(comparison.whole().shape))
       comparison.add(*shard.tensor, shard.indices, shard.rank);
   }
 

@@ -12,14 +12,14 @@ using namespace pcc::python;
 using runtime::ElementType;
 
 namespace {
-struct TypeRow {
+struct DlpackTypeRow {
   ElementType type;
   nb::dlpack::dtype_code code;
   uint8_t bits;
 };
 } // namespace
 
-static constexpr TypeRow types[] = {
+static constexpr DlpackTypeRow types[] = {
     {ElementType::F32, nb::dlpack::dtype_code::Float, 32},
     {ElementType::F64, nb::dlpack::dtype_code::Float, 64},
     {ElementType::F16, nb::dlpack::dtype_code::Float, 16},
@@ -35,7 +35,7 @@ static constexpr TypeRow types[] = {
     {ElementType::Bool, nb::dlpack::dtype_code::Bool, 8}};
 
 static std::optional<ElementType> typeOf(const nb::dlpack::dtype &dtype) {
-  for (const TypeRow &row : types)
+  for (const DlpackTypeRow &row : types)
     if (uint8_t(row.code) == dtype.code && row.bits == dtype.bits &&
         dtype.lanes == 1)
       return row.type;
@@ -43,7 +43,7 @@ static std::optional<ElementType> typeOf(const nb::dlpack::dtype &dtype) {
 }
 
 static nb::dlpack::dtype dtypeOf(ElementType type) {
-  for (const TypeRow &row : types)
+  for (const DlpackTypeRow &row : types)
     if (row.type == type)
       return {uint8_t(row.code), row.bits, 1};
   return {};
@@ -55,7 +55,7 @@ static nb::dlpack::dtype dtypeOf(ElementType type) {
   throw nb::python_error();
 }
 
-GivenArrays::GivenArrays(const nb::dict &arrays) {
+BorrowedArrays::BorrowedArrays(const nb::dict &arrays) {
   for (const auto &[key, value] : arrays) {
     const std::string name = nb::str(key).c_str();
     Array array;

@@ -14,9 +14,9 @@ namespace pcc::python {
 /// Arrays that somebody else owns, by name, for as long as this lives: NumPy's,
 /// or anything with DLPack. Dense ones in row-major order are used where they
 /// are, others are copied. Raises where a value is no such array.
-class GivenArrays {
+class BorrowedArrays {
 public:
-  explicit GivenArrays(const nanobind::dict &arrays);
+  explicit BorrowedArrays(const nanobind::dict &arrays);
   const runtime::InputArrays &views() const { return inputs; }
 
 private:

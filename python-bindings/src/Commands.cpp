@@ -22,12 +22,12 @@ using namespace pcc;
 using namespace pcc::python;
 
 namespace {
-using Hearer = std::function<void(const std::string &)>;
+using TextCallback = std::function<void(const std::string &)>;
 
 /// argc and argv of a command.
 class Arguments {
 public:
-  explicit Arguments(const Words &words) {
+  explicit Arguments(const CommandWords &words) {
     pointers.push_back("pcc");
     for (const std::string &word : words)
       pointers.push_back(word.c_str());
@@ -41,7 +41,7 @@ private:
 } // namespace
 
 /// Help and versions are for who reads a terminal.
-static void check(const tool::Reading &reading) {
+static void check(const tool::ParsedArguments &reading) {
   check(reading.outcome);
   if (!reading.text.empty())
     check(Outcome{runtime::WrongUsage,
@@ -50,12 +50,12 @@ static void check(const tool::Reading &reading) {
 }
 
 runtime::RunOptions python::readRunOptions(const std::string &bundle,
-                                           const Words &words) {
-  Words all = {bundle};
+                                           const CommandWords &words) {
+  CommandWords all = {bundle};
   all.insert(all.end(), words.begin(), words.end());
   const Arguments arguments(all);
   tool::RunRequest request;
-  ::check(tool::readRun(arguments.count(), arguments.values(), request));
+  ::check(tool::parseRun(arguments.count(), arguments.values(), request));
   request.options.quiet = true;
   request.options.isEmbedded = true;
   return request.options;
@@ -78,14 +78,15 @@ static void runCompiler(const std::function<Outcome(const Listener &)> &work,
     });
     while (done.wait_for(std::chrono::milliseconds(50)) !=
            std::future_status::ready)
-      interruption.look();
+      interruption.poll();
     outcome = done.get();
   }
   interruption.rethrow();
   check(outcome);
 }
 
-static Listener listenerOf(const Hearer &onPhase, const Hearer &onNote) {
+static Listener listenerOf(const TextCallback &onPhase,
+                           const TextCallback &onNote) {
   Listener listener;
   listener.onPhase = [&onPhase](Phase phase) {
     onPhase(std::string(folderOf(phase)));
@@ -95,24 +96,24 @@ static Listener listenerOf(const Hearer &onPhase, const Hearer &onNote) {
 }
 
 /// Returns the path of the bundle.
-static std::string compileModel(const Words &words, const Hearer &onPhase,
-                                const Hearer &onNote) {
+static std::string compileModel(const CommandWords &words,
+                                const TextCallback &onPhase,
+                                const TextCallback &onNote) {
   const Arguments arguments(words);
   CompileOptions options;
-  ::check(tool::readCompile(arguments.count(), arguments.values(), options));
+  ::check(tool::parseCompile(arguments.count(), arguments.values(), options));
   runCompiler([&](const Listener &l) { return compile(options, l); },
               listenerOf(onPhase, onNote));
   return options.bundle;
 }
 
-static void verifyModel(const Words &words, const Hearer &onPhase,
-                        const Hearer &onNote) {
+static void verifyModel(const CommandWords &words, const TextCallback &onPhase,
+                        const TextCallback &onNote) {
   const Arguments arguments(words);
   tool::VerifyRequest request;
-  ::check(tool::readVerify(arguments.count(), arguments.values(), request));
-  runCompiler(
-      [&](const Listener &l) { return tool::verifyAsAsked(request, l); },
-      listenerOf(onPhase, onNote));
+  ::check(tool::parseVerify(arguments.count(), arguments.values(), request));
+  runCompiler([&](const Listener &l) { return tool::runVerify(request, l); },
+              listenerOf(onPhase, onNote));
 }
 
 static std::string inspect(const std::string &bundle,

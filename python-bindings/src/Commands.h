@@ -12,11 +12,11 @@
 namespace pcc::python {
 
 /// Words of a command line, without the command's name.
-using Words = std::vector<std::string>;
+using CommandWords = std::vector<std::string>;
 
 /// The options of `pcc run`; `words` name no bundle.
 runtime::RunOptions readRunOptions(const std::string &bundle,
-                                   const Words &words);
+                                   const CommandWords &words);
 
 void defineCommands(nanobind::module_ &module);
 

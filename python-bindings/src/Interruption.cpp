@@ -5,7 +5,7 @@
 namespace nb = nanobind;
 using namespace pcc::python;
 
-void Interruption::look() {
+void Interruption::poll() {
   if (raised)
     return;
   const nb::gil_scoped_acquire locked;

@@ -10,7 +10,7 @@
 namespace pcc::python {
 
 /// What a thread does that waits for long work without the interpreter's lock:
-/// it calls `look` now and then. When a handler of Python raises,
+/// it calls `poll` now and then. When a handler of Python raises,
 /// KeyboardInterrupt as a rule, the work is told to stop; when it has,
 /// `rethrow` raises.
 class Interruption {
@@ -18,7 +18,7 @@ public:
   explicit Interruption(std::function<void()> stop) : stop(std::move(stop)) {}
 
   /// Without the lock.
-  void look();
+  void poll();
   /// With the lock.
   void rethrow();
 

@@ -21,7 +21,7 @@ static Status interrupted() {
   return Status::error(runtime::PeerLost, "the run was interrupted");
 }
 
-Ranks::Ranks(const std::string &bundle, const Words &words) {
+Ranks::Ranks(const std::string &bundle, const CommandWords &words) {
   check(team.start(bundle, readRunOptions(bundle, words)));
   call([](Rank &rank) { return rank.open(); });
 }
@@ -37,7 +37,7 @@ void Ranks::call(const Task &task) {
   {
     const nb::gil_scoped_release unlocked;
     const std::lock_guard lock(calls);
-    status = team.call(task, [&] { interruption.look(); });
+    status = team.call(task, [&] { interruption.poll(); });
   }
   interruption.rethrow();
   check(status);
@@ -54,7 +54,7 @@ void Ranks::callApart(const Task &task) {
 }
 
 nb::dict Ranks::run(const nb::dict &inputs) {
-  const GivenArrays given(inputs);
+  const BorrowedArrays given(inputs);
   callApart([&](Rank &rank) { return rank.setInputs(given.views()); });
   call([](Rank &rank) {
     Status status = rank.runSteps();
@@ -79,7 +79,7 @@ static nb::object orNone(const std::optional<double> &number) {
 }
 
 nb::dict Ranks::step(const nb::dict &inputs) {
-  const GivenArrays given(inputs);
+  const BorrowedArrays given(inputs);
   callApart([&](Rank &rank) { return rank.setInputs(given.views()); });
   std::mutex ofMetrics;
   runtime::StepMetrics metrics;
@@ -161,8 +161,8 @@ void Ranks::abort() { team.abort(interrupted()); }
 
 void python::defineRanks(nb::module_ &module) {
   nb::class_<Ranks>(module, "Ranks", "The ranks of a bundle as threads.")
-      .def(nb::init<const std::string &, const Words &>(), nb::arg("bundle"),
-           nb::arg("words"))
+      .def(nb::init<const std::string &, const CommandWords &>(),
+           nb::arg("bundle"), nb::arg("words"))
       .def("run", &Ranks::run, nb::arg("inputs"),
            "All steps that the options ask for; returns the outputs.")
       .def("step", &Ranks::step, nb::arg("inputs"),

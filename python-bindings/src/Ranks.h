@@ -16,7 +16,7 @@ namespace pcc::python {
 class Ranks {
 public:
   /// Loads the program and the weights; `words` are options of `pcc run`.
-  Ranks(const std::string &bundle, const Words &words);
+  Ranks(const std::string &bundle, const CommandWords &words);
   ~Ranks();
 
   /// All that the options ask for, as `pcc run` does; the outputs are returned

@@ -45,7 +45,7 @@ std::vector<std::byte> sealProgram(const program::ProgramT &program,
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
-/// Checks the checksum, the tables, and everything that Verify.h lists; an
+/// Checks the checksum, the tables, and everything that Verification.h lists; an
 /// error has exit code 11. `bytes` must be aligned to kAlignment.
 Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 

@@ -3,7 +3,7 @@
 #include "runtime/base/ScopedFolder.h"
 #include "runtime/checkpoint/TrainedWeights.h"
 #include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
 
 #include <filesystem>
 
@@ -13,7 +13,7 @@ using namespace pcc::tool;
 namespace {
 struct ExportOptions {
   std::string directory;
-  ChangedModelOptions model;
+  ModelWithWeightsOptions model;
   bool quiet = false;
 };
 } // namespace
@@ -52,7 +52,7 @@ static void addExport(CLI::App &app, ExportOptions &options) {
 }
 
 static Outcome writeModel(runtime::TrainedWeights &trained,
-                          ChangedModelOptions options) {
+                          ModelWithWeightsOptions options) {
   if (options.model.empty())
     options.model = trained.model();
   if (options.model.empty())
@@ -60,13 +60,13 @@ static Outcome writeModel(runtime::TrainedWeights &trained,
             "checkpoint '" + trained.folder() +
                 "' does not say which model was trained",
             {"--model FILE.onnx does"}};
-  std::vector<ChangedWeight> weights;
+  std::vector<ReplacedWeight> weights;
   for (const runtime::TrainedWeight &weight : trained.list())
     weights.push_back({weight.name, weight.type, weight.shape,
                        [&](std::span<std::byte> elements) {
                          return trained.change(weight, elements);
                        }});
-  return writeChangedModel(options, weights);
+  return writeModelWithWeights(options, weights);
 }
 
 static Outcome exportCheckpoint(const ExportOptions &options) {
@@ -77,7 +77,7 @@ static Outcome exportCheckpoint(const ExportOptions &options) {
     return outcomeOf(status);
   if (!options.quiet)
     for (const std::string &note : trained.notes())
-      sayNote(note);
+      printNote(note);
   if (endingOf(options.model.output) == ".safetensors")
     return outcomeOf(trained.writeSafetensors(options.model.output));
   return writeModel(trained, options.model);
@@ -90,8 +90,8 @@ int tool::checkpointCommand(int argc, const char *const *argv) {
                                 "writes the trained weights for use elsewhere"),
             options);
   app.require_subcommand(1);
-  if (auto code = answer(read(app, argc, argv)))
+  if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return say(exportCheckpoint(options));
+  return reportOutcome(exportCheckpoint(options));
 }

@@ -3,9 +3,9 @@
 #include "tools/pcc/CompileCommand.h"
 #include "runtime/base/ScopedFolder.h"
 #include "tools/pcc/ByteSize.h"
-#include "tools/pcc/LaterOptions.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
 #include "tools/pcc/TrainingOptionsCli.h"
+#include "tools/pcc/UnimplementedOptions.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -322,11 +322,11 @@ std::string tool::commandLine(const std::string &name, int argc,
 Listener tool::terminalListener(bool quiet) {
   Listener listener;
   if (!quiet)
-    listener.onNote = [](const std::string &note) { sayNote(note); };
+    listener.onNote = [](const std::string &note) { printNote(note); };
   if (isTerminal())
     listener.onPhase = [](Phase phase) {
-      sayProgress(std::string(folderOf(phase)) + ": " +
-                  std::string(meaningOf(phase)));
+      showProgress(std::string(folderOf(phase)) + ": " +
+                   std::string(meaningOf(phase)));
     };
   return listener;
 }
@@ -356,7 +356,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
       "  pcc ir/4-shard.mlir --start-at 5\n"
       "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx");
   addCompileOptions(app, options);
-  addLaterOptions(app, /*isVerify=*/false);
+  addUnimplementedOptions(app, /*isVerify=*/false);
   addPrecision(app, options.dtype);
   app.footer(
       "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
@@ -393,11 +393,11 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
                "copy the weights' shards into the bundle");
 }
 
-tool::Reading tool::readCompile(int argc, const char *const *argv,
-                                CompileOptions &options) {
+tool::ParsedArguments tool::parseCompile(int argc, const char *const *argv,
+                                         CompileOptions &options) {
   CLI::App app;
   declareCompile(app, options);
-  Reading reading = read(app, argc, argv);
+  ParsedArguments reading = parseArguments(app, argc, argv);
   options.command = commandLine(app.get_name(), argc, argv);
   if (options.bundle.empty())
     options.bundle = defaultOutput(options);
@@ -406,8 +406,8 @@ tool::Reading tool::readCompile(int argc, const char *const *argv,
 
 int tool::compileCommand(int argc, const char *const *argv) {
   CompileOptions options;
-  if (auto code = answer(readCompile(argc, argv, options)))
+  if (auto code = finishEarly(parseCompile(argc, argv, options)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return say(compile(options, terminalListener(options.quiet)));
+  return reportOutcome(compile(options, terminalListener(options.quiet)));
 }

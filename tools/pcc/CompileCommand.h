@@ -4,7 +4,7 @@
 #define PCC_TOOLS_PCC_COMPILECOMMAND_H
 
 #include "runtime/engine/options/RunOptions.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
 
 namespace pcc::tool {
 
@@ -42,12 +42,15 @@ void declareVerify(CLI::App &app, VerifyRequest &request);
 void declareRun(CLI::App &app, RunRequest &request);
 
 // A command's arguments.
-Reading readCompile(int argc, const char *const *argv, CompileOptions &options);
-Reading readVerify(int argc, const char *const *argv, VerifyRequest &request);
-Reading readRun(int argc, const char *const *argv, RunRequest &request);
+ParsedArguments parseCompile(int argc, const char *const *argv,
+                             CompileOptions &options);
+ParsedArguments parseVerify(int argc, const char *const *argv,
+                            VerifyRequest &request);
+ParsedArguments parseRun(int argc, const char *const *argv,
+                         RunRequest &request);
 
 /// Verifies, with the executables if that was asked for.
-Outcome verifyAsAsked(VerifyRequest request, const Listener &listener);
+Outcome runVerify(VerifyRequest request, const Listener &listener);
 
 int compileCommand(int argc, const char *const *argv);
 int verifyCommand(int argc, const char *const *argv);

@@ -1,8 +1,8 @@
 //===- ExplainCommand.cpp - pcc explain MODEL -----------------------------===//
 
 #include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/LaterOptions.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
+#include "tools/pcc/UnimplementedOptions.h"
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -20,19 +20,19 @@ int tool::explainCommand(int argc, const char *const *argv) {
       "  pcc explain ir/5-localize.mlir --json",
       "pcc explain");
   addCompileOptions(app, options);
-  addLaterOptions(app, /*isVerify=*/false);
+  addUnimplementedOptions(app, /*isVerify=*/false);
   addPrecision(app, options.dtype);
   app.add_option("VALUE", explainOptions.value,
                  "only this weight, input, output or value; globs allowed");
   app.add_flag("--json", explainOptions.json,
                "as JSON; sizes in bytes, times in seconds");
-  if (auto code = answer(read(app, argc, argv)))
+  if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);
   std::string text;
   const Outcome outcome = explainModel(options, explainOptions, text,
                                        terminalListener(options.quiet));
-  const int code = say(outcome);
+  const int code = reportOutcome(outcome);
   fputs(text.c_str(), stdout);
   return code;
 }

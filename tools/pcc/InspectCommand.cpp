@@ -2,7 +2,7 @@
 
 #include "runtime/program/Inspect.h"
 #include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -25,11 +25,11 @@ int tool::inspectCommand(int argc, const char *const *argv) {
                "--schedule FILE.csv takes")
       ->excludes(rank)
       ->excludes(json);
-  if (auto code = answer(read(app, argc, argv)))
+  if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   std::string text;
   runtime::Status status = runtime::inspectBundle(options, text);
   if (status.ok())
     fputs(text.c_str(), stdout);
-  return say(outcomeOf(status));
+  return reportOutcome(outcomeOf(status));
 }

@@ -3,7 +3,7 @@
 #include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/launch/RunBundle.h"
 #include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -22,16 +22,16 @@ void tool::declareRun(CLI::App &app, RunRequest &request) {
   runtime::addRunOptions(app, request.options);
 }
 
-tool::Reading tool::readRun(int argc, const char *const *argv,
-                            RunRequest &request) {
+tool::ParsedArguments tool::parseRun(int argc, const char *const *argv,
+                                     RunRequest &request) {
   CLI::App app;
   declareRun(app, request);
-  return read(app, argc, argv);
+  return parseArguments(app, argc, argv);
 }
 
 int tool::runCommand(int argc, const char *const *argv) {
   RunRequest request;
-  if (auto code = answer(readRun(argc, argv, request)))
+  if (auto code = finishEarly(parseRun(argc, argv, request)))
     return *code;
   // Ranks take the same options; only the bundle is not one of theirs.
   std::vector<std::string> arguments;
@@ -39,7 +39,7 @@ int tool::runCommand(int argc, const char *const *argv) {
     if (request.bundle != argv[i])
       arguments.push_back(argv[i]);
   if (isTerminal() && !request.options.quiet)
-    request.options.onProgress = sayProgress;
-  return say(outcomeOf(
+    request.options.onProgress = showProgress;
+  return reportOutcome(outcomeOf(
       runtime::runBundle(request.bundle, request.options, arguments)));
 }

@@ -4,8 +4,8 @@
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/LaterOptions.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
+#include "tools/pcc/UnimplementedOptions.h"
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -58,19 +58,19 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.add_flag("--run", request.runs,
                "compile and run the executables, too, and compare what they "
                "write, within the precision of the model's types");
-  addLaterOptions(app, /*isVerify=*/true);
+  addUnimplementedOptions(app, /*isVerify=*/true);
 }
 
-tool::Reading tool::readVerify(int argc, const char *const *argv,
-                               VerifyRequest &request) {
+tool::ParsedArguments tool::parseVerify(int argc, const char *const *argv,
+                                        VerifyRequest &request) {
   CLI::App app;
   declareVerify(app, request);
-  Reading reading = read(app, argc, argv);
+  ParsedArguments reading = parseArguments(app, argc, argv);
   request.compile.command = commandLine(app.get_name(), argc, argv);
   return reading;
 }
 
-Outcome tool::verifyAsAsked(VerifyRequest request, const Listener &listener) {
+Outcome tool::runVerify(VerifyRequest request, const Listener &listener) {
   runtime::PrivateFolder folder;
   if (request.runs) {
     if (runtime::Status status = folder.create(); status.failed())
@@ -83,8 +83,9 @@ Outcome tool::verifyAsAsked(VerifyRequest request, const Listener &listener) {
 
 int tool::verifyCommand(int argc, const char *const *argv) {
   VerifyRequest request;
-  if (auto code = answer(readVerify(argc, argv, request)))
+  if (auto code = finishEarly(parseVerify(argc, argv, request)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return say(verifyAsAsked(request, terminalListener(request.compile.quiet)));
+  return reportOutcome(
+      runVerify(request, terminalListener(request.compile.quiet)));
 }

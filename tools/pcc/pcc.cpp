@@ -1,7 +1,7 @@
 //===- pcc.cpp - the command line -----------------------------------------===//
 
 #include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/Say.h"
+#include "tools/pcc/Console.h"
 
 #include <map>
 #include <string>
@@ -38,8 +38,9 @@ int main(int argc, char **argv) {
   if (Command command = find(first))
     return command(argc - 1, argv + 1);
   if (isLater(first))
-    return pcc::tool::say({pcc::tool::unsupportedCode,
-                           "command " + first + " is unsupported in this build",
-                           {}});
+    return pcc::tool::reportOutcome(
+        {pcc::tool::unsupportedCode,
+         "command " + first + " is unsupported in this build",
+         {}});
   return pcc::tool::compileCommand(argc, argv);
 }

@@ -1,14 +1,14 @@
 //===- Contractions.cpp - gradients of matmul and einsum ------------------===//
 
 #include "dialects/graph/gradients/GradientBuilder.h"
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
 /// A tensor whose dims have letters.
-struct Term {
+struct LetteredValue {
   Value value;
   std::string letters;
 };
@@ -17,11 +17,11 @@ struct Term {
 /// The product of `terms`, summed over all letters that `operand` lacks, in the
 /// type of `operand`, whose dims have `letters`. It repeats along a letter that
 /// no term has: there the forward op summed `operand` alone.
-static Value contract(GradientBuilder &b, ArrayRef<Term> terms, Value operand,
-                      StringRef letters) {
+static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
+                      Value operand, StringRef letters) {
   std::string all, equation, result;
   SmallVector<Value> values;
-  for (const Term &term : terms) {
+  for (const LetteredValue &term : terms) {
     all += term.letters;
     equation += (values.empty() ? "" : ",") + term.letters;
     values.push_back(term.value);
@@ -45,7 +45,7 @@ static Value contract(GradientBuilder &b, ArrayRef<Term> terms, Value operand,
 
 /// `value` without batch dims of size 1, its other ones named from the right
 /// and its matrix dims `matrix`.
-static Term named(GradientBuilder &b, Value value, StringRef matrix) {
+static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;
   ArrayRef<int64_t> own = tensorType(value).getShape();
@@ -78,7 +78,7 @@ Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   StringRef left = swapLhs ? "km" : "mk", right = swapRhs ? "nk" : "kn";
   auto summed = [&](Value operand, StringRef own, Value other,
                     StringRef others) {
-    Term target = named(b, operand, own);
+    LetteredValue target = named(b, operand, own);
     Value sum = contract(b, {named(b, dy, "mn"), named(b, other, others)},
                          target.value, target.letters);
     return b.reshape(sum, tensorType(operand).getShape());
@@ -102,13 +102,14 @@ Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 Gradients EinsumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
-  auto equation = *Equation::parse(getEquation());
+  auto equation = *EinsumEquation::parse(getEquation());
   SmallVector<Value> operands;
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     operands.emplace_back();
     if (!b.wants(input))
       continue;
-    SmallVector<Term> terms{{gradients.front(), equation.result.str()}};
+    SmallVector<LetteredValue> terms{
+        {gradients.front(), equation.result.str()}};
     for (auto [j, other] : llvm::enumerate(getInputs()))
       if (j != i)
         terms.push_back({other, equation.operands[j].str()});

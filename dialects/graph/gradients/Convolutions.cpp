@@ -1,7 +1,7 @@
 //===- Convolutions.cpp - gradients of convolutions -----------------------===//
 
-#include "dialects/graph/gradients/Places.h"
-#include "dialects/graph/gradients/Sliding.h"
+#include "dialects/graph/gradients/ScatterGradients.h"
+#include "dialects/graph/gradients/SlidingWindow.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -18,7 +18,7 @@ static Value swapFirst(GradientBuilder &b, Value value) {
 // Filters
 //===----------------------------------------------------------------------===//
 
-template <typename Op> static Sliding slidingOf(Op op) {
+template <typename Op> static SlidingWindow slidingOf(Op op) {
   ArrayRef<int64_t> strides = op.getStrides();
   return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
           static_cast<int64_t>(op.getGroup())};
@@ -26,7 +26,7 @@ template <typename Op> static Sliding slidingOf(Op op) {
 
 /// How many elements are missing behind the input, or left over, when it is
 /// read by `outputs` windows of `taps`.
-static SmallVector<int64_t> missing(const Sliding &sliding, Value input,
+static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
   SmallVector<int64_t> counts;
@@ -46,7 +46,7 @@ static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
 /// The convolution that has exactly `outputs`: the input is padded, or cut, to
 /// what these reach.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
-                      const Sliding &sliding, ArrayRef<int64_t> outputs) {
+                      const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
       none(tensorType(input).getRank(), 0);
   for (int64_t high : missing(sliding, input, outputs, spatial(filter))) {
@@ -59,7 +59,7 @@ static Value convolve(GradientBuilder &b, Value input, Value filter,
 }
 
 Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
-                               const Sliding &sliding,
+                               const SlidingWindow &sliding,
                                ArrayRef<int64_t> inputs) {
   SmallVector<int64_t> pads(sliding.low), rest;
   for (size_t dim = 0; dim < inputs.size(); ++dim) {
@@ -99,9 +99,9 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
 /// This is a convolution, too, in which batch and channels change places, and
 /// so do strides and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
-                            const Sliding &sliding, Value filter) {
-  Sliding turned{sliding.dilations, sliding.low, sliding.strides,
-                 sliding.group};
+                            const SlidingWindow &sliding, Value filter) {
+  SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
+                       sliding.group};
   return swapFirst(b, convolve(b, channelsFirst(b, input, sliding.group),
                                swapFirst(b, dy), turned, spatial(filter)));
 }
@@ -126,7 +126,7 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
 /// What `filter` makes of `dy`, at the places of an input of `type` that
 /// windows read.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
-                          const Sliding &sliding, RankedTensorType type) {
+                          const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
   Value matrices =
       b.reshape(filter, {sliding.group, shape[0] / sliding.group, shape[1]});
@@ -137,11 +137,12 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   for (int64_t low : ofAllDims(sliding.low))
     starts.push_back(-low);
   llvm::append_range(steps, sliding.strides);
-  return placeSlice(b, b.reshape(product, places), starts, steps, type);
+  return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
 /// The places of `input` that windows of one tap read for these outputs.
-static Value placesRead(GradientBuilder &b, Value input, const Sliding &sliding,
+static Value sliceInput(GradientBuilder &b, Value input,
+                        const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> taps(outputs.size(), 1), none(outputs.size() + 2, 0),
       sizes(tensorType(input).getShape().take_front(2)), steps(2, 1);
@@ -156,8 +157,8 @@ static Value placesRead(GradientBuilder &b, Value input, const Sliding &sliding,
 
 /// The gradient of a filter of one tap that gave `dy` of `input`.
 static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
-                            const Sliding &sliding, Value filter) {
-  Value places = placesRead(b, input, sliding, spatial(dy));
+                            const SlidingWindow &sliding, Value filter) {
+  Value places = sliceInput(b, input, sliding, spatial(dy));
   Value sum = b.make<EinsumOp>("ngos,ngcs->goc",
                                ValueRange{flattened(b, dy, sliding.group),
                                           flattened(b, places, sliding.group)});
@@ -169,14 +170,14 @@ static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
 //===----------------------------------------------------------------------===//
 
 static Value ofFilter(GradientBuilder &b, Value input, Value dy,
-                      const Sliding &sliding, Value filter) {
+                      const SlidingWindow &sliding, Value filter) {
   return hasOneTap(filter) ? matrixGradient(b, input, dy, sliding, filter)
                            : filterGradient(b, input, dy, sliding, filter);
 }
 
 Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();
-  Sliding sliding = slidingOf(*this);
+  SlidingWindow sliding = slidingOf(*this);
   SmallVector<Value> operands(2);
   if (b.wants(input))
     operands[0] = hasOneTap(filter)
@@ -190,7 +191,7 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();
-  Sliding sliding = slidingOf(*this);
+  SlidingWindow sliding = slidingOf(*this);
   SmallVector<Value> operands(2);
   if (b.wants(input))
     operands[0] = convolve(b, dy, filter, sliding, spatial(input));

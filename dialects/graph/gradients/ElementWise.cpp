@@ -19,7 +19,7 @@ static Value oneMinusSquare(GradientBuilder &b, Value x) {
 }
 
 /// e to the −x².
-static Value bell(GradientBuilder &b, Value x) {
+static Value gaussian(GradientBuilder &b, Value x) {
   return b.apply<ExpOp>(b.neg(b.square(x)));
 }
 
@@ -38,7 +38,7 @@ PCC_GRADIENT(LogOp, b.div(dy, x))
 PCC_GRADIENT(SqrtOp, b.div(dy, b.mul(y, 2)))
 PCC_GRADIENT(ReciprocalOp, b.neg(b.mul(dy, b.square(y))))
 PCC_GRADIENT(TanhOp, b.mul(dy, oneMinusSquare(b, y)))
-PCC_GRADIENT(ErfOp, b.mul(dy, b.mul(bell(b, x), erfSlope)))
+PCC_GRADIENT(ErfOp, b.mul(dy, b.mul(gaussian(b, x), erfSlope)))
 PCC_GRADIENT(SigmoidOp, b.mul(dy, b.mul(y, b.sub(1, y))))
 PCC_GRADIENT(ReluOp,
              b.where(b.compare(Predicate::Greater, y, b.like(y, 0)), dy))
@@ -66,7 +66,8 @@ PCC_GRADIENT(CastOp, b.castLike(dy, x))
 static Value geluErfSlope(GradientBuilder &b, Value x, double slope) {
   Value scaled = b.mul(x, slope);
   Value share = b.mul(b.add(b.apply<ErfOp>(scaled), 1), 0.5);
-  return b.add(share, b.mul(b.mul(x, bell(b, scaled)), slope * erfSlope / 2));
+  return b.add(share,
+               b.mul(b.mul(x, gaussian(b, scaled)), slope * erfSlope / 2));
 }
 
 /// Slope of 0.5 x (1 + tanh(slope (x + cubic x³))).

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/gradients/Places.h"
+#include "dialects/graph/gradients/ScatterGradients.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -29,8 +29,8 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
 
 /// `gradient`, of size 1 along `dim` and else of the shape of `data`, at the
 /// position that `index` names, and 0 elsewhere.
-static Value placeOne(GradientBuilder &b, Value gradient, Value index,
-                      Value data, int64_t dim) {
+static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
+                           Value data, int64_t dim) {
   Value size =
       b.like(index, static_cast<double>(tensorType(data).getDimSize(dim)));
   Value isNegative = b.compare(Predicate::Less, index, b.like(index, 0));
@@ -40,13 +40,13 @@ static Value placeOne(GradientBuilder &b, Value gradient, Value index,
       gradient);
 }
 
-Value pcc::graph::placeElements(GradientBuilder &b, ScatterKind kind,
-                                Value gradient, Value indices, Value data,
-                                int64_t dim) {
+Value pcc::graph::gatherBack(GradientBuilder &b, ScatterKind kind,
+                             Value gradient, Value indices, Value data,
+                             int64_t dim) {
   SmallVector<int64_t> single(tensorType(data).getShape());
   single[dim] = 1;
   if (tensorType(indices).getShape() == ArrayRef(single))
-    return placeOne(b, gradient, indices, data, dim);
+    return gatherOneBack(b, gradient, indices, data, dim);
   return b.make<ScatterElementsOp>(kind, b.zeros(tensorType(data)), indices,
                                    gradient, static_cast<uint64_t>(dim));
 }
@@ -75,8 +75,8 @@ Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   if (tensorType(getIndices()).getNumElements() == 1) {
     SmallVector<int64_t> single(data.getShape());
     single[dim] = 1;
-    return onlyGradient(placeOne(b, b.reshape(dy, single),
-                                 b.reshape(getIndices(), {}), getData(), dim));
+    return onlyGradient(gatherOneBack(
+        b, b.reshape(dy, single), b.reshape(getIndices(), {}), getData(), dim));
   }
   SmallVector<int64_t> dataPerm = inFront(data.getRank(), dim, 1);
   Value rows = b.transpose(dy, inFront(tensorType(dy).getRank(), dim,
@@ -90,8 +90,8 @@ Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 
 Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                            ValueRange gradients) {
-  return onlyGradient(placeElements(b, ScatterKind::Add, gradients.front(),
-                                    getIndices(), getData(), getDim()));
+  return onlyGradient(gatherBack(b, ScatterKind::Add, gradients.front(),
+                                 getIndices(), getData(), getDim()));
 }
 
 /// Index tuples that name the batch dims as well.

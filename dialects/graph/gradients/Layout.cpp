@@ -1,6 +1,6 @@
 //===- Layout.cpp - gradients of ops that move elements -------------------===//
 
-#include "dialects/graph/gradients/Places.h"
+#include "dialects/graph/gradients/ScatterGradients.h"
 #include "dialects/graph/ops/Padding.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -52,9 +52,9 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-Value pcc::graph::placeSlice(GradientBuilder &b, Value gradient,
-                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
-                             RankedTensorType type) {
+Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
+                            ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
+                            RankedTensorType type) {
   SmallVector<int64_t> low(starts), high;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t size = tensorType(gradient).getDimSize(dim), step = steps[dim];
@@ -71,8 +71,8 @@ Value pcc::graph::placeSlice(GradientBuilder &b, Value gradient,
 }
 
 Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
-  return onlyGradient(placeSlice(b, gradients.front(), getStarts(), getSteps(),
-                                 tensorType(getInput())));
+  return onlyGradient(sliceBack(b, gradients.front(), getStarts(), getSteps(),
+                                tensorType(getInput())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,20 +82,20 @@ Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 namespace {
 /// `count` elements of a padded dim from `start` on: copies of the elements
 /// from `source` on, with `step` 1, -1, or 0 for copies of one.
-struct Run {
+struct CopiedRange {
   int64_t start, count, source, step;
 };
 } // namespace
 
 /// The dim of a padded tensor as runs.
 ///   reflect by 2 of [a b c]:  [c b a] [b c] [b a]
-static SmallVector<Run> runsOf(PadOp op, int64_t dim) {
-  SmallVector<Run> runs;
+static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
+  SmallVector<CopiedRange> runs;
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
   for (int64_t i = 0; i < tensorType(op.getResult()).getDimSize(dim); ++i) {
     int64_t source = paddedIndex(op.getMode(), i - op.getLow()[dim], size);
     if (!runs.empty()) {
-      Run &run = runs.back();
+      CopiedRange &run = runs.back();
       int64_t step = source - (run.source + (run.count - 1) * run.step);
       if (run.count == 1 && std::abs(step) <= 1)
         run.step = step;
@@ -116,7 +116,7 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   if (op.getLow()[dim] == 0 && op.getHigh()[dim] == 0)
     return gradient;
   Value sum;
-  for (const Run &run : runsOf(op, dim)) {
+  for (const CopiedRange &run : runsOf(op, dim)) {
     Value part = b.slice(gradient, dim, run.start, run.count);
     int64_t first =
         std::min(run.source, run.source + (run.count - 1) * run.step);

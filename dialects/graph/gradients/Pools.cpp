@@ -1,6 +1,6 @@
 //===- Pools.cpp - gradients of pools -------------------------------------===//
 
-#include "dialects/graph/gradients/Sliding.h"
+#include "dialects/graph/gradients/SlidingWindow.h"
 #include "dialects/graph/ops/Window.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -28,9 +28,9 @@ static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
   int64_t channels = tensorType(dy).getDimSize(1);
   SmallVector<int64_t> shape{channels, 1};
   llvm::append_range(shape, op.getWindow());
-  Sliding sliding{op.getStrides(),
-                  op.getPads().take_front(op.getWindow().size()),
-                  op.getDilations(), channels};
+  SlidingWindow sliding{op.getStrides(),
+                        op.getPads().take_front(op.getWindow().size()),
+                        op.getDilations(), channels};
   return convolveBack(b, divided(b, op, dy), b.broadcast(b.like(dy, 1), shape),
                       sliding, spatial(op.getInput()));
 }

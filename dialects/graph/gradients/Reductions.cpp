@@ -1,6 +1,6 @@
 //===- Reductions.cpp - gradients of reductions, scans and top-k ----------===//
 
-#include "dialects/graph/gradients/Places.h"
+#include "dialects/graph/gradients/ScatterGradients.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -73,6 +73,6 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 
 /// No element is chosen twice.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
-  return onlyGradient(placeElements(b, ScatterKind::Set, gradients.front(),
-                                    getIndices(), getInput(), getDim()));
+  return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
+                                 getIndices(), getInput(), getDim()));
 }

@@ -1,8 +1,8 @@
 //===- Attention.cpp - the meaning of attention ---------------------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Gemm.h"
-#include "dialects/graph/meaning/MeaningTable.h"
 #include "dialects/graph/meaning/Strides.h"
 
 using namespace mlir;
@@ -235,7 +235,7 @@ static LogicalResult keyGradient(Evaluation &e) {
   });
 }
 
-void pcc::graph::addAttentionMeanings(MeaningTable &table) {
+void pcc::graph::addAttentionEvaluators(EvaluatorTable &table) {
   table.add<AttentionOp>(attention);
   table.add<AttentionQueryGradientOp>(queryGradient);
   table.add<AttentionKeyGradientOp>(keyGradient);

@@ -1,9 +1,9 @@
 //===- Contractions.cpp - the meaning of matmul and einsum ----------------===//
 
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Gemm.h"
-#include "dialects/graph/meaning/MeaningTable.h"
 #include "dialects/graph/meaning/Strides.h"
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -14,13 +14,13 @@ using namespace pcc::graph;
 
 namespace {
 /// One operand of a batched product.
-struct Operand {
+struct BatchedMatrix {
   int64_t rows, columns; ///< after the transposition
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result
 
-  Operand(const HostTensor &tensor, bool transposed,
-          ArrayRef<int64_t> batchDims)
+  BatchedMatrix(const HostTensor &tensor, bool transposed,
+                ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
         rowStride(columns), columnStride(1),
         batch(
@@ -43,7 +43,7 @@ struct Operand {
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
-  Operand lhs(e.in(0), op.getTransposeLhs(), batch),
+  BatchedMatrix lhs(e.in(0), op.getTransposeLhs(), batch),
       rhs(e.in(1), op.getTransposeRhs(), batch);
   // One matrix on the right: the batch is more rows of the left one.
   Strides whole(batch.size(), 0);
@@ -73,7 +73,7 @@ static LogicalResult matmul(Evaluation &e) {
 
 namespace {
 /// A tensor whose dims have letters.
-struct Term {
+struct LetteredTensor {
   std::string letters;
   HostTensor tensor;
 
@@ -99,13 +99,15 @@ static std::string filter(StringRef letters, StringRef among, bool contained) {
 }
 
 /// The same term with its dims in the order of `letters`.
-static Term reordered(const Term &term, std::string letters) {
+static LetteredTensor reordered(const LetteredTensor &term,
+                                std::string letters) {
   SmallVector<int64_t> shape, strides, own = rowMajor(term.tensor.shape);
   for (char letter : letters) {
     shape.push_back(term.sizeOf(letter));
     strides.push_back(own[term.letters.find(letter)]);
   }
-  Term result{std::move(letters), HostTensor::zeros(shape, term.tensor.kind)};
+  LetteredTensor result{std::move(letters),
+                        HostTensor::zeros(shape, term.tensor.kind)};
   withStorage(term.tensor.kind, [&](auto zero) {
     using T = decltype(zero);
     copyStrided(shape, result.tensor.data<T>(), rowMajor(shape),
@@ -117,18 +119,20 @@ static Term reordered(const Term &term, std::string letters) {
 /// The product of two terms, summed over the letters that are not in `keep`;
 /// its dims are the letters of both, then of a alone, then of b alone.
 ///   ab, bc, keep ac:  batch "", m a, k b, n c
-static Term contract(const Term &a, const Term &b, StringRef keep) {
+static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
+                               StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);
   std::string batch = filter(both, keep, true), k = filter(both, keep, false);
   std::string m = filter(a.letters, both, false),
               n = filter(b.letters, both, false);
-  Term lhs = reordered(a, batch + m + k), rhs = reordered(b, batch + k + n);
+  LetteredTensor lhs = reordered(a, batch + m + k),
+                 rhs = reordered(b, batch + k + n);
   SmallVector<int64_t> shape;
   for (char letter : batch + m)
     shape.push_back(a.sizeOf(letter));
   for (char letter : n)
     shape.push_back(b.sizeOf(letter));
-  Term result{batch + m + n, HostTensor::zeros(shape, a.tensor.kind)};
+  LetteredTensor result{batch + m + n, HostTensor::zeros(shape, a.tensor.kind)};
   int64_t rows = a.product(m), columns = b.product(n), depth = a.product(k);
   withStorage(a.tensor.kind, [&](auto zero) {
     using T = decltype(zero);
@@ -143,39 +147,40 @@ static Term contract(const Term &a, const Term &b, StringRef keep) {
 }
 
 /// Ones whose dims are `letters`, of the sizes that they have in `term`.
-static Term ones(StringRef letters, const Term &term) {
+static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   SmallVector<int64_t> shape;
   for (char letter : letters)
     shape.push_back(term.sizeOf(letter));
-  Term result{letters.str(), HostTensor::zeros(shape, term.tensor.kind)};
+  LetteredTensor result{letters.str(),
+                        HostTensor::zeros(shape, term.tensor.kind)};
   llvm::fill(result.tensor.floats, 1);
   llvm::fill(result.tensor.ints, 1);
   return result;
 }
 
 /// `term` summed over the letters that are not in `keep`.
-static Term summed(const Term &term, StringRef keep) {
+static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
   std::string gone = filter(term.letters, keep, false);
   return gone.empty() ? term : contract(term, ones(gone, term), keep);
 }
 
 static LogicalResult einsum(Evaluation &e) {
-  auto equation = Equation::parse(cast<EinsumOp>(e.op).getEquation());
+  auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
   if (failed(equation))
     return e.fail("has an equation that is not of the form 'ab,bc->ac'");
-  Term total = ones("", {"", HostTensor::zeros({}, e.out().kind)});
+  LetteredTensor total = ones("", {"", HostTensor::zeros({}, e.out().kind)});
   for (size_t i = 0; i < e.operands.size(); ++i) {
     std::string later = equation->result.str();
     for (size_t j = i + 1; j < e.operands.size(); ++j)
       later += equation->operands[j];
-    Term term{equation->operands[i].str(), e.in(i)};
+    LetteredTensor term{equation->operands[i].str(), e.in(i)};
     total = contract(total, summed(term, later + total.letters), later);
   }
   e.out() = reordered(total, equation->result.str()).tensor;
   return success();
 }
 
-void pcc::graph::addContractionMeanings(MeaningTable &table) {
+void pcc::graph::addContractionEvaluators(EvaluatorTable &table) {
   table.add<MatmulOp>(matmul);
   table.add<EinsumOp>(einsum);
 }

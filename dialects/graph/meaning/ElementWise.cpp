@@ -1,7 +1,7 @@
 //===- ElementWise.cpp - the meaning of element-wise ops ------------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Philox.h"
 #include "dialects/graph/meaning/Strides.h"
 
@@ -183,7 +183,7 @@ template <auto F> static LogicalResult compareBy(Evaluation &e) {
 }
 
 static LogicalResult compare(Evaluation &e) {
-  static constexpr Meaning byPredicate[] = {
+  static constexpr Evaluator byPredicate[] = {
       compareBy<[](auto a, auto b) { return a == b; }>,
       compareBy<[](auto a, auto b) { return a < b; }>,
       compareBy<[](auto a, auto b) { return a <= b; }>,
@@ -247,7 +247,7 @@ static LogicalResult random(Evaluation &e) {
 // Tables
 //===----------------------------------------------------------------------===//
 
-static void addFloatFunctions(MeaningTable &table) {
+static void addFloatFunctions(EvaluatorTable &table) {
   table.add<ExpOp>(floatUnary<[](double x) { return std::exp(x); }>);
   table.add<LogOp>(floatUnary<[](double x) { return std::log(x); }>);
   table.add<SqrtOp>(floatUnary<[](double x) { return std::sqrt(x); }>);
@@ -274,7 +274,7 @@ static void addFloatFunctions(MeaningTable &table) {
   table.add<GeluOp>(gelu);
 }
 
-static void addArithmetic(MeaningTable &table) {
+static void addArithmetic(EvaluatorTable &table) {
   table.add<NegOp>(anyUnary<[](auto x) { return wrappingNeg(x); }>);
   table.add<AbsOp>(anyUnary<[](auto x) { return absolute(x); }>);
   table.add<SignOp>(anyUnary<[](auto x) { return signOf(x); }>);
@@ -289,10 +289,10 @@ static void addArithmetic(MeaningTable &table) {
   table.add<ModOp>(mod);
 }
 
-static void addLogic(MeaningTable &table) {
-  Meaning both = intBinary<[](int64_t a, int64_t b) { return a & b; }>;
-  Meaning either = intBinary<[](int64_t a, int64_t b) { return a | b; }>;
-  Meaning exactlyOne = intBinary<[](int64_t a, int64_t b) { return a ^ b; }>;
+static void addLogic(EvaluatorTable &table) {
+  Evaluator both = intBinary<[](int64_t a, int64_t b) { return a & b; }>;
+  Evaluator either = intBinary<[](int64_t a, int64_t b) { return a | b; }>;
+  Evaluator exactlyOne = intBinary<[](int64_t a, int64_t b) { return a ^ b; }>;
   table.add<AndOp>(both);
   table.add<BitAndOp>(both);
   table.add<OrOp>(either);
@@ -308,7 +308,7 @@ static void addLogic(MeaningTable &table) {
   table.add<RandomOp>(random);
 }
 
-void pcc::graph::addElementWiseMeanings(MeaningTable &table) {
+void pcc::graph::addElementWiseEvaluators(EvaluatorTable &table) {
   addFloatFunctions(table);
   addArithmetic(table);
   addLogic(table);

@@ -1,7 +1,7 @@
 //===- Experts.cpp - the meaning of rows that go to some experts ----------===//
 
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Gemm.h"
-#include "dialects/graph/meaning/MeaningTable.h"
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -45,7 +45,7 @@ static LogicalResult groupedMatmul(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addExpertMeanings(MeaningTable &table) {
+void pcc::graph::addExpertEvaluators(EvaluatorTable &table) {
   table.add<GroupRowsOp>(groupRows);
   table.add<GroupedMatmulOp>(groupedMatmul);
 }

@@ -2,7 +2,7 @@
 
 #include "dialects/graph/meaning/Fold.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/meaning/Meaning.h"
+#include "dialects/graph/meaning/Evaluator.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
 
 using namespace mlir;
@@ -36,13 +36,14 @@ static bool isCheap(Operation *op) {
 
 bool pcc::graph::isFoldable(Operation *op) {
   // What begins the backward pass must stay to be seen.
-  return !isa<ConstantOp, LossGradientOp>(op) && hasMeaning(op) &&
+  return !isa<ConstantOp, LossGradientOp>(op) && canEvaluate(op) &&
          llvm::all_of(op->getOperands(), isSmall) &&
          llvm::all_of(op->getResults(), isSmall) && isCheap(op);
 }
 
-static LogicalResult foldByMeaning(Operation *op, ArrayRef<Attribute> operands,
-                                   SmallVectorImpl<OpFoldResult> &results) {
+static LogicalResult foldByEvaluation(Operation *op,
+                                      ArrayRef<Attribute> operands,
+                                      SmallVectorImpl<OpFoldResult> &results) {
   if (!llvm::all_of(operands, isReadable) || !isFoldable(op))
     return failure();
   SmallVector<HostTensor> tensors, folded;
@@ -66,12 +67,12 @@ struct GraphFoldInterface : DialectFoldInterface {
 
   LogicalResult fold(Operation *op, ArrayRef<Attribute> operands,
                      SmallVectorImpl<OpFoldResult> &results) const final {
-    return foldByMeaning(op, operands, results);
+    return foldByEvaluation(op, operands, results);
   }
 };
 } // namespace
 
-void pcc::graph::registerMeaning(DialectRegistry &registry) {
+void pcc::graph::registerConstantFolding(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *, GraphDialect *dialect) {
     dialect->addInterfaces<GraphFoldInterface>();
   });

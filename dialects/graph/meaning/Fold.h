@@ -19,7 +19,7 @@ bool isFoldable(mlir::Operation *op);
 /// Lets every graph op that isFoldable fold when all its operands are
 /// constants: `Operation::fold`, canonicalisation and `OpBuilder::createOrFold`
 /// then evaluate it in the element types of the model.
-void registerMeaning(mlir::DialectRegistry &registry);
+void registerConstantFolding(mlir::DialectRegistry &registry);
 
 } // namespace pcc::graph
 

@@ -1,7 +1,7 @@
 //===- Indexing.cpp - the meaning of gathers and scatters -----------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Strides.h"
 
 using namespace mlir;
@@ -188,7 +188,7 @@ static LogicalResult oneHot(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addIndexingMeanings(MeaningTable &table) {
+void pcc::graph::addIndexingEvaluators(EvaluatorTable &table) {
   table.add<GatherOp>(gather);
   table.add<GatherElementsOp>(gatherElements);
   table.add<GatherNdOp>(gatherNd);

@@ -1,6 +1,6 @@
 //===- Layout.cpp - the meaning of ops that move elements -----------------===//
 
-#include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Strides.h"
 #include "dialects/graph/ops/Padding.h"
 
@@ -146,7 +146,7 @@ static LogicalResult rotary(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addLayoutMeanings(MeaningTable &table) {
+void pcc::graph::addLayoutEvaluators(EvaluatorTable &table) {
   table.add<TransposeOp>(transpose);
   table.add<ReshapeOp>(reshape);
   table.add<BroadcastOp>(broadcast);

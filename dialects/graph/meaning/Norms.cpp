@@ -1,7 +1,7 @@
 //===- Norms.cpp - the meaning of softmaxes and norms ---------------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Strides.h"
 
 using namespace mlir;
@@ -70,7 +70,7 @@ static LogicalResult rmsNorm(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addNormMeanings(MeaningTable &table) {
+void pcc::graph::addNormEvaluators(EvaluatorTable &table) {
   table.add<SoftmaxOp>(softmax<SoftmaxOp, false>);
   table.add<LogSoftmaxOp>(softmax<LogSoftmaxOp, true>);
   table.add<LayerNormOp>(layerNorm);

@@ -1,7 +1,7 @@
 //===- Reductions.cpp - the meaning of reductions, scans and top-k --------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Strides.h"
 #include <numeric>
 
@@ -166,7 +166,7 @@ static LogicalResult cumSum(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addReductionMeanings(MeaningTable &table) {
+void pcc::graph::addReductionEvaluators(EvaluatorTable &table) {
   table.add<ReduceOp>(reduce);
   table.add<ArgReduceOp>(argReduce);
   table.add<TopKOp>(topK);

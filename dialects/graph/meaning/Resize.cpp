@@ -1,7 +1,7 @@
 //===- Resize.cpp - the meaning of resize ---------------------------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "dialects/graph/meaning/MeaningTable.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Strides.h"
 #include "dialects/graph/ops/Resampling.h"
 
@@ -45,6 +45,6 @@ static LogicalResult resize(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addResizeMeanings(MeaningTable &table) {
+void pcc::graph::addResizeEvaluators(EvaluatorTable &table) {
   table.add<ResizeOp>(resize);
 }

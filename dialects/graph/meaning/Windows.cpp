@@ -1,8 +1,8 @@
 //===- Windows.cpp - the meaning of convolutions and pools ----------------===//
 
 #include "dialects/graph/meaning/Arithmetic.h"
+#include "dialects/graph/meaning/EvaluatorTable.h"
 #include "dialects/graph/meaning/Gemm.h"
-#include "dialects/graph/meaning/MeaningTable.h"
 #include "dialects/graph/meaning/WindowWalk.h"
 #include "dialects/graph/ops/Window.h"
 
@@ -32,9 +32,9 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 
 /// Columns of a convolution: row (channel, tap), column (output of dim 0 in
 /// [begin, end), outputs of the other dims) = the input that meets there.
-static void gatherColumns(const WindowWalk &walk, const double *in,
-                          int64_t numChannels, int64_t begin, int64_t end,
-                          std::vector<double> &columns) {
+static void im2col(const WindowWalk &walk, const double *in,
+                   int64_t numChannels, int64_t begin, int64_t end,
+                   std::vector<double> &columns) {
   int64_t perRow = walk.numOutputs() / walk.output.front();
   int64_t width = (end - begin) * perRow, step = walk.strides.back();
   columns.assign(numChannels * walk.numTaps() * width, 0);
@@ -71,7 +71,7 @@ static void convolve(const WindowWalk &walk, const double *in,
   for (int64_t begin = 0; begin < walk.output.front(); begin += block) {
     int64_t end = std::min(walk.output.front(), begin + block);
     int64_t width = (end - begin) * perRow;
-    gatherColumns(walk, in, numChannels, begin, end, columns);
+    im2col(walk, in, numChannels, begin, end, columns);
     gemm(numFilters, width, depth, MatrixView<double>{filters, depth, 1},
          MatrixView<double>{columns.data(), width, 1}, out + begin * perRow,
          numOutputs);
@@ -104,10 +104,10 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// The adjoint of gatherColumns: adds every column element to the place that it
+/// The adjoint of im2col: adds every column element to the place that it
 /// would have been read from.
-static void scatterColumns(const WindowWalk &walk, const double *columns,
-                           int64_t numChannels, double *out) {
+static void col2im(const WindowWalk &walk, const double *columns,
+                   int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
   for (int64_t row = 0; row < numChannels * walk.numTaps(); ++row) {
     const double *from = columns + row * walk.numOutputs();
@@ -140,9 +140,8 @@ static LogicalResult convTranspose(Evaluation &e) {
          MatrixView<double>{in.floats.data() + part * numChannels * width,
                             width, 1},
          columns.data(), width);
-    scatterColumns(walk, columns.data(), numFilters,
-                   e.out().floats.data() +
-                       part * numFilters * walk.numInputs());
+    col2im(walk, columns.data(), numFilters,
+           e.out().floats.data() + part * numFilters * walk.numInputs());
   }
   return success();
 }
@@ -202,7 +201,7 @@ static LogicalResult pool(Evaluation &e) {
   return success();
 }
 
-void pcc::graph::addWindowMeanings(MeaningTable &table) {
+void pcc::graph::addWindowEvaluators(EvaluatorTable &table) {
   table.add<ConvOp>(conv);
   table.add<ConvTransposeOp>(convTranspose);
   table.add<PoolOp>(pool);

@@ -1,8 +1,8 @@
 //===- Contractions.cpp - types and costs of sums of products -------------===//
 
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "dialects/graph/ops/ElementTypes.h"
-#include "dialects/graph/ops/Equation.h"
 #include "dialects/graph/ops/Window.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,11 +54,11 @@ double MatmulOp::getFlops() {
 // einsum
 //===----------------------------------------------------------------------===//
 
-FailureOr<Equation> Equation::parse(StringRef text) {
+FailureOr<EinsumEquation> EinsumEquation::parse(StringRef text) {
   auto [left, right] = text.split("->");
   if (!text.contains("->"))
     return failure();
-  Equation equation;
+  EinsumEquation equation;
   SmallVector<StringRef> parts;
   left.split(parts, ',');
   for (StringRef part : parts)
@@ -74,7 +74,7 @@ FailureOr<Equation> Equation::parse(StringRef text) {
 }
 
 FailureOr<llvm::SmallDenseMap<char, int64_t>>
-Equation::sizes(TypeRange types) const {
+EinsumEquation::sizes(TypeRange types) const {
   llvm::SmallDenseMap<char, int64_t> sizes;
   if (types.size() != operands.size())
     return failure();
@@ -96,7 +96,7 @@ LogicalResult EinsumOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &results) {
-  auto equation = Equation::parse(adaptor.getEquation());
+  auto equation = EinsumEquation::parse(adaptor.getEquation());
   if (failed(equation) || adaptor.getInputs().empty())
     return emitOptionalError(loc, "equation '", adaptor.getEquation(),
                              "' is not of the form 'ab,bc->ac'");
@@ -116,7 +116,7 @@ LogicalResult EinsumOp::verify() {
 }
 
 double EinsumOp::getFlops() {
-  auto equation = Equation::parse(getEquation());
+  auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());
   double product = getInputs().size() > 1 ? 2 : 1;
   for (auto [letter, size] : *sizes)

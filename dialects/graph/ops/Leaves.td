@@ -9,7 +9,7 @@ def Graph_ParameterOp : Op<Graph_Dialect, "parameter", [Symbol]> {
     A weight that is `trained` is written by a `graph.set_parameter` in every step. What an optimizer keeps between steps is
     a parameter as well, which begins with `fill` everywhere; `state_of` says of which weight, and nothing if it is the
     state of the whole training (its step).
-    [example: test/dialects/graph/leaves.mlir @a_weight_is_a_reference]
+    [example: test/dialects/graph/sources.mlir @a_weight_is_a_reference]
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Graph_Tensor>:$type, OptionalAttr<Graph_WeightAttr>:$weight,
                        UnitAttr:$buffer, UnitAttr:$trained, OptionalAttr<F64Attr>:$fill,
@@ -28,7 +28,7 @@ def Graph_GetParameterOp : Graph_Op<"get_parameter", [DeclareOpInterfaceMethods<
   let summary = "reads a weight";
   let description = [{
     Born in `1-import`; its type becomes the rank's shard in `5-localize`.
-    [example: test/dialects/graph/leaves.mlir @a_weight_is_a_reference]
+    [example: test/dialects/graph/sources.mlir @a_weight_is_a_reference]
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter);
   let results = (outs Graph_Tensor:$result);
@@ -39,7 +39,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [ConstantLike, AllTypesMatch<["value
   let summary = "a small tensor known at compile time";
   let description = [{
     Born in `1-import` or by folding; its bytes are part of the program. Never a weight.
-    [example: test/dialects/graph/leaves.mlir @a_constant]
+    [example: test/dialects/graph/sources.mlir @a_constant]
   }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_Tensor:$result);
@@ -51,7 +51,7 @@ def Graph_IotaOp : Graph_Op<"iota"> {
   let summary = "the index along one dim";
   let description = [{
     `result[i0, …] = i_dim`. Born in `1-import` (Range, Trilu) and `2-prepare`. When `dim` is split, `5-localize` uses
-    `dist.global_index` instead. [example: test/dialects/graph/leaves.mlir @an_index]
+    `dist.global_index` instead. [example: test/dialects/graph/sources.mlir @an_index]
   }];
   let arguments = (ins I64Attr:$dim);
   let results = (outs Graph_Tensor:$result);
@@ -68,7 +68,7 @@ def Graph_SetParameterOp : Op<Graph_Dialect, "set_parameter", [
   let summary = "writes a weight, or the state of an optimizer, at the end of a step";
   let description = [{
     What reads the parameter in the same step has its value from before. Born in `2-prepare`; lies as the parameter does.
-    [example: test/dialects/graph/leaves.mlir @a_step_of_training]
+    [example: test/dialects/graph/sources.mlir @a_step_of_training]
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Graph_Tensor:$value);
   let assemblyFormat = "$parameter `,` $value attr-dict `:` type($value)";
@@ -78,7 +78,7 @@ def Graph_LossGradientOp : Graph_Op<"loss_gradient"> {
   let summary = "1, the gradient of the loss by itself: where the backward pass begins";
   let description = [{
     What depends on it belongs to the backward pass. Nothing folds it.
-    [example: test/dialects/graph/leaves.mlir @a_step_of_training]
+    [example: test/dialects/graph/sources.mlir @a_step_of_training]
   }];
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
@@ -88,7 +88,7 @@ def Graph_AccumulateOp : Graph_Op<"accumulate", [SameOperandsAndResultType]> {
   let summary = "the value of the whole step: what depends on it runs once, after all microbatches";
   let description = [{
     The identity of the logical tensor. Where microbatches give partial sums of it (`sums`, set by `4-shard`), they add up;
-    else all of them give the same. [example: test/dialects/graph/leaves.mlir @a_step_of_training]
+    else all of them give the same. [example: test/dialects/graph/sources.mlir @a_step_of_training]
   }];
   let arguments = (ins Graph_Tensor:$input, UnitAttr:$sums);
   let results = (outs Graph_Tensor:$result);

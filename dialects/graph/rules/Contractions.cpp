@@ -1,6 +1,6 @@
 //===- Contractions.cpp - sharding rules of sums of products --------------===//
 
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
@@ -44,7 +44,7 @@ ShardingRule MatmulOp::getShardingRule() {
 
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
-  auto equation = Equation::parse(getEquation());
+  auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());
   llvm::SmallDenseMap<char, Dims> factors;
   auto dimsOf = [&](StringRef term) {

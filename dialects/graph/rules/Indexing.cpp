@@ -44,7 +44,8 @@ ShardingRule GatherOp::getShardingRule() {
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[dim]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
-    rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+    rule.factors[factor].needsOffset = rule.factors[factor].mustBeContiguous =
+        true;
   }
   Tensor result(data.begin(), data.begin() + dim);
   llvm::append_range(result, indices);
@@ -84,7 +85,8 @@ ShardingRule GatherElementsOp::getShardingRule() {
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[getDim()]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
-    rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+    rule.factors[factor].needsOffset = rule.factors[factor].mustBeContiguous =
+        true;
   }
   for (int factor : indices[getDim()])
     rule.factors[factor].kind = FactorKind::Parallel;
@@ -108,7 +110,8 @@ ShardingRule ScatterElementsOp::getShardingRule() {
               tensorType(getIndices()).getShape(), getDim(), data, indices);
   for (int factor : data[getDim()]) {
     rule.factors[factor].kind = FactorKind::Parallel;
-    rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+    rule.factors[factor].needsOffset = rule.factors[factor].mustBeContiguous =
+        true;
   }
   rule.operands = {data, indices, indices};
   rule.results = {data};
@@ -152,7 +155,8 @@ ShardingRule ScatterNdOp::getShardingRule() {
   Tensor dataDims = addDims(rule, data);
   for (size_t i = 0; i < depth; ++i)
     for (int factor : dataDims[i])
-      rule.factors[factor].needsOffset = rule.factors[factor].inOneRun = true;
+      rule.factors[factor].needsOffset = rule.factors[factor].mustBeContiguous =
+          true;
   bool sums = getKind() == ScatterKind::Add &&
               !tensorType(getData()).getElementType().isInteger(1);
   Tensor updates = addDims(rule, indices.drop_back(),

@@ -21,7 +21,7 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
   for (int64_t dim = begin; dim < end; ++dim)
     for (int factor : tensor[dim]) {
       rule.factors[factor].kind = empty ? FactorKind::Whole : FactorKind::Inner;
-      rule.factors[factor].inOneRun = true;
+      rule.factors[factor].mustBeContiguous = true;
     }
 }
 

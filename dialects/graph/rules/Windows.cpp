@@ -9,7 +9,7 @@ void pcc::graph::addWindow(ShardingRule &rule, ShardingRule::Window window) {
   if (!window.optional)
     for (int factor : rule.results[0][window.dim]) {
       rule.factors[factor].kind = FactorKind::Parallel;
-      rule.factors[factor].inOneRun = true;
+      rule.factors[factor].mustBeContiguous = true;
     }
   rule.windows.push_back(std::move(window));
 }

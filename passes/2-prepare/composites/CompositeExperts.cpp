@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "passes/2-prepare/composites/Composites.h"
 #include "passes/2-prepare/match/NonZeroBounds.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -57,7 +57,7 @@ static char summedLetter(StringRef letters, StringRef result) {
 }
 
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
-  auto equation = Equation::parse(op.getEquation());
+  auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
     return {};
   for (int i : {0, 1}) {

@@ -1,7 +1,7 @@
 //===- NonZeroBounds.cpp - how many elements of a row can differ from 0 ---===//
 
 #include "passes/2-prepare/match/NonZeroBounds.h"
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -155,7 +155,7 @@ static int64_t countReduced(Operation *op, const Query &query) {
 }
 
 static int64_t countEinsum(Operation *op, const Query &query) {
-  auto equation = Equation::parse(cast<EinsumOp>(op).getEquation());
+  auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
   const char letter = equation->result[query.dim];
   int64_t added = 1, least = query.size();

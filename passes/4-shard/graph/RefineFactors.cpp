@@ -27,7 +27,7 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
 
 /// Factors that must stay whole need no parts.
 static bool mayRefine(const graph::ShardingRule::Factor &factor) {
-  return factor.kind != graph::FactorKind::Whole && !factor.inOneRun;
+  return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
 /// The parts of a factor from `begin` to `end` at those of `boundaries` that

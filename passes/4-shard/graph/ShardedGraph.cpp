@@ -81,7 +81,7 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))
       for (auto [factor, split] : llvm::zip(dim, wanted.factors))
-        rule.factors[factor].inOneRun = !split.axes.empty();
+        rule.factors[factor].mustBeContiguous = !split.axes.empty();
   }
   ops.emplace_back(op, std::make_shared<RefinedRule>(std::move(rule)));
   operands.emplace_back();

@@ -12,7 +12,7 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-static dist::Place endpointOf(Operation *op) {
+static dist::Endpoint endpointOf(Operation *op) {
   auto get = dyn_cast<graph::GetParameterOp>(op);
   StringRef node = graph::nodeName(op->getLoc());
   return {get ? "weight" : op->getName().stripDialect().str(),
@@ -22,7 +22,7 @@ static dist::Place endpointOf(Operation *op) {
           dist::decisionsOf(op->getLoc())};
 }
 
-dist::Place pcc::shard::endpointOf(Value value) {
+dist::Endpoint pcc::shard::endpointOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<dist::ReshardOp, dist::PinOp, pipe::TransferOp>(op)) {
     value = op->getOperand(0);
@@ -42,7 +42,7 @@ dist::Place pcc::shard::endpointOf(Value value) {
           {}};
 }
 
-dist::Place pcc::shard::endpointOf(OpOperand &use) {
+dist::Endpoint pcc::shard::endpointOf(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<func::ReturnOp>(op)) {
     auto function = cast<func::FuncOp>(op->getParentOp());
@@ -52,13 +52,13 @@ dist::Place pcc::shard::endpointOf(OpOperand &use) {
     return {
         "output", attribute("graph.name"), "", attribute(dist::pinnedName), {}};
   }
-  dist::Place place = ::endpointOf(op);
+  dist::Endpoint place = ::endpointOf(op);
   if (auto pin = dyn_cast<dist::PinOp>(op))
     place.node = pin.getValue().str();
   return place;
 }
 
-dist::Place pcc::shard::pinEndpoint(Operation *op, const Seed &seed) {
+dist::Endpoint pcc::shard::pinEndpoint(Operation *op, const Seed &seed) {
   return {"pin",
           textOf(op->getAttr("graph.name")),
           graph::sourceLine(op->getLoc()),
@@ -66,7 +66,8 @@ dist::Place pcc::shard::pinEndpoint(Operation *op, const Seed &seed) {
           {}};
 }
 
-Location pcc::shard::reshardLocation(Value value, ArrayRef<dist::Place> uses) {
+Location pcc::shard::reshardLocation(Value value,
+                                     ArrayRef<dist::Endpoint> uses) {
   return dist::withCause(value.getLoc(),
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }

@@ -12,17 +12,17 @@ namespace pcc::shard {
 
 /// What makes `value`, or what it is another form of: an op with what was
 /// decided about it, or an input.
-dist::Place endpointOf(mlir::Value value);
+dist::Endpoint endpointOf(mlir::Value value);
 
 /// What reads a value here: an op, a pin of the model's, or an output.
-dist::Place endpointOf(mlir::OpOperand &use);
+dist::Endpoint endpointOf(mlir::OpOperand &use);
 
 /// The pin of the value that `op` makes.
-dist::Place pinEndpoint(mlir::Operation *op, const Seed &seed);
+dist::Endpoint pinEndpoint(mlir::Operation *op, const Seed &seed);
 
 /// The location of a reshard of `value` for `uses`.
 mlir::Location reshardLocation(mlir::Value value,
-                               llvm::ArrayRef<dist::Place> uses);
+                               llvm::ArrayRef<dist::Endpoint> uses);
 
 /// A step that communicates, as decisions keep it.
 dist::PricedStep pricedStep(const plan::ReshardStep &step,

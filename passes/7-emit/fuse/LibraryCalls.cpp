@@ -223,7 +223,7 @@ private:
       return call.getYield().getOperand(0) == sum &&
              isSumSoFar(call.getInputs()[argument.getArgNumber()],
                         call->getResult(0));
-    return argument && pipe::isSumSoFar(argument) &&
+    return argument && pipe::isAccumulator(argument) &&
            pipe::heldBy(argument) == sum;
   }
 

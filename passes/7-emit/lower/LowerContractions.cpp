@@ -2,7 +2,7 @@
 
 #include "passes/7-emit/lower/LowerContractions.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/ops/Equation.h"
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -30,7 +30,7 @@ public:
       : builder(op), loc(op.getLoc()), op(op) {}
 
   void run() {
-    auto equation = *Equation::parse(op.getEquation());
+    auto equation = *EinsumEquation::parse(op.getEquation());
     SmallVector<EinsumOperand> terms;
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))

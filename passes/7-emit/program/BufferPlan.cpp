@@ -238,7 +238,7 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
 
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (pipe::isSumSoFar(argument))
+  if (pipe::isAccumulator(argument))
     return accumulatorFor(argument);
   if (Value made = pipe::heldBy(argument)) {
     const int storage = storageOf.at(made);

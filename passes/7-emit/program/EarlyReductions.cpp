@@ -148,7 +148,7 @@ private:
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
                           auto argument = dyn_cast<BlockArgument>(operand);
-                          return argument && pipe::isSumSoFar(argument);
+                          return argument && pipe::isAccumulator(argument);
                         }) &&
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
@@ -157,7 +157,7 @@ private:
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
-      if (functionAround(taker) == maker && pipe::isSumSoFar(taker))
+      if (functionAround(taker) == maker && pipe::isAccumulator(taker))
         isSum = true;
       else if (taker != reader)
         return false;

@@ -1,7 +1,7 @@
 //===- ParameterList.cpp - the weights of one position --------------------===//
 
 #include "passes/7-emit/program/ParameterList.h"
-#include "dialects/dist/Placement.h"
+#include "dialects/dist/ParameterPlacement.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

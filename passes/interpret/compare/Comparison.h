@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_COMPARE_COMPARISON_H
 
 #include "dialects/graph/meaning/HostTensor.h"
-#include "passes/interpret/simulate/Shard.h"
+#include "passes/interpret/simulate/ShardIndices.h"
 #include <optional>
 
 namespace pcc::interpret {

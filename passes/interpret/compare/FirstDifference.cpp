@@ -2,7 +2,7 @@
 
 #include "passes/interpret/compare/FirstDifference.h"
 #include "passes/interpret/simulate/PipelineRun.h"
-#include "passes/interpret/simulate/WholeRun.h"
+#include "passes/interpret/simulate/UnpartitionedRun.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -19,9 +19,9 @@ static StringRef nameOf(Value value) {
 }
 
 namespace {
-class Search {
+class DifferenceSearch {
 public:
-  Search(ModuleOp whole, graph::Numerics numerics)
+  DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
       : whole(whole), numerics(numerics) {}
 
   LogicalResult keepExpected(const Inputs &inputs, std::string &error) {
@@ -29,7 +29,8 @@ public:
       if (StringRef name = nameOf(result); !name.empty())
         expected[name] = tensors.front();
     };
-    return LogicalResult(runWhole(whole, inputs, numerics, keep, error));
+    return LogicalResult(
+        runUnpartitioned(whole, inputs, numerics, keep, error));
   }
 
   void check(const StageValue &stageValue) {
@@ -40,7 +41,7 @@ public:
     // Where values cancel, inner ones are further apart than outputs.
     Type type = graph::tensorType(stageValue.value).getElementType();
     Comparison comparison(*found->second, 1000 * toleranceOf(type, numerics));
-    for (const HeldShard &shard : stageValue.shards(found->second->shape))
+    for (const RankShard &shard : stageValue.shards(found->second->shape))
       comparison.add(*shard.tensor, shard.indices, shard.rank);
     if (!comparison.isEqual())
       first = VerifiedValue{found->first().str(),
@@ -71,7 +72,7 @@ private:
 std::optional<VerifiedValue>
 interpret::findFirstDifference(ModuleOp whole, ModuleOp parts,
                                const Inputs &inputs, graph::Numerics numerics) {
-  Search search(whole, numerics);
+  DifferenceSearch search(whole, numerics);
   std::string error;
   PipelineListener listener;
   listener.onResult = [&](const StageValue &value) { search.check(value); };

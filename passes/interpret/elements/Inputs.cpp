@@ -2,8 +2,8 @@
 
 #include "passes/interpret/elements/Inputs.h"
 #include "dialects/graph/GraphDialect.h"
-#include "passes/interpret/elements/Bytes.h"
-#include "passes/interpret/elements/Npy.h"
+#include "passes/interpret/elements/FileElements.h"
+#include "passes/interpret/elements/NpyFiles.h"
 #include "passes/interpret/elements/RandomElements.h"
 #include "llvm/ADT/SetVector.h"
 

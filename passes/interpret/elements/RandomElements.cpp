@@ -1,7 +1,7 @@
 //===- RandomElements.cpp - stand-ins for weights and inputs --------------===//
 
 #include "passes/interpret/elements/RandomElements.h"
-#include "passes/interpret/elements/Bytes.h"
+#include "passes/interpret/elements/FileElements.h"
 
 using namespace pcc;
 

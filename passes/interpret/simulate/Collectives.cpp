@@ -2,7 +2,7 @@
 
 #include "passes/interpret/simulate/Collectives.h"
 #include "dialects/graph/meaning/Arithmetic.h"
-#include "passes/interpret/simulate/Shard.h"
+#include "passes/interpret/simulate/ShardIndices.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -70,7 +70,8 @@ namespace {
 /// Which rows of a collective count, as both ends of each pair of ranks say.
 class RowTable {
 public:
-  RowTable(dist::CollectiveOp op, const Ranks &ranks, ArrayRef<RowMasks> masks)
+  RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
+           ArrayRef<RowMasks> masks)
       : ranks(ranks), masks(masks) {
     if (masks.empty())
       return;
@@ -123,7 +124,7 @@ public:
   std::string fault; ///< empty where all agree
 
 private:
-  const Ranks &ranks;
+  const SimulatedRanks &ranks;
   ArrayRef<RowMasks> masks;
   dist::SubAxes group;
   int64_t elements = 1; ///< of a row
@@ -133,7 +134,7 @@ private:
 /// whole tensor, so that nothing depends on how a step would be carried out.
 class CollectiveRun {
 public:
-  CollectiveRun(dist::CollectiveOp op, const Ranks &ranks,
+  CollectiveRun(dist::CollectiveOp op, const SimulatedRanks &ranks,
                 ArrayRef<const HostTensor *> inputs, ArrayRef<RowMasks> masks)
       : op(op), ranks(ranks), inputs(inputs), rows(op, ranks, masks),
         from(op.getFrom().getSharding()), to(op.getTo().getSharding()),
@@ -319,7 +320,7 @@ private:
   }
 
   dist::CollectiveOp op;
-  const Ranks &ranks;
+  const SimulatedRanks &ranks;
   ArrayRef<const HostTensor *> inputs;
   RowTable rows;
   dist::Sharding from, to;
@@ -331,7 +332,8 @@ private:
 } // namespace
 
 FailureOr<std::vector<HostTensor>>
-interpret::evaluateCollective(dist::CollectiveOp op, const Ranks &ranks,
+interpret::evaluateCollective(dist::CollectiveOp op,
+                              const SimulatedRanks &ranks,
                               ArrayRef<const HostTensor *> inputs,
                               ArrayRef<RowMasks> masks, std::string &error) {
   std::vector<HostTensor> results;

@@ -5,7 +5,7 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/meaning/HostTensor.h"
-#include "passes/interpret/simulate/Ranks.h"
+#include "passes/interpret/simulate/SimulatedRanks.h"
 
 namespace pcc::interpret {
 
@@ -21,7 +21,7 @@ struct RowMasks {
 /// only those move that count by `masks[r]`, which has an entry per rank or
 /// none; fails if two ranks say different things of a row.
 llvm::FailureOr<std::vector<graph::HostTensor>>
-evaluateCollective(dist::CollectiveOp op, const Ranks &ranks,
+evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,
                    llvm::ArrayRef<const graph::HostTensor *> inputs,
                    llvm::ArrayRef<RowMasks> masks, std::string &error);
 

@@ -3,7 +3,7 @@
 #include "passes/interpret/simulate/FunctionRun.h"
 #include "dialects/graph/meaning/Fold.h"
 #include "passes/interpret/simulate/Collectives.h"
-#include "passes/interpret/simulate/Shard.h"
+#include "passes/interpret/simulate/ShardIndices.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -32,12 +32,12 @@ RankTensors interpret::shareEqual(std::vector<HostTensor> tensors) {
   return shared;
 }
 
-FunctionRun::FunctionRun(func::FuncOp function, Ranks ranks,
+FunctionRun::FunctionRun(func::FuncOp function, SimulatedRanks ranks,
                          WeightSource &weights, graph::Numerics numerics,
-                         Mail mail, OnResult onResult)
+                         BoundaryHooks hooks, OnResult onResult)
     : function(function), ranks(std::move(ranks)), weights(weights),
-      numerics(numerics), mail(std::move(mail)), onResult(std::move(onResult)) {
-}
+      numerics(numerics), hooks(std::move(hooks)),
+      onResult(std::move(onResult)) {}
 
 /// The last user of every value, in program order.
 static DenseMap<Operation *, SmallVector<Value>>
@@ -85,11 +85,11 @@ const llvm::StringMap<FunctionRun::Handler> &FunctionRun::handlers() {
   static const llvm::StringMap<Handler> table{
       {graph::GetParameterOp::getOperationName(), &FunctionRun::readWeight},
       {graph::SetParameterOp::getOperationName(), &FunctionRun::writeWeight},
-      {dist::CollectiveOp::getOperationName(), &FunctionRun::exchange},
+      {dist::CollectiveOp::getOperationName(), &FunctionRun::runCollective},
       {dist::GlobalIndexOp::getOperationName(), &FunctionRun::globalIndex},
-      {dist::PinOp::getOperationName(), &FunctionRun::handOn},
-      {dist::ReshardOp::getOperationName(), &FunctionRun::handOn},
-      {pipe::TransferOp::getOperationName(), &FunctionRun::handOn},
+      {dist::PinOp::getOperationName(), &FunctionRun::passThrough},
+      {dist::ReshardOp::getOperationName(), &FunctionRun::passThrough},
+      {pipe::TransferOp::getOperationName(), &FunctionRun::passThrough},
       {pipe::SendOp::getOperationName(), &FunctionRun::send},
       {pipe::ReceiveOp::getOperationName(), &FunctionRun::receive}};
   return table;
@@ -140,8 +140,8 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
 
 FunctionRun::Results FunctionRun::readWeight(Operation *op,
                                              std::string &error) {
-  if (mail.read)
-    if (RankTensors written = mail.read(cast<graph::GetParameterOp>(op));
+  if (hooks.read)
+    if (RankTensors written = hooks.read(cast<graph::GetParameterOp>(op));
         !written.empty())
       return Results({std::move(written)});
   HostTensor whole;
@@ -169,12 +169,13 @@ FunctionRun::Results FunctionRun::readWeight(Operation *op,
 }
 
 FunctionRun::Results FunctionRun::writeWeight(Operation *op, std::string &) {
-  if (mail.write)
-    mail.write(cast<graph::SetParameterOp>(op), values[op->getOperand(0)]);
+  if (hooks.write)
+    hooks.write(cast<graph::SetParameterOp>(op), values[op->getOperand(0)]);
   return SmallVector<RankTensors>();
 }
 
-FunctionRun::Results FunctionRun::exchange(Operation *op, std::string &error) {
+FunctionRun::Results FunctionRun::runCollective(Operation *op,
+                                                std::string &error) {
   auto collective = cast<dist::CollectiveOp>(op);
   auto onRank = [&](Value value, int64_t rank) {
     return values[value][rank].get();
@@ -214,12 +215,12 @@ FunctionRun::Results FunctionRun::globalIndex(Operation *op, std::string &) {
 }
 
 FunctionRun::Results FunctionRun::send(Operation *op, std::string &) {
-  mail.send(cast<pipe::SendOp>(op), values[op->getOperand(0)]);
+  hooks.send(cast<pipe::SendOp>(op), values[op->getOperand(0)]);
   return SmallVector<RankTensors>();
 }
 
 FunctionRun::Results FunctionRun::receive(Operation *op, std::string &error) {
-  RankTensors tensors = mail.receive(cast<pipe::ReceiveOp>(op));
+  RankTensors tensors = hooks.receive(cast<pipe::ReceiveOp>(op));
   if (!tensors.empty())
     return Results({std::move(tensors)});
   error = "waits for a value that was not sent";
@@ -227,7 +228,8 @@ FunctionRun::Results FunctionRun::receive(Operation *op, std::string &error) {
 }
 
 /// Where a value is whole, moving it changes nothing.
-FunctionRun::Results FunctionRun::handOn(Operation *op, std::string &error) {
+FunctionRun::Results FunctionRun::passThrough(Operation *op,
+                                              std::string &error) {
   if (ranks.size() == 1)
     return Results({values[op->getOperand(0)]});
   error = "is no op of local shapes";

@@ -4,17 +4,17 @@
 #define PCC_PASSES_INTERPRET_SIMULATE_FUNCTIONRUN_H
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/graph/meaning/Meaning.h"
+#include "dialects/graph/meaning/Evaluator.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/interpret/elements/Weights.h"
+#include "passes/interpret/elements/WeightSource.h"
 #include "passes/interpret/simulate/RankTensors.h"
-#include "passes/interpret/simulate/Ranks.h"
+#include "passes/interpret/simulate/SimulatedRanks.h"
 
 namespace pcc::interpret {
 
 /// What crosses the borders of a function while it runs.
-struct Mail {
+struct BoundaryHooks {
   std::function<void(pipe::SendOp, const RankTensors &)> send;
   /// Empty if the value is not there.
   std::function<RankTensors(pipe::ReceiveOp)> receive;
@@ -31,8 +31,9 @@ using OnResult = std::function<void(mlir::OpResult, const RankTensors &)>;
 /// last use.
 class FunctionRun {
 public:
-  FunctionRun(mlir::func::FuncOp function, Ranks ranks, WeightSource &weights,
-              graph::Numerics numerics, Mail mail = {}, OnResult onResult = {});
+  FunctionRun(mlir::func::FuncOp function, SimulatedRanks ranks,
+              WeightSource &weights, graph::Numerics numerics,
+              BoundaryHooks hooks = {}, OnResult onResult = {});
 
   /// The results, or failure with an error that names the node.
   llvm::FailureOr<std::vector<RankTensors>>
@@ -49,17 +50,17 @@ private:
   Results evaluateOp(mlir::Operation *op, std::string &error);
   Results readWeight(mlir::Operation *op, std::string &error);
   Results writeWeight(mlir::Operation *op, std::string &error);
-  Results exchange(mlir::Operation *op, std::string &error);
+  Results runCollective(mlir::Operation *op, std::string &error);
   Results globalIndex(mlir::Operation *op, std::string &error);
   Results send(mlir::Operation *op, std::string &error);
   Results receive(mlir::Operation *op, std::string &error);
-  Results handOn(mlir::Operation *op, std::string &error);
+  Results passThrough(mlir::Operation *op, std::string &error);
 
   mlir::func::FuncOp function;
-  Ranks ranks;
+  SimulatedRanks ranks;
   WeightSource &weights;
   graph::Numerics numerics;
-  Mail mail;
+  BoundaryHooks hooks;
   OnResult onResult;
   llvm::DenseMap<mlir::Value, RankTensors> values;
   /// Constants, and what folds to one.

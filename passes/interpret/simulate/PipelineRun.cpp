@@ -1,8 +1,8 @@
 //===- PipelineRun.cpp - the action tables of all positions ---------------===//
 
 #include "passes/interpret/simulate/PipelineRun.h"
-#include "dialects/dist/Placement.h"
-#include "passes/interpret/simulate/Shard.h"
+#include "dialects/dist/ParameterPlacement.h"
+#include "passes/interpret/simulate/ShardIndices.h"
 
 #include <set>
 
@@ -51,7 +51,7 @@ static int64_t microbatchOf(const plan::Action &action) {
 bool PipelineRun::isReady(const plan::Action &action) {
   return llvm::all_of(functionOf(action).getOps<pipe::ReceiveOp>(),
                       [&](pipe::ReceiveOp receive) {
-                        return underway.contains(
+                        return inFlight.contains(
                             {receive.getValue().str(), receive.getFrom(),
                              action.stage, microbatchOf(action)});
                       });
@@ -68,40 +68,41 @@ static std::string placementOf(graph::SetParameterOp set) {
       graph::tensorType(set.getValue()).getRank());
 }
 
-Mail PipelineRun::mailOf(const Position &position, int64_t stage,
-                         int64_t microbatch) {
-  Mail mail;
-  mail.send = [=, this](pipe::SendOp send, const RankTensors &tensors) {
-    underway[{send.getValue().str(), stage, send.getTo(), microbatch}] =
+BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
+                                   int64_t microbatch) {
+  BoundaryHooks hooks;
+  hooks.send = [=, this](pipe::SendOp send, const RankTensors &tensors) {
+    inFlight[{send.getValue().str(), stage, send.getTo(), microbatch}] =
         tensors;
   };
-  mail.receive = [=, this](pipe::ReceiveOp receive) {
-    auto node = underway.extract(MailKey{receive.getValue().str(),
-                                         receive.getFrom(), stage, microbatch});
+  hooks.receive = [=, this](pipe::ReceiveOp receive) {
+    auto node = inFlight.extract(MessageKey{
+        receive.getValue().str(), receive.getFrom(), stage, microbatch});
     return node.empty() ? RankTensors() : std::move(node.mapped());
   };
   const int64_t number = position.number;
-  mail.read = [=, this](graph::GetParameterOp get) {
+  hooks.read = [=, this](graph::GetParameterOp get) {
     auto it =
         written.find({number, get.getParameter().str(), placementOf(get)});
     return it == written.end() ? RankTensors() : it->second;
   };
-  mail.write = [=, this](graph::SetParameterOp set,
-                         const RankTensors &tensors) {
+  hooks.write = [=, this](graph::SetParameterOp set,
+                          const RankTensors &tensors) {
     pending[{number, set.getParameter().str(), placementOf(set)}] = tensors;
-    const Ranks ranks{mesh, 0};
+    const SimulatedRanks ranks{mesh, 0};
     if (listener.onWrite)
       listener.onWrite(set.getParameter(),
                        {set.getValue(), dist::shardingOf(set.getValue()), ranks,
                         number * ranks.size(), tensors});
   };
-  return mail;
+  return hooks;
 }
 
 /// What another function of the stage gave; of its own, what microbatches
 /// before this one did, or zeros.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
-                                  unsigned argument, const Ranks &ranks) {
+                                  unsigned argument,
+                                  const SimulatedRanks &ranks) {
   auto maker = module.lookupSymbol<func::FuncOp>(from.by);
   int64_t microbatch = pipe::runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1
                                              : ranks.microbatch;
@@ -126,7 +127,7 @@ void PipelineRun::keepResults(func::FuncOp function,
                               int64_t microbatch) {
   std::set<unsigned> sums;
   for (BlockArgument argument : function.getArguments())
-    if (pipe::isSumSoFar(argument))
+    if (pipe::isAccumulator(argument))
       sums.insert(pipe::heldOf(argument)->result);
   for (auto [i, tensors] : llvm::enumerate(results)) {
     const bool hasNone = pipe::runsOnce(function) || sums.contains(i);
@@ -137,7 +138,7 @@ void PipelineRun::keepResults(func::FuncOp function,
 
 /// The rank's part of an input, or what its stage has computed before.
 RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
-                                      const Ranks &ranks) {
+                                      const SimulatedRanks &ranks) {
   if (auto from = pipe::heldOf(function.getArgument(argument)))
     return takeHeld(function, *from, argument, ranks);
   const HostTensor &whole = inputs->find(inputName(function, argument))->second;
@@ -156,7 +157,7 @@ LogicalResult PipelineRun::runAction(const Position &position,
                                      std::string &error) {
   func::FuncOp function = functionOf(action);
   const bool updates = action.kind == plan::ActionKind::Update;
-  Ranks ranks{mesh, updates ? 0 : std::max(action.microbatch, 0)};
+  SimulatedRanks ranks{mesh, updates ? 0 : std::max(action.microbatch, 0)};
   std::vector<RankTensors> arguments;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     arguments.push_back(takeArgument(function, i, ranks));
@@ -171,7 +172,7 @@ LogicalResult PipelineRun::runAction(const Position &position,
       listener.onResult(told(result, {}, tensors));
     };
   FunctionRun run(function, ranks, weights, numerics,
-                  mailOf(position, action.stage, microbatchOf(action)),
+                  hooksOf(position, action.stage, microbatchOf(action)),
                   onResult);
   auto results = run.run(std::move(arguments), error);
   if (failed(results)) {

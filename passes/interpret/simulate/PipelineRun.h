@@ -39,7 +39,7 @@ private:
     size_t next = 0;
   };
   /// What travels: value, from, to, microbatch.
-  using MailKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
+  using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
   mlir::LogicalResult readTables(std::string &error);
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
@@ -47,12 +47,13 @@ private:
   mlir::LogicalResult runAction(const Position &position,
                                 const plan::Action &action, std::string &error);
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
-                           const Ranks &ranks);
+                           const SimulatedRanks &ranks);
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
-                       unsigned argument, const Ranks &ranks);
+                       unsigned argument, const SimulatedRanks &ranks);
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
-  Mail mailOf(const Position &position, int64_t stage, int64_t microbatch);
+  BoundaryHooks hooksOf(const Position &position, int64_t stage,
+                        int64_t microbatch);
 
   mlir::ModuleOp module;
   graph::Numerics numerics;
@@ -69,7 +70,7 @@ private:
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
   Written written, pending;
   std::vector<Position> positions;
-  std::map<MailKey, RankTensors> underway;
+  std::map<MessageKey, RankTensors> inFlight;
   const Inputs *inputs = nullptr;
   PipelineListener listener;
 };

@@ -11,10 +11,10 @@ dist::Sharding interpret::shardingOf(mlir::Value value, int64_t rank) {
   return dist::Sharding::whole(rank);
 }
 
-std::vector<HeldShard> StageValue::shards(llvm::ArrayRef<int64_t> shape) const {
+std::vector<RankShard> StageValue::shards(llvm::ArrayRef<int64_t> shape) const {
   const dist::Sharding given =
       sharding ? sharding.getSharding() : dist::Sharding::whole(shape.size());
-  std::vector<HeldShard> held;
+  std::vector<RankShard> held;
   for (int64_t rank = 0; rank < ranks.size(); ++rank)
     held.push_back({firstRank + rank,
                     localIndices(given, shape, ranks.mesh, ranks.at(rank)),

@@ -5,13 +5,13 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "passes/interpret/simulate/RankTensors.h"
-#include "passes/interpret/simulate/Ranks.h"
-#include "passes/interpret/simulate/Shard.h"
+#include "passes/interpret/simulate/ShardIndices.h"
+#include "passes/interpret/simulate/SimulatedRanks.h"
 
 namespace pcc::interpret {
 
 /// What one rank holds, and which elements of the whole these are.
-struct HeldShard {
+struct RankShard {
   int64_t rank;
   LocalIndices indices;
   TensorPointer tensor;
@@ -26,13 +26,13 @@ struct StageValue {
   /// What an output is written by; for other values, what its op says. May be
   /// null: then every rank holds the whole.
   dist::ShardingAttr sharding;
-  Ranks ranks;
+  SimulatedRanks ranks;
   /// Number of the stage's first rank among all ranks.
   int64_t firstRank;
   const RankTensors &tensors;
 
   /// The shards on all ranks, if the whole has this shape.
-  std::vector<HeldShard> shards(llvm::ArrayRef<int64_t> shape) const;
+  std::vector<RankShard> shards(llvm::ArrayRef<int64_t> shape) const;
 };
 
 } // namespace pcc::interpret

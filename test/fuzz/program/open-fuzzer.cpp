@@ -3,7 +3,7 @@
 //   program-open-seeds CORPUS && program-open-fuzzer CORPUS
 //
 // The bytes are opened as they are, and as tables under a valid checksum. What
-// is accepted must keep Verify.h's promises.
+// is accepted must keep Verification.h's promises.
 //
 //===----------------------------------------------------------------------===//
 

@@ -106,7 +106,7 @@ static std::string compare(func::FuncOp before, func::FuncOp after) {
 std::string pcc::prepare::findDifference(StringRef file) {
   DialectRegistry registry;
   registry.insert<func::FuncDialect, GraphDialect>();
-  registerMeaning(registry);
+  registerConstantFolding(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   auto module = parseSourceFile<ModuleOp>(file, &context);
   if (!module)

@@ -21,8 +21,8 @@
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/driver/Compilation.h"
-#include "passes/interpret/Verify.h"
-#include "passes/options/Record.h"
+#include "passes/interpret/Verification.h"
+#include "passes/options/OptionAttrs.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -157,7 +157,7 @@ static Outcome begin(Compilation &parts, CompileOptions &whole,
   if (Outcome outcome = parts.load(); !outcome.ok())
     return outcome;
   if (phaseOf(parts.getModule()) >= Phase::Localize)
-    return recallModel(parts.getModule(), whole);
+    return restoreImportOptions(parts.getModule(), whole);
   Outcome outcome = parts.advanceTo(Phase::Shard);
   if (outcome.ok())
     facts["held"] =
@@ -175,7 +175,7 @@ static Outcome finish(Compilation &parts, Compilation &whole,
   if (!outcome.ok())
     return outcome;
   facts["received"] = receivedBytes(parts.getModule());
-  return parts.guarded(
+  return parts.runGuarded(
       [&] { return compare(whole.getModule(), parts.getModule()); });
 }
 

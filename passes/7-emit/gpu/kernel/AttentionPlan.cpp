@@ -58,7 +58,7 @@ int64_t AttentionPlan::pitchOfColumns(int64_t size) const {
 
 bool pcc::emit::isFused(graph::AttentionOp op) {
   return dist::targetOf(op->getParentOfType<ModuleOp>()) == "cuda" &&
-         graph::isForFusedKernel(
+         graph::fitsFusedKernel(
              cast<graph::AttentionOpInterface>(op.getOperation()));
 }
 

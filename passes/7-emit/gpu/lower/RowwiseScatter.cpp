@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/7-emit/gpu/lower/RowwiseScatter.h"
-#include "dialects/graph/Numbers.h"
+#include "dialects/graph/ScalarAttr.h"
 #include "passes/7-emit/gpu/lower/AllPairs.h"
 #include "passes/7-emit/gpu/lower/LowerSorting.h"
 

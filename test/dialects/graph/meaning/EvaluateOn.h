@@ -3,7 +3,7 @@
 #ifndef PCC_TEST_DIALECTS_GRAPH_MEANING_EVALUATEON_H
 #define PCC_TEST_DIALECTS_GRAPH_MEANING_EVALUATEON_H
 
-#include "dialects/graph/meaning/Meaning.h"
+#include "dialects/graph/meaning/Evaluator.h"
 
 namespace pcc::graph {
 

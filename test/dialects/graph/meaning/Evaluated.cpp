@@ -22,7 +22,7 @@ struct Session {
 
   Session() : context(MLIRContext::Threading::DISABLED) {
     registry.insert<GraphDialect>();
-    registerMeaning(registry);
+    registerConstantFolding(registry);
     context.appendDialectRegistry(registry);
   }
 };

@@ -1,8 +1,8 @@
 //===- FilesTest.cpp - weights and inputs from files ----------------------===//
 
 #include "passes/interpret/elements/Inputs.h"
-#include "passes/interpret/elements/Npy.h"
-#include "passes/interpret/elements/Weights.h"
+#include "passes/interpret/elements/NpyFiles.h"
+#include "passes/interpret/elements/WeightSource.h"
 #include "runtime/tensor/RandomValues.h"
 #include "test/passes/interpret/Parsed.h"
 

@@ -48,7 +48,7 @@ static std::string collective(const std::string &kind, const std::string &from,
   dist::CollectiveOp op;
   module->walk([&](dist::CollectiveOp found) { op = found; });
   std::string error;
-  Ranks ranks{{{{"tp", static_cast<int64_t>(parts.size())}}}, 0};
+  SimulatedRanks ranks{{{{"tp", static_cast<int64_t>(parts.size())}}}, 0};
   auto results = evaluateCollective(op, ranks, pointers, {}, error);
   return failed(results) ? error : show(*results);
 }
@@ -139,7 +139,7 @@ static std::string rows(const std::string &kind, const std::string &from,
   dist::CollectiveOp op;
   module->walk([&](dist::CollectiveOp found) { op = found; });
   std::string error;
-  Ranks ranks{{{{"tp", 2}}}, 0};
+  SimulatedRanks ranks{{{{"tp", 2}}}, 0};
   const std::array<const HostTensor *, 2> inputs{&tensors[0], &tensors[1]};
   const std::array<RowMasks, 2> known{RowMasks{&masks[0], &masks[1]},
                                       RowMasks{&masks[2], &masks[3]}};

@@ -1,0 +1,146 @@
+//===- CanonicalSharding.cpp - Equal placements in equal form -------------===//
+#include "dialects/dist/Sharding.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pcc::dist {
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+/// Returns the one factor that places elements as `major` followed by `minor`
+/// does, if there is one.
+///
+///   4@tp | 3    ->  12@tp    if no part grows: ceil(12/parts) =
+///                            ceil(4/parts) * 3
+///   2@x | 6@y   ->  12@x+y   if x splits its factor into single indices and
+///                            y divides 6
+static std::optional<Factor> fold(const Factor &major, const Factor &minor) {
+  int64_t size;
+  if (__builtin_mul_overflow(major.size, minor.size, &size))
+    return std::nullopt;
+  if (major.axes.empty() && minor.axes.empty())
+    return Factor{size, {}};
+  int64_t part = major.localSize() * minor.localSize();
+  SubAxes axes = major.axes;
+  axes.insert(axes.end(), minor.axes.begin(), minor.axes.end());
+  axes = mergeNeighbours(axes);
+  bool samePart = ceilDiv(size, numParts(axes)) == part;
+  bool contiguous = minor.axes.empty() ||
+                    (major.localSize() == 1 &&
+                     minor.localSize() * minor.numParts() == minor.size);
+  if (!samePart || !contiguous)
+    return std::nullopt;
+  return Factor{size, axes};
+}
+
+DimSharding canonical(DimSharding dim) {
+  std::vector<Factor> factors;
+  for (Factor &factor : dim.factors) {
+    factor.axes = mergeNeighbours(factor.axes);
+    if (factor.size == 1 && factor.axes.empty())
+      continue;
+    // Folding can enable folding with the factor before.
+    Factor folded = factor;
+    while (!factors.empty()) {
+      std::optional<Factor> both = fold(factors.back(), folded);
+      if (!both)
+        break;
+      folded = *both;
+      factors.pop_back();
+    }
+    factors.push_back(folded);
+  }
+  dim.factors = std::move(factors);
+  if (dim.numParts() == 1)
+    dim.factors.clear();
+  return dim;
+}
+
+static std::vector<Partial> canonicalPartials(std::vector<Partial> partials) {
+  std::sort(partials.begin(), partials.end());
+  std::vector<Partial> result;
+  for (const Partial &partial : partials) {
+    if (partial.axis.size == 1)
+      continue;
+    if (!result.empty() && result.back().kind == partial.kind &&
+        canMerge(result.back().axis, partial.axis))
+      result.back().axis = merge(result.back().axis, partial.axis);
+    else
+      result.push_back(partial);
+  }
+  return result;
+}
+
+Sharding canonical(Sharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    dim = canonical(std::move(dim));
+  sharding.partials = canonicalPartials(std::move(sharding.partials));
+  std::sort(sharding.replicated.begin(), sharding.replicated.end());
+  sharding.replicated = mergeNeighbours(sharding.replicated);
+  return sharding;
+}
+
+Sharding placement(const Sharding &sharding) {
+  Sharding result = canonical(sharding);
+  for (DimSharding &dim : result.dims) {
+    dim.open = false;
+    dim.priority = 0;
+  }
+  result.replicated.clear();
+  return result;
+}
+
+Sharding withoutTime(Sharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    for (Factor &factor : dim.factors)
+      std::erase_if(factor.axes,
+                    [](const SubAxis &axis) { return axis.axis == timeAxis; });
+  std::erase_if(sharding.partials, [](const Partial &partial) {
+    return partial.axis.axis == timeAxis;
+  });
+  return placement(sharding);
+}
+
+/// Appends a factor, joined to the one before if both are split or both are not
+/// and no rank's part changes.
+static void join(std::vector<Factor> &factors, const Factor &next) {
+  if (!factors.empty() && factors.back().axes.empty() == next.axes.empty())
+    if (std::optional<Factor> both = fold(factors.back(), next)) {
+      factors.back() = *both;
+      return;
+    }
+  factors.push_back(next);
+}
+
+/// A canonical dim in the one form that all equal ones have: split factors are
+/// cut into the smallest parts that they can have and what a part holds, which
+/// leaves parts of one element wherever that is possible, and these join.
+///   4@tp | 8  ->  2@tp | 16         for tp = 3: 16, 16 and 0 elements
+///   3@tp | 8@x  ->  6@tp+x | 4      for tp = 4, x = 2
+static DimSharding unified(DimSharding dim) {
+  std::vector<Factor> factors;
+  for (const Factor &factor : dim.factors) {
+    const int64_t held = factor.axes.empty()
+                             ? factor.size
+                             : std::gcd(factor.size, factor.localSize());
+    if (!factor.axes.empty())
+      join(factors, {factor.size / held, factor.axes});
+    if (held > 1)
+      join(factors, {held, {}});
+  }
+  dim.factors = std::move(factors);
+  return dim;
+}
+
+static Sharding unified(Sharding sharding) {
+  for (DimSharding &dim : sharding.dims)
+    dim = unified(std::move(dim));
+  return sharding;
+}
+
+bool samePlacement(const Sharding &a, const Sharding &b) {
+  return a == b || unified(placement(a)) == unified(placement(b));
+}
+
+} // namespace pcc::dist

@@ -1,0 +1,102 @@
+//===- OutputPaths.cpp - where a compilation writes -----------------------===//
+
+#include "passes/OutputPaths.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace pcc;
+namespace fs = std::filesystem;
+
+static Outcome refuse(const fs::path &path, const std::string &why) {
+  return {7, "cannot write '" + path.string() + "': " + why, {}};
+}
+
+/// `folder` is a directory that takes new files.
+static Outcome checkFolder(const fs::path &path, fs::path folder) {
+  std::error_code error;
+  if (folder.empty())
+    folder = ".";
+  const fs::file_status status = fs::status(folder, error);
+  if (!fs::exists(status))
+    return refuse(path, "'" + folder.string() + "' does not exist");
+  if (!fs::is_directory(status))
+    return refuse(path, "'" + folder.string() + "' is not a directory");
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return refuse(path, std::strerror(errno));
+  return {};
+}
+
+/// A bundle takes a free name, or the place of another bundle or of an empty
+/// directory.
+static Outcome checkBundle(fs::path path) {
+  std::error_code error;
+  if (!path.has_filename())
+    path = path.parent_path();
+  const fs::file_status status = fs::symlink_status(path, error);
+  const bool isReplaceable =
+      fs::is_directory(status) &&
+      (fs::exists(path / "bundle.json", error) || fs::is_empty(path, error));
+  if (fs::exists(status) && !isReplaceable)
+    return refuse(path, "it is there already and no bundle");
+  return checkFolder(path, path.parent_path());
+}
+
+Outcome pcc::checkModelOutput(const std::string &name,
+                              const std::string &model) {
+  const fs::path path = name;
+  std::error_code error;
+  if (fs::equivalent(path, model, error))
+    return refuse(path, "it is the model itself");
+  if (fs::exists(path, error) &&
+      (!fs::is_regular_file(path, error) || path.extension() != ".onnx"))
+    return refuse(path, "it is there already and no .onnx file");
+  return checkFolder(path, path.parent_path());
+}
+
+/// Dumps make their directory, and those above it.
+static Outcome checkDumps(const fs::path &path) {
+  std::error_code error;
+  fs::path existing = path;
+  while (!existing.empty() && !fs::exists(fs::status(existing, error)))
+    existing = existing.parent_path();
+  return checkFolder(path, existing);
+}
+
+/// What a step takes is known when its programs have been written.
+static Outcome checkTimelines(const CompileOptions &options) {
+  const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
+  const bool isWritten =
+      !options.emitsOnnx && options.stopAfter.value_or(lastPhase) == lastPhase;
+  if (asked && !isWritten)
+    return {2,
+            std::string(options.trace.empty() ? "--schedule-svg" : "--trace") +
+                " needs a bundle, which this command does not write",
+            {}};
+  return {};
+}
+
+static Outcome checkFile(const fs::path &path) {
+  std::error_code error;
+  return fs::is_directory(path, error) ? refuse(path, "it is a directory")
+                                       : checkFolder(path, path.parent_path());
+}
+
+Outcome pcc::checkOutputs(const CompileOptions &options) {
+  Outcome outcome = checkTimelines(options);
+  if (!outcome.ok())
+    return outcome;
+  if (options.emitsOnnx)
+    outcome = checkModelOutput(options.bundle, options.model);
+  else if (options.stopAfter.value_or(lastPhase) == lastPhase)
+    outcome = checkBundle(options.bundle);
+  if (outcome.ok() && !options.dumpDirectory.empty())
+    outcome = checkDumps(options.dumpDirectory);
+  for (const std::string &file :
+       {options.report, options.scheduleSvg, options.trace})
+    if (outcome.ok() && !file.empty())
+      outcome = checkFile(file);
+  return outcome;
+}

@@ -1,0 +1,262 @@
+//===- ModelWithWeights.cpp - a model with other weights ------------------===//
+
+#include "passes/annotate/ModelWithWeights.h"
+#include "passes/1-import/onnx/ExternalData.h"
+#include "passes/1-import/onnx/ReadModel.h"
+#include "passes/1-import/onnx/write/ReplaceWeights.h"
+#include "passes/OutputPaths.h"
+#include "runtime/base/MappedFile.h"
+#include "runtime/base/ScopedFolder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+using namespace pcc;
+namespace fs = std::filesystem;
+
+/// Readers of protocol buffers refuse longer messages.
+static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
+/// Weights of fewer bytes stay in the model.
+static constexpr uint64_t smallestBeside = 1024;
+/// Of weights in a file of their own, so that readers may map them.
+static constexpr uint64_t pageSize = 4096;
+
+static onnx::DataType dataTypeOf(runtime::ElementType type) {
+  using enum onnx::DataType;
+  static constexpr onnx::DataType types[] = {
+      Float, Double, Float16, BFloat16, Int8,   Int16, Int32,
+      Int64, UInt8,  UInt16,  UInt32,   UInt64, Bool};
+  return types[static_cast<size_t>(type)];
+}
+
+static Outcome outcomeOf(const onnx::Error &error) {
+  return {error.exitCode, error.message, error.notes};
+}
+
+static std::string textOf(onnx::DataType type,
+                          const std::vector<int64_t> &dims) {
+  std::string text = onnx::typeName(type) + "[";
+  for (size_t i = 0; i < dims.size(); ++i)
+    text += (i > 0 ? "," : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+namespace {
+class WeightReplacement {
+public:
+  WeightReplacement(onnx::Model model, const ModelWithWeightsOptions &options,
+                    const std::vector<ReplacedWeight> &weights)
+      : model(std::move(model)), options(options),
+        data(options.model, {options.externalDataRoot, false}) {
+    for (const ReplacedWeight &weight : weights)
+      changed[weight.name] = &weight;
+  }
+
+  Outcome run() {
+    if (Outcome outcome = checkWeights(); !outcome.ok())
+      return outcome;
+    if (onnx::hasNestedExternalData(model))
+      return {6,
+              "cannot export model '" + options.model +
+                  "': constants inside of its nodes lie in other files",
+              {}};
+    placeInside();
+    const bool isBeside =
+        std::any_of(model.graph.initializers.begin(),
+                    model.graph.initializers.end(),
+                    [](const onnx::Tensor &t) { return t.external; }) ||
+        onnx::replaceWeights(model, placed).size() > longestFile;
+    return isBeside ? writeBoth() : writeModel();
+  }
+
+private:
+  /// Every changed weight is an initializer of the model, as it is there.
+  Outcome checkWeights() const {
+    std::map<std::string_view, const onnx::Tensor *> initializers;
+    for (const onnx::Tensor &tensor : model.graph.initializers)
+      initializers[tensor.name] = &tensor;
+    for (const auto &[name, weight] : changed) {
+      const auto found = initializers.find(name);
+      if (found == initializers.end())
+        return unfit("has no initializer " + onnx::quoted(name));
+      const onnx::Tensor &tensor = *found->second;
+      if (tensor.dataType != dataTypeOf(weight->type) ||
+          tensor.dims != weight->shape)
+        return unfit("has initializer " + onnx::quoted(name) + " as " +
+                     textOf(tensor.dataType, tensor.dims) + ", trained was " +
+                     textOf(dataTypeOf(weight->type), weight->shape));
+    }
+    return {};
+  }
+
+  Outcome unfit(const std::string &why) const {
+    return {6, "model '" + options.model + "' " + why, {}};
+  }
+
+  Outcome cannotWrite(const std::string &why) const {
+    return {7, "cannot write '" + options.output + "': " + why, {}};
+  }
+
+  static uint64_t bytesOf(const onnx::Tensor &tensor) {
+    return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
+  }
+
+  void placeInside() {
+    for (const onnx::Tensor &tensor : model.graph.initializers)
+      if (changed.count(std::string(tensor.name)))
+        placed[std::string(tensor.name)] = onnx::EmbeddedElements{
+            bytesOf(tensor),
+            [this, &tensor](std::ostream &out) { writeElements(tensor, out); }};
+  }
+
+  /// The elements as they are in the model's files.
+  Outcome readElements(const onnx::Tensor &tensor, std::string &bytes) {
+    if (!tensor.external) {
+      bytes = tensor.raw;
+      return {};
+    }
+    const auto reference = data.resolve(model, tensor);
+    if (!reference)
+      return outcomeOf(reference.error());
+    const std::string path = data.root() + "/" + reference->path;
+    runtime::MappedFile &file = files[path];
+    if (file.bytes().empty() && reference->length > 0)
+      if (runtime::Status status = runtime::MappedFile::open(path, file);
+          status.failed())
+        return pcc::outcomeOf(status);
+    const auto part =
+        file.bytes().subspan(reference->offset, reference->length);
+    bytes.assign(reinterpret_cast<const char *>(part.data()), part.size());
+    file.release(reference->offset, reference->length);
+    return {};
+  }
+
+  /// After the first failure the rest is not written any more.
+  void writeElements(const onnx::Tensor &tensor, std::ostream &out) {
+    std::string bytes;
+    if (failure.ok())
+      failure = readElements(tensor, bytes);
+    const auto own = changed.find(std::string(tensor.name));
+    if (failure.ok() && own != changed.end())
+      failure = pcc::outcomeOf(
+          own->second->change(std::as_writable_bytes(std::span(bytes))));
+    if (failure.ok())
+      out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Files
+  //===--------------------------------------------------------------------===//
+
+  std::string unfinished(const std::string &path) const {
+    return path + ".part-" + std::to_string(getpid());
+  }
+
+  /// Writes a file that has another name until it is whole.
+  Outcome writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
+                          const std::function<void(std::ostream &)> &content) {
+    std::ofstream file(unfinished(path), std::ios::binary);
+    if (!file)
+      return cannotWrite(std::strerror(errno));
+    guard.take(unfinished(path));
+    content(file);
+    file.close();
+    if (failure.ok() && !file)
+      failure = cannotWrite(std::strerror(errno));
+    return failure;
+  }
+
+  Outcome name(const std::string &path, runtime::ScopedFolder &guard) {
+    std::error_code error;
+    fs::rename(guard.path(), path, error);
+    if (error)
+      return cannotWrite(error.message());
+    guard.keep();
+    return {};
+  }
+
+  Outcome writeModelUnfinished(runtime::ScopedFolder &guard) {
+    return writeUnfinished(options.output, guard, [&](std::ostream &out) {
+      onnx::replaceWeights(model, placed).write(out);
+    });
+  }
+
+  Outcome writeModel() {
+    runtime::ScopedFolder guard;
+    Outcome outcome = writeModelUnfinished(guard);
+    return outcome.ok() ? name(options.output, guard) : outcome;
+  }
+
+  /// The data file gets its name first: a model must find its weights.
+  Outcome writeBoth() {
+    const std::string path = options.output + ".data";
+    if (isOwnData(path))
+      return cannotWrite("its weights would take the place of the model's own "
+                         "in '" +
+                         path + "'");
+    runtime::ScopedFolder guardOfData, guard;
+    Outcome outcome = writeUnfinished(
+        path, guardOfData, [&](std::ostream &out) { writeBeside(path, out); });
+    if (outcome.ok())
+      outcome = writeModelUnfinished(guard);
+    if (outcome.ok())
+      outcome = name(path, guardOfData);
+    return outcome.ok() ? name(options.output, guard) : outcome;
+  }
+
+  /// Whether the model has weights in that file.
+  bool isOwnData(const std::string &path) {
+    return std::any_of(model.graph.initializers.begin(),
+                       model.graph.initializers.end(),
+                       [&](const onnx::Tensor &tensor) {
+                         if (!tensor.external)
+                           return false;
+                         std::error_code error;
+                         const auto reference = data.resolve(model, tensor);
+                         return reference && fs::equivalent(data.root() + "/" +
+                                                                reference->path,
+                                                            path, error);
+                       });
+  }
+
+  void writeBeside(const std::string &path, std::ostream &out) {
+    const std::string location = fs::path(path).filename();
+    uint64_t end = 0;
+    for (const onnx::Tensor &tensor : model.graph.initializers) {
+      const uint64_t size = bytesOf(tensor);
+      if (!tensor.external && (size < smallestBeside || tensor.raw.empty()))
+        continue;
+      const uint64_t offset = (end + pageSize - 1) / pageSize * pageSize;
+      out << std::string(offset - end, '\0');
+      placed[std::string(tensor.name)] =
+          onnx::ExternalElements{location, offset, size};
+      writeElements(tensor, out);
+      end = offset + size;
+    }
+  }
+
+  const onnx::Model model;
+  const ModelWithWeightsOptions &options;
+  onnx::ExternalData data;
+  std::map<std::string, const ReplacedWeight *> changed;
+  std::map<std::string, runtime::MappedFile> files;
+  onnx::ReplacedWeights placed;
+  Outcome failure;
+};
+} // namespace
+
+Outcome pcc::writeModelWithWeights(const ModelWithWeightsOptions &options,
+                                   const std::vector<ReplacedWeight> &weights) {
+  if (Outcome outcome = checkModelOutput(options.output, options.model);
+      !outcome.ok())
+    return outcome;
+  auto model = onnx::readModelAsWritten(options.model);
+  if (!model)
+    return ::outcomeOf(model.error());
+  return WeightReplacement(std::move(*model), options, weights).run();
+}

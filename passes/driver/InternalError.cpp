@@ -1,0 +1,67 @@
+//===- InternalError.cpp - mistakes of pcc itself, and how they are told --===//
+
+#include "passes/driver/InternalError.h"
+#include "passes/driver/CrashGuard.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pcc;
+
+Outcome pcc::writeModule(ModuleOp module, const std::string &path) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    module->print(file, OpPrintingFlags().enableDebugInfo());
+    file.flush();
+    if (file.has_error())
+      error = file.error(), file.clear_error();
+  }
+  if (error)
+    return {7, "cannot write '" + path + "': " + error.message(), {}};
+  return {};
+}
+
+/// A file of `before` among temporary files; empty if it cannot be written.
+static std::string writeReproducer(Phase phase, ModuleOp before) {
+  SmallString<128> path;
+  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+  llvm::sys::path::append(path,
+                          "pcc-" + std::string(folderOf(phase)) + "-%%%%.mlir");
+  SmallString<128> unique;
+  if (llvm::sys::fs::createUniqueFile(path, unique))
+    return "";
+  Outcome written;
+  std::string why;
+  bool survived = runsWithoutCrash(
+      [&] { written = writeModule(before, unique.str().str()); }, why);
+  return survived && written.ok() ? unique.str().str() : "";
+}
+
+static std::string wholeCommand(const CompileOptions &options) {
+  std::string command = options.command;
+  for (auto &[name, size] : options.dims)
+    command += " --dim '" + name + "=" + std::to_string(size) + "'";
+  return command;
+}
+
+Outcome pcc::reportInternalError(Phase phase, const std::string &what,
+                                 const CompileOptions &options,
+                                 ModuleOp before) {
+  std::string reproducer = before ? writeReproducer(phase, before) : "";
+  std::string name(folderOf(phase));
+  const bool namesPhase = what.find("'" + name + "'") != std::string::npos;
+  Outcome outcome{1,
+                  "a defect of pcc" +
+                      (namesPhase ? "" : " in phase '" + name + "'") + ": " +
+                      what + "; please report this with '" +
+                      (reproducer.empty() ? options.model : reproducer) + "'",
+                  {}};
+  if (!reproducer.empty())
+    outcome.notes.push_back("to see it again: pcc " + reproducer +
+                            " --start-at " + name);
+  else
+    outcome.notes.push_back("to see it again: " + wholeCommand(options));
+  return outcome;
+}

@@ -1,0 +1,173 @@
+//===- ExplanationJson.cpp - an explanation for scripts -------------------===//
+
+#include "passes/explain/Explanation.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace pcc;
+using namespace pcc::explain;
+using Json = nlohmann::ordered_json;
+
+namespace {
+/// Fields that the bundle's JSON has too are called and filled alike.
+class JsonWriter {
+public:
+  explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}
+
+  Json write(const Explanation &explanation) const {
+    Json json;
+    json["world"] = explanation.world;
+    json["mesh"] = Json::object();
+    for (const auto &[name, size] : explanation.mesh)
+      json["mesh"][name] = size;
+    json["target"] = explanation.target;
+    json["microbatches"] = explanation.microbatches;
+    json["schedule"] = explanation.schedule;
+    json["received_bytes"] = explanation.receivedBytesOfPosition;
+    json["totals"] = list(explanation.totals);
+    json["collectives"] = list(explanation.collectives);
+    json["transfers"] = Json::array();
+    for (const emit::StageTransfer &transfer : explanation.transfers)
+      json["transfers"].push_back(emit::toJson(transfer));
+    json["lints"] = list(explanation.lints);
+    json["values"] = list(explanation.values);
+    return json;
+  }
+
+private:
+  template <typename Item> Json list(const std::vector<Item> &items) const {
+    Json entries = Json::array();
+    for (const Item &item : items)
+      entries.push_back(write(item));
+    return entries;
+  }
+
+  Json write(const CommunicationTotal &total) const {
+    return {{"position", total.position},
+            {"axes", total.axes},
+            {"kind", total.kind},
+            {"calls", total.calls},
+            {"received_bytes", total.receivedBytes},
+            {"seconds", total.seconds}};
+  }
+
+  static Json textOrNull(const std::string &text) {
+    return text.empty() ? Json() : Json(text);
+  }
+
+  Json write(const dist::PricedStep &step) const {
+    return {{"kind", step.kind},
+            {"axes", step.axes},
+            {"received_bytes", step.receivedBytes},
+            {"shared", step.isShared}};
+  }
+
+  Json write(const dist::Choice &choice) const {
+    return {{"strategy", choice.what},
+            {"received_bytes", choice.receivedBytes()},
+            {"calls", choice.calls()},
+            {"seconds", secondsOf(choice, cluster)},
+            {"memory_bytes", choice.memoryBytes},
+            {"refused", textOrNull(choice.refused)},
+            {"steps", list(choice.steps)}};
+  }
+
+  Json write(const dist::Decision &decision) const {
+    Json json = write(decision.chosen);
+    json["op"] = decision.op;
+    json["axis"] = decision.axis;
+    json["alternatives"] = list(decision.others);
+    return json;
+  }
+
+  Json write(const dist::Endpoint &place) const {
+    return {{"op", place.op},
+            {"node", textOrNull(place.node)},
+            {"source", textOrNull(place.source)},
+            {"pinned", textOrNull(place.pin)}};
+  }
+
+  Json write(const EndpointDecision &at) const {
+    Json json = write(*at.place);
+    if (at.decision)
+      json.update(write(*at.decision));
+    return json;
+  }
+
+  /// `decision` is the one that says most, `alternatives` what it could have
+  /// been; what else was decided about the same communication comes behind.
+  Json write(const ExplainedCollective &made) const {
+    Json json = emit::toJson(made.facts, made.stage);
+    json["shape"] = made.shape;
+    json["from"] = made.from;
+    json["to"] = made.to;
+    json["seconds"] = made.seconds;
+    json["source"] = made.cause ? textOrNull(made.cause->by.source) : Json();
+    json["cause"] = Json();
+    if (made.cause) {
+      json["cause"] = write(made.cause->by);
+      json["cause"]["uses"] = list(made.cause->uses);
+    }
+    std::vector<EndpointDecision> decisions = made.decisions();
+    json["decision"] = Json();
+    json["alternatives"] = Json::array();
+    if (!decisions.empty()) {
+      Json first = write(decisions.front());
+      if (first.contains("alternatives"))
+        json["alternatives"] = first["alternatives"];
+      first.erase("alternatives");
+      json["decision"] = std::move(first);
+      decisions.erase(decisions.begin());
+    }
+    json["further_decisions"] = list(decisions);
+    return json;
+  }
+
+  Json write(const FoundLint &lint) const {
+    return {{"code", dist::codeOf(lint.lint)},
+            {"name", dist::nameOf(lint.lint)},
+            {"message", lint.message},
+            {"node", textOrNull(lint.node)}};
+  }
+
+  Json write(const Origin &origin) const {
+    return {{"axis", origin.axis},
+            {"what", origin.what},
+            {"steps", origin.steps},
+            {"reason", origin.reason},
+            {"decisions", list(origin.decisions)}};
+  }
+
+  Json write(const ValueUse &use) const {
+    Json json = write(use.place);
+    json["stage"] = use.stage;
+    json["sharding"] = use.sharding;
+    json["reshard"] = list(use.reshard);
+    return json;
+  }
+
+  Json write(const ValueExplanation &story) const {
+    return {{"name", story.name},
+            {"maker", write(story.maker)},
+            {"stage", story.stage},
+            {"dtype", story.dtype},
+            {"shape", story.shape},
+            {"sharding", story.sharding},
+            {"local_shape", story.localShape},
+            {"local_bytes", story.localBytes},
+            {"origins", list(story.origins)},
+            {"uses", list(story.uses)}};
+  }
+
+  const plan::Cluster &cluster;
+};
+} // namespace
+
+std::string explain::toJson(const Explanation &explanation,
+                            const plan::Cluster &cluster) {
+  return JsonWriter(cluster)
+             .write(explanation)
+             .dump(-1, ' ', /*ensure_ascii=*/false,
+                   Json::error_handler_t::replace) +
+         "\n";
+}

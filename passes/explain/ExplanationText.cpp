@@ -1,0 +1,306 @@
+//===- ExplanationText.cpp - an explanation for people to read ------------===//
+
+#include "passes/explain/Explanation.h"
+#include "passes/explain/RepeatedCollectives.h"
+#include "runtime/program/InspectText.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace pcc;
+using namespace pcc::explain;
+using llvm::formatv;
+using runtime::bytesText;
+
+/// Most choices, nodes and readers that are listed.
+static constexpr size_t mostListed = 5;
+
+static std::string secondsText(double seconds) {
+  return seconds < 1e-3 ? formatv("{0:F1} us", seconds * 1e6).str()
+         : seconds < 1  ? formatv("{0:F1} ms", seconds * 1e3).str()
+                        : formatv("{0:F2} s", seconds).str();
+}
+
+static std::string listText(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
+}
+
+/// `count` things: "1 call", "2 calls".
+static std::string counted(int64_t count, const std::string &thing) {
+  const char *plural = llvm::StringRef(thing).ends_with("ch") ? "es" : "s";
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
+}
+
+/// The name is that of the input, output, weight or value, not of a node.
+static bool namesItself(const dist::Endpoint &place) {
+  return place.op == "input" || place.op == "output" || place.op == "weight" ||
+         place.op == "pin";
+}
+
+/// "matmul at 'node_addmm_1' (pytorch_utils.py:119)"
+static std::string placeText(const dist::Endpoint &place) {
+  std::string text = place.op;
+  if (!place.node.empty())
+    text += (namesItself(place) ? " '" : " at '") + place.node + "'";
+  if (!place.source.empty())
+    text += " (" + place.source + ")";
+  return text + (place.pin.empty() ? "" : ", pinned by " + place.pin);
+}
+
+static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
+  std::string text;
+  for (const dist::PricedStep &step : steps)
+    text += (text.empty() ? "" : ", ") + step.kind + " " +
+            bytesText(static_cast<double>(step.receivedBytes)) +
+            (step.isShared ? " that others need too" : "");
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+/// Why `loser` was not taken, in a word.
+static std::string verdictOn(const dist::Choice &loser,
+                             const dist::Choice &chosen) {
+  const auto compare = [](int64_t own, int64_t other, const char *what) {
+    return own > other ? std::string("more ") + what : "dearer elsewhere";
+  };
+  if (!loser.refused.empty())
+    return "refused";
+  if (loser.picoseconds != chosen.picoseconds)
+    return compare(loser.picoseconds, chosen.picoseconds, "time");
+  if (loser.receivedBytes() != chosen.receivedBytes())
+    return compare(loser.receivedBytes(), chosen.receivedBytes(), "bytes");
+  if (loser.calls() != chosen.calls())
+    return compare(loser.calls(), chosen.calls(), "calls");
+  return loser.memoryBytes > chosen.memoryBytes ? "more memory" : "as good";
+}
+
+static std::string choiceText(const std::string &verdict,
+                              const dist::Choice &choice,
+                              const plan::Cluster &cluster) {
+  std::string text =
+      formatv("      {0,-16} {1,10} {2,9}  {3}", verdict,
+              bytesText(static_cast<double>(choice.receivedBytes())),
+              secondsText(secondsOf(choice, cluster)), choice.what)
+          .str();
+  if (!choice.steps.empty())
+    text += ": " + stepsText(choice.steps);
+  return text + (choice.refused.empty() ? "" : "; " + choice.refused) + "\n";
+}
+
+/// The chosen one, and the best `numOthers` of those that were not.
+static std::string decisionText(const dist::Decision &decision,
+                                size_t numOthers,
+                                const plan::Cluster &cluster) {
+  std::string text = choiceText("taken", decision.chosen, cluster);
+  for (const dist::Choice &other : decision.others)
+    if (numOthers > 0) {
+      --numOthers;
+      text += choiceText(verdictOn(other, decision.chosen), other, cluster);
+    }
+  return text;
+}
+
+static std::string decidedText(const EndpointDecision &at, size_t numOthers,
+                               const plan::Cluster &cluster) {
+  if (!at.decision)
+    return "    asked for  " + at.place->pin + "\n";
+  return "    over " + at.decision->axis + " the " + at.decision->op +
+         " could, with its neighbours as they are\n" +
+         decisionText(*at.decision, numOthers, cluster);
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+static std::string usesText(const std::vector<dist::Endpoint> &uses) {
+  std::string text;
+  for (size_t i = 0; i < uses.size() && i < mostListed; ++i)
+    text += (i == 0 ? "    needed by  " : "               ") +
+            placeText(uses[i]) + "\n";
+  if (uses.size() > mostListed)
+    text += "               and " + std::to_string(uses.size() - mostListed) +
+            " more\n";
+  return text;
+}
+
+static std::string likewiseText(const RepeatedCollective &group) {
+  std::string text;
+  for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
+    text += (i == 1 ? "    likewise   " : ", ") +
+            ("'" + group.all[i]->facts.node + "'");
+  if (group.all.size() > mostListed + 1)
+    text +=
+        " and " + std::to_string(group.all.size() - mostListed - 1) + " more";
+  return text.empty() ? "" : text + "\n";
+}
+
+static std::string headText(const RepeatedCollective &group, size_t numStages) {
+  const ExplainedCollective &first = *group.all.front();
+  const auto &facts = first.facts;
+  std::string text = std::to_string(group.count) + " x " + facts.kind;
+  if (!facts.reduction.empty())
+    text += " (" + facts.reduction + ")";
+  text += " over " + llvm::join(facts.axes, "+") + ", " +
+          (facts.isMost ? "at most " : "") +
+          bytesText(static_cast<double>(facts.receivedBytes)) + " and " +
+          secondsText(first.seconds) + (group.count > 1 ? " each" : "");
+  if (numStages > 1)
+    text += ", stage " + llvm::join(group.stages, "+");
+  if (facts.isShared)
+    text += ", once per step";
+  return text + "\n    " + facts.dtype + listText(first.shape) + " from " +
+         first.from + " to " + first.to + "\n";
+}
+
+static std::string repeatedText(const RepeatedCollective &group,
+                                size_t numStages,
+                                const plan::Cluster &cluster) {
+  const ExplainedCollective &first = *group.all.front();
+  std::string text = headText(group, numStages);
+  if (!first.cause)
+    return text + "    the dump does not tell why; at '" + first.facts.node +
+           "'\n" + likewiseText(group);
+  text += "    made by    " + placeText(first.cause->by) + "\n" +
+          usesText(first.cause->uses) + likewiseText(group);
+  size_t numOthers = mostListed;
+  for (const EndpointDecision &at : first.decisions()) {
+    text += decidedText(at, numOthers, cluster);
+    numOthers = 2;
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+static std::string meshText(const Explanation &explanation) {
+  std::string text;
+  for (const auto &[name, size] : explanation.mesh)
+    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(size);
+  return text.empty() ? "one rank" : text;
+}
+
+static std::string totalText(const CommunicationTotal &total) {
+  return formatv("  {0,-8} {1,-15} {2,10} {3,12} {4,12}\n", total.axes,
+                 total.kind, counted(total.calls, "call"),
+                 bytesText(static_cast<double>(total.receivedBytes)),
+                 secondsText(total.seconds))
+      .str();
+}
+
+static std::string totalsText(const Explanation &explanation) {
+  const size_t positions = explanation.receivedBytesOfPosition.size();
+  std::string text;
+  for (size_t position = 0; position < positions; ++position) {
+    CommunicationTotal all{0, "all", ""};
+    text += "\nreceived in one step by " +
+            (positions > 1 ? "a rank of position " + std::to_string(position)
+                           : "a rank") +
+            "\n";
+    for (const CommunicationTotal &total : explanation.totals)
+      if (total.position == static_cast<int>(position)) {
+        text += totalText(total);
+        all.calls += total.calls;
+        all.seconds += total.seconds;
+      }
+    all.receivedBytes = explanation.receivedBytesOfPosition[position];
+    text += totalText(all);
+  }
+  return text;
+}
+
+static std::string lintsText(const std::vector<FoundLint> &lints) {
+  std::string text;
+  for (const FoundLint &lint : lints)
+    text += formatv("{0} {1}: {2}{3}\n", dist::codeOf(lint.lint),
+                    dist::nameOf(lint.lint), lint.message,
+                    lint.node.empty() ? "" : ", first at '" + lint.node + "'")
+                .str();
+  return text.empty() ? "\nno lints\n" : "\nlints\n" + text;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// The middle of a long way is left out.
+static std::string wayText(const std::vector<std::string> &steps) {
+  std::string text;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps.size() > 2 * mostListed && i == mostListed) {
+      const size_t left = steps.size() - 2 * mostListed + 1;
+      text += " <- … " + std::to_string(left) + " more …";
+      i += left - 1;
+      continue;
+    }
+    text += (i ? " <- " : "") + steps[i];
+  }
+  return text;
+}
+
+static std::string originText(const Origin &origin,
+                              const plan::Cluster &cluster) {
+  std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
+  if (!origin.steps.empty())
+    text += "      by " + wayText(origin.steps) + "\n";
+  text += "      " + origin.reason + "\n";
+  for (const dist::Decision &decision : origin.decisions)
+    text += decisionText(decision, mostListed, cluster);
+  return text;
+}
+
+static std::string useText(const ValueUse &use, bool hasStages) {
+  std::string text =
+      "  read by " + placeText(use.place) + " as " + use.sharding;
+  if (hasStages)
+    text += ", stage " + std::to_string(use.stage);
+  return text + (use.reshard.empty() ? "" : ": " + stepsText(use.reshard)) +
+         "\n";
+}
+
+static std::string valueText(const ValueExplanation &story, bool hasStages,
+                             const plan::Cluster &cluster) {
+  std::string text =
+      "'" + story.name + "' " + story.dtype + listText(story.shape) + ", " +
+      (namesItself(story.maker) ? "" : "made by ") + placeText(story.maker);
+  if (hasStages)
+    text += ", stage " + std::to_string(story.stage);
+  text += "\n  lies as " + story.sharding + ": a rank has " +
+          listText(story.localShape) + ", " +
+          bytesText(static_cast<double>(story.localBytes)) + "\n";
+  for (const Origin &origin : story.origins)
+    text += originText(origin, cluster);
+  for (const ValueUse &use : story.uses)
+    text += useText(use, hasStages);
+  return text;
+}
+
+std::string explain::toText(const Explanation &explanation,
+                            const plan::Cluster &cluster) {
+  const size_t positions = explanation.receivedBytesOfPosition.size();
+  std::string text;
+  if (!explanation.values.empty()) {
+    for (const ValueExplanation &story : explanation.values)
+      text +=
+          (text.empty() ? "" : "\n") + valueText(story, positions > 1, cluster);
+    return text;
+  }
+  text = counted(explanation.world, "rank") + " (" + meshText(explanation) +
+         "), target " + explanation.target + ", " +
+         counted(explanation.microbatches, "microbatch") + "\n" +
+         totalsText(explanation);
+  if (!explanation.collectives.empty())
+    text += "\ncollectives of one microbatch, in program order; seconds by the "
+            "cluster model\n";
+  for (const RepeatedCollective &group :
+       findRepeatedCollectives(explanation.collectives))
+    text += "\n" + repeatedText(group, positions, cluster);
+  return text + lintsText(explanation.lints);
+}

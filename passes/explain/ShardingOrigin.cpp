@@ -1,0 +1,264 @@
+//===- ShardingOrigin.cpp - where a sharding came from --------------------===//
+
+#include "passes/explain/ShardingOrigin.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/4-shard/search/Provenance.h"
+#include "passes/4-shard/search/StrategySpace.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::explain;
+using shard::AxisRole;
+
+/// The dim of `value` that `axis` splits; -1 if none.
+static int64_t dimOf(Value value, StringRef axis) {
+  dist::ShardingAttr sharding = dist::shardingOf(value);
+  if (sharding)
+    for (auto [i, dim] : llvm::enumerate(sharding.getSharding().dims))
+      if (dist::holdsAxis(dim.axes(), axis))
+        return static_cast<int64_t>(i);
+  return -1;
+}
+
+static bool isReshardOrTransfer(Operation *op) {
+  return isa_and_present<dist::ReshardOp, pipe::TransferOp>(op);
+}
+
+Value explain::stripReshards(Value value) {
+  while (isReshardOrTransfer(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+static std::string quoted(StringRef name) {
+  return name.empty() ? "" : (" '" + name + "'").str();
+}
+
+/// "matmul 'node_addmm_1'"
+static std::string text(const dist::Endpoint &place) {
+  return place.op + quoted(place.node);
+}
+
+static std::string textOf(Value value) { return text(shard::placeOf(value)); }
+
+static std::vector<dist::Decision>
+along(const dist::Axis &axis, std::vector<dist::Decision> decisions) {
+  std::erase_if(decisions, [&](const auto &d) { return d.axis != axis.name; });
+  return decisions;
+}
+
+static std::vector<dist::Decision> decisionsAlong(Operation *op,
+                                                  const dist::Axis &axis) {
+  return along(axis, dist::decisionsOf(op->getLoc()));
+}
+
+/// Whoever needs the result of `reshard` otherwise than it was made.
+static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
+                           Origin &origin) {
+  auto cause = dist::causeOf(reshard.getLoc());
+  if (!cause || cause->uses.empty()) {
+    origin.reason = "resharded there";
+    return;
+  }
+  const dist::Endpoint &use = cause->uses.front();
+  origin.reason = "resharded there for " + text(use);
+  if (!use.pin.empty())
+    origin.reason += ", pinned by " + use.pin;
+  const bool isReduction = dist::isPartial(reshard.getFrom().getSharding());
+  origin.decisions =
+      along(axis, isReduction ? cause->by.decisions : use.decisions);
+}
+
+namespace {
+/// What says how an axis came to split a factor, the strongest first.
+enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
+
+/// Breadth first over values that are split by one axis.
+class OriginSearch {
+public:
+  OriginSearch(const dist::Axis &axis) : axis(axis) {}
+
+  /// Fills steps and reason of `origin`, of a value that is split.
+  void run(Value start, Origin &origin) {
+    visit(start, Value());
+    for (size_t i = 0; i < order.size(); ++i)
+      spread(order[i]);
+    Anchor best{start, nullptr, Nothing};
+    for (Value value : order)
+      if (Anchor own = anchorAt(value); own.strength < best.strength)
+        best = own;
+    finish(best, origin);
+  }
+
+private:
+  /// A value, and the op beside it that has decided, if one has.
+  struct Anchor {
+    Value value;
+    Operation *op;
+    Strength strength;
+  };
+
+  void visit(Value value, Value from) {
+    if (dimOf(value, axis.name) >= 0 &&
+        cameFrom.try_emplace(value, from).second)
+      order.push_back(value);
+  }
+
+  /// All that one op splits by the axis is split because of each other; a
+  /// reshard that moves it to another dim is an end.
+  void spreadOver(Operation *op, Value from) {
+    if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
+                                       dimOf(op->getResult(0), axis.name))
+      return;
+    for (Value operand : op->getOperands())
+      visit(operand, from);
+    for (Value result : op->getResults())
+      visit(result, from);
+  }
+
+  void spread(Value value) {
+    if (Operation *op = value.getDefiningOp())
+      spreadOver(op, value);
+    for (Operation *user : value.getUsers())
+      if (!isa<func::ReturnOp>(user))
+        spreadOver(user, value);
+  }
+
+  std::string pinOf(Value value) const {
+    if (std::string pin = shard::placeOf(value).pin; !pin.empty())
+      return pin;
+    if (Operation *op = value.getDefiningOp())
+      if (auto pin = op->getAttrOfType<StringAttr>(dist::pinnedName))
+        return pin.str();
+    for (OpOperand &use : value.getUses())
+      if (isa<func::ReturnOp>(use.getOwner()))
+        if (std::string pin = shard::placeOf(use).pin; !pin.empty())
+          return pin;
+    return "";
+  }
+
+  Anchor anchorAt(Value value) const {
+    if (!pinOf(value).empty())
+      return {value, nullptr, Pinned};
+    Operation *op = value.getDefiningOp();
+    if (auto reshard = dyn_cast_or_null<dist::ReshardOp>(op);
+        reshard &&
+        dimOf(reshard.getInput(), axis.name) != dimOf(value, axis.name))
+      return {value, op, Priced};
+    if (auto argument = dyn_cast<BlockArgument>(value);
+        argument && isByRole(argument))
+      return {value, nullptr, ByRole};
+    if (op && op->getNumOperands() > 0 && !decisionsAlong(op, axis).empty())
+      return {value, op, Priced};
+    for (Operation *user : value.getUsers())
+      if (!decisionsAlong(user, axis).empty())
+        return {value, user, Priced};
+    return {value, op,
+            isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
+  }
+
+  /// The axis splits nothing but this dim, and what comes from it.
+  bool isByRole(BlockArgument argument) const {
+    const AxisRole role = shard::roleOf(axis.name);
+    StringRef name = role == AxisRole::Batch      ? "graph.batch_dim"
+                     : role == AxisRole::Sequence ? "graph.sequence_dim"
+                                                  : "";
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto dim = name.empty() ? IntegerAttr()
+                            : function.getArgAttrOfType<IntegerAttr>(
+                                  argument.getArgNumber(), name);
+    return dim && dim.getInt() == dimOf(argument, axis.name);
+  }
+
+  void finish(const Anchor &best, Origin &origin) const {
+    if (best.strength == Priced && best.op != best.value.getDefiningOp())
+      origin.steps.push_back(textOf(best.op->getResult(0)));
+    for (Value value = best.value; value; value = cameFrom.lookup(value)) {
+      std::string step = textOf(value);
+      if (!isReshardOrTransfer(value.getDefiningOp()) &&
+          (origin.steps.empty() || origin.steps.back() != step))
+        origin.steps.push_back(step);
+    }
+    std::reverse(origin.steps.begin(), origin.steps.end());
+    switch (best.strength) {
+    case Pinned:
+      origin.reason = "pinned by " + pinOf(best.value);
+      return;
+    case ByRole:
+      origin.reason = shard::roleOf(axis.name) == AxisRole::Batch
+                          ? axis.name + " splits the batch, and nothing else"
+                          : axis.name + " splits the sequence";
+      return;
+    case Priced:
+      if (auto reshard = dyn_cast<dist::ReshardOp>(best.op)) {
+        origin.steps.push_back(textOf(stripReshards(reshard)));
+        explainReshard(reshard, axis, origin);
+        return;
+      }
+      origin.decisions = decisionsAlong(best.op, axis);
+      origin.reason = "decided there, with its neighbours as they are";
+      return;
+    case Weight:
+    case Nothing:
+      origin.reason = "nothing is communicated for it, and each rank has less "
+                      "to keep";
+    }
+  }
+
+  const dist::Axis &axis;
+  DenseMap<Value, Value> cameFrom;
+  std::vector<Value> order;
+};
+} // namespace
+
+/// Why a value that `axis` does not split is whole: the nearest reshard behind
+/// which the axis is gone.
+static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
+  SmallVector<Value> order{start};
+  DenseMap<Value, Value> cameFrom{{start, Value()}};
+  for (size_t i = 0; i < order.size(); ++i) {
+    Operation *op = order[i].getDefiningOp();
+    if (auto reshard = dyn_cast_or_null<dist::ReshardOp>(op);
+        reshard &&
+        dist::holdsAxis(dist::axesUsed(reshard.getFrom().getSharding()),
+                        axis.name)) {
+      for (Value value = order[i]; value; value = cameFrom.lookup(value))
+        if (!isReshardOrTransfer(value.getDefiningOp()))
+          origin.steps.push_back(textOf(value));
+      std::reverse(origin.steps.begin(), origin.steps.end());
+      origin.steps.push_back(textOf(stripReshards(reshard)));
+      explainReshard(reshard, axis, origin);
+      return;
+    }
+    for (Value operand : op ? op->getOperands() : ValueRange())
+      if (cameFrom.try_emplace(operand, order[i]).second)
+        order.push_back(operand);
+  }
+  origin.reason = "nothing that it is made of is split over " + axis.name;
+}
+
+Origin explain::originOf(Value value, const dist::Axis &axis) {
+  Origin origin;
+  origin.axis = axis.name;
+  dist::ShardingAttr sharding = dist::shardingOf(value);
+  if (!sharding)
+    return origin;
+  if (int64_t dim = dimOf(value, axis.name); dim >= 0) {
+    origin.what = "dim " + std::to_string(dim) + " is split";
+    OriginSearch(axis).run(value, origin);
+    return origin;
+  }
+  if (dist::holdsAxis(dist::partialAxes(sharding.getSharding()), axis.name)) {
+    origin.what = "partial";
+    const Value maker = stripReshards(value);
+    origin.steps.push_back(textOf(maker));
+    origin.reason = "each rank reduces its part";
+    if (Operation *op = maker.getDefiningOp())
+      origin.decisions = decisionsAlong(op, axis);
+    return origin;
+  }
+  origin.what = "whole";
+  explainWhole(value, axis, origin);
+  return origin;
+}

@@ -1,0 +1,163 @@
+//===- ValueExplanation.cpp - how one value lies, since when and what for -===//
+
+#include "passes/explain/ValueExplanation.h"
+#include "dialects/dist/ShardingText.h"
+#include "dialects/graph/GraphDialect.h"
+#include "dialects/graph/TensorBytes.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "passes/4-shard/search/Provenance.h"
+#include "passes/explain/ShardingOrigin.h"
+#include "llvm/Support/GlobPattern.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::explain;
+
+static std::string textOf(Attribute attribute) {
+  auto text = dyn_cast_or_null<StringAttr>(attribute);
+  return text ? text.str() : "";
+}
+
+/// Calls `use` with every name and what it names.
+static void
+forEachName(ModuleOp module,
+            llvm::function_ref<void(const std::string &, Value)> use) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+      use(textOf(function.getArgAttr(i, "graph.name")), argument);
+    for (Operation &op : function.front().without_terminator())
+      if (auto get = dyn_cast<graph::GetParameterOp>(op))
+        use(get.getParameter().str(), get);
+      else if (op.getNumResults() > 0)
+        use(textOf(op.getAttr("graph.name")), op.getResult(0));
+    for (auto [i, result] :
+         llvm::enumerate(function.front().getTerminator()->getOperands()))
+      use(textOf(function.getResultAttr(i, "graph.name")), result);
+  }
+}
+
+namespace {
+class ValueExplainer {
+public:
+  explicit ValueExplainer(ModuleOp module)
+      : mesh(dist::meshOf(module)), planner(mesh) {}
+
+  ValueExplanation tell(const std::string &name, Value value) {
+    ValueExplanation story;
+    story.name = name;
+    story.maker = shard::placeOf(stripReshards(value));
+    story.stage =
+        value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
+    auto type = graph::tensorType(value);
+    story.dtype = dtypeOf(type.getElementType());
+    story.shape = type.getShape().vec();
+    if (dist::ShardingAttr sharding = dist::shardingOf(value))
+      tellSharding(value, sharding.getSharding(), story);
+    tellUses(value, {}, story);
+    return story;
+  }
+
+private:
+  static std::string dtypeOf(Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  }
+
+  std::string textOf(const dist::Sharding &sharding) const {
+    return dist::toBriefString(dist::withoutTime(sharding), mesh);
+  }
+
+  void tellSharding(Value value, const dist::Sharding &sharding,
+                    ValueExplanation &story) const {
+    story.sharding = textOf(sharding);
+    story.localShape = dist::localShape(sharding, dist::shapeOf(story.shape));
+    const unsigned bits = graph::tensorType(value).getElementTypeBitWidth();
+    story.localBytes =
+        dist::numElements(story.localShape) * std::max<int64_t>(1, bits / 8);
+    for (const dist::Axis &axis : mesh.axes)
+      if (axis.size > 1 && axis.name != dist::timeAxis)
+        story.origins.push_back(originOf(value, axis));
+  }
+
+  /// Readers behind reshards get what those bring.
+  void tellUses(Value value, const std::vector<dist::PricedStep> &before,
+                ValueExplanation &story) {
+    for (OpOperand &use : value.getUses())
+      if (auto reshard = dyn_cast<dist::ReshardOp>(use.getOwner())) {
+        std::vector<dist::PricedStep> steps = before;
+        addSteps(reshard, steps);
+        tellUses(reshard.getResult(), steps, story);
+      } else {
+        dist::ShardingAttr taken = dist::shardingOf(value);
+        story.uses.push_back({shard::placeOf(use), stageOf(use),
+                              taken ? textOf(taken.getSharding()) : "",
+                              before});
+      }
+  }
+
+  static int64_t stageOf(OpOperand &use) {
+    Operation *op = use.getOwner();
+    if (isa<func::ReturnOp>(op))
+      op = use.get().getDefiningOp();
+    if (auto transfer = dyn_cast_or_null<pipe::TransferOp>(op))
+      return static_cast<int64_t>(transfer.getTo());
+    return op ? pipe::stageOf(op) : 0;
+  }
+
+  void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
+    auto type = graph::tensorType(reshard.getInput());
+    const plan::ReshardPlan &plan = planner.plan(
+        reshard.getFrom().getSharding(), reshard.getTo().getSharding(),
+        dist::shapeOf(type.getShape()), graph::elementBytes(type));
+    for (const plan::ReshardStep &step : plan.steps)
+      if (step.kind != plan::ReshardStepKind::Slice &&
+          step.kind != plan::ReshardStepKind::Mask)
+        steps.push_back(shard::priced(step, mesh));
+  }
+
+  dist::Mesh mesh;
+  plan::ReshardPlanner planner;
+};
+} // namespace
+
+/// A name that holds glob characters itself means itself.
+static bool matches(StringRef pattern, StringRef name) {
+  if (pattern == name)
+    return true;
+  auto glob = llvm::GlobPattern::create(pattern);
+  if (glob)
+    return glob->match(name);
+  llvm::consumeError(glob.takeError());
+  return false;
+}
+
+/// An output that is also a value of the same name is told once, as the value.
+std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
+                                                     StringRef pattern) {
+  std::vector<ValueExplanation> stories;
+  ValueExplainer teller(module);
+  std::set<std::pair<std::string, void *>> told;
+  forEachName(module, [&](const std::string &name, Value value) {
+    if (!name.empty() && matches(pattern, name) &&
+        told.insert({name, value.getAsOpaquePointer()}).second)
+      stories.push_back(teller.tell(name, value));
+  });
+  return stories;
+}
+
+std::vector<std::string> explain::findSimilarNames(ModuleOp module,
+                                                   StringRef name) {
+  std::set<std::pair<unsigned, std::string>> ranked;
+  forEachName(module, [&](const std::string &own, Value) {
+    if (!own.empty())
+      ranked.insert({name.edit_distance(own), own});
+  });
+  std::vector<std::string> names;
+  for (const auto &[distance, own] : ranked)
+    if (names.size() < 3)
+      names.push_back(own);
+  return names;
+}

@@ -1,0 +1,142 @@
+//===- Verification.cpp - all ranks against the unpartitioned model -------===//
+
+#include "passes/interpret/Verification.h"
+#include "passes/interpret/VerifyTraining.h"
+#include "passes/interpret/compare/FirstDifference.h"
+#include "passes/interpret/elements/NpyFiles.h"
+#include "passes/interpret/simulate/UnpartitionedRun.h"
+#include "runtime/tensor/OutputNames.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+using graph::HostTensor;
+using graph::Numerics;
+using runtime::Status;
+
+Verification::Verification(ModuleOp whole, Numerics numerics)
+    : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")) {
+  found.numerics = numerics;
+}
+
+/// What the model returns.
+OperandRange Verification::results() {
+  return model.front().getTerminator()->getOperands();
+}
+
+Status Verification::expectOutputs() {
+  std::string error;
+  auto tensors = runUnpartitioned(whole, inputs, found.numerics, {}, error);
+  if (failed(tensors))
+    return Status::error(runtime::Defect,
+                         "the unpartitioned model cannot be run: " + error);
+  for (auto [i, value, tensor] : llvm::enumerate(results(), *tensors)) {
+    auto name = model.getResultAttrOfType<StringAttr>(i, "graph.name");
+    found.outputs.push_back(
+        {name.str(), graph::nodeName(value.getLoc()).str(),
+         Comparison(*tensor, toleranceOf(value, found.numerics))});
+  }
+  shards.resize(found.outputs.size());
+  return Status::success();
+}
+
+/// Adds what all ranks hold of one output for one microbatch.
+void Verification::check(StringRef name, const StageValue &stageValue) {
+  auto output = llvm::find_if(found.outputs, [&](const VerifiedValue &value) {
+    return value.name == name;
+  });
+  if (output == found.outputs.end())
+    return;
+  auto &held = shards[output - found.outputs.begin()];
+  for (RankShard &shard : stageValue.shards(output->comparison.whole().shape)) {
+    output->comparison.add(*shard.tensor, shard.indices, shard.rank);
+    shard.tensor.reset();
+    held.push_back(std::move(shard));
+  }
+}
+
+Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
+  if (!model)
+    return Status::error(runtime::UnboundDim,
+                         "the model has no function @main");
+  if (Status status = makeInputs(model, files, inputs); status.failed())
+    return status;
+  if (isTraining(whole))
+    return verifyTraining(whole, parts, inputs, /*numSteps=*/3, found);
+  if (Status status = expectOutputs(); status.failed())
+    return status;
+  PipelineListener listener;
+  listener.onOutput = [this](StringRef name, const StageValue &value) {
+    check(name, value);
+  };
+  std::string error;
+  if (failed(PipelineRun(parts, found.numerics).run(inputs, listener, error)))
+    return Status::error(runtime::Defect,
+                         "the partitioned model cannot be run: " + error);
+  for (auto [output, held] : llvm::zip_equal(found.outputs, shards))
+    if (held.empty())
+      return Status::error(runtime::Defect,
+                           "no stage makes output '" + output.name + "'");
+  if (found.simulatedDifference())
+    found.first = findFirstDifference(whole, parts, inputs, found.numerics);
+  return Status::success();
+}
+
+Status
+Verification::writeInputs(const std::string &folder,
+                          std::map<std::string, std::string> &files) const {
+  func::FuncOp function = model;
+  for (BlockArgument argument : function.getArguments()) {
+    StringRef name = inputName(function, argument.getArgNumber());
+    std::string path =
+        folder + "/input-" + std::to_string(argument.getArgNumber()) + ".npy";
+    if (Status status = writeNpy(path, graph::tensorType(argument),
+                                 inputs.find(name)->second);
+        status.failed())
+      return status;
+    files[name.str()] = path;
+  }
+  return Status::success();
+}
+
+Status Verification::compareOutputs(const std::string &folder) {
+  std::vector<std::string> names;
+  for (const VerifiedValue &output : found.outputs)
+    names.push_back(output.name);
+  names = runtime::outputFileNames(names);
+  for (auto [i, value] : llvm::enumerate(results())) {
+    HostTensor got;
+    if (Status status =
+            readNpy(folder + "/" + names[i], graph::tensorType(value), got);
+        status.failed())
+      return Status::error(runtime::Defect, "output '" + found.outputs[i].name +
+                                                "': " + status.message());
+    VerifiedValue output = found.outputs[i];
+    // Executables compute in the model's own types.
+    output.comparison = Comparison(output.comparison.whole(),
+                                   toleranceOf(value, Numerics::Model));
+    for (const RankShard &shard : shards[i])
+      output.comparison.add(takeShard(got, shard.indices, Padding::Zero),
+                            shard.indices, shard.rank);
+    found.executed.push_back(std::move(output));
+  }
+  return Status::success();
+}
+
+Status Verification::verdict() const {
+  if (const VerifiedValue *output = found.executedDifference())
+    return Status::error(runtime::ValuesDiffer,
+                         "output '" + output->name + "' of the executables " +
+                             describe(output->comparison));
+  const VerifiedValue *output = found.simulatedDifference();
+  if (!output)
+    return Status::success();
+  Status status =
+      Status::error(runtime::ValuesDiffer, "output '" + output->name + "' " +
+                                               describe(output->comparison));
+  if (found.first)
+    status.addNote("the first value that differs is '" + found.first->name +
+                   "' of node '" + found.first->node + "': it " +
+                   describe(found.first->comparison));
+  return status;
+}

@@ -1,0 +1,54 @@
+//===- FileElements.cpp - elements as they lie in files -------------------===//
+
+#include "passes/interpret/elements/FileElements.h"
+#include "runtime/tensor/ElementDispatch.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pcc;
+using graph::ElementKind;
+using graph::HostTensor;
+using runtime::ElementType;
+
+std::optional<ElementType> interpret::fileTypeOf(Type elementType) {
+  if (elementType.isInteger(1))
+    return ElementType::Bool;
+  std::string name;
+  llvm::raw_string_ostream(name) << elementType;
+  // MLIR says ui8 where files say u8.
+  if (elementType.isUnsignedInteger())
+    name.erase(1, 1);
+  return runtime::parseElementType(name);
+}
+
+/// What a HostTensor stores elements of `kind` as.
+static ElementType storageOf(ElementKind kind) {
+  return kind == ElementKind::Float ? ElementType::F64 : ElementType::I64;
+}
+
+HostTensor interpret::readElements(ArrayRef<int64_t> shape, ElementType type,
+                                   const void *bytes) {
+  ElementKind kind = runtime::isFloat(type)      ? ElementKind::Float
+                     : type == ElementType::Bool ? ElementKind::Bool
+                                                 : ElementKind::Int;
+  HostTensor tensor = HostTensor::zeros(shape, kind);
+  graph::withStorage(kind, [&](auto zero) {
+    runtime::convertElements(type, bytes, tensor.numElements(), storageOf(kind),
+                             tensor.data<decltype(zero)>());
+  });
+  if (kind == ElementKind::Bool)
+    for (int64_t &value : tensor.ints)
+      value = value != 0;
+  return tensor;
+}
+
+std::string interpret::writeElements(const HostTensor &tensor,
+                                     ElementType type) {
+  std::string bytes(tensor.numElements() * runtime::sizeOf(type), '\0');
+  graph::withStorage(tensor.kind, [&](auto zero) {
+    runtime::convertElements(storageOf(tensor.kind),
+                             tensor.data<decltype(zero)>(),
+                             tensor.numElements(), type, bytes.data());
+  });
+  return bytes;
+}

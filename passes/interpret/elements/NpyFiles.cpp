@@ -1,0 +1,65 @@
+//===- NpyFiles.cpp - tensors from and to .npy files ----------------------===//
+
+#include "passes/interpret/elements/NpyFiles.h"
+#include "passes/interpret/elements/FileElements.h"
+#include "runtime/tensor/Npy.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pcc;
+using graph::HostTensor;
+using runtime::ElementType;
+using runtime::Status;
+
+/// "f32 [2, 3]"
+static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
+  return std::string(nameOf(type)) + " " + runtime::toString(shape.vec());
+}
+
+/// The type that elements of `type` have in .npy files.
+static Status npyTypeOf(Type type, ElementType &npyType) {
+  std::optional<ElementType> stored = interpret::fileTypeOf(type);
+  if (!stored)
+    return Status::error(runtime::Unsupported,
+                         "no file holds elements of this type");
+  npyType = runtime::npyTypeOf(*stored);
+  return Status::success();
+}
+
+Status interpret::readNpy(const std::string &path, RankedTensorType type,
+                          HostTensor &tensor) {
+  ElementType wanted;
+  runtime::NpyFile file;
+  if (Status status = npyTypeOf(type.getElementType(), wanted); status.failed())
+    return status;
+  if (Status status = runtime::NpyFile::open(path, file); status.failed())
+    return status;
+  if (file.type() != wanted || ArrayRef(file.shape()) != type.getShape())
+    return Status::error(
+        runtime::BadInput,
+        "'" + path + "' holds " + describe(file.type(), file.shape()) +
+            ", but this is " + describe(wanted, type.getShape()));
+  tensor = readElements(file.shape(), file.type(), file.data());
+  return Status::success();
+}
+
+Status interpret::writeNpy(const std::string &path, RankedTensorType type,
+                           HostTensor tensor) {
+  ElementType stored;
+  if (Status status = npyTypeOf(type.getElementType(), stored); status.failed())
+    return status;
+  graph::roundTo(type.getElementType(), tensor);
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << runtime::npyHeader(stored, type.getShape().vec())
+         << writeElements(tensor, stored);
+    file.flush();
+    error = file.error();
+    file.clear_error();
+  }
+  return error
+             ? Status::error(runtime::InputOutput,
+                             "cannot write '" + path + "': " + error.message())
+             : Status::success();
+}

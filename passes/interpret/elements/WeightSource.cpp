@@ -1,0 +1,123 @@
+//===- WeightSource.cpp - the elements of weights -------------------------===//
+
+#include "passes/interpret/elements/WeightSource.h"
+#include "dialects/graph/meaning/Strides.h"
+#include "passes/interpret/elements/FileElements.h"
+#include "passes/interpret/elements/RandomElements.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::graph;
+using namespace pcc::interpret;
+using runtime::ElementType;
+using runtime::Status;
+
+WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
+  if (auto path = module->getAttrOfType<StringAttr>("graph.root"))
+    root = path.str();
+  if (auto given = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
+    seed = given.getInt();
+}
+
+/// `tensor` read with other strides and another shape.
+static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
+                            int64_t offset, Strides strides) {
+  HostTensor result = HostTensor::zeros(shape, tensor.kind);
+  withStorage(tensor.kind, [&](auto zero) {
+    using T = decltype(zero);
+    copyStrided(shape, result.data<T>(), rowMajor(shape),
+                tensor.data<T>() + offset, std::move(strides));
+  });
+  return result;
+}
+
+static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
+  SmallVector<int64_t> shape, strides, own = rowMajor(tensor.shape);
+  for (int64_t dim : perm) {
+    shape.push_back(tensor.shape[dim]);
+    strides.push_back(own[dim]);
+  }
+  return restrided(tensor, shape, 0, strides);
+}
+
+static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
+  SmallVector<int64_t> shape(tensor.shape), strides = rowMajor(tensor.shape);
+  int64_t offset = slice.getStart() * strides[slice.getDim()];
+  shape[slice.getDim()] = slice.getSize();
+  strides[slice.getDim()] *= slice.getStep();
+  return restrided(tensor, shape, offset, strides);
+}
+
+/// The weight after one transform. Casts between floats keep f64; the op that
+/// reads the weight rounds if it is asked to.
+static HostTensor transformed(HostTensor tensor, Attribute transform) {
+  return llvm::TypeSwitch<Attribute, HostTensor>(transform)
+      .Case([&](PermuteAttr permute) {
+        return permuted(tensor, permute.getPerm());
+      })
+      .Case([&](WeightSliceAttr slice) { return sliced(tensor, slice); })
+      .Case([&](ReinterpretAttr reshape) {
+        tensor.shape.assign(reshape.getShape().begin(),
+                            reshape.getShape().end());
+        return tensor;
+      })
+      .Default([&](Attribute) { return tensor; });
+}
+
+/// The elements of `weight` as its file at `path` has them.
+static Status readFile(WeightAttr weight, ElementType type,
+                       const std::string &path, HostTensor &tensor) {
+  RankedTensorType stored = weight.getStored();
+  int64_t size = stored.getNumElements() * runtime::sizeOf(type);
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, size, weight.getOffset(),
+                                                 /*IsVolatile=*/false);
+  if (!buffer)
+    return Status::error(runtime::InputOutput, "cannot read '" + path + "': " +
+                                                   buffer.getError().message());
+  if (static_cast<int64_t>((*buffer)->getBufferSize()) < size)
+    return Status::error(runtime::CannotRead, "'" + path + "' ends within it");
+  tensor = readElements(stored.getShape(), type, (*buffer)->getBufferStart());
+  return Status::success();
+}
+
+static HostTensor filled(RankedTensorType type, double number) {
+  HostTensor tensor = HostTensor::zeros(type);
+  withStorage(tensor.kind, [&](auto zero) {
+    using T = decltype(zero);
+    std::fill_n(tensor.data<T>(), tensor.numElements(), static_cast<T>(number));
+  });
+  return tensor;
+}
+
+Status WeightSource::read(StringRef name, HostTensor &tensor) {
+  auto parameter = module.lookupSymbol<ParameterOp>(name);
+  if (!parameter)
+    return Status::error(runtime::Defect,
+                         "no weight is called '" + name.str() + "'");
+  if (auto fill = parameter.getFill()) {
+    tensor = filled(cast<RankedTensorType>(parameter.getType()),
+                    fill->convertToDouble());
+    return Status::success();
+  }
+  WeightAttr weight = parameter.getWeightAttr();
+  auto type =
+      weight ? weight.getStored() : cast<RankedTensorType>(parameter.getType());
+  auto stored = fileTypeOf(type.getElementType());
+  if (!stored)
+    return Status::error(runtime::Unsupported,
+                         "weight '" + name.str() +
+                             "' has elements that no file holds");
+  if (!weight || weight.isAbsent())
+    tensor = randomElements(runtime::randomWeight(seed, name.str(), *stored),
+                            type.getShape());
+  else if (Status status = readFile(
+               weight, *stored, root + "/" + weight.getFile().str(), tensor);
+           status.failed())
+    return status.addNote("weight '" + name.str() + "' lies there");
+  if (weight)
+    for (Attribute transform : weight.getTransforms())
+      tensor = transformed(std::move(tensor), transform);
+  return Status::success();
+}

@@ -1,0 +1,42 @@
+//===- UnpartitionedRun.cpp - the unpartitioned model on one device -------===//
+
+#include "passes/interpret/simulate/UnpartitionedRun.h"
+
+using namespace mlir;
+using namespace pcc;
+using namespace pcc::interpret;
+
+FailureOr<std::vector<TensorPointer>>
+interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
+                            graph::Numerics numerics, OnResult onResult,
+                            std::string &error, WrittenParameters *parameters) {
+  WrittenParameters written;
+  BoundaryHooks hooks;
+  hooks.read = [&](graph::GetParameterOp get) {
+    auto it =
+        parameters ? parameters->find(get.getParameter().str()) : written.end();
+    return parameters && it != parameters->end() ? RankTensors{it->second}
+                                                 : RankTensors();
+  };
+  hooks.write = [&](graph::SetParameterOp set, const RankTensors &tensors) {
+    written[set.getParameter().str()] = tensors.front();
+  };
+  auto model = module.lookupSymbol<func::FuncOp>("main");
+  std::vector<RankTensors> arguments;
+  for (unsigned i = 0; i < model.getNumArguments(); ++i)
+    arguments.push_back({std::make_shared<const graph::HostTensor>(
+        inputs.find(inputName(model, i))->second)});
+  WeightSource weights(module);
+  FunctionRun run(model, SimulatedRanks(), weights, numerics, std::move(hooks),
+                  std::move(onResult));
+  auto results = run.run(std::move(arguments), error);
+  if (failed(results))
+    return failure();
+  std::vector<TensorPointer> outputs;
+  for (const RankTensors &tensors : *results)
+    outputs.push_back(tensors.front());
+  if (parameters)
+    for (auto &[name, tensor] : written)
+      (*parameters)[name] = std::move(tensor);
+  return outputs;
+}

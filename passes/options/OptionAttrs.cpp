@@ -1,0 +1,444 @@
+//===- OptionAttrs.cpp - options as attributes of the module --------------===//
+
+#include "passes/options/OptionAttrs.h"
+#include "dialects/dist/DistDialect.h"
+#include "dialects/dist/Target.h"
+#include "dialects/pipe/PipeDialect.h"
+#include "dialects/rank/GpuArch.h"
+#include "dialects/rank/RankDialect.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "passes/1-import/Import.h"
+#include "passes/2-prepare/training/Precision.h"
+#include "passes/4-shard/policy/Presets.h"
+#include "passes/6-schedule/UserSchedule.h"
+#include "passes/options/TrainingOptionAttrs.h"
+#include "passes/plan/cluster/Cluster.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace pcc;
+
+/// The number of ranks; the largest number if it is larger.
+static uint64_t worldOf(const CompileOptions &options) {
+  uint64_t world = options.axis("pp");
+  for (const char *axis : {"tp", "dp", "cp"})
+    if (options.mesh.empty())
+      world = llvm::SaturatingMultiply<uint64_t>(world, options.axis(axis));
+  for (auto &[name, size] : options.mesh)
+    world = llvm::SaturatingMultiply<uint64_t>(world, size);
+  return world;
+}
+
+/// Experts lie on sub-axes of dp and cp.
+static Outcome checkExperts(const CompileOptions &options) {
+  int64_t experts = options.axis("ep");
+  int64_t lanes = options.axis("dp") * options.axis("cp");
+  if (options.hasPreset("expert") && !options.mesh.empty())
+    return {2,
+            "--preset expert and --mesh exclude each other: experts lie on dp "
+            "and cp",
+            {}};
+  if (options.hasPreset("expert") && experts == 1)
+    return {6, "--preset expert needs ranks: give --ep, --dp or --cp", {}};
+  if (lanes % experts != 0)
+    return {6,
+            "--ep " + std::to_string(experts) +
+                " does not divide dp times cp, which is " +
+                std::to_string(lanes),
+            {}};
+  return {};
+}
+
+static Outcome checkTarget(const CompileOptions &options) {
+  if (options.target == "cpu" && !options.gpuArch.empty())
+    return {2, "--gpu-arch speaks of GPUs: give --target cuda", {}};
+  if (options.target == "cpu" && options.tf32)
+    return {2, "--tf32 speaks of GPUs: give --target cuda", {}};
+  if (options.tf32 && !options.dtype.empty() && options.dtype != "f32")
+    return {2,
+            "--tf32 speaks of products of f32, which --dtype " + options.dtype +
+                " leaves none of",
+            {}};
+  return {};
+}
+
+static Outcome checkCluster(const CompileOptions &options) {
+  auto read = plan::parseCluster(options.cluster,
+                                 *plan::defaultCluster(options.target));
+  if (!read.error.empty())
+    return {2, "--cluster '" + options.clusterFile + "': " + read.error, {}};
+  return {};
+}
+
+Outcome pcc::checkOptions(const CompileOptions &options) {
+  if (Outcome outcome = checkCluster(options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkTarget(options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkTraining(options); !outcome.ok())
+    return outcome;
+  constexpr uint64_t mostRanks = 65536;
+  if (uint64_t world = worldOf(options); world > mostRanks)
+    return {2,
+            "a world of " + std::to_string(world) + " ranks is more than " +
+                std::to_string(mostRanks),
+            {}};
+  llvm::StringSet<> names;
+  for (auto &[name, size] : options.mesh) {
+    if (!names.insert(name).second)
+      return {2, "--mesh names axis '" + name + "' twice", {}};
+    if (name == "pp" || name == "mb")
+      return {2,
+              "--mesh names axis '" + name + "', which is taken: --pp gives " +
+                  "stages and --microbatches parts of the batch",
+              {}};
+  }
+  if (!options.mesh.empty())
+    for (const char *axis : {"tp", "dp", "cp", "ep"})
+      if (options.axes.count(axis))
+        return {2,
+                std::string("--") + axis +
+                    " and --mesh exclude each other: --mesh names all axes",
+                {}};
+  return checkExperts(options);
+}
+
+static std::string checksumOf(const std::string &text) {
+  return llvm::utohexstr(llvm::xxh3_64bits(text));
+}
+
+/// Every option that shapes the result, by its name on the command line; lists
+/// are joined by spaces.
+static std::map<std::string, std::string>
+asText(const CompileOptions &options) {
+  std::map<std::string, std::string> text;
+  auto join = [](const std::vector<std::string> &list) {
+    return llvm::join(list, " ");
+  };
+  for (auto &[name, size] : options.axes)
+    text["--" + name] = std::to_string(size);
+  for (auto &[name, size] : options.mesh)
+    text["--mesh"] += name + "=" + std::to_string(size) + ",";
+  for (auto &[name, size] : options.dims)
+    text["--dim " + name] = std::to_string(size);
+  for (auto &[name, shape] : options.shapes)
+    for (int64_t size : shape)
+      text["--shape " + name] += std::to_string(size) + "x";
+  if (options.microbatches)
+    text["--microbatches"] = std::to_string(*options.microbatches);
+  if (options.virtualStages)
+    text["--virtual-stages"] = std::to_string(*options.virtualStages);
+  for (auto &[name, value] :
+       {std::pair("--batch-dim", join(options.batchDims)),
+        std::pair("--schedule",
+                  options.hasScheduleFile()
+                      ? "of checksum " + checksumOf(options.scheduleTable)
+                      : options.schedule),
+        std::pair("--shard", join(options.shards)),
+        std::pair("--stage-at", join(options.stageAt)),
+        std::pair("--preset", join(options.presets)),
+        std::pair("--configuration", options.configuration),
+        std::pair("--dtype", options.dtype),
+        std::pair("--target", options.target == "cpu" ? "" : options.target),
+        std::pair("--gpu-arch", options.gpuArch),
+        std::pair("--cpu", join(options.cpus))})
+    if (!value.empty())
+      text[name] = value;
+  if (options.tf32)
+    text["--tf32"] = "true";
+  if (!options.clusterFile.empty())
+    text["--cluster"] = "of checksum " + checksumOf(options.cluster);
+  if (options.memoryLimit)
+    text["--memory-limit"] = std::to_string(*options.memoryLimit);
+  if (options.randomWeights)
+    text["--random-weights"] = std::to_string(*options.randomWeights);
+  addTrainingText(options.training, text);
+  return text;
+}
+
+/// The axes that split tensors, major to minor: microbatches lie outside all
+/// others. Stages are not an axis of tensors. The model's annotations may have
+/// said the axes already.
+static dist::Mesh meshOf(const CompileOptions &options,
+                         const dist::Mesh &annotated) {
+  dist::Mesh mesh;
+  if (const int64_t count = options.numMicrobatches(); count > 1)
+    mesh.axes.push_back({std::string(dist::timeAxis), count});
+  const bool isGiven = !options.mesh.empty() || options.axes.count("dp") ||
+                       options.axes.count("cp") || options.axes.count("tp") ||
+                       options.axes.count("ep");
+  if (!isGiven && !annotated.axes.empty())
+    mesh.axes.insert(mesh.axes.end(), annotated.axes.begin(),
+                     annotated.axes.end());
+  else if (options.mesh.empty())
+    for (const char *name : {"dp", "cp", "tp"})
+      mesh.axes.push_back({name, options.axis(name)});
+  for (auto &[name, size] : options.mesh)
+    mesh.axes.push_back({name, size});
+  return mesh;
+}
+
+/// A preset needs an axis that it speaks of.
+static Outcome checkPresets(const CompileOptions &options,
+                            const dist::Mesh &mesh) {
+  const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
+    return axis.size > 1 && axis.name != dist::timeAxis && axis.name != "tp";
+  });
+  for (const std::string &preset : options.presets) {
+    const bool ofTensors = preset == "megatron" || preset == "sequence";
+    if (preset != "expert" && !(ofTensors ? mesh.sizeOf("tp") > 1 : hasOwn))
+      return {6,
+              "--preset " + preset + " needs ranks: give " +
+                  (ofTensors ? "--tp" : "--dp or --cp"),
+              {}};
+  }
+  return {};
+}
+
+static ArrayAttr strings(Builder &builder,
+                         const std::vector<std::string> &list) {
+  return builder.getStrArrayAttr(
+      SmallVector<StringRef>(list.begin(), list.end()));
+}
+
+/// --batch-dim must speak of a dim that is there.
+static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
+  auto model = module.lookupSymbol<func::FuncOp>("main");
+  for (StringRef text : options.batchDims) {
+    auto [name, number] = text.rsplit('=');
+    int64_t dim = 0;
+    number.getAsInteger(10, dim);
+    BlockArgument input;
+    for (BlockArgument argument :
+         model ? model.getArguments() : Block::BlockArgListType())
+      if (auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                        "graph.name");
+          own && own.getValue() == name)
+        input = argument;
+    std::string given = "--batch-dim '" + text.str() + "': ";
+    if (!input)
+      return {2, given + "the model has no input '" + name.str() + "'", {}};
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    if (!type || dim >= type.getRank())
+      return {2,
+              given + "the input has " +
+                  std::to_string(type ? type.getRank() : 0) + " dims",
+              {}};
+  }
+  return {};
+}
+
+/// --tf32 wants a model that computes in f32.
+static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
+  if (!options.tf32 || options.dtype == "f32")
+    return {};
+  const auto computes = module.walk([](Operation *op) {
+    return llvm::any_of(
+               op->getResultTypes(),
+               [](Type type) { return getElementTypeOrSelf(type).isF32(); })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return computes.wasInterrupted()
+             ? Outcome()
+             : Outcome{2,
+                       "--tf32 speaks of products of f32, and the model has no "
+                       "f32",
+                       {}};
+}
+
+/// Stages, microbatches, and what orders them.
+static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
+  Builder builder(module.getContext());
+  const int64_t virtualStages = numVirtualStages(options);
+  if (!module->hasAttr(stageOfNodesAttrName))
+    module->setAttr("pipe.stages", builder.getI64IntegerAttr(
+                                       options.axis("pp") * virtualStages));
+  else if (!options.stageAt.empty())
+    return {6,
+            "the model's annotations say which nodes are on which stage, so "
+            "--stage-at cannot",
+            {}};
+  module->setAttr("pipe.virtual_stages",
+                  builder.getI64IntegerAttr(virtualStages));
+  module->setAttr("pipe.microbatches",
+                  builder.getI64IntegerAttr(options.numMicrobatches()));
+  module->setAttr("pipe.schedule",
+                  builder.getStringAttr(options.scheduleName()));
+  if (!options.scheduleTable.empty())
+    module->setAttr(schedule::scheduleTableName,
+                    builder.getStringAttr(options.scheduleTable));
+  return {};
+}
+
+Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
+  if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkTf32(module, options); !outcome.ok())
+    return outcome;
+  Builder builder(module.getContext());
+  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
+  if (Outcome outcome = checkPresets(options, mesh); !outcome.ok())
+    return outcome;
+  module->setAttr(dist::meshName,
+                  dist::MeshAttr::get(module.getContext(), mesh));
+  if (Outcome outcome = recordPipeline(module, options); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkLoss(module, options.training); !outcome.ok())
+    return outcome;
+  recordTraining(module, options.training);
+  if (!options.dtype.empty())
+    module->setAttr(
+        prepare::precisionName,
+        TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
+  if (int64_t experts = options.axis("ep"); experts > 1)
+    module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
+  if (!options.presets.empty())
+    module->setAttr(shard::presetsName, strings(builder, options.presets));
+  // A weight that were gathered once for all microbatches would not be divided.
+  if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
+    module->setAttr(pipe::maxHeldBytesName, builder.getI64IntegerAttr(0));
+  if (!options.shards.empty())
+    module->setAttr("dist.seeds", strings(builder, options.shards));
+  if (!options.clusterFile.empty())
+    module->setAttr(dist::clusterName, builder.getStringAttr(options.cluster));
+  if (!options.stageAt.empty())
+    module->setAttr("pipe.stage_at", strings(builder, options.stageAt));
+  if (!options.batchDims.empty())
+    module->setAttr("graph.batch_dims", strings(builder, options.batchDims));
+  if (options.target != "cpu")
+    module->setAttr(dist::targetName, builder.getStringAttr(options.target));
+  if (!options.gpuArch.empty())
+    module->setAttr(rank::gpuArchName, builder.getStringAttr(options.gpuArch));
+  if (options.tf32)
+    module->setAttr(rank::tf32Name, builder.getUnitAttr());
+  if (!options.cpus.empty())
+    module->setAttr("rank.cpus", strings(builder, options.cpus));
+  if (options.memoryLimit)
+    module->setAttr(rank::memoryLimitName,
+                    builder.getI64IntegerAttr(*options.memoryLimit));
+  if (options.randomWeights)
+    module->setAttr("rank.random_weights",
+                    builder.getI64IntegerAttr(*options.randomWeights));
+  SmallVector<NamedAttribute> recorded;
+  for (auto &[name, value] : asText(options))
+    recorded.push_back(
+        builder.getNamedAttr(name, builder.getStringAttr(value)));
+  module->setAttr(optionsName, builder.getDictionaryAttr(recorded));
+  return {};
+}
+
+/// An option of a dump that was given again must be equal to the recorded one.
+/// Sizes that were not given are 1.
+static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
+  auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
+  for (auto &[name, value] : asText(options)) {
+    auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
+    if (before ? before.getValue() == value : value == "1")
+      continue;
+    std::string had =
+        before ? "'" + before.str() + "'" : std::string("nothing");
+    return {2,
+            "option " + name + " is '" + value +
+                "', but the phases before this dump were run with " + had,
+            {}};
+  }
+  return {};
+}
+
+/// Weights of a model without a root lie beside it.
+static void recordRoot(ModuleOp module, StringRef model) {
+  SmallString<128> root;
+  StringRef folder = llvm::sys::path::parent_path(model);
+  if (module->hasAttr(rootAttrName) ||
+      llvm::sys::fs::real_path(folder.empty() ? "." : folder, root))
+    return;
+  module->setAttr(rootAttrName, StringAttr::get(module.getContext(), root));
+}
+
+Outcome pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
+  auto recorded = module->getAttrOfType<IntegerAttr>(phaseName);
+  if (recorded && (recorded.getInt() < 1 ||
+                   recorded.getInt() > static_cast<int64_t>(lastPhase)))
+    return {3,
+            "'" + options.model + "' says that it is a dump of phase " +
+                std::to_string(recorded.getInt()) + ", which does not exist",
+            {}};
+  Phase passed = phaseOf(module);
+  std::string dumpOf =
+      "'" + options.model + "' is a dump of " +
+      (passed == Phase::None ? "no phase" : std::string(folderOf(passed)));
+  if (options.startAt && *options.startAt != after(passed))
+    return {2,
+            "--start-at " + std::string(folderOf(*options.startAt)) +
+                " does not fit: " + dumpOf,
+            {}};
+  if (options.stopAfter && *options.stopAfter < passed)
+    return {2,
+            "--stop-after " + std::string(folderOf(*options.stopAfter)) +
+                " does not fit: " + dumpOf,
+            {}};
+  if (passed != Phase::None)
+    return checkRepeated(module, options);
+  if (!options.dims.empty() || !options.shapes.empty())
+    return {2, "'" + options.model + "' has no dynamic dims to bind", {}};
+  recordRoot(module, options.model);
+  return recordOptions(module, options);
+}
+
+/// The sizes in "4x16x".
+static std::vector<int64_t> parseSizes(StringRef text) {
+  std::vector<int64_t> sizes;
+  SmallVector<StringRef> parts;
+  text.split(parts, 'x', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : parts)
+    if (int64_t size; !part.getAsInteger(10, size))
+      sizes.push_back(size);
+  return sizes;
+}
+
+Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
+  auto file = module->getAttrOfType<StringAttr>(modelAttrName);
+  auto root = module->getAttrOfType<StringAttr>(rootAttrName);
+  if (!file || !root)
+    return {3, "the dump does not say which model it was made of", {}};
+  options.model = (root.getValue() + "/" + file.getValue()).str();
+  // One device has all of it.
+  options.configuration = "none";
+  if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
+    options.randomWeights = seed.getInt();
+  options.training = restoreTrainingOptions(module);
+  if (auto type = module->getAttrOfType<TypeAttr>(prepare::precisionName))
+    llvm::raw_string_ostream(options.dtype) << type.getValue();
+  auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
+  if (!recorded)
+    return {};
+  for (NamedAttribute option : recorded) {
+    StringRef name = option.getName(), value;
+    if (auto text = dyn_cast<StringAttr>(option.getValue()))
+      value = text.getValue();
+    if (name.consume_front("--dim ") && !parseSizes(value).empty())
+      options.dims[name.str()] = parseSizes(value).front();
+    else if (name.consume_front("--shape "))
+      options.shapes[name.str()] = parseSizes(value);
+  }
+  return {};
+}
+
+Phase pcc::phaseOf(ModuleOp module) {
+  auto phase = module->getAttrOfType<IntegerAttr>(phaseName);
+  return phase ? static_cast<Phase>(phase.getInt()) : Phase::None;
+}
+
+void pcc::setPhase(ModuleOp module, Phase phase) {
+  module->setAttr(phaseName,
+                  Builder(module.getContext())
+                      .getI64IntegerAttr(static_cast<int64_t>(phase)));
+}

@@ -1,0 +1,275 @@
+//===- VerificationTest.cpp - all ranks against the unpartitioned model ---===//
+
+#include "passes/interpret/Verification.h"
+#include "passes/interpret/elements/NpyFiles.h"
+#include "passes/interpret/simulate/UnpartitionedRun.h"
+#include "test/passes/interpret/Parsed.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace pcc;
+using namespace pcc::interpret;
+
+// Row sums of a 4x3 matrix, then squared.
+static const char *whole = R"(
+  func.func @main(%x: tensor<4x3xf32> {graph.name = "x"})
+      -> (tensor<4xf32> {graph.name = "y"}) {
+    %s = graph.reduce sum %x over [1] {graph.name = "s"} : tensor<4x3xf32> loc("sums")
+    %y = graph.mul %s, %s {graph.name = "y"} : tensor<4xf32>, tensor<4xf32>
+    return %y : tensor<4xf32>
+  })";
+
+// Two stages, two microbatches, columns over tp. MASKED is what is summed, SUM
+// what makes the partial sums whole, TABLE what stage 0 does.
+static const char *parts = R"mlir(
+  #mesh = #dist.mesh<mb = 2, tp = 2>
+  #in = #dist.sharding<"[4@mb:2, 3@tp:2]">
+  #out = #dist.sharding<"[4@mb:2]">
+  #partial = #dist.sharding<"[4@mb:2] partial sum(tp:2)">
+  module attributes {dist.mesh = #mesh} {
+    func.func @stage_0(%x: tensor<2x2xf32> {graph.name = "x", dist.sharding = #in})
+        attributes {pipe.stage = 0 : i64} {
+      %i = dist.global_index <"[3@tp:2]"> of 3 : tensor<2xi64>
+      %n = graph.constant dense<3> : tensor<i64>
+      %real = graph.compare lt %i, %n : tensor<2xi64>, tensor<i64>
+      %zero = graph.constant dense<0.0> : tensor<f32>
+      %m = graph.select %real, %x, %zero : tensor<2xi1>, tensor<2x2xf32>, tensor<f32>
+      %p = graph.reduce sum MASKED over [1] {dist.shardings = [#partial], graph.name = "s"} : tensor<2x2xf32>
+      SUM
+      pipe.send %s to 1 value "s" : tensor<2xf32>
+      return
+    }
+    func.func @stage_1() -> (tensor<2xf32> {graph.name = "y"})
+        attributes {pipe.stage = 1 : i64} {
+      %s = pipe.receive from 0 value "s" : tensor<2xf32>
+      %y = graph.mul %s, %s {dist.shardings = [#out], graph.name = "y"} : tensor<2xf32>, tensor<2xf32>
+      return %y : tensor<2xf32>
+    }
+    pipe.actions 0 stages [0] TABLE
+    pipe.actions 1 stages [1] ["1F0", "1F1"]
+  })mlir";
+
+static const char *allReduce =
+    "%s = dist.collective all_reduce %p from #partial to #out shape [4] "
+    "received 0 value \"s\" {dist.shardings = [#out]} : tensor<2xf32> to "
+    "tensor<2xf32> loc(\"sums\")";
+
+/// `parts` with its holes filled.
+static std::string filled(std::string masked, std::string sum,
+                          std::string table) {
+  std::string text = parts;
+  for (auto [hole, filling] :
+       {std::pair("MASKED", masked), std::pair("SUM", sum),
+        std::pair("TABLE", table)})
+    text.replace(text.find(hole), strlen(hole), filling);
+  return text;
+}
+
+namespace {
+/// Both forms of the model, and what verification says about them.
+struct Verified {
+  explicit Verified(const std::string &partitioned,
+                    graph::Numerics numerics = graph::Numerics::Exact)
+      : model(parser.parse(whole)), ranks(parser.parse(partitioned)),
+        verification(*model, numerics) {
+    status = verification.simulate(*ranks, {});
+    if (status.ok())
+      status = verification.verdict();
+  }
+
+  Parser parser;
+  mlir::OwningOpRef<mlir::ModuleOp> model, ranks;
+  Verification verification;
+  runtime::Status status = runtime::Status::success();
+};
+} // namespace
+
+static const char *inOrder = R"(["0F0", "0F1"])";
+
+/// The partial sums scaled by one, but not summed.
+static const char *dropped =
+    "%one = graph.constant dense<1.0> : tensor<f32>\n"
+    "%s = graph.mul %p, %one : tensor<2xf32>, tensor<f32>";
+
+TEST(Verify, EqualIsEqual) {
+  Verified equal(filled("%m", allReduce, inOrder));
+  EXPECT_TRUE(equal.status.ok()) << equal.status.message();
+}
+
+TEST(Verify, ModelTypesAllowTheirRounding) {
+  Verified equal(filled("%m", allReduce, inOrder), graph::Numerics::Model);
+  EXPECT_TRUE(equal.status.ok()) << equal.status.message();
+}
+
+TEST(Verify, AnOutputIsAsPreciseAsWhatItIsComputedFrom) {
+  Parser parser;
+  auto module = parser.parse(R"(
+    func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+      %0 = graph.cast %x : tensor<2xf32> to tensor<2xbf16>
+      %1 = graph.exp %0 : tensor<2xbf16>
+      %2 = graph.cast %1 : tensor<2xbf16> to tensor<2xf32>
+      return %2, %x : tensor<2xf32>, tensor<2xf32>
+    })");
+  auto *end =
+      module->lookupSymbol<mlir::func::FuncOp>("main").front().getTerminator();
+  const auto bf16 = mlir::BFloat16Type::get(&parser.context);
+  const auto f32 = mlir::Float32Type::get(&parser.context);
+  EXPECT_EQ(toleranceOf(end->getOperand(0), graph::Numerics::Model),
+            toleranceOf(bf16, graph::Numerics::Model));
+  EXPECT_EQ(toleranceOf(end->getOperand(1), graph::Numerics::Model),
+            toleranceOf(f32, graph::Numerics::Model));
+  EXPECT_EQ(toleranceOf(end->getOperand(0), graph::Numerics::Exact), 1e-12);
+}
+
+// Folded in f32 on the way to the partitioned form; in f64 it would differ.
+TEST(Verify, WhatFoldsIsRounded) {
+  Parser parser;
+  auto run = [&](const std::string &y) {
+    return parser.parse("func.func @main() -> (tensor<f32> {graph.name = "
+                        "\"y\"}) {\n" +
+                        y + "\nreturn %y : tensor<f32>\n}");
+  };
+  auto model = run("%x = graph.constant dense<0.5> : tensor<f32>\n"
+                   "%y = graph.tanh %x : tensor<f32>");
+  auto folded = run("%y = graph.constant dense<0.462117165> : tensor<f32>");
+  std::vector<std::vector<double>> values;
+  for (mlir::ModuleOp module : {*model, *folded}) {
+    std::string error;
+    auto results =
+        runUnpartitioned(module, {}, graph::Numerics::Exact, {}, error);
+    ASSERT_TRUE(succeeded(results)) << error;
+    values.push_back(results->front()->floats);
+  }
+  EXPECT_EQ(values[0], values[1]);
+}
+
+TEST(Verify, ADroppedCollectiveIsFound) {
+  Verified different(filled("%m", dropped, inOrder));
+  EXPECT_EQ(different.status.code(), runtime::ValuesDiffer);
+  EXPECT_TRUE(different.status.message().starts_with(
+      "output 'y' differs at [0] on rank 2: "))
+      << different.status.message();
+}
+
+// Ranks write an output by what the stage says of it, not by what its op says.
+TEST(Verify, AnOutputThatLiesOtherwiseIsFound) {
+  std::string text = filled("%m", allReduce, inOrder);
+  const std::string declared = "{graph.name = \"y\"})";
+  text.replace(text.find(declared), declared.size(),
+               "{graph.name = \"y\", dist.sharding = "
+               "#dist.sharding<\"[4@tp:2]\">})");
+  EXPECT_EQ(Verified(text).status.code(), runtime::ValuesDiffer);
+}
+
+TEST(Verify, ADoubledCollectiveIsFound) {
+  std::string twice = allReduce;
+  twice.replace(twice.find("%s"), 2, "%t");
+  std::string second = allReduce;
+  second.replace(second.find("%p"), 2, "%t");
+  EXPECT_EQ(
+      Verified(filled("%m", twice + "\n" + second, inOrder)).status.code(),
+      runtime::ValuesDiffer);
+}
+
+TEST(Verify, PaddingThatCountsIsFound) {
+  EXPECT_EQ(Verified(filled("%x", allReduce, inOrder)).status.code(),
+            runtime::ValuesDiffer);
+}
+
+TEST(Verify, AMissingActionIsNamed) {
+  Verified stuck(filled("%m", allReduce, R"(["0F0"])"));
+  EXPECT_EQ(stuck.status.code(), runtime::Defect);
+  EXPECT_EQ(stuck.status.message(),
+            "the partitioned model cannot be run: position 1 "
+            "waits forever before action 1F1");
+}
+
+// The sum is wrong first, on the ranks of the stage before the output's.
+TEST(Verify, TheFirstValueThatDiffersIsNamed) {
+  Verified different(filled("%x", allReduce, inOrder));
+  const auto &first = different.verification.findings().first;
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->name, "s");
+  EXPECT_EQ(first->comparison.firstDifference()->rank, 0);
+  ASSERT_EQ(different.status.notes().size(), 1u);
+  EXPECT_TRUE(different.status.notes()[0].starts_with(
+      "the first value that differs is 's' of node 'sums': it differs at [0]"))
+      << different.status.notes()[0];
+}
+
+// Partial sums are no values of the model; their sum is missing, so that the
+// output is the first that can be told wrong.
+TEST(Verify, PartialSumsAreNoDifference) {
+  Verified different(filled("%m", dropped, inOrder));
+  const auto &first = different.verification.findings().first;
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->name, "y");
+}
+
+TEST(Verify, TheReportNamesTheFirstDifference) {
+  std::string path = ::testing::TempDir() + "verify-report.json";
+  Verified different(filled("%x", allReduce, inOrder));
+  ASSERT_TRUE(writeReport(path, different.verification.findings()).ok());
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_NE(text.str().find("\"equal\":false"), std::string::npos);
+  EXPECT_NE(text.str().find("\"node\":\"sums\""), std::string::npos)
+      << text.str();
+}
+
+namespace {
+/// A folder with the outputs of executables.
+class Executed : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder);
+    ASSERT_TRUE(equal.status.ok()) << equal.status.message();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string folder = ::testing::TempDir() + "pcc-verify-executed";
+  Verified equal = Verified(filled("%m", allReduce, inOrder));
+};
+} // namespace
+
+TEST_F(Executed, OutputsAreComparedInTheModelsTypes) {
+  graph::HostTensor y =
+      equal.verification.findings().outputs[0].comparison.whole();
+  auto type = mlir::RankedTensorType::get(
+      {4}, mlir::Float32Type::get(&equal.parser.context));
+  ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
+  ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
+  EXPECT_TRUE(equal.verification.verdict().ok());
+}
+
+TEST_F(Executed, AWrongElementIsNamedWithItsRank) {
+  graph::HostTensor y =
+      equal.verification.findings().outputs[0].comparison.whole();
+  y.floats[2] += 1;
+  auto type = mlir::RankedTensorType::get(
+      {4}, mlir::Float32Type::get(&equal.parser.context));
+  ASSERT_TRUE(writeNpy(folder + "/y.npy", type, y).ok());
+  ASSERT_TRUE(equal.verification.compareOutputs(folder).ok());
+  runtime::Status status = equal.verification.verdict();
+  EXPECT_EQ(status.code(), runtime::ValuesDiffer);
+  EXPECT_TRUE(status.message().starts_with(
+      "output 'y' of the executables differs at [2] on rank 2: "))
+      << status.message();
+}
+
+TEST_F(Executed, AMissingFileIsADefect) {
+  EXPECT_EQ(equal.verification.compareOutputs(folder).code(), runtime::Defect);
+}
+
+TEST_F(Executed, InputsAreWrittenAsTheyWereUsed) {
+  std::map<std::string, std::string> files;
+  ASSERT_TRUE(equal.verification.writeInputs(folder, files).ok());
+  Verification again(*equal.model, graph::Numerics::Exact);
+  std::string given = "x=" + files["x"];
+  ASSERT_TRUE(again.simulate(*equal.ranks, {given}).ok());
+  EXPECT_EQ(again.findings().outputs[0].comparison.whole().floats,
+            equal.verification.findings().outputs[0].comparison.whole().floats);
+}

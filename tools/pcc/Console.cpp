@@ -1,0 +1,83 @@
+//===- Console.cpp - how the tool speaks to its user ----------------------===//
+
+#include "tools/pcc/Console.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace pcc;
+
+static bool progressShown = false;
+
+bool tool::isTerminal() { return isatty(STDERR_FILENO); }
+
+void tool::showProgress(const std::string &what) {
+  fprintf(stderr, "\r\033[K%s", what.c_str());
+  progressShown = true;
+}
+
+static void clearProgress() {
+  if (progressShown)
+    fprintf(stderr, "\r\033[K");
+  progressShown = false;
+}
+
+void tool::printNote(const std::string &note) {
+  clearProgress();
+  fprintf(stderr, "pcc: note: %s\n", note.c_str());
+}
+
+/// A message is one line.
+static std::string oneLine(std::string text) {
+  for (char &c : text)
+    if (c == '\n' || c == '\r')
+      c = ' ';
+  return text;
+}
+
+int tool::reportOutcome(const Outcome &outcome) {
+  clearProgress();
+  if (outcome.ok())
+    return 0;
+  fprintf(stderr, "pcc: error: %s\n", oneLine(outcome.error).c_str());
+  for (const std::string &note : outcome.notes)
+    fprintf(stderr, "note: %s\n", oneLine(note).c_str());
+  return outcome.exitCode;
+}
+
+/// A sentence with a small first letter; one that begins with a name in capital
+/// letters keeps the name.
+static std::string inLowerCase(std::string text) {
+  if (text.size() > 1 && isupper(static_cast<unsigned char>(text[1])))
+    return "argument " + text;
+  if (!text.empty())
+    text[0] = static_cast<char>(tolower(text[0]));
+  return text;
+}
+
+tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
+                                           const char *const *argv) {
+  try {
+    app.set_version_flag("--version", "pcc " PCC_VERSION);
+    app.parse(argc, argv);
+    return {};
+  } catch (const CLI::CallForVersion &version) {
+    return {.text = version.what() + std::string("\n")};
+  } catch (const CLI::CallForHelp &) {
+    return {.text = app.help()};
+  } catch (const CLI::ParseError &error) {
+    std::string text = inLowerCase(error.what());
+    if (error.get_exit_code() == unsupportedCode)
+      return {{unsupportedCode, text, {}}};
+    return {{2, text, {"'" + app.get_name() + " --help' lists the options"}}};
+  }
+}
+
+std::optional<int> tool::finishEarly(const ParsedArguments &reading) {
+  if (!reading.outcome.ok())
+    return reportOutcome(reading.outcome);
+  if (reading.text.empty())
+    return std::nullopt;
+  printf("%s", reading.text.c_str());
+  return 0;
+}
