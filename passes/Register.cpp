@@ -3,7 +3,7 @@
 #include "passes/Register.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/meaning/Fold.h"
+#include "dialects/graph/reference/Fold.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -2,7 +2,7 @@
 
 #include "passes/1-import/Import.h"
 #include "dialects/dist/DistDialect.h"
-#include "dialects/graph/meaning/Fold.h"
+#include "dialects/graph/reference/Fold.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/1-import/build/BindInputs.h"

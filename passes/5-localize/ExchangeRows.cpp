@@ -43,7 +43,7 @@ struct TokenCollective {
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// RowMasks are of the tokens and members, and of the parts of the other axes, a
+  /// The masks of the rows are of the tokens and members, and of the parts of the other axes, a
   /// byte each: what each rank wants becomes what each rank is asked for.
   SmallVector<int64_t> maskShape() const;
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
@@ -190,7 +190,7 @@ static bool isSum(dist::CollectiveOp op) {
 
 namespace {
 /// The operands `rows` of a collective.
-struct RowMasks {
+struct SelectedRows {
   Value divided, whole;
 };
 
@@ -230,7 +230,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
          bytes + asking.receivedBytes >=
              static_cast<int64_t>(op.getReceivedBytes())))
       return false;
-    const RowMasks &known = masksOf(groups, *sides, asking, op);
+    const SelectedRows &known = masksOf(groups, *sides, asking, op);
     if (op->isBeforeInBlock(groups))
       op->moveAfter(known.divided.getDefiningOp());
     op.getRowsMutable().assign({known.divided, known.whole});
@@ -252,7 +252,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Those of rows that lie as `sides` say; one exchange serves all of them.
-  const RowMasks &masksOf(graph::GroupRowsOp groups,
+  const SelectedRows &masksOf(graph::GroupRowsOp groups,
                           const TokenCollective &sides,
                           const plan::ReshardPlan &asking,
                           dist::CollectiveOp op) {
@@ -260,7 +260,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
       if (other == sides)
         return known;
     LocalBuilder builder(groups->getNextNode());
-    RowMasks made;
+    SelectedRows made;
     made.whole = wantedRows(groups, sides, builder);
     made.divided = askOwners(made.whole, sides, asking, op, builder);
     return masks.emplace_back(sides, made).second;
@@ -298,7 +298,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  std::vector<std::pair<TokenCollective, RowMasks>>
+  std::vector<std::pair<TokenCollective, SelectedRows>>
       masks; ///< of one `group_rows`
 };
 } // namespace

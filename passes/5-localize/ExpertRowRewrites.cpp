@@ -147,11 +147,11 @@ static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
 
 namespace {
 /// A product of two operands with a letter per dim; '.' for one that repeats.
-struct ExpertProduct {
+struct ExpertContraction {
   std::string operands[2], result;
 
   /// None for a sum of other than two terms.
-  static std::optional<ExpertProduct> read(Operation *op);
+  static std::optional<ExpertContraction> read(Operation *op);
 
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
@@ -184,8 +184,8 @@ struct ExpertProduct {
 } // namespace
 
 /// a, b, … for batch dims, M, K and N for the others.
-static ExpertProduct readMatmul(graph::MatmulOp op) {
-  ExpertProduct product;
+static ExpertContraction readMatmul(graph::MatmulOp op) {
+  ExpertContraction product;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   const size_t numBatch = shape.size() - 2;
   for (size_t i = 0; i < numBatch; ++i)
@@ -203,21 +203,21 @@ static ExpertProduct readMatmul(graph::MatmulOp op) {
   return product;
 }
 
-std::optional<ExpertProduct> ExpertProduct::read(Operation *op) {
+std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
   if (auto matmul = dyn_cast<graph::MatmulOp>(op))
     return readMatmul(matmul);
   auto equation =
       graph::EinsumEquation::parse(cast<graph::EinsumOp>(op).getEquation());
   if (equation->operands.size() != 2)
     return {};
-  return ExpertProduct{
+  return ExpertContraction{
       {equation->operands[0].str(), equation->operands[1].str()},
       equation->result.str()};
 }
 
 /// Which operand holds the experts' matrices: it has experts, one dim that is
 /// summed over and one of features; the other one has the tokens. -1 if none.
-static int matricesOf(const ExpertProduct &product, const DimRoles &result) {
+static int matricesOf(const ExpertContraction &product, const DimRoles &result) {
   const std::string tokens =
       product.keep(product.result, result, DimRole::Token);
   for (int i : {0, 1}) {
@@ -238,7 +238,7 @@ static int matricesOf(const ExpertProduct &product, const DimRoles &result) {
 }
 
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
-  auto product = ExpertProduct::read(op);
+  auto product = ExpertContraction::read(op);
   if (!product ||
       !isa<FloatType>(graph::tensorType(op->getResult(0)).getElementType()) ||
       matricesOf(*product, result) < 0)
@@ -249,7 +249,7 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
 
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
-  const ExpertProduct product = *ExpertProduct::read(op);
+  const ExpertContraction product = *ExpertContraction::read(op);
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];

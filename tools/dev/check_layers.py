@@ -24,7 +24,7 @@ DIALECTS, PLAN = r"dialects/.*", r"passes/plan/.*"
 BASE = r"runtime/(base|tensor)/.*"
 PROGRAM = r"runtime/(base|tensor|program)/.*"
 # The level of passes/ that its rooms may include: how a command ends, the table of phases, and what compile takes.
-COMPILER = r"passes/(Options|Outcome|Outputs|Phase|Pipeline|Register)\.h|passes/Phases\.def"
+COMPILER = r"passes/(Options|Outcome|OutputPaths|Phase|Pipeline|Register)\.h|passes/Phases\.def"
 
 # What of this repository a file may include, by where the file lies; the first row that matches holds. Generated headers mirror
 # the tree.

@@ -1,7 +1,7 @@
 //===- DenseElements.cpp - arithmetic on the bytes of small tensors -------===//
 
 #include "passes/1-import/build/DenseElements.h"
-#include "dialects/graph/meaning/Arithmetic.h"
+#include "dialects/graph/reference/Arithmetic.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/STLExtras.h"
 

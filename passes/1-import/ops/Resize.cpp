@@ -1,6 +1,6 @@
 //===- Resize.cpp - sampling at another resolution ------------------------===//
 
-#include "dialects/graph/meaning/Arithmetic.h"
+#include "dialects/graph/reference/Arithmetic.h"
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -242,7 +242,7 @@ static Value lowWord(ScalarBuilder &s, Value number) {
   return s.both(number, s.integer(number.getType(), 0xFFFFFFFF));
 }
 
-/// dialects/graph/meaning/Philox.h with words in i64, whose products are whole.
+/// dialects/graph/reference/Philox.h with words in i64, whose products are whole.
 static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
                     uint64_t key) {
   auto [a, b, c, d] = counter;

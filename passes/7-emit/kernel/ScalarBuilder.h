@@ -3,7 +3,7 @@
 // Elements are computed in their own type, except that bf16 and f16 are
 // computed in f32 and rounded behind each op, and booleans are i1. In memory a
 // boolean is a byte. Nothing traps, and the conventions of
-// dialects/graph/meaning/Arithmetic.h hold.
+// dialects/graph/reference/Arithmetic.h hold.
 //
 //===----------------------------------------------------------------------===//
 

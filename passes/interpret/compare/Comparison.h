@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_COMPARE_COMPARISON_H
 #define PCC_PASSES_INTERPRET_COMPARE_COMPARISON_H
 
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include "passes/interpret/simulate/ShardIndices.h"
 #include <optional>
 

@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_COMPARE_VERIFIEDVALUE_H
 
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/meaning/Evaluator.h"
+#include "dialects/graph/reference/Evaluator.h"
 #include "passes/interpret/compare/Comparison.h"
 
 namespace pcc::interpret {

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_ELEMENTS_FILEELEMENTS_H
 #define PCC_PASSES_INTERPRET_ELEMENTS_FILEELEMENTS_H
 
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include "runtime/tensor/ElementType.h"
 
 namespace pcc::interpret {

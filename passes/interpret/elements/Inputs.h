@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_ELEMENTS_INPUTS_H
 #define PCC_PASSES_INTERPRET_ELEMENTS_INPUTS_H
 
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/Status.h"
 #include "llvm/ADT/StringMap.h"

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_ELEMENTS_RANDOMELEMENTS_H
 #define PCC_PASSES_INTERPRET_ELEMENTS_RANDOMELEMENTS_H
 
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include "runtime/tensor/RandomValues.h"
 
 namespace pcc::interpret {

@@ -1,7 +1,7 @@
 //===- WeightSource.cpp - the elements of weights -------------------------===//
 
 #include "passes/interpret/elements/WeightSource.h"
-#include "dialects/graph/meaning/Strides.h"
+#include "dialects/graph/reference/Strides.h"
 #include "passes/interpret/elements/FileElements.h"
 #include "passes/interpret/elements/RandomElements.h"
 #include "llvm/ADT/TypeSwitch.h"

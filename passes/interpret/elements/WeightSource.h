@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_ELEMENTS_WEIGHTSOURCE_H
 
 #include "dialects/graph/GraphDialect.h"
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/Status.h"
 

@@ -1,7 +1,7 @@
 //===- Collectives.cpp - collectives between simulated ranks --------------===//
 
 #include "passes/interpret/simulate/Collectives.h"
-#include "dialects/graph/meaning/Arithmetic.h"
+#include "dialects/graph/reference/Arithmetic.h"
 #include "passes/interpret/simulate/ShardIndices.h"
 #include "llvm/ADT/STLExtras.h"
 

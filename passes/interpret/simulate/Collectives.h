@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_SIMULATE_COLLECTIVES_H
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include "passes/interpret/simulate/SimulatedRanks.h"
 
 namespace pcc::interpret {

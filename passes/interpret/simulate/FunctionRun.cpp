@@ -1,7 +1,7 @@
 //===- FunctionRun.cpp - a function on all ranks of a stage ---------------===//
 
 #include "passes/interpret/simulate/FunctionRun.h"
-#include "dialects/graph/meaning/Fold.h"
+#include "dialects/graph/reference/Fold.h"
 #include "passes/interpret/simulate/Collectives.h"
 #include "passes/interpret/simulate/ShardIndices.h"
 #include "llvm/ADT/bit.h"

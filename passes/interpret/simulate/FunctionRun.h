@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_SIMULATE_FUNCTIONRUN_H
 
 #include "dialects/dist/DistDialect.h"
-#include "dialects/graph/meaning/Evaluator.h"
+#include "dialects/graph/reference/Evaluator.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/interpret/elements/WeightSource.h"

@@ -3,7 +3,7 @@
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_RANKTENSORS_H
 #define PCC_PASSES_INTERPRET_SIMULATE_RANKTENSORS_H
 
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 #include <memory>
 
 namespace pcc::interpret {

@@ -1,7 +1,7 @@
 //===- ShardIndices.cpp - which elements a rank holds ---------------------===//
 
 #include "passes/interpret/simulate/ShardIndices.h"
-#include "dialects/graph/meaning/Strides.h"
+#include "dialects/graph/reference/Strides.h"
 
 #include <limits>
 

@@ -4,7 +4,7 @@
 #define PCC_PASSES_INTERPRET_SIMULATE_SHARDINDICES_H
 
 #include "dialects/dist/Sharding.h"
-#include "dialects/graph/meaning/HostTensor.h"
+#include "dialects/graph/reference/HostTensor.h"
 
 namespace pcc::interpret {
 

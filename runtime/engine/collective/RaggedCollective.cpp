@@ -24,10 +24,10 @@ public:
 
 protected:
   /// Of each row and member whether the row counts.
-  struct RowMasks {
+  struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
-  RowMasks masksOf(const RunContext &run) const {
+  RaggedMasks masksOf(const RunContext &run) const {
     const auto at = [&](int32_t buffer) {
       return static_cast<const uint8_t *>(
           context.buffers.at(buffer, run.microbatch));
@@ -37,7 +37,7 @@ protected:
 
   bool isMe(int member) const { return member == group->index(); }
 
-  bool counts(const RowMasks &masks, size_t i, int member) const {
+  bool counts(const RaggedMasks &masks, size_t i, int member) const {
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
@@ -98,7 +98,7 @@ public:
 
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
-    const RowMasks masks = masksOf(run);
+    const RaggedMasks masks = masksOf(run);
     char *free = pack(
         at, [&](int) -> const auto & { return plan.divided; },
         [&](size_t i, int member) { return counts(masks, i, member); });
@@ -124,7 +124,7 @@ public:
 private:
   /// Rows lie no further behind than where they belong, so that the last one
   /// is moved first.
-  void spread(const Addresses &at, const RowMasks &masks) {
+  void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
       for (size_t i = rows.size(); i-- > 0;) {
@@ -147,7 +147,7 @@ public:
 
   Status run(const RunContext &run) override {
     const Addresses at = begin(run);
-    const RowMasks masks = masksOf(run);
+    const RaggedMasks masks = masksOf(run);
     char *free = pack(
         at,
         [&](int member) -> const auto & { return plan.whole[size_t(member)]; },
@@ -173,7 +173,7 @@ public:
   }
 
 private:
-  void add(const Addresses &at, const RowMasks &masks, size_t i) {
+  void add(const Addresses &at, const RaggedMasks &masks, size_t i) {
     addends.clear();
     for (int member = 0; member < members; ++member) {
       if (isMe(member))

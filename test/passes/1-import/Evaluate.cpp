@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/1-import/Import.h"
 #include "passes/1-import/build/DenseElements.h"
-#include "test/dialects/graph/meaning/EvaluateOn.h"
+#include "test/dialects/graph/reference/EvaluateOn.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>

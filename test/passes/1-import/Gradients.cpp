@@ -4,7 +4,7 @@
 #include "dialects/graph/gradients/Differentiate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "test/dialects/graph/meaning/EvaluateOn.h"
+#include "test/dialects/graph/reference/EvaluateOn.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <cstring>

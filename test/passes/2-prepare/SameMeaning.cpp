@@ -1,12 +1,12 @@
 //===- SameMeaning.cpp - a graph before and after it is prepared ----------===//
 
 #include "test/passes/2-prepare/SameMeaning.h"
-#include "dialects/graph/meaning/Fold.h"
+#include "dialects/graph/reference/Fold.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/2-prepare/Passes.h"
-#include "test/dialects/graph/meaning/EvaluateOn.h"
+#include "test/dialects/graph/reference/EvaluateOn.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <map>

@@ -11,7 +11,7 @@
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/kernel/NativeCode.h"
 #include "passes/7-emit/kernel/Plan.h"
-#include "test/dialects/graph/meaning/EvaluateOn.h"
+#include "test/dialects/graph/reference/EvaluateOn.h"
 #include "test/passes/7-emit/gpu/kernel/EmulatedGpu.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"

@@ -16,14 +16,14 @@
 namespace pcc::runtime {
 
 namespace {
-/// A tensor seen as [outer, size, inner] viewAround one dim.
-struct DimView {
+/// A tensor seen as [outer, size, inner] splitAround one dim.
+struct DimSplit {
   int64_t outer = 1, size = 1, inner = 1;
 };
 } // namespace
 
-static DimView viewAround(const std::vector<int64_t> &shape, int64_t dim) {
-  DimView view;
+static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
+  DimSplit view;
   for (int64_t i = 0; i < int64_t(shape.size()); ++i)
     (i < dim ? view.outer : i == dim ? view.size : view.inner) *= shape[i];
   return view;
@@ -57,7 +57,7 @@ template <typename T> static bool less(T a, T b) {
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
-  const DimView in = viewAround(call.inputs[0].shape, dim);
+  const DimSplit in = splitAround(call.inputs[0].shape, dim);
   const int64_t k = call.outputs[0].shape[dim];
   for (int64_t row = 0; row < in.outer * in.inner; ++row) {
     const int64_t outer = row / in.inner, inner = row % in.inner;

@@ -6,7 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "test/dialects/graph/meaning/EvaluateOn.h"
+#include "test/dialects/graph/reference/EvaluateOn.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <random>

@@ -1,0 +1,186 @@
+//===- Contractions.cpp - the meaning of matmul and einsum ----------------===//
+
+#include "dialects/graph/reference/EvaluatorTable.h"
+#include "dialects/graph/reference/Gemm.h"
+#include "dialects/graph/reference/Strides.h"
+#include "dialects/graph/ops/EinsumEquation.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+//===----------------------------------------------------------------------===//
+// matmul
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One operand of a batched product.
+struct BatchedMatrix {
+  int64_t rows, columns; ///< after the transposition
+  int64_t rowStride, columnStride;
+  Strides batch; ///< strides along the batch dims of the result
+
+  BatchedMatrix(const HostTensor &tensor, bool transposed,
+                ArrayRef<int64_t> batchDims)
+      : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
+        rowStride(columns), columnStride(1),
+        batch(
+            broadcastStrides(ArrayRef(tensor.shape).drop_back(2), batchDims)) {
+    for (int64_t &stride : batch)
+      stride *= rows * columns;
+    if (transposed) {
+      std::swap(rows, columns);
+      std::swap(rowStride, columnStride);
+    }
+  }
+
+  template <typename T>
+  MatrixView<T> view(const HostTensor &tensor, int64_t offset) const {
+    return {tensor.data<T>() + offset, rowStride, columnStride};
+  }
+};
+} // namespace
+
+static LogicalResult matmul(Evaluation &e) {
+  auto op = cast<MatmulOp>(e.op);
+  ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
+  BatchedMatrix lhs(e.in(0), op.getTransposeLhs(), batch),
+      rhs(e.in(1), op.getTransposeRhs(), batch);
+  // One matrix on the right: the batch is more rows of the left one.
+  Strides whole(batch.size(), 0);
+  bool foldsBatch =
+      rhs.batch == whole && !op.getTransposeLhs() &&
+      e.in(0).numElements() * rhs.columns == e.out().numElements() * rhs.rows;
+  withStorage(e.out().kind, [&](auto zero) {
+    using T = decltype(zero);
+    T *out = e.out().data<T>();
+    int64_t m = lhs.rows, n = rhs.columns, k = rhs.rows;
+    if (foldsBatch)
+      return gemm(m * ShapedType::getNumElements(batch), n, k,
+                  lhs.view<T>(e.in(0), 0), rhs.view<T>(e.in(1), 0), out, n);
+    forEachRow<2>(batch, {lhs.batch, rhs.batch},
+                  [&](auto at, int64_t count, auto step) {
+                    for (int64_t i = 0; i < count; ++i, out += m * n)
+                      gemm(m, n, k, lhs.view<T>(e.in(0), at[0] + i * step[0]),
+                           rhs.view<T>(e.in(1), at[1] + i * step[1]), out, n);
+                  });
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// einsum
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A tensor whose dims have letters.
+struct LetteredTensor {
+  std::string letters;
+  HostTensor tensor;
+
+  int64_t sizeOf(char letter) const {
+    return tensor.shape[letters.find(letter)];
+  }
+  int64_t product(StringRef some) const {
+    int64_t size = 1;
+    for (char letter : some)
+      size *= sizeOf(letter);
+    return size;
+  }
+};
+} // namespace
+
+/// The letters of `letters` that are in `among`, or those that are not.
+static std::string filter(StringRef letters, StringRef among, bool contained) {
+  std::string result;
+  for (char letter : letters)
+    if (among.contains(letter) == contained)
+      result += letter;
+  return result;
+}
+
+/// The same term with its dims in the order of `letters`.
+static LetteredTensor reordered(const LetteredTensor &term,
+                                std::string letters) {
+  SmallVector<int64_t> shape, strides, own = rowMajor(term.tensor.shape);
+  for (char letter : letters) {
+    shape.push_back(term.sizeOf(letter));
+    strides.push_back(own[term.letters.find(letter)]);
+  }
+  LetteredTensor result{std::move(letters),
+                        HostTensor::zeros(shape, term.tensor.kind)};
+  withStorage(term.tensor.kind, [&](auto zero) {
+    using T = decltype(zero);
+    copyStrided(shape, result.tensor.data<T>(), rowMajor(shape),
+                term.tensor.data<T>(), strides);
+  });
+  return result;
+}
+
+/// The product of two terms, summed over the letters that are not in `keep`;
+/// its dims are the letters of both, then of a alone, then of b alone.
+///   ab, bc, keep ac:  batch "", m a, k b, n c
+static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
+                               StringRef keep) {
+  std::string both = filter(a.letters, b.letters, true);
+  std::string batch = filter(both, keep, true), k = filter(both, keep, false);
+  std::string m = filter(a.letters, both, false),
+              n = filter(b.letters, both, false);
+  LetteredTensor lhs = reordered(a, batch + m + k),
+                 rhs = reordered(b, batch + k + n);
+  SmallVector<int64_t> shape;
+  for (char letter : batch + m)
+    shape.push_back(a.sizeOf(letter));
+  for (char letter : n)
+    shape.push_back(b.sizeOf(letter));
+  LetteredTensor result{batch + m + n, HostTensor::zeros(shape, a.tensor.kind)};
+  int64_t rows = a.product(m), columns = b.product(n), depth = a.product(k);
+  withStorage(a.tensor.kind, [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0; i < a.product(batch); ++i)
+      gemm(
+          rows, columns, depth,
+          MatrixView<T>{lhs.tensor.data<T>() + i * rows * depth, depth, 1},
+          MatrixView<T>{rhs.tensor.data<T>() + i * depth * columns, columns, 1},
+          result.tensor.data<T>() + i * rows * columns, columns);
+  });
+  return result;
+}
+
+/// Ones whose dims are `letters`, of the sizes that they have in `term`.
+static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
+  SmallVector<int64_t> shape;
+  for (char letter : letters)
+    shape.push_back(term.sizeOf(letter));
+  LetteredTensor result{letters.str(),
+                        HostTensor::zeros(shape, term.tensor.kind)};
+  llvm::fill(result.tensor.floats, 1);
+  llvm::fill(result.tensor.ints, 1);
+  return result;
+}
+
+/// `term` summed over the letters that are not in `keep`.
+static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
+  std::string gone = filter(term.letters, keep, false);
+  return gone.empty() ? term : contract(term, ones(gone, term), keep);
+}
+
+static LogicalResult einsum(Evaluation &e) {
+  auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
+  if (failed(equation))
+    return e.fail("has an equation that is not of the form 'ab,bc->ac'");
+  LetteredTensor total = ones("", {"", HostTensor::zeros({}, e.out().kind)});
+  for (size_t i = 0; i < e.operands.size(); ++i) {
+    std::string later = equation->result.str();
+    for (size_t j = i + 1; j < e.operands.size(); ++j)
+      later += equation->operands[j];
+    LetteredTensor term{equation->operands[i].str(), e.in(i)};
+    total = contract(total, summed(term, later + total.letters), later);
+  }
+  e.out() = reordered(total, equation->result.str()).tensor;
+  return success();
+}
+
+void pcc::graph::addContractionEvaluators(EvaluatorTable &table) {
+  table.add<MatmulOp>(matmul);
+  table.add<EinsumOp>(einsum);
+}

@@ -1,0 +1,64 @@
+//===- Evaluator.cpp - evaluates ops by the table -------------------------===//
+
+#include "dialects/graph/reference/EvaluatorTable.h"
+
+using namespace mlir;
+using namespace pcc::graph;
+
+static const EvaluatorTable &evaluators() {
+  static const EvaluatorTable table = [] {
+    EvaluatorTable all;
+    addSourceEvaluators(all);
+    addElementWiseEvaluators(all);
+    addLayoutEvaluators(all);
+    addResizeEvaluators(all);
+    addIndexingEvaluators(all);
+    addReductionEvaluators(all);
+    addNormEvaluators(all);
+    addContractionEvaluators(all);
+    addAttentionEvaluators(all);
+    addWindowEvaluators(all);
+    addExpertEvaluators(all);
+    return all;
+  }();
+  return table;
+}
+
+bool pcc::graph::canEvaluate(Operation *op) {
+  return evaluators().lookup(op->getName().getStringRef());
+}
+
+LogicalResult pcc::graph::evaluate(Operation *op,
+                                   ArrayRef<const HostTensor *> operands,
+                                   SmallVectorImpl<HostTensor> &results,
+                                   Numerics numerics, std::string &error) {
+  Evaluator meaning = evaluators().lookup(op->getName().getStringRef());
+  if (!meaning) {
+    error = "has no meaning that can be evaluated";
+    return failure();
+  }
+  Evaluation evaluation{op, operands, numerics, {}, {}};
+  for (Value result : op->getResults())
+    evaluation.results.push_back(HostTensor::zeros(tensorType(result)));
+  if (failed(meaning(evaluation))) {
+    error = std::move(evaluation.error);
+    return failure();
+  }
+  for (auto [result, tensor] :
+       llvm::zip_equal(op->getResults(), evaluation.results)) {
+    Type type = tensorType(result).getElementType();
+    numerics == Numerics::Model ? roundTo(type, tensor) : wrapTo(type, tensor);
+    results.push_back(std::move(tensor));
+  }
+  return success();
+}
+
+LogicalResult pcc::graph::evaluate(Operation *op,
+                                   ArrayRef<const HostTensor *> operands,
+                                   SmallVectorImpl<HostTensor> &results,
+                                   Numerics numerics) {
+  std::string error;
+  if (succeeded(evaluate(op, operands, results, numerics, error)))
+    return success();
+  return op->emitOpError() << error;
+}

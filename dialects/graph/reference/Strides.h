@@ -1,0 +1,122 @@
+//===- Strides.h - walks over strided index spaces ------------------------===//
+
+#ifndef PCC_DIALECTS_GRAPH_REFERENCE_STRIDES_H
+#define PCC_DIALECTS_GRAPH_REFERENCE_STRIDES_H
+
+#include "dialects/graph/reference/HostTensor.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <array>
+
+namespace pcc::graph {
+
+using Strides = llvm::SmallVector<int64_t>;
+
+/// Strides of a row-major tensor.
+inline Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
+  Strides strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+/// Strides that read a row-major tensor of shape `from` as if it had been
+/// broadcast to `to`: 0 along dims that are repeated.
+inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
+                                llvm::ArrayRef<int64_t> to) {
+  Strides strides(to.size(), 0), own = rowMajor(from);
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != 1)
+      strides[to.size() - from.size() + i] = own[i];
+  return strides;
+}
+
+/// Merges neighbouring dims that all tensors walk as one, and drops dims of
+/// size 1: [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}.
+template <size_t N>
+void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
+  Strides mergedShape;
+  std::array<Strides, N> merged;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (shape[dim] == 1)
+      continue;
+    bool continues = !mergedShape.empty();
+    for (size_t k = 0; k < N && continues; ++k)
+      continues = merged[k].back() == strides[k][dim] * shape[dim];
+    if (continues)
+      mergedShape.back() *= shape[dim];
+    else
+      mergedShape.push_back(shape[dim]);
+    for (size_t k = 0; k < N; ++k) {
+      if (continues)
+        merged[k].pop_back();
+      merged[k].push_back(strides[k][dim]);
+    }
+  }
+  shape = std::move(mergedShape);
+  strides = std::move(merged);
+}
+
+/// Walks `shape` in row-major order through N tensors at once. Calls
+/// `row(offsets, count, steps)` for every innermost row: element i of it lies
+/// at offsets[k] + i * steps[k] of tensor k.
+template <size_t N, typename Row>
+void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
+                Row row) {
+  if (llvm::is_contained(dims, 0))
+    return;
+  Strides shape(dims);
+  mergeDims(shape, strides);
+  std::array<int64_t, N> offsets{}, steps{};
+  if (shape.empty())
+    return row(offsets, int64_t(1), steps);
+  for (size_t k = 0; k < N; ++k)
+    steps[k] = strides[k].back();
+  Strides index(shape.size(), 0);
+  for (int dim = 0; dim >= 0;) {
+    row(offsets, shape.back(), steps);
+    for (dim = static_cast<int>(shape.size()) - 2; dim >= 0; --dim) {
+      for (size_t k = 0; k < N; ++k)
+        offsets[k] += strides[k][dim];
+      if (++index[dim] < shape[dim])
+        break;
+      for (size_t k = 0; k < N; ++k)
+        offsets[k] -= strides[k][dim] * shape[dim];
+      index[dim] = 0;
+    }
+  }
+}
+
+/// Copies `shape` elements between two strided places.
+template <typename T>
+void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
+                 const T *from, Strides fromStrides) {
+  forEachRow<2>(shape, {std::move(toStrides), std::move(fromStrides)},
+                [&](auto offsets, int64_t count, auto steps) {
+                  T *out = to + offsets[0];
+                  const T *in = from + offsets[1];
+                  if (steps[0] == 1 && steps[1] == 1)
+                    std::copy(in, in + count, out);
+                  else
+                    for (int64_t i = 0; i < count; ++i)
+                      out[i * steps[0]] = in[i * steps[1]];
+                });
+}
+
+/// A tensor around one dim: element (outer, i, inner) lies at
+/// (outer * size + i) * numInner + inner.
+struct DimView {
+  int64_t numOuter = 1, size = 1, numInner = 1;
+
+  DimView(llvm::ArrayRef<int64_t> shape, int64_t dim)
+      : numOuter(mlir::ShapedType::getNumElements(shape.take_front(dim))),
+        size(shape[dim]),
+        numInner(mlir::ShapedType::getNumElements(shape.drop_front(dim + 1))) {}
+  int64_t at(int64_t outer, int64_t i, int64_t inner) const {
+    return (outer * size + i) * numInner + inner;
+  }
+};
+
+} // namespace pcc::graph
+
+#endif // PCC_DIALECTS_GRAPH_REFERENCE_STRIDES_H
