@@ -253,9 +253,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
 
   /// Those of rows that lie as `sides` say; one exchange serves all of them.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
-                          const TokenCollective &sides,
-                          const plan::ReshardPlan &asking,
-                          dist::CollectiveOp op) {
+                              const TokenCollective &sides,
+                              const plan::ReshardPlan &asking,
+                              dist::CollectiveOp op) {
     for (const auto &[other, known] : masks)
       if (other == sides)
         return known;

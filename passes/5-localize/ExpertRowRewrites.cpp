@@ -217,7 +217,8 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
 
 /// Which operand holds the experts' matrices: it has experts, one dim that is
 /// summed over and one of features; the other one has the tokens. -1 if none.
-static int matricesOf(const ExpertContraction &product, const DimRoles &result) {
+static int matricesOf(const ExpertContraction &product,
+                      const DimRoles &result) {
   const std::string tokens =
       product.keep(product.result, result, DimRole::Token);
   for (int i : {0, 1}) {

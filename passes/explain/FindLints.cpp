@@ -219,7 +219,7 @@ private:
       });
       if (!names.empty())
         lints.push_back(
-            {Lint::GatheredWeight, wholeText(axes, names, whole), node});
+            {Lint::WholeWeight, wholeText(axes, names, whole), node});
     }
   }
 

@@ -40,7 +40,9 @@ static std::string text(const dist::Endpoint &place) {
   return place.op + quoted(place.node);
 }
 
-static std::string textOf(Value value) { return text(shard::placeOf(value)); }
+static std::string textOf(Value value) {
+  return text(shard::endpointOf(value));
+}
 
 static std::vector<dist::Decision>
 along(const dist::Axis &axis, std::vector<dist::Decision> decisions) {
@@ -126,14 +128,14 @@ private:
   }
 
   std::string pinOf(Value value) const {
-    if (std::string pin = shard::placeOf(value).pin; !pin.empty())
+    if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
     if (Operation *op = value.getDefiningOp())
       if (auto pin = op->getAttrOfType<StringAttr>(dist::pinnedName))
         return pin.str();
     for (OpOperand &use : value.getUses())
       if (isa<func::ReturnOp>(use.getOwner()))
-        if (std::string pin = shard::placeOf(use).pin; !pin.empty())
+        if (std::string pin = shard::endpointOf(use).pin; !pin.empty())
           return pin;
     return "";
   }

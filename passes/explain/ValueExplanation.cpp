@@ -47,7 +47,7 @@ public:
   ValueExplanation tell(const std::string &name, Value value) {
     ValueExplanation story;
     story.name = name;
-    story.maker = shard::placeOf(stripReshards(value));
+    story.maker = shard::endpointOf(stripReshards(value));
     story.stage =
         value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
     auto type = graph::tensorType(value);
@@ -92,7 +92,7 @@ private:
         tellUses(reshard.getResult(), steps, story);
       } else {
         dist::ShardingAttr taken = dist::shardingOf(value);
-        story.uses.push_back({shard::placeOf(use), stageOf(use),
+        story.uses.push_back({shard::endpointOf(use), stageOf(use),
                               taken ? textOf(taken.getSharding()) : "",
                               before});
       }
@@ -115,7 +115,7 @@ private:
     for (const plan::ReshardStep &step : plan.steps)
       if (step.kind != plan::ReshardStepKind::Slice &&
           step.kind != plan::ReshardStepKind::Mask)
-        steps.push_back(shard::priced(step, mesh));
+        steps.push_back(shard::pricedStep(step, mesh));
   }
 
   dist::Mesh mesh;

@@ -1,9 +1,9 @@
 //===- Contractions.cpp - the meaning of matmul and einsum ----------------===//
 
+#include "dialects/graph/ops/EinsumEquation.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Gemm.h"
 #include "dialects/graph/reference/Strides.h"
-#include "dialects/graph/ops/EinsumEquation.h"
 
 using namespace mlir;
 using namespace pcc::graph;

@@ -1,8 +1,8 @@
 //===- Layout.cpp - the meaning of ops that move elements -----------------===//
 
+#include "dialects/graph/ops/Padding.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Strides.h"
-#include "dialects/graph/ops/Padding.h"
 
 using namespace mlir;
 using namespace pcc::graph;

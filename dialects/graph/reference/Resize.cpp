@@ -1,9 +1,9 @@
 //===- Resize.cpp - the meaning of resize ---------------------------------===//
 
+#include "dialects/graph/ops/Resampling.h"
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Strides.h"
-#include "dialects/graph/ops/Resampling.h"
 
 using namespace mlir;
 using namespace pcc::graph;

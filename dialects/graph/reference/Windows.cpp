@@ -1,10 +1,10 @@
 //===- Windows.cpp - the meaning of convolutions and pools ----------------===//
 
+#include "dialects/graph/ops/Window.h"
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Gemm.h"
 #include "dialects/graph/reference/WindowWalk.h"
-#include "dialects/graph/ops/Window.h"
 
 using namespace mlir;
 using namespace pcc::graph;
