@@ -44,7 +44,7 @@ public:
   void addPeer(Entry entry, int rank);
 
   /// The rank is still there: it looks for what it waits for.
-  void look();
+  void heartbeat();
   /// All that the rank had to do is done; it only waits for the others.
   void leave();
 

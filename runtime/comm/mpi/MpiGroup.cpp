@@ -136,7 +136,7 @@ Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
     if (isComplete(tickets))
       return Status::success();
     if (backoff.timeToLookAround()) {
-      recorder->look();
+      recorder->heartbeat();
       if (backoff.waited() - noted > notesEvery) {
         noted = backoff.waited();
         noteMissing(tickets, entry);
