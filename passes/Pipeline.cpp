@@ -15,103 +15,111 @@ using namespace mlir;
 using namespace pcc;
 using func::FuncOp;
 
-static void addImport(OpPassManager &manager) {
-  manager.addPass(createVerifyImported());
-}
+/// Importing is not a pass: driver/Compilation calls importOnnx before this.
+static void addImport(OpPassManager &) {}
 
 static void addPrepare(OpPassManager &manager) {
-  // Outputs that the loss does not need go, with what made them.
+  // The loss comes first: outputs that it does not need, and the ops that only
+  // they need, are removed before any other pass spends time on them.
   manager.addPass(prepare::createAddLoss());
-  // Shape arithmetic goes first: everything behind costs time per op, and
-  // composites are hidden by reshapes that cancel.
+  // Folding comes before matching: later passes cost time per op, and reshapes
+  // that cancel each other hide composites.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createRecogniseComposites());
-  // Recognised composites leave their parts dead, and reshapes next to each
-  // other.
+  // Recognised composites leave dead ops and adjacent reshapes behind.
   manager.addNestedPass<FuncOp>(prepare::createSimplifyGraph());
   manager.addNestedPass<FuncOp>(prepare::createJoinSlices());
-  // Composites know how to compute in a narrow type, their parts do not.
+  // A composite op can compute in a narrow type; its parts could not, so the
+  // precision is set after matching.
   manager.addPass(prepare::createSetPrecision());
-  // The backward pass is of what will run.
+  // Differentiate after precision is set, so that gradients match the ops that
+  // run.
   manager.addPass(prepare::createDifferentiate());
   manager.addPass(prepare::createApplyOptimizer());
-  // Inputs are what they will be: dims can be marked.
+  // No later pass adds inputs, so batch dims can be marked.
   manager.addPass(prepare::createMarkBatch());
-  manager.addPass(prepare::createVerifyPrepared());
 }
 
 static void addPlace(OpPassManager &manager) {
-  // Stages come before shardings, because a stage's ranks are the mesh that
-  // shardings speak of.
+  // Stages come before shardings: the ranks of one stage are the mesh that
+  // shardings refer to.
   manager.addNestedPass<FuncOp>(place::createCutStages());
-  manager.addNestedPass<FuncOp>(place::createVerifyPlaced());
 }
 
 static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createDecideShardings());
-  // A softmax whose rows are split hides communication: as ops of their own its
-  // statistics are resharded like everything else.
+  // A softmax whose rows are split communicates inside. Expanded into ops, its
+  // statistics are resharded like any other value.
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
-  // Decided shardings say what each op needs; only now is it known where that
-  // differs from what it gets.
+  // Every op now states the shardings that it needs, so each use whose operand
+  // has another sharding can get a reshard.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Reshards hold what pins asked for.
+  // Pins go last: reshards now express the shardings that pins asked for.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
-  manager.addNestedPass<FuncOp>(shard::createVerifySharded());
 }
 
 static void addLocalize(OpPassManager &manager) {
-  // Shapes shrink first; reshards keep the global shape that the choice between
-  // collectives needs.
+  // Shapes become local first. Reshards keep the global shape, which the choice
+  // between collectives needs.
   manager.addNestedPass<FuncOp>(localize::createLocalizeShapes());
   manager.addNestedPass<FuncOp>(localize::createReshardToCollectives());
-  // Which rows an expert has follows from what a rank owns; nothing behind this
-  // asks how they came about.
+  // The rows of an expert follow from the tokens that a rank owns, so experts
+  // are grouped after localization. No later pass needs the routing.
   manager.addNestedPass<FuncOp>(localize::createGroupExperts());
   manager.addNestedPass<FuncOp>(localize::createExchangeRows());
-  // Masks and offsets of one dim are built once per use, as are rows; one of
-  // each is enough.
+  // The passes above build masks, offsets and row lists once per use; CSE keeps
+  // one of each.
   manager.addPass(createCSEPass());
-  manager.addNestedPass<FuncOp>(localize::createVerifyLocal());
 }
 
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
-  // Only now is it known what a stage reads: what another stage sends counts as
-  // different in every microbatch.
+  // Hoisting needs the outlined stages: a value that another stage sends differs
+  // in every microbatch, so it must stay in the microbatch's function.
   manager.addPass(schedule::createHoistShared());
-  // What keeps activations asks when they are read.
+  // Recompute needs the final order of backward reads.
   manager.addPass(schedule::createOrderBackward());
-  // What all microbatches share is held once: it need not be made again, nor
-  // does what comes from it count as an activation.
+  // Recompute comes after hoisting: values that all microbatches share are held
+  // once, so they are neither recomputed nor counted as activations.
   manager.addPass(schedule::createRecompute());
   manager.addPass(schedule::createSplitActions());
-  // One call must not tie what a stage shares to a microbatch, nor two stages.
+  // Bucketing comes after splitting: one bucket must not join shared work with
+  // work of a microbatch, nor two stages.
   manager.addPass(schedule::createBucketCollectives());
   manager.addPass(schedule::createScheduleActions());
-  manager.addPass(schedule::createVerifyScheduled());
 }
 
 static void addEmit(OpPassManager &manager) {
-  // What becomes a product here may become a library's call with what is around
-  // it.
+  // Ops that become matrix products here can become library calls, together
+  // with their epilogues, in the next pass.
   manager.addNestedPass<FuncOp>(emit::createLowerForGpus());
-  // Libraries choose first: what they do on the way costs less than a kernel.
+  // Library calls come before kernels: an epilogue of a call costs less than a
+  // kernel.
   manager.addNestedPass<FuncOp>(emit::createFormLibraryCalls());
-  // The other cheap ops become kernels. Nothing behind this changes what is
-  // computed.
+  // All ops that remain become kernels. No later step changes what is computed.
   manager.addPass(emit::createFormKernels());
-  manager.addPass(emit::createVerifyEmitted());
+}
+
+/// Adds a gate, which runs on the module or on each of its functions.
+static void addGate(OpPassManager &manager, std::unique_ptr<Pass> gate) {
+  if (gate->getOpName() == FuncOp::getOperationName())
+    manager.nest<FuncOp>().addPass(std::move(gate));
+  else
+    manager.addPass(std::move(gate));
 }
 
 void pcc::addPhase(OpPassManager &manager, Phase phase) {
-  using Adder = void (*)(OpPassManager &);
-  static constexpr Adder adders[] = {
-      nullptr,
-#define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) add##ENUMERATOR,
+  struct Row {
+    void (*addPasses)(OpPassManager &);
+    std::unique_ptr<Pass> (*createGate)();
+  };
+  static constexpr Row rows[] = {
+#define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) {add##ENUMERATOR, GATE},
 #include "passes/Phases.def"
   };
-  adders[static_cast<size_t>(phase)](manager);
+  const Row &row = rows[static_cast<size_t>(phase) - 1];
+  row.addPasses(manager);
+  addGate(manager, row.createGate());
 }
 
 int pcc::exitCodeOf(Phase phase, StringRef passArgument) {

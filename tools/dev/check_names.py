@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks names: a pass has one name in four places, no name says nothing, no place is marked as unfinished.
+"""Checks names: a pass has one name in four places, a class name stands in one layer only, no name says nothing, no place is
+marked as unfinished.
 
     check_names.py [ROOT]
 """
+import collections
 import os
 import re
 import sys
@@ -12,6 +14,7 @@ import tree
 NOTHING = re.compile(r"(^|[/_.-])(utils?|common|misc|helpers?)(?=[/_.-]|$)", re.I)
 CAMEL_NOTHING = re.compile(r"(Utils?|Common|Misc|Helpers?)(?=\.|/|$)")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
+CLASS = re.compile(r"\s*(?:template\s*<[^>]*>\s*)?(?:class|struct|union|enum class|enum)\s+(?:\[\[\w+\]\]\s+)?(\w+)\s*(?:final)?\s*(?::[^:]|\{|$)")
 CODE = re.compile(r"(\.(h|cpp|td|py|cmake|fbs|def|mlir|test|sh)|CMakeLists\.txt)$")
 
 
@@ -37,9 +40,27 @@ def pass_problems(name, text, present, root):
             yield f"{name}: {test} is missing"
 
 
+def layer_of(name):
+    """The layer that a file belongs to: passes (its own level), passes/4-shard, dialects/dist, runtime/comm, tools/pcc."""
+    parts = name.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+
+
+def twice_named(sources):
+    """(class name, its places) of the classes that two layers define, of `sources`: C++ file -> lines."""
+    places = collections.defaultdict(dict)
+    for name, lines in sources.items():
+        for number, line in enumerate(lines, 1):
+            m = CLASS.match(line)
+            if m and not line.rstrip().endswith(";"):
+                places[m.group(1)].setdefault(layer_of(name), f"{name}:{number}")
+    return sorted((name, list(at.values())) for name, at in places.items() if len(at) > 1)
+
+
 def check(root=tree.ROOT):
     names = tree.files(root)
-    present, problems = set(names), []
+    sources = {n: tree.lines(n, root) for n in names if re.search(r"\.(h|cpp)$", n) and not re.match(r"(test|bench)/", n)}
+    present, problems = set(names), [f"{at[0]}: class {name} is also at {', '.join(at[1:])}" for name, at in twice_named(sources)]
     for name in names:
         if NOTHING.search(name) or CAMEL_NOTHING.search(name):
             problems.append(f"{name}: this name says nothing; shared code moves down to the thing it is about")

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Checks sizes: no file is longer than FILE_LINES, no C++ or Python function longer than FUNCTION_LINES.
+"""Checks sizes: no file is longer than FILE_LINES, no C++ or Python function longer than FUNCTION_LINES, and no folder outside
+test/ and bench/ holds more than FOLDER_FILES C++ files.
 
     check_sizes.py [ROOT]
 """
 import ast
+import collections
+import os
 import re
 import sys
 
 import tree
 
-FILE_LINES, FUNCTION_LINES = 800, 60
+FILE_LINES, FUNCTION_LINES, FOLDER_FILES = 800, 60, 34
 CODE = re.compile(r"(\.(h|cpp|cu|td|py|cmake|fbs|def|mlir|test)|CMakeLists\.txt)$")
 NO_BODY = re.compile(r"\b(namespace|class|struct|enum|union|extern)\b")
 LITERAL = re.compile(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'|//.*')
@@ -40,9 +43,16 @@ def python_functions(lines):
 FUNCTIONS = {"cpp": cpp_functions, "h": cpp_functions, "cu": cpp_functions, "py": python_functions}
 
 
+def crowded(names):
+    """(folder, C++ files) of the folders outside test/ and bench/ that hold more than FOLDER_FILES."""
+    counts = collections.Counter(os.path.dirname(n) for n in names if re.search(r"\.(h|cpp)$", n) and not re.match(r"(test|bench)/", n))
+    return [(folder, count) for folder, count in sorted(counts.items()) if count > FOLDER_FILES]
+
+
 def check(root=tree.ROOT):
-    problems = []
-    for name in filter(CODE.search, tree.files(root)):
+    names = tree.files(root)
+    problems = [f"{folder}: {count} source files, {FOLDER_FILES} are the most: which rooms are in it?" for folder, count in crowded(names)]
+    for name in filter(CODE.search, names):
         lines = tree.lines(name, root)
         if len(lines) > FILE_LINES:
             problems.append(f"{name}: {len(lines)} lines, {FILE_LINES} are the most")

@@ -43,9 +43,9 @@ private:
 
 namespace {
 /// One launch for the tiles of many tensors.
-class MultiTensorLaunch : public Operation {
+class MultiTensorOperation : public Operation {
 public:
-  MultiTensorLaunch(const CudaContext &gpu, const LoadContext &context,
+  MultiTensorOperation(const CudaContext &gpu, const LoadContext &context,
                     const program::KernelT &kernel, CUfunction function)
       : gpu(gpu), context(context), kernel(kernel), function(function),
         shared(size_t(kernel.shared)),
@@ -116,7 +116,7 @@ Status prepareKernel(CudaResources &resources, const LoadContext &context,
     operation = std::make_unique<LaunchOperation>(resources.context(), context,
                                                   kernel, function);
   else
-    operation = std::make_unique<MultiTensorLaunch>(resources.context(),
+    operation = std::make_unique<MultiTensorOperation>(resources.context(),
                                                     context, kernel, function);
   return Status::success();
 }

@@ -20,7 +20,7 @@ public:
   static std::string challenge();
 
   /// Who says it: an end cannot be answered with its own proof.
-  enum class Role : char { Host = 'h', Guest = 'g' };
+  enum class Role : char { Server = 'h', Client = 'g' };
 
   /// The proof of `role`, 32 bytes, which also covers `said`.
   std::string proof(Role role, const std::string &serverChallenge,

@@ -110,8 +110,8 @@ void RendezvousClient::answer(const Frame &challenge) {
     return retryLater("who listens there does not speak as pcc does");
   Fields fields = terms.self.toFields();
   const std::string proof =
-      terms.token.proof(JobToken::Role::RendezvousClient, serverChallenge,
-                        ownChallenge, encodeFields(fields));
+      terms.token.proof(JobToken::Role::Client, serverChallenge, ownChallenge,
+                        encodeFields(fields));
   fields["challenge"] = toHex(ownChallenge);
   fields["proof"] = toHex(proof);
   connection.send({FrameKind::Hello, encodeFields(fields)});
@@ -121,7 +121,7 @@ void RendezvousClient::answer(const Frame &challenge) {
 void RendezvousClient::checkWelcome(const Frame &welcome) {
   const std::string proof = fromHex(decodeFields(welcome.payload)["proof"]);
   if (!JobToken::areEqual(proof,
-                          terms.token.proof(JobToken::Role::RendezvousServer,
+                          terms.token.proof(JobToken::Role::Server,
                                             serverChallenge, ownChallenge, "")))
     return retryLater("who listens there does not know PCC_JOB_TOKEN");
   state = ClientState::Welcome;

@@ -131,15 +131,15 @@ void RendezvousServer::answer(UnknownPeer &stranger, const Frame &hello) {
       challenge.size() != stranger.challenge.size())
     return reject(stranger, "it did not say who it was");
   const std::string expected =
-      terms.token.proof(JobToken::Role::RendezvousClient, stranger.challenge,
-                        challenge, encodeFields(fields));
+      terms.token.proof(JobToken::Role::Client, stranger.challenge, challenge,
+                        encodeFields(fields));
   if (!JobToken::areEqual(proof, expected))
     return refuse(stranger,
                   Status::error(WrongWorld, facts->text() +
                                                 " has another PCC_JOB_TOKEN "
                                                 "than rank 0 at " +
                                                 terms.address.text()));
-  const std::string mine = terms.token.proof(JobToken::Role::RendezvousServer,
+  const std::string mine = terms.token.proof(JobToken::Role::Server,
                                              stranger.challenge, challenge, "");
   stranger.connection.send(
       {FrameKind::Welcome, encodeFields({{"proof", toHex(mine)}})});

@@ -25,9 +25,9 @@ public:
   RankWatch &operator=(const RankWatch &) = delete;
   ~RankWatch();
 
-  /// Readable when there is something for look().
+  /// Readable when there is something for poll().
   int fd() const { return epollFd; }
-  void look();
+  void poll();
 
   /// Sends a signal to all ranks that are there; whether there are any.
   bool signalAll(int signal);

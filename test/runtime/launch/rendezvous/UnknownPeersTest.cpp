@@ -48,7 +48,7 @@ protected:
     const std::string own(32, 'c');
     Fields fields = job.terms(1).self.toFields();
     const std::string proof =
-        token.proof(JobToken::Role::Guest, hosts, own, encodeFields(fields));
+        token.proof(JobToken::Role::Client, hosts, own, encodeFields(fields));
     fields["challenge"] = toHex(own);
     fields["proof"] = toHex(proof);
     return {FrameKind::Hello, encodeFields(fields)};
@@ -70,9 +70,9 @@ TEST_F(UnknownPeer, ThatKnowsTheTokenIsWelcome) {
   connection.send(hello(kToken, challenge));
   const Frame welcome = await(connection);
   EXPECT_EQ(welcome.kind, FrameKind::Welcome);
-  EXPECT_EQ(
-      fromHex(decodeFields(welcome.payload)["proof"]),
-      kToken.proof(JobToken::Role::Host, challenge, std::string(32, 'c'), ""));
+  EXPECT_EQ(fromHex(decodeFields(welcome.payload)["proof"]),
+            kToken.proof(JobToken::Role::Server, challenge,
+                         std::string(32, 'c'), ""));
   EXPECT_EQ(await(connection).kind, FrameKind::Ready);
   connection.send({FrameKind::Leave});
   job.wait();
@@ -117,8 +117,8 @@ TEST_F(UnknownPeer, ThatChangesWhatAnotherSaidIsRefused) {
 TEST_F(UnknownPeer, ThatReturnsTheProofOfRank0IsRefused) {
   Connection connection = connect();
   Fields fields = decodeFields(hello(kToken, challenge).payload);
-  fields["proof"] = toHex(
-      kToken.proof(JobToken::Role::Host, challenge, std::string(32, 'c'), ""));
+  fields["proof"] = toHex(kToken.proof(JobToken::Role::Server, challenge,
+                                       std::string(32, 'c'), ""));
   connection.send({FrameKind::Hello, encodeFields(fields)});
   EXPECT_EQ(await(connection).kind, FrameKind::Refusal);
   expectUndisturbed();
