@@ -192,9 +192,9 @@ public:
   }
   Status
   createExchanges(const std::vector<std::vector<int>> &groups,
-                  std::span<const Way> ways,
+                  std::span<const PeerEdge> edges,
                   std::vector<std::unique_ptr<Group>> &created) override {
-    return copying(world->createExchanges(groups, ways, created), created);
+    return copying(world->createExchanges(groups, edges, created), created);
   }
 
 private:
@@ -218,7 +218,7 @@ public:
   }
 
   Status open(int rank) {
-    MeetingTerms terms;
+    JoinTerms terms;
     if (Status status =
             readAddress(std::getenv(kRendezvousVariable), terms.address);
         status.failed())

@@ -25,10 +25,10 @@ public:
       : right((world.rank() + 1) % kRanks),
         left((world.rank() + kRanks - 1) % kRanks), sendTickets(numPieces),
         receiveTickets(numPieces) {
-    std::vector<World::Way> ways;
+    std::vector<World::PeerEdge> edges;
     for (int from = 0; from < kRanks; ++from)
-      ways.push_back({from, (from + 1) % kRanks});
-    EXPECT_TRUE(world.createExchanges({{0, 1, 2, 3}}, ways, groups).ok());
+      edges.push_back({from, (from + 1) % kRanks});
+    EXPECT_TRUE(world.createExchanges({{0, 1, 2, 3}}, edges, groups).ok());
     for (size_t i = 0; i < numPieces; ++i) {
       out.push_back(pieceOf(world.rank(), i));
       in.emplace_back(out.back().size(), -1);
