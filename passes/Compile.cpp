@@ -1,4 +1,4 @@
-//===- Compile.cpp - from a model to a bundle -----------------------------===//
+//===- Compile.cpp - compilation of a model to a bundle -------------------===//
 
 #include "passes/Compile.h"
 #include "passes/OutputPaths.h"
@@ -8,7 +8,8 @@
 
 using namespace pcc;
 
-/// The report is written on failure as well: it lists what is unsupported.
+/// Writes the report, also after a failure, because it lists unsupported ops.
+/// Returns `outcome`, or the error of writing if `outcome` is a success.
 static Outcome finish(const CompileOptions &options, CompileReport &report,
                       Outcome outcome) {
   if (options.report.empty())
@@ -17,6 +18,8 @@ static Outcome finish(const CompileOptions &options, CompileReport &report,
   return outcome.ok() ? written : outcome;
 }
 
+/// Checks options and output paths before the long work, so that no compilation
+/// is wasted on an error that was visible at the start.
 Outcome pcc::compile(const CompileOptions &asked, const Listener &listener) {
   if (Outcome outcome = checkOptions(asked); !outcome.ok())
     return outcome;

@@ -1,6 +1,7 @@
-//===- Compile.h - the compiler's entry points ----------------------------===//
+//===- Compile.h - entry points: compile, verify and explain --------------===//
 //
-// Plain C++: what tools and bindings include sees no MLIR.
+// Plain C++: this header and all headers that it includes are free of MLIR, so
+// that tools and bindings need no MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,47 +14,61 @@
 
 namespace pcc {
 
-/// Compiles `options.model` and writes the bundle, or the annotated model if
-/// that was asked for, unless `stopAfter` ends it
-/// earlier. Nothing is left behind on failure.
+/// Compiles `options.model` and writes the bundle to `options.bundle`; with
+/// `emitsOnnx`, writes the annotated model there instead. Ends without either
+/// if `options.stopAfter` names an earlier phase. Writes the report and the
+/// dumps that `options` asks for. Returns the first error; no bundle or model
+/// is left behind then.
 Outcome compile(const CompileOptions &options, const Listener &listener = {});
 
-/// A run of a bundle on all its ranks.
+/// Request to run a bundle on all its ranks.
 struct BundleRun {
+  /// Path of the bundle.
   std::string bundle;
-  std::map<std::string, std::string> inputs; ///< .npy files by name
-  std::string outputs;                       ///< the folder for them
+  /// Paths of .npy files, by the names of the inputs.
+  std::map<std::string, std::string> inputs;
+  /// Folder that the outputs are written to.
+  std::string outputs;
 };
 
-/// What `pcc verify` needs beyond the options of compile.
+/// Options of `pcc verify` in addition to those of compile.
 struct VerifyOptions {
-  /// NAME=FILE.npy.
+  /// Inputs as NAME=FILE.npy. Inputs that are not given get seeded random
+  /// values.
   std::vector<std::string> inputs;
+  /// Path of the JSON report; empty for none.
   std::string report;
-  /// `--dtype model`: the model's own types in place of f64.
+  /// Whether values are computed in the model's own types (`--dtype model`)
+  /// instead of f64.
   bool modelTypes = false;
-  /// `--run`: executables are compiled as well, run by this and compared.
+  /// Function that runs a bundle and writes its outputs (`--run`). If it is
+  /// set, executables are compiled, too, and their outputs are compared.
   std::function<Outcome(const BundleRun &)> run = {};
-  /// Where `run` has its bundle, inputs and outputs: a folder that is there.
+  /// Existing folder for the bundle, inputs and outputs of `run`. Unused if
+  /// `run` is not set.
   std::string scratch = {};
 };
 
-/// Executes the action tables of all ranks on simulated ranks and compares with
-/// the unpartitioned model.
+/// Executes the action tables of all ranks on simulated ranks and compares the
+/// outputs with those of the unpartitioned model. Returns exit code 15 if a
+/// value differs, or the exit code of the compilation if that fails.
 Outcome verify(const CompileOptions &options,
                const VerifyOptions &verifyOptions,
                const Listener &listener = {});
 
-/// What `pcc explain` needs beyond the options of compile.
+/// Options of `pcc explain` in addition to those of compile.
 struct ExplainOptions {
-  /// Only this value, by name or glob; empty: all collectives and lints.
+  /// Name or glob of the values to explain. If it is empty, all collectives and
+  /// lints are explained.
   std::string value;
+  /// Whether the text is JSON instead of prose.
   bool json = false;
 };
 
-/// Decides everything that a compilation would, emits nothing, and writes to
-/// `text` why each collective is there, what it costs, what else could have
-/// been, and what looks wrong.
+/// Runs the phases up to 6-schedule, emits nothing, and writes an explanation
+/// to `text`: the cause of each collective, its price, the alternatives, and
+/// lints. If `explainOptions.value` is set, prose explains only the values that
+/// match it, and JSON lists them in addition.
 Outcome explainModel(const CompileOptions &options,
                      const ExplainOptions &explainOptions, std::string &text,
                      const Listener &listener = {});

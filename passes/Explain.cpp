@@ -1,4 +1,4 @@
-//===- Explain.cpp - why a plan communicates what it does -----------------===//
+//===- Explain.cpp - explanation of the communication of a plan -----------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "passes/Compile.h"
@@ -10,8 +10,9 @@
 
 using namespace pcc;
 
-/// The stories are told by what 4-shard leaves, which the next phase takes
-/// away.
+/// Explains the values that match `name` into `stories`. Runs only up to
+/// 4-shard, because 5-localize erases the reshards that link values to their
+/// readers. Returns exit code 2 with the nearest names if no value matches.
 static Outcome tellValues(Compilation &compilation,
                           const CompileOptions &options,
                           const std::string &name,
@@ -42,7 +43,8 @@ static Outcome tellValues(Compilation &compilation,
   });
 }
 
-/// A dump that is older, or was edited, may have lost causes.
+/// Notes how many collectives have no recorded cause. An older or an edited
+/// dump may lack causes.
 static void noteMissing(const explain::Explanation &explanation,
                         const Listener &listener) {
   const auto missing = llvm::count_if(
@@ -53,6 +55,7 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
+/// Runs the phases up to 6-schedule and writes the explanation to `text`.
 static Outcome explainPlan(Compilation &compilation,
                            const CompileOptions &options,
                            const ExplainOptions &explainOptions,
@@ -66,7 +69,8 @@ static Outcome explainPlan(Compilation &compilation,
   if (Outcome outcome = compilation.advanceTo(Phase::Schedule); !outcome.ok())
     return outcome;
   return compilation.runGuarded([&]() -> Outcome {
-    // The cluster that was planned for; a dump records it.
+    // Prices come from the cluster that the plan was made for. A dump records
+    // it.
     const plan::Cluster cluster = plan::clusterOf(
         dist::clusterOf(compilation.getModule()), options.target);
     std::string missing;

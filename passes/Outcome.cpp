@@ -1,4 +1,4 @@
-//===- Outcome.cpp - how a command ends -----------------------------------===//
+//===- Outcome.cpp - result of a command ----------------------------------===//
 
 #include "passes/Outcome.h"
 

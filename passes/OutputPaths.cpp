@@ -1,4 +1,4 @@
-//===- OutputPaths.cpp - where a compilation writes -----------------------===//
+//===- OutputPaths.cpp - early checks that outputs can be written ---------===//
 
 #include "passes/OutputPaths.h"
 
@@ -10,11 +10,13 @@
 using namespace pcc;
 namespace fs = std::filesystem;
 
+/// Returns the error for a `path` that cannot be written.
 static Outcome refuse(const fs::path &path, const std::string &why) {
   return {7, "cannot write '" + path.string() + "': " + why, {}};
 }
 
-/// `folder` is a directory that takes new files.
+/// Checks that `folder` is a directory in which the user may create files. An
+/// empty `folder` means the current one. Errors name `path`.
 static Outcome checkFolder(const fs::path &path, fs::path folder) {
   std::error_code error;
   if (folder.empty())
@@ -29,8 +31,8 @@ static Outcome checkFolder(const fs::path &path, fs::path folder) {
   return {};
 }
 
-/// A bundle takes a free name, or the place of another bundle or of an empty
-/// directory.
+/// Checks that `path` does not exist, or is a bundle or an empty directory,
+/// which the new bundle replaces.
 static Outcome checkBundle(fs::path path) {
   std::error_code error;
   if (!path.has_filename())
@@ -56,7 +58,8 @@ Outcome pcc::checkModelOutput(const std::string &name,
   return checkFolder(path, path.parent_path());
 }
 
-/// Dumps make their directory, and those above it.
+/// Checks that the folder of dumps can be created. Missing parents are created
+/// with it, so the nearest parent that exists must be writable.
 static Outcome checkDumps(const fs::path &path) {
   std::error_code error;
   fs::path existing = path;
@@ -65,7 +68,8 @@ static Outcome checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// What a step takes is known when its programs have been written.
+/// Checks that timelines are asked for only with a bundle: times are known only
+/// after the programs have been written.
 static Outcome checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
   const bool isWritten =
@@ -78,6 +82,7 @@ static Outcome checkTimelines(const CompileOptions &options) {
   return {};
 }
 
+/// Checks that a file can be created or replaced at `path`.
 static Outcome checkFile(const fs::path &path) {
   std::error_code error;
   return fs::is_directory(path, error) ? refuse(path, "it is a directory")

@@ -1,15 +1,17 @@
-//===- Phase.cpp - the phases by number and name --------------------------===//
+//===- Phase.cpp - phases of the compiler, by number and name -------------===//
 
 #include "passes/Phase.h"
 
 using namespace pcc;
 
+/// Folders by phase; the entry of `None` is empty.
 static constexpr std::string_view folders[] = {
     "",
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) FOLDER,
 #include "passes/Phases.def"
 };
 
+/// Meanings by phase; the entry of `None` is empty.
 static constexpr std::string_view meanings[] = {
     "",
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) MEANING,

@@ -1,4 +1,4 @@
-//===- Phase.h - the phases by number and name ----------------------------===//
+//===- Phase.h - phases of the compiler, by number and name ---------------===//
 
 #ifndef PCC_PASSES_PHASE_H
 #define PCC_PASSES_PHASE_H
@@ -9,22 +9,30 @@
 
 namespace pcc {
 
-/// 1 for the import, and so on: a phase's value is its folder's number.
+/// The phases of the compiler in order. The value of an enumerator is the
+/// number of its folder: 1 for `1-import`. `None` stands for a module that no
+/// phase has processed.
 enum class Phase : uint8_t {
   None,
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) ENUMERATOR,
 #include "passes/Phases.def"
 };
 
+/// The phase after which a bundle can be written.
 inline constexpr Phase lastPhase = Phase::Emit;
 
-/// "4-shard"; dumps are named like this.
+/// Returns the folder of a phase, "4-shard", which is also the name of its
+/// dump; empty for `None`.
 std::string_view folderOf(Phase phase);
+/// Returns one line that says what the phase does; empty for `None`.
 std::string_view meaningOf(Phase phase);
 
-/// `4`, `shard` or `4-shard`.
+/// Parses a phase from `4`, `shard` or `4-shard`. Returns nullopt for other
+/// text.
 std::optional<Phase> parsePhase(std::string_view text);
 
+/// Returns the phase that follows `phase`. The result for `lastPhase` is no
+/// valid phase.
 inline Phase after(Phase phase) {
   return static_cast<Phase>(static_cast<uint8_t>(phase) + 1);
 }

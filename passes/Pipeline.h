@@ -1,4 +1,4 @@
-//===- Pipeline.h - the passes of each phase ------------------------------===//
+//===- Pipeline.h - pass pipelines of the phases --------------------------===//
 
 #ifndef PCC_PASSES_PIPELINE_H
 #define PCC_PASSES_PIPELINE_H
@@ -8,12 +8,16 @@
 
 namespace pcc {
 
-/// Adds the passes of `phase`, its gate last. The import itself, which turns a
-/// file into a module, and the writing of the bundle are no passes.
+/// Adds the passes of `phase`, with its gate last. Two steps are not passes:
+/// the import, which creates the module from a file, and the writing of the
+/// bundle.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
-/// The exit code of a failure of a pass of `phase`: gates only fail by a defect
-/// of pcc.
+/// Returns the exit code for a failure of the pass with flag `passArgument` in
+/// `phase`. A gate fails only through a defect of pcc, so its code is 1, except
+/// for `verify-imported`, which rejects unsupported models with code 4. Other
+/// passes fail with code 6, a request that cannot be met; those of 7-emit with
+/// 1.
 int exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc

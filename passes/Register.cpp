@@ -1,4 +1,4 @@
-//===- Register.cpp - the dialects and passes of pcc ----------------------===//
+//===- Register.cpp - registration of all dialects and passes -------------===//
 
 #include "passes/Register.h"
 #include "dialects/dist/DistDialect.h"

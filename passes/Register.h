@@ -1,4 +1,4 @@
-//===- Register.h - the dialects and passes of pcc ------------------------===//
+//===- Register.h - registration of all dialects and passes ---------------===//
 
 #ifndef PCC_PASSES_REGISTER_H
 #define PCC_PASSES_REGISTER_H
@@ -7,10 +7,11 @@
 
 namespace pcc {
 
-/// Dialects that modules of any phase use.
+/// Registers the dialects that modules of any phase use, and constant folding
+/// for graph ops.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// All passes, by their flags.
+/// Registers all passes of pcc by their flags, and the general passes of MLIR.
 void registerPasses();
 
 } // namespace pcc

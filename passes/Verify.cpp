@@ -1,4 +1,4 @@
-//===- Verify.cpp - whether a plan computes what its model says -----------===//
+//===- Verify.cpp - comparison of a plan with the unpartitioned model -----===//
 
 #include "dialects/rank/RankDialect.h"
 #include "passes/2-prepare/training/Precision.h"
@@ -12,7 +12,8 @@
 using namespace pcc;
 using interpret::Verification;
 
-/// Compiles `parts` to the end, runs what comes out and compares its outputs.
+/// Compiles `parts` to a bundle, runs the bundle on the inputs of the
+/// simulation, and compares its outputs.
 static Outcome runExecutables(Verification &verification, Compilation &parts,
                               const VerifyOptions &options) {
   BundleRun run{
@@ -31,7 +32,9 @@ static Outcome runExecutables(Verification &verification, Compilation &parts,
       [&] { return outcomeOf(verification.compareOutputs(run.outputs)); });
 }
 
-/// Compares both forms of one model, and writes the report.
+/// Simulates the plan `parts` on all ranks, compares it with the unpartitioned
+/// model `whole`, and writes the report. Runs the executables, too, if
+/// `options` asks for it and the simulation has found no difference.
 static Outcome verifyParts(Compilation &whole, Compilation &parts,
                            const VerifyOptions &options) {
   Verification verification(whole.getModule(), options.modelTypes
@@ -51,9 +54,10 @@ static Outcome verifyParts(Compilation &whole, Compilation &parts,
   return outcomeOf(verification.verdict());
 }
 
-/// Whose import is the unpartitioned form of a model or a dump. A dump holds it
-/// itself until shapes become local; behind that, the model that it was made of
-/// is taken.
+/// Changes `options` so that importing with them gives the unpartitioned model.
+/// A model or a dump before 5-localize is itself unpartitioned until shapes
+/// become local. For a later dump, the options become those of importing the
+/// original model. Returns exit code 2 for a dump of 7-emit.
 static Outcome findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
@@ -68,9 +72,9 @@ static Outcome findWhole(Compilation &parts, CompileOptions &options) {
   return restoreImportOptions(parts.getModule(), options);
 }
 
-/// Lets a step of training keep the sum of all gradients, each by itself, so
-/// that they are compared as state is. With a limit of memory the plan would
-/// not be the one that is asked for.
+/// Makes a training step keep the sum of each weight's gradients as a state, so
+/// that gradients are compared, too. Does nothing under a memory limit, because
+/// the additional states would change the plan.
 static void keepGradients(mlir::ModuleOp module) {
   auto entries =
       module->getAttrOfType<mlir::DictionaryAttr>(prepare::trainingName);
@@ -82,8 +86,8 @@ static void keepGradients(mlir::ModuleOp module) {
                   more.getDictionary(module.getContext()));
 }
 
-/// The unpartitioned model is what was read; what trains it, or computes it in
-/// another type, is made of that.
+/// Returns the last phase that the unpartitioned model runs: 2-prepare if that
+/// phase adds training or changes the precision, otherwise 1-import.
 static Phase lastWhole(mlir::ModuleOp whole) {
   const bool isMade = prepare::TrainingRequest::of(whole) ||
                       whole->hasAttr(prepare::precisionName);

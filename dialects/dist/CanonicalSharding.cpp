@@ -1,4 +1,12 @@
-//===- CanonicalSharding.cpp - Equal placements in equal form -------------===//
+//===- CanonicalSharding.cpp - canonical form of shardings ----------------===//
+//
+// Implements canonical(), placement() and samePlacement(). The canonical form
+// merges what can be merged without
+// changing any rank's part, so that most equal placements have equal forms. To
+// compare placements exactly, samePlacement brings canonical forms into a
+// second, unified form.
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/dist/Sharding.h"
 
 #include <algorithm>
@@ -8,8 +16,8 @@ namespace pcc::dist {
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// Returns the one factor that places elements as `major` followed by `minor`
-/// does, if there is one.
+/// Returns the single factor that gives every rank the same elements as `major`
+/// followed by `minor`, or nullopt if there is none.
 ///
 ///   4@tp | 3    ->  12@tp    if no part grows: ceil(12/parts) =
 ///                            ceil(4/parts) * 3
@@ -40,7 +48,7 @@ DimSharding canonical(DimSharding dim) {
     factor.axes = mergeNeighbours(factor.axes);
     if (factor.size == 1 && factor.axes.empty())
       continue;
-    // Folding can enable folding with the factor before.
+    // A folded factor may fold with the factor before it as well.
     Factor folded = factor;
     while (!factors.empty()) {
       std::optional<Factor> both = fold(factors.back(), folded);
@@ -57,6 +65,8 @@ DimSharding canonical(DimSharding dim) {
   return dim;
 }
 
+/// Sorts partials, drops those over axes of size 1 and merges those that are
+/// adjacent in their axis and have the same kind.
 static std::vector<Partial> canonicalPartials(std::vector<Partial> partials) {
   std::sort(partials.begin(), partials.end());
   std::vector<Partial> result;
@@ -102,8 +112,8 @@ Sharding withoutTime(Sharding sharding) {
   return placement(sharding);
 }
 
-/// Appends a factor, joined to the one before if both are split or both are not
-/// and no rank's part changes.
+/// Appends `next` to `factors`. If it and the last factor are both split or
+/// both whole, they are merged where that changes no rank's part.
 static void join(std::vector<Factor> &factors, const Factor &next) {
   if (!factors.empty() && factors.back().axes.empty() == next.axes.empty())
     if (std::optional<Factor> both = fold(factors.back(), next)) {
@@ -113,9 +123,10 @@ static void join(std::vector<Factor> &factors, const Factor &next) {
   factors.push_back(next);
 }
 
-/// A canonical dim in the one form that all equal ones have: split factors are
-/// cut into the smallest parts that they can have and what a part holds, which
-/// leaves parts of one element wherever that is possible, and these join.
+/// Returns the form of a canonical dim that all equal placements share. Each
+/// split factor is cut into a split factor of as few indices as possible and a
+/// whole factor minor to it: 4@tp = 2@tp | 2 for tp = 3, since parts hold 2, 2
+/// and 0 indices. Neighbours that are now alike are then merged.
 ///   4@tp | 8  ->  2@tp | 16         for tp = 3: 16, 16 and 0 elements
 ///   3@tp | 8@x  ->  6@tp+x | 4      for tp = 4, x = 2
 static DimSharding unified(DimSharding dim) {

@@ -1,7 +1,8 @@
-//===- Decision.cpp - why ops and reshards lie as they do -----------------===//
+//===- Decision.cpp - attribute form of sharding decisions ----------------===//
 //
-// Decisions are written as dictionaries and lists of builtin attributes, a step
-// as one string:
+// Decisions are stored as dictionaries and arrays of builtin attributes in the
+// metadata of a fused location. A step is one string: kind, axes, ranks, stride
+// and received bytes.
 //
 //   {dist.decisions = [{op = "matmul", axis = "tp",
 //                       chosen = {what = "split …", memory = 512,
@@ -33,7 +34,8 @@ int64_t Choice::calls() const {
 }
 
 namespace {
-/// Turns the structs into attributes. Empty fields are left out.
+/// Converts the structs of Decision.h into attributes. Empty strings and lists
+/// are omitted.
 class Writer {
 public:
   explicit Writer(MLIRContext *context) : builder(context) {}
@@ -89,6 +91,7 @@ public:
         items, [&](const Item &item) { return write(item); }));
   }
 
+  /// Returns `inner` in a fused location with the metadata {`key` = `value`}.
   Location wrap(Location inner, StringRef key, Attribute value) {
     return FusedLoc::get(
         builder.getContext(), {inner},
@@ -117,14 +120,17 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Reading: dumps can be edited, so that anything may be missing
+// Reading. Dumps can be edited, so any entry may be missing or malformed.
 //===----------------------------------------------------------------------===//
 
+/// Returns the string entry `name`; empty if there is none.
 static std::string textOf(DictionaryAttr fields, StringRef name) {
   auto text = fields.getAs<StringAttr>(name);
   return text ? text.str() : "";
 }
 
+/// Reads "KIND AXIS+AXIS RANKS STRIDE BYTES[ shared]". Leaves `step` as it is
+/// where the attribute has another form.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;
@@ -147,6 +153,7 @@ static void read(Attribute attribute, Choice &choice);
 static void read(Attribute attribute, Decision &decision);
 static void read(Attribute attribute, Endpoint &place);
 
+/// Appends the entries of the array `name` to `items`, if there is one.
 template <typename Item>
 static void readList(DictionaryAttr fields, StringRef name,
                      std::vector<Item> &items) {
@@ -189,7 +196,8 @@ static void read(Attribute attribute, Endpoint &place) {
   readList(fields, "decisions", place.decisions);
 }
 
-/// The entry `key` of what the outermost fused location says.
+/// Returns the metadata entry `key` of `location`, which is null unless the
+/// outermost location is a fused one that has it.
 static Attribute metadataOf(Location location, StringRef key) {
   auto fused = dyn_cast<FusedLoc>(location);
   auto fields = fused ? dyn_cast_or_null<DictionaryAttr>(fused.getMetadata())
@@ -197,7 +205,8 @@ static Attribute metadataOf(Location location, StringRef key) {
   return fields ? fields.get(key) : Attribute();
 }
 
-/// `location` without what this file has put around it.
+/// Returns `location` without the fused locations that this file has wrapped
+/// around it.
 static Location bare(Location location) {
   while (metadataOf(location, decisionsKey) || metadataOf(location, causeKey))
     location = cast<FusedLoc>(location).getLocations().front();

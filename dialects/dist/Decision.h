@@ -1,8 +1,10 @@
-//===- Decision.h - why ops and reshards lie as they do -------------------===//
+//===- Decision.h - sharding decisions as debug information ---------------===//
 //
-// What `4-shard` considered, as debug information: it stands in the locations
-// of ops, which reshards and the collectives made of them take over, and no
-// pass may depend on it.
+// For each op, the search of phase `4-shard` records the alternatives that it
+// priced. For each reshard, it records the producer of the value and the
+// consumers that need another sharding. Both records are metadata of fused
+// locations, which the collectives that replace a reshard inherit. They are
+// debug information for `pcc explain`: no pass may depend on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,78 +19,109 @@
 
 namespace pcc::dist {
 
-/// One collective beside an op.
+/// One communicating step of a reshard, such as an all-gather, as priced.
 struct PricedStep {
-  std::string kind;              ///< "all_gather"
-  std::vector<std::string> axes; ///< of its group
-  int64_t ranks = 1;             ///< of its group,
-  int64_t stride = 1;            ///< which are so far apart
+  /// Kind of the step: "all_gather", "exchange", …
+  std::string kind;
+  /// Names of the mesh axes that the communicating group spans.
+  std::vector<std::string> axes;
+  /// Number of ranks in the group.
+  int64_t ranks = 1;
+  /// Distance between the numbers of neighbouring ranks in the group.
+  int64_t stride = 1;
+  /// Most bytes that any rank of the group receives.
   int64_t receivedBytes = 0;
-  /// Other readers of the value need it too: it costs this op nothing more.
+  /// Whether another reader of the value needs the step as well. A shared step
+  /// adds nothing to the price of this op.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
 };
 
-/// One thing that an axis could do to an op, priced with all its neighbours as
-/// they are; weights that only the op reads lie as it takes them.
+/// One alternative for an op along one mesh axis: split a dim, replicate, or
+/// pass a partial sum. All neighbours keep their shardings while it is priced.
+/// A weight that only this op reads takes the sharding that the op needs.
 struct Choice {
-  std::string what; ///< "split dim 1 of 'w'"
+  /// Description for the user: "split dim 1 of 'w'".
+  std::string what;
+  /// Communication that the op needs under this choice, shared steps included.
   std::vector<PricedStep> steps;
-  /// Local bytes of the op's results and of such weights.
+  /// Bytes per rank of the op's results and of the weights that only it reads.
   int64_t memoryBytes = 0;
-  /// Modelled picoseconds of the op and the steps, which come before bytes; 0
-  /// if no cluster was given.
+  /// Modelled picoseconds of the op and of the steps that are not shared; 0
+  /// without a cluster profile. Choices are ranked by time, then by bytes.
   int64_t picoseconds = 0;
-  /// Why it may not be taken whatever it costs; empty if it may.
+  /// Reason why the choice is not allowed at any price; empty if it is allowed.
   std::string refused;
 
+  /// Sum of `receivedBytes` over the steps that are not shared.
   int64_t receivedBytes() const;
+  /// Number of steps that are not shared.
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };
 
-/// What one axis does to an op, and what else it could have done, the cheapest
-/// first, what may not be last.
+/// The choice that was made for one op along one mesh axis, with the best
+/// alternatives.
 struct Decision {
-  std::string op; ///< what the op was when it was decided: "softmax"
+  /// Name of the op when the decision was made, without dialect: "softmax".
+  std::string op;
+  /// Name of the mesh axis.
   std::string axis;
   Choice chosen;
+  /// Alternatives, cheapest first; those that are refused come last.
   std::vector<Choice> others;
 
   bool operator==(const Decision &) const = default;
 };
 
-/// An op, an input or an output of the model, or a pin.
+/// The producer or one consumer of a resharded value: an op, an input or output
+/// of the model, or a pin (a sharding that the user or the model asks for).
 struct Endpoint {
-  std::string op;     ///< "matmul", "input", "output", "pin"
-  std::string node;   ///< the ONNX node, or the name of the input or output
-  std::string source; ///< FILE:LINE of the program that was exported
-  std::string pin;    ///< what pins it: "--shard 'y=[-,tp]'"
+  /// Kind: the name of an op ("matmul"), or "weight", "input", "output", "pin".
+  std::string op;
+  /// Name of the ONNX node, of the weight, or of the input or output.
+  std::string node;
+  /// FILE:LINE of the program from which the model was exported; may be empty.
+  std::string source;
+  /// Text of the pin that fixes the sharding, such as "--shard 'y=[-,tp]'";
+  /// empty if there is no pin.
+  std::string pin;
+  /// Decisions about the op, one per mesh axis that was recorded.
   std::vector<Decision> decisions;
 
   bool operator==(const Endpoint &) const = default;
 };
 
-/// Why a value is resharded: what makes it, and what needs it otherwise.
+/// The reason for a reshard: the producer of the value and the consumers that
+/// need it in another sharding.
 struct Cause {
+  /// Producer of the value.
   Endpoint by;
+  /// Consumers that need the value in another sharding.
   std::vector<Endpoint> uses;
 
   bool operator==(const Cause &) const = default;
 };
 
-/// `location` with what was decided about its op in place of what it had.
+/// Returns `location` with `decisions` attached in place of any record that
+/// withDecisions or withCause attached before. With an empty list, only removes
+/// that record.
 mlir::Location withDecisions(mlir::Location location,
                              const std::vector<Decision> &decisions);
+/// Returns the decisions attached to `location`; empty if there are none.
+/// Fields that an edited dump lacks keep their defaults.
 std::vector<Decision> decisionsOf(mlir::Location location);
 
-/// `location` with the cause of a reshard.
+/// Returns `location` with `cause` attached in place of any record that
+/// withDecisions or withCause attached before.
 mlir::Location withCause(mlir::Location location, const Cause &cause);
+/// Returns the cause attached to `location`, or nullopt if there is none.
 std::optional<Cause> causeOf(mlir::Location location);
 
-/// What a pin of `4-shard` leaves on the op, argument or result that it holds:
-/// StringAttr, `--shard 'y=[-,tp]'` or `the model: 'y=[-,tp]'`.
+/// Discardable attribute that `4-shard` sets on an op, argument or result whose
+/// sharding is pinned. StringAttr with the origin of the pin:
+/// `--shard 'y=[-,tp]'` or `the model: 'y=[-,tp]'`.
 inline constexpr llvm::StringLiteral pinnedName = "dist.pinned";
 
 } // namespace pcc::dist

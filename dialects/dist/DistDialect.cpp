@@ -1,4 +1,4 @@
-//===- DistDialect.cpp - registration, attributes, verifiers --------------===//
+//===- DistDialect.cpp - dist dialect: attributes and verifiers -----------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/ShardingText.h"
@@ -18,8 +18,9 @@ using namespace pcc::dist;
 #include "dialects/dist/DistOps.cpp.inc"
 
 namespace {
-/// Shardings and meshes are long and repeated: they get names at the top of a
-/// module.
+/// Makes the printer emit meshes and shardings as aliases at the top of a
+/// module, since their texts are long and occur many times. The alias of a
+/// sharding says whether it is partial, whole or split.
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -75,6 +76,7 @@ void MeshAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+/// Parses `<dp = 2, tp = 4>`. Axes have a size of at least 1.
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   Mesh mesh;
   auto parseAxis = [&]() -> ParseResult {
@@ -98,6 +100,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << toString(getSharding()) << "\">";
 }
 
+/// Parses `<"[tp, -]">`. The text is parsed without a mesh, so that every axis
+/// in it carries a size; it is not checked against the module's mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text, error;
   SMLoc location = parser.getCurrentLocation();
@@ -165,7 +169,8 @@ RankedTensorType pcc::dist::localType(RankedTensorType type,
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-/// `actual` must be what a rank owns of `shape` under `sharding`.
+/// Checks that `actual`, the type of the value called `what` in errors, has the
+/// local shape of a tensor of global shape `shape` under `sharding`.
 static LogicalResult checkLocal(Operation *op, StringRef what, Type actual,
                                 ArrayRef<int64_t> shape,
                                 ShardingAttr sharding) {
@@ -193,8 +198,15 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Masks of rows: the dims that count rows on the divided side and one of
-/// members, and those of the whole side.
+/// Checks the two masks of an all_gather or reduce_scatter that moves only the
+/// rows that count (rows sent to experts). A row is what all dims but the first
+/// `numDims` hold. One side of the collective is divided over the group, the
+/// other side is whole:
+///
+///   first mask    first dims of the divided side, then the group's members
+///   second mask   first dims of the whole side
+///
+/// Both are booleans. The dims within a row keep their sharding.
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

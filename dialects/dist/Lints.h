@@ -1,4 +1,9 @@
-//===- Lints.h - what may be wrong with how a model lies ------------------===//
+//===- Lints.h - lints on shardings, with codes and thresholds ------------===//
+//
+// Lints are warnings of `pcc explain` about a sharded model, such as an
+// all-gather of a large tensor. Lints.def is their only list.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_DIALECTS_DIST_LINTS_H
 #define PCC_DIALECTS_DIST_LINTS_H
@@ -8,12 +13,13 @@
 
 namespace pcc::dist {
 
+/// One enumerator per row of Lints.def.
 enum class Lint : uint8_t {
 #define PCC_LINT(ENUMERATOR, CODE, NAME, MEANING) ENUMERATOR,
 #include "dialects/dist/Lints.def"
 };
 
-/// "PCC-L001"
+/// Returns the stable code of a lint: "PCC-L001".
 constexpr std::string_view codeOf(Lint lint) {
   constexpr std::string_view codes[] = {
 #define PCC_LINT(ENUMERATOR, CODE, NAME, MEANING) CODE,
@@ -22,7 +28,7 @@ constexpr std::string_view codeOf(Lint lint) {
   return codes[static_cast<int>(lint)];
 }
 
-/// "full-gather"
+/// Returns the short name of a lint: "full-gather".
 constexpr std::string_view nameOf(Lint lint) {
   constexpr std::string_view names[] = {
 #define PCC_LINT(ENUMERATOR, CODE, NAME, MEANING) NAME,
@@ -31,10 +37,15 @@ constexpr std::string_view nameOf(Lint lint) {
   return names[static_cast<int>(lint)];
 }
 
-/// The thresholds that Lints.def tells of.
+/// Size in bytes (64 MiB) from which a fully gathered tensor is reported.
 inline constexpr int64_t largeGatherBytes = int64_t(64) << 20;
+/// Share of its block's weights above which a weight is reported if it is whole
+/// on every rank of an axis that could split it.
 inline constexpr double largeWeightShare = 0.01;
+/// Share of padding from which an unevenly split dim is reported.
 inline constexpr double largePaddingShare = 0.1;
+/// Share of a rank's compute that all ranks of an axis repeat, from which the
+/// axis is reported.
 inline constexpr double largeRepeatedShare = 0.5;
 
 } // namespace pcc::dist

@@ -1,4 +1,4 @@
-//===- Mesh.cpp - Named axes over ranks -----------------------------------===//
+//===- Mesh.cpp - device mesh: named axes over ranks ----------------------===//
 #include "dialects/dist/Mesh.h"
 
 namespace pcc::dist {
@@ -23,6 +23,7 @@ int64_t Mesh::sizeOf(std::string_view name) const {
 }
 
 Coordinates Mesh::coordinates(int64_t rank) const {
+  // Minor axes come last, so their digits are taken from `rank` first.
   Coordinates where(axes.size());
   for (size_t i = axes.size(); i-- > 0; rank /= axes[i].size)
     where[i] = rank % axes[i].size;

@@ -1,7 +1,7 @@
-//===- Mesh.h - Named axes over ranks -------------------------------------===//
+//===- Mesh.h - device mesh: named axes over ranks ------------------------===//
 //
-// A mesh arranges ranks along named axes, major to minor. Plain C++, which the
-// planner and the dialect share.
+// A mesh arranges ranks along named axes, major to minor. Plain C++ without
+// MLIR: the planner shares it with the dialect.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_MESH_H
@@ -14,13 +14,14 @@
 
 namespace pcc::dist {
 
-/// One coordinate per axis of a mesh.
+/// The place of a rank in a mesh: one coordinate per axis, in mesh order.
 using Coordinates = std::vector<int64_t>;
 
-/// The axis of microbatches: it lies in time, not over ranks, so nothing is
-/// ever communicated along it.
+/// Name of the microbatch axis. Its coordinates are points in time rather than
+/// ranks, so no communication ever runs along it.
 inline constexpr std::string_view timeAxis = "mb";
 
+/// One named axis of a mesh, such as tp of size 8.
 struct Axis {
   std::string name;
   int64_t size = 1;
@@ -28,23 +29,28 @@ struct Axis {
   bool operator==(const Axis &) const = default;
 };
 
-/// Axes major to minor: in mesh {dp=2, tp=4} rank 5 has the coordinates (1, 1).
+/// Named axes, major to minor. Ranks are numbered in row-major order: in mesh
+/// {dp=2, tp=4} rank 5 has the coordinates (1, 1).
 struct Mesh {
   std::vector<Axis> axes;
 
-  /// Number of points, the product of all axes.
+  /// Returns the number of points, which is the product of all axis sizes. A
+  /// mesh without axes has one point.
   int64_t size() const;
 
-  /// Position of `name` in `axes`, or -1.
+  /// Returns the index of the axis `name` in `axes`, or -1 if there is none.
   int indexOf(std::string_view name) const;
 
-  /// Size of the axis `name`, or 0 where there is none.
+  /// Returns the size of the axis `name`, or 0 if there is none.
   int64_t sizeOf(std::string_view name) const;
 
+  /// Returns the coordinates of rank number `rank`, which is in [0, size()).
   Coordinates coordinates(int64_t rank) const;
+  /// Returns the number of the rank at `where`; the inverse of coordinates().
   int64_t rankOf(const Coordinates &where) const;
 
-  /// The mesh of ranks: this one without the time axis.
+  /// Returns this mesh without the time axis: the mesh over which ranks
+  /// communicate.
   Mesh spatial() const;
 
   bool operator==(const Mesh &) const = default;

@@ -1,4 +1,9 @@
-//===- ParameterPlacement.h - where a step writes a weight ----------------===//
+//===- ParameterPlacement.h - placements under which a weight is kept -----===//
+//
+// The ranks of a pipeline position may keep a weight in several shardings, if
+// their stages read it differently. Each copy is known by its placement.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_DIALECTS_DIST_PARAMETERPLACEMENT_H
 #define PCC_DIALECTS_DIST_PARAMETERPLACEMENT_H
@@ -8,12 +13,12 @@
 
 namespace pcc::dist {
 
-/// On a graph.set_parameter after 5-localize: the placement that it writes; the
-/// whole without it. A position holds a weight once for each placement that its
-/// stages read.
+/// ShardingAttr on a `graph.set_parameter` after `5-localize`: the placement of
+/// the copy of the weight that is written. Without it, the copy that is whole.
 inline constexpr llvm::StringLiteral placementName = "dist.placement";
 
-/// What tells placements of one weight of `rank` dims from each other.
+/// Returns the placement of `sharding` as text, by which the copies of one
+/// weight are told apart. A null `sharding` means whole in all `rank` dims.
 inline std::string placementKey(ShardingAttr sharding, int64_t rank) {
   return toString(sharding ? placement(sharding.getSharding())
                            : Sharding::whole(static_cast<size_t>(rank)));

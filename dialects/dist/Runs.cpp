@@ -1,10 +1,12 @@
-//===- Runs.cpp - Which indices a rank holds ------------------------------===//
+//===- Runs.cpp - global index ranges that a rank holds -------------------===//
 #include "dialects/dist/Runs.h"
 
 #include <algorithm>
 
 namespace pcc::dist {
 
+/// Appends [lo, hi) to `runs`, merged with the last run if they touch. Empty
+/// ranges are dropped.
 static void append(Runs &runs, int64_t lo, int64_t hi) {
   if (lo >= hi)
     return;
@@ -14,13 +16,16 @@ static void append(Runs &runs, int64_t lo, int64_t hi) {
     runs.push_back({lo, hi});
 }
 
-/// `inner` repeated at the offsets i * stride of the factor's own part.
+/// Returns the runs of a factor together with all factors minor to it. `inner`
+/// are the runs of the minor factors, within [0, stride). They are repeated at
+/// i * stride for each index i of the factor's part at `position`.
 static Runs nest(const Factor &factor, int64_t position, int64_t stride,
                  const Runs &inner) {
   int64_t part = factor.localSize();
   int64_t lo = std::min(factor.size, position * part),
           hi = std::min(factor.size, lo + part);
   Runs runs;
+  // Whole minor factors leave one contiguous run.
   if (inner.size() == 1 && inner[0] == Run{0, stride}) {
     append(runs, lo * stride, hi * stride);
     return runs;
@@ -75,7 +80,8 @@ int64_t count(const std::vector<Runs> &box) {
   return product;
 }
 
-/// Calls `visit(lo, hi)` for each common run, ascending.
+/// Calls `visit(lo, hi)` for each range that `a` and `b` have in common, in
+/// ascending order.
 template <typename Visit>
 static void forEachCommon(const Runs &a, const Runs &b, Visit visit) {
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {

@@ -1,4 +1,10 @@
-//===- Runs.h - Which indices a rank holds --------------------------------===//
+//===- Runs.h - global index ranges that a rank holds ---------------------===//
+//
+// A rank holds of each dim a list of contiguous ranges of global indices, its
+// runs. A strided shard has several: under [3|64@tp] with tp = 2, rank 1 holds
+// the runs [32, 64), [96, 128) and [160, 192) of a dim of 192.
+//
+//===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_RUNS_H
 #define PCC_DIALECTS_DIST_RUNS_H
 
@@ -9,7 +15,7 @@
 
 namespace pcc::dist {
 
-/// Global indices [lo, hi).
+/// The contiguous range [lo, hi) of global indices of a dim.
 struct Run {
   int64_t lo = 0;
   int64_t hi = 0;
@@ -18,29 +24,37 @@ struct Run {
   bool operator==(const Run &) const = default;
 };
 
-/// Ascending, disjoint, not touching.
+/// Runs of one dim in ascending order. They are disjoint, and neighbours that
+/// touch are merged.
 using Runs = std::vector<Run>;
 
-/// Real (unpadded) indices of a dim at given positions: `positions[i]` is the
-/// coordinate of factor i's axes. Local order is ascending. Of a dim with a
-/// view, the view's indices, holes included.
-///   [3|64@tp], position 1 of 2: {32,64} {96,128} {160,192}
+/// Returns the global indices of a dim that a rank holds, without padding. The
+/// rank is given by `positions`: entry i is its coordinate along the axes of
+/// factor i. Local order is the ascending order of these indices. For a dim
+/// with a view, the indices are those of the view, holes included.
+///   [3|64@tp], positions {0, 1}, tp = 2: {32,64} {96,128} {160,192}
 Runs runsAt(const DimSharding &dim, int64_t dimSize,
             const std::vector<int64_t> &positions);
 
-/// Real indices that a rank at `where` holds of a dim.
+/// Returns the global indices of a dim that the rank at `where` holds, without
+/// padding.
 Runs runsOf(const DimSharding &dim, int64_t dimSize, const Mesh &mesh,
             const Coordinates &where);
 
-/// Per dim, as in bundle.json.
+/// Returns, for each dim, the runs that the rank at `where` holds. The shard is
+/// the Cartesian product of the runs of all dims.
 std::vector<Runs> runsOf(const Sharding &sharding, const Shape &shape,
                          const Mesh &mesh, const Coordinates &where);
 
+/// Returns the number of indices in `runs`.
 int64_t count(const Runs &runs);
-/// Elements of a box of runs: the product over the dims.
+/// Returns the number of elements of a box: the product of the counts of its
+/// dims.
 int64_t count(const std::vector<Runs> &box);
 
+/// Returns the indices that are in both `a` and `b`, as runs.
 Runs intersect(const Runs &a, const Runs &b);
+/// Returns the number of indices that are in both `a` and `b`.
 int64_t countIntersection(const Runs &a, const Runs &b);
 
 } // namespace pcc::dist

@@ -1,4 +1,4 @@
-//===- Sharding.cpp - How a tensor lies on a mesh -------------------------===//
+//===- Sharding.cpp - sharding of a tensor over a mesh --------------------===//
 #include "dialects/dist/Sharding.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 namespace pcc::dist {
 
+/// Names of the reduction kinds, indexed by enumerator.
 static constexpr std::array<const char *, 6> kindNames = {"sum",  "max", "min",
                                                           "prod", "and", "or"};
 
@@ -62,8 +63,9 @@ DimSharding splitOver(int64_t dimSize, SubAxes axes) {
   return canonical(std::move(dim));
 }
 
-/// `axis` without the digits of `axes`, as pieces that are to be kept or
-/// (second) to be made whole, major first.
+/// Cuts `axis` into pieces, major first, each paired with whether it is dropped
+/// because it belongs to one of `axes`. Returns nullopt if sub-axes do not
+/// align.
 static std::optional<std::vector<std::pair<SubAxis, bool>>>
 keepOrDrop(const SubAxis &axis, const SubAxes &axes) {
   std::vector<std::pair<SubAxis, bool>> pieces = {{axis, false}};
@@ -84,10 +86,13 @@ keepOrDrop(const SubAxis &axis, const SubAxes &axes) {
   return pieces;
 }
 
-/// Appends to `out` the factors of `factor` in which the dropped axes are
-/// whole.
+/// Appends to `out` the factors that replace `factor` once `axes` are dropped:
+/// one per piece of its axes, whole if the piece is dropped, and one for the
+/// indices within a part. Without x = 2, 8@x+y with y = 4 becomes 2 | 4@y.
+/// Returns false if a part would become uneven or sub-axes do not align.
 static bool dropFromFactor(const Factor &factor, const SubAxes &axes,
                            std::vector<Factor> &out) {
+  // Size of a part so far; 0 once a piece does not divide it.
   int64_t left = factor.size;
   bool anyDropped = false;
   std::vector<Factor> nested;
@@ -206,6 +211,7 @@ SubAxes axesUsed(const Sharding &sharding) {
   return result;
 }
 
+/// Mixes `value` into `seed`, as boost::hash_combine does.
 static void hashCombine(size_t &seed, size_t value) {
   seed ^= value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
 }

@@ -1,16 +1,19 @@
-//===- Sharding.h - How a tensor lies on a mesh ---------------------------===//
+//===- Sharding.h - sharding of a tensor over a mesh ----------------------===//
 //
 // A dim is an ordered list of factors (major to minor) whose sizes multiply to
-// the dim; each factor may be split over a list of sub-axes in ceil-sized
-// parts. For a dim of 192 on tp = 2:
+// the size of the dim. Each factor may be split over a list of sub-axes, in
+// parts of ceil(size / parts). For a dim of 192 on tp = 2:
 //
 //   [192@tp]     contiguous halves
 //   [3|64@tp]    fused QKV: every rank holds a half of q, of k and of v
+//
+// and for a dim of 1920 on tp = 4:
+//
 //   [30@tp|64]   30 heads of 64 over 4 ranks: 8, 8, 8 and 6 heads
 //
 // The local size of a dim is the product over its factors of ceil(size /
-// parts); local order is the same nested order, with padding at the end of each
-// factor's local range.
+// parts). Local elements lie in the same nested order, with padding at the end
+// of each factor's local range.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_SHARDING_H
@@ -27,47 +30,60 @@
 
 namespace pcc::dist {
 
+/// Sizes of the dims of a tensor, outermost first.
 using Shape = std::vector<int64_t>;
 
+/// One factor of a dim, with the sub-axes that split it: `64@tp`.
 struct Factor {
   int64_t size = 1;
-  /// Axes that split the factor, major first.
+  /// Sub-axes that split the factor, major first; empty if it is whole.
   SubAxes axes;
 
+  /// Returns the number of parts: the product of the sizes of `axes`.
   int64_t numParts() const { return dist::numParts(axes); }
+  /// Returns the size of the largest part: ceil(size / numParts()).
   int64_t localSize() const;
 
   bool operator==(const Factor &) const = default;
 };
 
+/// The sharding of one dim.
 struct DimSharding {
-  /// Empty means: the dim is whole, whatever its size. Otherwise the sizes
-  /// multiply to the dim, or to the view of it.
+  /// Factors of the dim, major first. Their sizes multiply to the size of the
+  /// dim, or of its view if there is one. An empty list means that the dim is
+  /// whole, whatever its size.
   std::vector<Factor> factors;
-  /// What an op takes where it needs more, or others, than a part of the dim.
-  /// No value of a model lies like this by itself.
+  /// Windowed read (halo exchange) through which an op takes elements that are
+  /// no part of the dim. Only operands of ops, and reshards that feed them,
+  /// have one; no other value of the model has a view.
   std::optional<View> view = {};
-  /// Propagation may split the dim further.
+  /// Whether propagation may split the dim further.
   bool open = false;
-  /// Lower goes first.
+  /// Position among all requested shardings: the search assigns the axes of
+  /// dims with a lower priority first.
   int priority = 0;
 
-  /// No factor is split, and all of the dim is there in its own order.
+  /// Returns whether no factor is split and there is no view, so that every
+  /// rank holds all elements of the dim in their global order.
   bool isWhole() const;
+  /// Returns the number of parts over all factors.
   int64_t numParts() const;
-  /// Axes of all factors, major first.
+  /// Returns the sub-axes of all factors, major first.
   SubAxes axes() const;
 
   bool operator==(const DimSharding &) const = default;
 };
 
+/// The operation that makes a whole value of partial ones.
 enum class ReductionKind { Sum, Max, Min, Prod, And, Or };
 
-/// "sum", "max", "min", "prod", "and", "or".
+/// Returns the name of a kind: "sum", "max", "min", "prod", "and" or "or".
 const char *toString(ReductionKind kind);
+/// Returns the kind of that name, or nullopt for any other text.
 std::optional<ReductionKind> parseReductionKind(std::string_view name);
 
-/// The value still has to be reduced over `axis`.
+/// A reduction that a value still needs: the value is the reduction of what the
+/// ranks along `axis` hold.
 struct Partial {
   SubAxis axis;
   ReductionKind kind = ReductionKind::Sum;
@@ -75,89 +91,107 @@ struct Partial {
   auto operator<=>(const Partial &) const = default;
 };
 
+/// The sharding of a tensor: how each dim is split, and the axes over which the
+/// value is still partial. The value is replicated along all other axes.
 struct Sharding {
   std::vector<DimSharding> dims;
   std::vector<Partial> partials;
-  /// Axes that propagation must not use.
+  /// Axes along which the value must stay replicated: propagation does not use
+  /// them.
   SubAxes replicated;
 
-  /// Every dim whole and closed, nothing partial.
+  /// Returns the sharding of `rank` dims in which every dim is whole and closed
+  /// and nothing is partial.
   static Sharding whole(size_t rank);
-  /// Every dim whole and open.
+  /// Returns the sharding of `rank` dims in which every dim is whole and open.
   static Sharding open(size_t rank);
 
+  /// Returns the number of dims.
   size_t rank() const { return dims.size(); }
 
-  /// Member-wise: samePlacement compares what ranks hold.
+  /// Compares member by member. Two different forms may describe the same
+  /// placement; samePlacement() compares what ranks hold.
   bool operator==(const Sharding &) const = default;
 };
 
-/// The form in which placements are written: size-1 axes and unsplit size-1
-/// factors are gone, neighbouring factors and sub-axes are merged where that
-/// changes no rank's part ([4@tp|3] = [12@tp] for tp = 2), whole dims have no
-/// factors, partials and replicated axes are sorted.
+/// Returns the canonical form, which IR and messages print. Axes of size 1 and
+/// unsplit factors of size 1 are dropped. Neighbouring factors and sub-axes are
+/// merged where no rank's part changes ([4@tp|3] = [12@tp] for tp = 2). Whole
+/// dims have no factors. Partials and replicated axes are sorted.
 Sharding canonical(Sharding sharding);
 DimSharding canonical(DimSharding dim);
 
-/// The canonical form without what only guides propagation: open, priority,
-/// replicated.
+/// Returns the canonical form without `open`, `priority` and `replicated`,
+/// which only guide propagation.
 Sharding placement(const Sharding &sharding);
 
-/// How ranks see it in every microbatch: the placement without the time axis.
+/// Returns the placement without the time axis: the sharding over ranks that a
+/// value has in every microbatch.
 Sharding withoutTime(Sharding sharding);
 
-/// Every rank holds the same elements in the same order, with the same partial
-/// axes.
+/// Returns whether every rank holds the same elements in the same order under
+/// `a` as under `b`, with the same partial axes.
 bool samePlacement(const Sharding &a, const Sharding &b);
 
-/// One factor of the dim's size split over `axes`.
+/// Returns the sharding of a dim of `dimSize` that is one factor, split over
+/// `axes`, in canonical form.
 DimSharding splitOver(int64_t dimSize, SubAxes axes);
 
-/// `dim` without the sub-axes that overlap `axes`: what they split becomes
-/// whole, the others keep their parts, which needs strides: 8@x+y without x =
-/// [2 | 4@y]. Nothing if a part that remains would become uneven or if sub-axes
-/// do not align.
+/// Returns `dim` gathered over `axes`: sub-axes that overlap `axes` no longer
+/// split it, and all others keep their parts. The result may be strided:
+/// 8@x+y without x (x = 2) is [2 | 4@y]. Returns nullopt if a remaining part
+/// would become uneven, or if sub-axes do not align.
 std::optional<DimSharding> withoutAxes(const DimSharding &dim,
                                        const SubAxes &axes);
 
-/// Largest local size over ranks, padding included.
+/// Returns the number of elements that the rank with the largest part holds of
+/// a dim, padding included. Every rank allocates as many.
 int64_t localDim(const DimSharding &dim, int64_t dimSize);
+/// Returns the shape of the local buffer of a tensor with global shape `shape`.
 Shape localShape(const Sharding &sharding, const Shape &shape);
+/// Returns the product of the sizes in `shape`.
 int64_t numElements(const Shape &shape);
 
-/// Some rank's local buffer has elements that are not part of the tensor.
+/// Returns whether the local buffer of some rank has padding: elements that are
+/// not part of the tensor.
 bool isPadded(const DimSharding &dim);
 bool isPadded(const Sharding &sharding);
 
-/// Some dim is seen through a view.
+/// Returns whether some dim has a view.
 bool hasView(const Sharding &sharding);
 
-/// The sizes that the factors of each dim multiply to: `shape`, with the sizes
-/// of views.
+/// Returns `shape` with the size of the view in each dim that has one. The
+/// factors of a dim multiply to its size in this shape.
 Shape viewedShape(const Sharding &sharding, const Shape &shape);
 
-/// No dim is split and nothing is partial.
+/// Returns whether every rank holds the whole value: no dim is split or has a
+/// view, and nothing is partial.
 bool isReplicated(const Sharding &sharding);
+/// Returns whether the value is partial over more than one rank.
 bool isPartial(const Sharding &sharding);
 
-/// Number of different shards: the product over the dims.
+/// Returns the number of different shards: the product over the dims.
 int64_t numParts(const Sharding &sharding);
 
-/// Axes that split dims, in order of dims, major first.
+/// Returns the sub-axes that split dims: dim by dim, major first.
 SubAxes splitAxes(const Sharding &sharding);
-/// Axes that are partial.
+/// Returns the sub-axes over which the value is partial.
 SubAxes partialAxes(const Sharding &sharding);
-/// Split, then partial axes: all that a further split may not use.
+/// Returns the sub-axes that a further split may not use: those that split a
+/// dim, then those that are partial.
 SubAxes axesUsed(const Sharding &sharding);
 
-/// Checks `sharding` against a mesh and a tensor shape: known axes, sub-axes
-/// that divide them, factors that multiply to the dim, no axis used twice, one
-/// reduction kind. Returns the first error, which names the axis and the dims.
+/// Checks `sharding` against a mesh and a tensor shape: axes are known,
+/// sub-axes divide them, factors multiply to the dim, no axis is used twice,
+/// and all partials have one reduction kind. Returns the first error, which
+/// names the axis and the dims, or nullopt if there is none.
 std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
                                      const Shape &shape);
 
+/// Returns a hash of all members; equal shardings have equal hashes.
 size_t hashValue(const Sharding &sharding);
 
+/// Hash function object, for unordered containers keyed by shardings.
 struct ShardingHash {
   size_t operator()(const Sharding &s) const { return hashValue(s); }
 };

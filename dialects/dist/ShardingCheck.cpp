@@ -1,19 +1,22 @@
-//===- ShardingCheck.cpp - Does a sharding fit a mesh and a shape? --------===//
+//===- ShardingCheck.cpp - checks of a sharding against mesh and shape ----===//
 #include "dialects/dist/Sharding.h"
 #include "dialects/dist/ShardingText.h"
 
 namespace pcc::dist {
 
 namespace {
-/// An axis with the words that say where it is used: "dim 1", "partial".
+/// A sub-axis and, for messages, the part of the sharding that uses it: "dim
+/// 1", "the partial list".
 struct AxisUse {
   SubAxis axis;
   std::string where;
 };
 } // namespace
 
+/// The text of an error, or nullopt if there is none.
 using Error = std::optional<std::string>;
 
+/// Returns the axes of `mesh` for messages: "dp=2, tp=4".
 static std::string meshText(const Mesh &mesh) {
   std::string text;
   for (const Axis &axis : mesh.axes)
@@ -22,6 +25,7 @@ static std::string meshText(const Mesh &mesh) {
   return text.empty() ? "no axes" : text;
 }
 
+/// Checks that the mesh has the axis and that the sub-axis divides it.
 static Error checkAxis(const AxisUse &use, const Mesh &mesh) {
   int64_t size = mesh.sizeOf(use.axis.axis);
   if (size == 0)
@@ -37,7 +41,8 @@ static Error checkAxis(const AxisUse &use, const Mesh &mesh) {
   return std::nullopt;
 }
 
-/// Each axis is valid and no two overlap.
+/// Checks that each sub-axis is valid, and that no two of one axis overlap or
+/// fail to align.
 static Error checkUses(const std::vector<AxisUse> &uses, const Mesh &mesh) {
   for (size_t i = 0; i < uses.size(); ++i) {
     if (Error error = checkAxis(uses[i], mesh))
@@ -55,6 +60,8 @@ static Error checkUses(const std::vector<AxisUse> &uses, const Mesh &mesh) {
   return std::nullopt;
 }
 
+/// Checks that the factors of a dim multiply to its size, or to the size of its
+/// view, which must fit the dim.
 static Error checkFactors(const DimSharding &dim, int64_t size,
                           const std::string &where) {
   int64_t product = 1;
@@ -74,6 +81,8 @@ static Error checkFactors(const DimSharding &dim, int64_t size,
   return std::nullopt;
 }
 
+/// Checks that all partial axes have one reduction kind, since reductions of
+/// different kinds do not commute.
 static Error checkKinds(const Sharding &sharding) {
   for (const Partial &partial : sharding.partials)
     if (partial.kind != sharding.partials.front().kind)

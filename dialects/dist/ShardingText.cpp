@@ -1,4 +1,4 @@
-//===- ShardingText.cpp - Shardings as text -------------------------------===//
+//===- ShardingText.cpp - printer and parser of shardings -----------------===//
 #include "dialects/dist/ShardingText.h"
 
 #include <cctype>
@@ -13,6 +13,8 @@ static std::string joinAxes(const SubAxes &axes, const Mesh *mesh) {
   return text;
 }
 
+/// Returns the text of a factor: `64@tp`, or `tp` with `brief`; a factor
+/// without axes is its size.
 static std::string factorText(const Factor &factor, const Mesh *mesh,
                               bool brief) {
   if (factor.axes.empty())
@@ -40,6 +42,7 @@ std::string toString(const Sharding &sharding, const Mesh *mesh, bool brief) {
   for (size_t i = 0; i < sharding.dims.size(); ++i)
     text += (i ? ", " : "") + toString(sharding.dims[i], mesh, brief);
   text += "]";
+  // Consecutive partials of one kind share one list.
   for (size_t i = 0; i < sharding.partials.size();) {
     ReductionKind kind = sharding.partials[i].kind;
     SubAxes axes;
@@ -55,8 +58,8 @@ std::string toString(const Sharding &sharding, const Mesh *mesh, bool brief) {
 }
 
 namespace {
-/// Recursive descent over the grammar in the header. Each method returns false
-/// after it has set `error`.
+/// Recursive-descent parser of the grammar in ShardingText.h. On failure, each
+/// method sets `error` and returns false.
 class ShardingParser {
 public:
   ShardingParser(std::string_view text, const Mesh *mesh, const Shape *shape,
@@ -89,6 +92,8 @@ private:
     return expect(']');
   }
 
+  /// Parses one dim: `-`, `?` or factors joined by `|`, then an optional
+  /// priority and view.
   bool parseDim(DimSharding &dim, size_t index) {
     if (!accept('-') && !accept('?', dim.open)) {
       do {
@@ -105,6 +110,7 @@ private:
     return !acceptWord("view") || parseView(dim.view.emplace());
   }
 
+  /// Parses a view after the word `view`: `(4x6 by 4 of 16: 0..6 from -1)`.
   bool parseView(View &view) {
     if (!expect('(') || !parseNumber(view.blocks) || !expect('x') ||
         !parseNumber(view.length) || !expectWord("by") ||
@@ -123,6 +129,8 @@ private:
     return true;
   }
 
+  /// Parses one factor of dim number `dim`. A list of axes without a size
+  /// stands for the whole dim, so it must be the `first` and only factor.
   bool parseFactor(Factor &factor, size_t dim, bool first) {
     if (peekDigit())
       return parseNumber(factor.size) &&
@@ -146,6 +154,8 @@ private:
     return true;
   }
 
+  /// Parses `tp`, `tp:4` or `tp:(2)4`. A bare name takes its size from the
+  /// mesh.
   bool parseAxis(SubAxis &axis) {
     if (!parseName(axis.axis))
       return false;
@@ -161,6 +171,7 @@ private:
     return axis.size != 0;
   }
 
+  /// Parses the kind and axes after the word `partial`: `sum(tp)`.
   bool parsePartial(Sharding &sharding) {
     std::string name;
     SubAxes axes;
@@ -243,8 +254,8 @@ private:
 };
 } // namespace
 
-/// Parses without canonicalising, so that errors can be found in what was
-/// written.
+/// Parses without canonicalising, so that findError can name dims and axes as
+/// the user has written them.
 static std::optional<Sharding> parseAsWritten(std::string_view text,
                                               const Mesh *mesh,
                                               const Shape *shape,

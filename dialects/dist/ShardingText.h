@@ -1,6 +1,6 @@
-//===- ShardingText.h - Shardings as text ---------------------------------===//
+//===- ShardingText.h - text form of shardings: grammar, print, parse -----===//
 //
-// One form for IR, messages and the command line:
+// IR, messages and the command line share one grammar:
 //
 //   sharding := `[` dim (`,` dim)* `]` (`partial` kind `(` axes `)`)?
 //               (`replicated` `{` axes `}`)?
@@ -11,9 +11,10 @@
 //   view     := `view(` blocks `x` length `by` pitch `of` limit `:`
 //               (lo `..` hi `from` source (`step` step)?),* `)`
 //
-// `-` keeps a dim whole, `?` leaves it open. A bare name is a whole axis and
-// needs a mesh; a bare list of axes splits the whole dim and needs a shape.
-// `tp:4` is the first 4 parts of tp, all of it if tp has 4.
+// `-` keeps a dim whole; `?` leaves it open. A bare name is a whole axis, so
+// parsing it needs a mesh. A bare list of axes splits the whole dim, so parsing
+// it needs a shape. `tp:4` is the first 4 parts of tp, all of tp if its size is
+// 4. Examples:
 //
 //   [tp,-]   [-,x+y]   [-,tp:(2)4]   [3|64@tp,-]   [-,-] partial sum(tp)
 //   [192@tp:4, -] replicated {dp:2}
@@ -31,25 +32,31 @@
 
 namespace pcc::dist {
 
-/// With a mesh, whole axes are printed by name alone; with `brief`, a dim that
-/// is one factor is printed without its size. Neither: the text can be parsed
-/// without a mesh or shape.
+/// Returns `sharding` in the grammar above. With a mesh, a whole axis is
+/// printed as its name alone. With `brief`, a dim of one factor is printed
+/// without its size. The default text can be parsed without a mesh and without
+/// a shape.
 std::string toString(const Sharding &sharding, const Mesh *mesh = nullptr,
                      bool brief = false);
+/// Returns the text of one dim of a sharding, likewise.
 std::string toString(const DimSharding &dim, const Mesh *mesh = nullptr,
                      bool brief = false);
 
-/// For messages: `[tp, -]`.
+/// Returns the shortest text, for messages: `[tp, -]`.
 inline std::string toBriefString(const Sharding &sharding, const Mesh &mesh) {
   return toString(sharding, &mesh, true);
 }
 
-/// Parses the text above; the result is canonical but not yet checked against
-/// the mesh (findError does that). On failure returns nothing and sets `error`.
+/// Parses a sharding in the grammar above. `mesh` and `shape` may be null; bare
+/// axis names need a mesh, bare lists of axes need a shape. The result is
+/// canonical, but findError() has yet to check it against a mesh. On failure,
+/// returns nullopt and sets `error`.
 std::optional<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
                                       const Shape *shape, std::string &error);
 
-/// For the command line and annotations: parses and checks.
+/// Parses a sharding of the command line or of a model's annotations and checks
+/// it against `mesh` and `shape`. Views are refused. On failure, returns
+/// nullopt and sets `error`.
 std::optional<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
                                       const Shape &shape, std::string &error);
 

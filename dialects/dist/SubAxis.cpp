@@ -1,4 +1,4 @@
-//===- SubAxis.cpp - A full axis or a part of one -------------------------===//
+//===- SubAxis.cpp - sub-axes: parts of mesh axes -------------------------===//
 #include "dialects/dist/SubAxis.h"
 
 #include <algorithm>
@@ -35,6 +35,7 @@ bool contains(const SubAxis &a, const SubAxis &b) {
 bool canCoexist(const SubAxis &a, const SubAxis &b) {
   if (a.axis != b.axis)
     return true;
+  // The bounds of both must form a chain of divisors.
   std::array<int64_t, 4> cuts = {a.pre, a.end(), b.pre, b.end()};
   std::sort(cuts.begin(), cuts.end());
   for (int i = 0; i < 3; ++i)
@@ -117,6 +118,7 @@ int64_t coordinateOf(const SubAxis &a, const Mesh &mesh,
   int index = mesh.indexOf(a.axis);
   if (index < 0)
     return 0;
+  // The size of the digits minor to `a`.
   int64_t minor = mesh.axes[index].size / a.end();
   return where[index] / std::max<int64_t>(minor, 1) % a.size;
 }
@@ -137,8 +139,8 @@ std::string toString(const SubAxis &a, const Mesh *mesh) {
   return a.axis + ":" + pre + std::to_string(a.size);
 }
 
-/// `where` with every digit of `axes` set to 0: equal for the ranks of one
-/// group.
+/// Returns `where` with its coordinates along `axes` set to 0, which is equal
+/// for all ranks of one group.
 static Coordinates groupOrigin(const SubAxes &axes, const Mesh &mesh,
                                const Coordinates &where) {
   Coordinates origin = where;

@@ -1,8 +1,9 @@
-//===- SubAxis.h - A full axis or a part of one ---------------------------===//
+//===- SubAxis.h - sub-axes: parts of mesh axes ---------------------------===//
 //
-// `tp:(m)k` reshapes the axis tp of size n to [m, k, n/(mk)] and takes the
-// middle. On this page an axis of size 8 is the digits 2.2.2, written abc:
-// tp:(1)2 = a, tp:(2)2 = b, tp:(2)4 = bc.
+// The sub-axis `tp:(m)k` is the middle dim of the axis tp, of size n, reshaped
+// to [m, k, n/(mk)] (as in Shardy). The comments below write an axis of size 8
+// as three binary digits abc, major first: tp:(1)2 = a, tp:(2)2 = b,
+// tp:(2)4 = bc. In general a digit is one factor of the axis size.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_SUBAXIS_H
@@ -17,87 +18,106 @@
 
 namespace pcc::dist {
 
+/// A contiguous range of the digits of a mesh axis, or all of the axis.
 struct SubAxis {
+  /// Name of the mesh axis.
   std::string axis;
-  /// Product of the parts that lie before (major to) this one.
+  /// Product of the digits major to this sub-axis; 1 if it begins the axis.
   int64_t pre = 1;
-  /// Number of parts. The whole axis has pre = 1 and the axis's own size.
+  /// Number of coordinates along this sub-axis. The whole axis has pre = 1 and
+  /// the size of the axis.
   int64_t size = 1;
 
-  /// Parts up to and including this one.
+  /// Returns the product of the digits up to and including this sub-axis.
   int64_t end() const { return pre * size; }
 
   auto operator<=>(const SubAxis &) const = default;
 };
 
+/// An ordered list of sub-axes, major first.
 using SubAxes = std::vector<SubAxis>;
 
-/// The whole axis `name` of `mesh`; size 0 where the mesh has no such axis.
+/// Returns the whole axis `name` of `mesh`. Its size is 0 if the mesh has no
+/// such axis.
 SubAxis fullAxis(const Mesh &mesh, const std::string &name);
 
-/// True if `a` is the whole axis of `mesh`.
+/// Returns whether `a` is a whole axis of `mesh`.
 bool isFull(const SubAxis &a, const Mesh &mesh);
 
-/// Some digit belongs to both: overlaps(ab, bc), not overlaps(a, bc).
+/// Returns whether `a` and `b` have a digit in common: overlaps(ab, bc), but
+/// not overlaps(a, bc).
 bool overlaps(const SubAxis &a, const SubAxis &b);
 
-/// The digits that belong to both: overlap(ab, bc) = b.
+/// Returns the digits that `a` and `b` have in common: overlap(ab, bc) = b.
+/// Returns nullopt if there are none, or if canCoexist(a, b) is false.
 std::optional<SubAxis> overlap(const SubAxis &a, const SubAxis &b);
 
-/// Every digit of `b` belongs to `a`: contains(abc, b).
+/// Returns whether `a` has every digit of `b`: contains(abc, b).
 bool contains(const SubAxis &a, const SubAxis &b);
 
-/// One decomposition of the axis has both as runs of whole digits. tp:(1)2 and
-/// tp:(1)3 of a tp of 6 cannot coexist.
+/// Returns whether one decomposition of the axis has both `a` and `b` as ranges
+/// of its digits. Sub-axes of different axes can coexist. In an axis tp of size
+/// 6, tp:(1)2 and tp:(1)3 cannot.
 bool canCoexist(const SubAxis &a, const SubAxis &b);
 
-/// `a` is a proper or improper start of `b`: isPrefix(a, ab).
+/// Returns whether the digits of `a` are the most major ones of `b`, or all of
+/// them: isPrefix(a, ab).
 bool isPrefix(const SubAxis &a, const SubAxis &b);
 
-/// `a` is a proper or improper end of `b`: isSuffix(b, ab).
+/// Returns whether the digits of `a` are the most minor ones of `b`, or all of
+/// them: isSuffix(b, ab).
 bool isSuffix(const SubAxis &a, const SubAxis &b);
 
-/// `b` continues `a`: canMerge(a, bc).
+/// Returns whether `b` begins at the digit after the last one of `a`:
+/// canMerge(a, bc).
 bool canMerge(const SubAxis &a, const SubAxis &b);
 
-/// The union of two neighbours: merge(a, bc) = abc. Needs canMerge.
+/// Returns the union of two adjacent sub-axes: merge(a, bc) = abc. Requires
+/// canMerge(a, b).
 SubAxis merge(const SubAxis &a, const SubAxis &b);
 
-/// The first `parts` parts and the rest: split(abc, 2) = {a, bc}. Needs `parts`
-/// to divide the size.
+/// Splits `a` into the major sub-axis of size `parts` and the rest:
+/// split(abc, 2) = {a, bc}. Requires that `parts` divides the size of `a`.
 std::pair<SubAxis, SubAxis> split(const SubAxis &a, int64_t parts);
 
-/// What is left of `a` without the digits of `b`: without(abc, b) = {a, c}.
-/// Needs canCoexist.
+/// Returns the digits of `a` that `b` does not have, as up to two sub-axes:
+/// without(abc, b) = {a, c}. Requires canCoexist(a, b).
 SubAxes without(const SubAxis &a, const SubAxis &b);
 
-/// Drops parts of size 1 and merges neighbours, order kept: {a, b, x} becomes
-/// {ab, x}.
+/// Drops sub-axes of size 1, then merges consecutive entries for which canMerge
+/// holds. The order is kept: {a, b, x} becomes {ab, x}.
 SubAxes mergeNeighbours(const SubAxes &axes);
 
-/// Whether one of `axes` is `name` or a part of it.
+/// Returns whether one of `axes` is the axis `name` or a part of it.
 bool holdsAxis(const SubAxes &axes, std::string_view name);
 
-/// The names of the axes that `axes` are of, each once: "dp+tp".
+/// Returns the names of the mesh axes to which `axes` belong, each once and
+/// joined by `+`: "dp+tp".
 std::string axisNames(const SubAxes &axes);
 
-/// Product of the sizes, saturated: unchecked input may hold any numbers.
+/// Returns the product of the sizes of `axes`. Unchecked input may hold any
+/// sizes, so the product saturates at the largest int64_t.
 int64_t numParts(const SubAxes &axes);
 
-/// The coordinate along `a` of a rank at `where`.
+/// Returns the coordinate, in [0, a.size), along `a` of the rank at `where`; 0
+/// if the mesh has no such axis.
 int64_t coordinateOf(const SubAxis &a, const Mesh &mesh,
                      const Coordinates &where);
 
-/// The coordinates along `axes` as one number, first axis major.
+/// Returns the coordinates along all of `axes` as one number in
+/// [0, numParts(axes)), the first axis being major.
 int64_t coordinateOf(const SubAxes &axes, const Mesh &mesh,
                      const Coordinates &where);
 
-/// `tp`, or `tp:(2)4`; without a mesh `tp:4` and `tp:(2)4`.
+/// Returns the text of a sub-axis. With a mesh, a whole axis is its name, `tp`,
+/// and any part is `tp:(2)4`. Without one, a sub-axis that begins the axis is
+/// `tp:4`, any other `tp:(2)4`.
 std::string toString(const SubAxis &a, const Mesh *mesh = nullptr);
 
-/// The ranks of `mesh` in groups that differ only along `axes`. Within a group
-/// the order is that of `axes`, major first; groups are ordered by their first
-/// rank. Collectives over `axes` run in each group.
+/// Divides the ranks of `mesh` into the groups in which a collective over
+/// `axes` runs: ranks of one group differ only along `axes`. Within a group,
+/// ranks are ordered by their coordinates along `axes`, major first; groups are
+/// ordered by their lowest rank. All of `axes` must be in the mesh.
 ///   mesh {dp=2, tp=2}, {tp}: {0,1} {2,3}    {dp}: {0,2} {1,3}
 std::vector<std::vector<int64_t>> groupsOf(const Mesh &mesh,
                                            const SubAxes &axes);

@@ -1,4 +1,4 @@
-//===- View.cpp - A dim seen through windows ------------------------------===//
+//===- View.cpp - windowed reads of a dim: halos, slices, pads ------------===//
 #include "dialects/dist/View.h"
 #include "dialects/dist/Runs.h"
 
@@ -24,8 +24,9 @@ static int64_t floorDiv(int64_t a, int64_t b) {
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return -floorDiv(-a, b); }
 
-/// The indices of `piece` whose elements, those of its block 0 moved by
-/// `offset`, lie in `run`.
+/// Returns the indices of `piece` that read an element of `run`. `offset` is
+/// added to the elements that the piece reads in block 0. The result may be
+/// empty (lo >= hi).
 static Run within(const ViewPiece &piece, int64_t offset, Run run) {
   int64_t first = piece.source + offset, lo, hi;
   if (piece.step > 0) {
@@ -39,7 +40,8 @@ static Run within(const ViewPiece &piece, int64_t offset, Run run) {
           std::min(piece.lo + hi, piece.hi)};
 }
 
-/// The blocks whose elements may lie in [lo, hi).
+/// Returns a range [first, last) of blocks that covers all blocks with a read
+/// in [lo, hi). It may include blocks without one.
 static std::pair<int64_t, int64_t> blocksOf(const View &view, int64_t lo,
                                             int64_t hi) {
   if (view.pitch <= 0)
@@ -68,6 +70,7 @@ Runs View::indicesOf(const Runs &elements) const {
         if (Run at = within(piece, block * pitch, run); at.lo < at.hi)
           found.push_back({block * length + at.lo, block * length + at.hi});
   }
+  // Windows may overlap, so a later run may lie in an earlier block.
   std::sort(found.begin(), found.end(),
             [](const Run &a, const Run &b) { return a.lo < b.lo; });
   Runs merged;
@@ -79,7 +82,8 @@ Runs View::indicesOf(const Runs &elements) const {
   return merged;
 }
 
-/// Whether the elements of all blocks can be counted without overflow.
+/// Returns whether the elements that `piece` reads, over all blocks, can be
+/// computed without overflow.
 static bool isBounded(const View &view, const ViewPiece &piece) {
   int64_t across, along, sum;
   return !__builtin_mul_overflow(view.pitch, view.blocks, &across) &&

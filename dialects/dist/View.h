@@ -1,19 +1,23 @@
-//===- View.h - A dim seen through windows --------------------------------===//
+//===- View.h - windowed reads of a dim: halos, slices, pads --------------===//
 //
-// What a rank needs of a dim is not always a part of it: a convolution over
-// rows needs the rows around its own, a slice needs rows that lie on others, a
-// padded or rolled dim has them at other places. A view lists which element of
-// the dim lies at each index of another dim, in equal blocks:
+// An op may need other elements of a dim than a part of it: a convolution over
+// rows needs the neighbouring rows too (halo exchange; GSPMD, Xu et al. 2021),
+// a slice needs rows that other ranks hold, and a padded or rolled dim has its
+// rows at other indices. A view describes such a read as a new dim. The new dim
+// consists of blocks of equal length, and each index maps to one element of the
+// old dim:
 //
-//   index b = p · length + j   ->   element p · pitch + (a piece's own at j)
+//   index p · length + j   ->   element p · pitch + source + step · (j - lo)
+//                               of the piece with lo <= j < hi
 //
 //   16 rows on 4 ranks, 3x3 windows    4 blocks of 6 by 4: 0..6 from -1
 //   x[3:11]                            1 block of 8:       0..8 from 3
 //   roll by one of 8                   1 block of 8:       0..7 from 1, 7..8
 //                                                          from 0
 //
-// Indices without an element, those that no piece holds or whose element would
-// lie outside [0, limit), are holes: they hold 0.
+// In the first line rank p reads the 6 rows from 4p - 1 on: its own 4 and one
+// on each side. An index is a hole if no piece has it, or if its element would
+// lie outside [0, limit). Holes hold 0.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_DIALECTS_DIST_VIEW_H
@@ -29,43 +33,52 @@ namespace pcc::dist {
 
 struct Run;
 
+/// A range of the indices of each block that reads elements at a fixed step.
 struct ViewPiece {
-  /// Indices [lo, hi) of each block.
+  /// The range [lo, hi) of indices within each block.
   int64_t lo = 0, hi = 0;
-  /// The element at `lo` in block 0, and the distance of neighbours, not 0.
+  /// Element that index `lo` reads in block 0, and distance between the
+  /// elements of neighbouring indices. The step may be negative, but is not 0.
   int64_t source = 0, step = 1;
 
   bool operator==(const ViewPiece &) const = default;
 };
 
+/// A windowed read of one dim: the new dim has `blocks` blocks of `length`
+/// indices, and all blocks have the same pieces.
 struct View {
   int64_t blocks = 1;
-  /// Indices of one block.
+  /// Number of indices in one block.
   int64_t length = 0;
-  /// Elements from one block to the next.
+  /// Distance, in elements of the dim, between the reads of two neighbouring
+  /// blocks.
   int64_t pitch = 0;
-  /// Elements behind are not looked at; at most the size of the dim.
+  /// End of the elements that may be read; at most the size of the dim.
   int64_t limit = 0;
-  /// Ascending and disjoint within [0, length).
+  /// Pieces in ascending order, disjoint and within [0, length).
   std::vector<ViewPiece> pieces;
 
+  /// Returns the number of indices of the view.
   int64_t size() const { return blocks * length; }
 
-  /// The element at index `i`; nothing where there is a hole.
+  /// Returns the element that index `i` reads, or nullopt if `i` is a hole.
   std::optional<int64_t> elementAt(int64_t i) const;
 
-  /// The indices, ascending, whose elements lie in `elements`.
+  /// Returns the indices that read an element of `elements`, as ascending runs.
   std::vector<Run> indicesOf(const std::vector<Run> &elements) const;
 
   bool operator==(const View &) const = default;
 };
 
-/// Why the view does not fit a dim of `dimSize` elements.
+/// Returns why `view` does not fit a dim of `dimSize` elements, or nullopt if
+/// it fits.
 std::optional<std::string> findError(const View &view, int64_t dimSize);
 
-/// `view(4x6 by 4 of 16: 0..6 from -1)`, a step other than 1 as `step 2`.
+/// Returns the text of a view, `view(4x6 by 4 of 16: 0..6 from -1)`. A step
+/// other than 1 follows as `step 2`.
 std::string toString(const View &view);
 
+/// Returns a hash of all members; equal views have equal hashes.
 size_t hashValue(const View &view);
 
 } // namespace pcc::dist

@@ -1,4 +1,4 @@
-//===- FusedAttention.h - attention that a GPU has a kernel for -----------===//
+//===- FusedAttention.h - attention that a fused GPU kernel can compute ---===//
 
 #ifndef PCC_DIALECTS_GRAPH_FUSEDATTENTION_H
 #define PCC_DIALECTS_GRAPH_FUSEDATTENTION_H
@@ -7,9 +7,11 @@
 
 namespace pcc::graph {
 
-/// Whether a GPU's kernel computes `op` as a whole: of elements that warps
-/// multiply, all of one type, and whose rows fit into registers. There are
-/// some.
+/// Returns whether the fused GPU kernel (as in FlashAttention, Dao et al. 2022)
+/// can compute `op`, an attention or one of its gradients. Query, key and value
+/// must have one element type with warp-level products: f32, bf16 or f16. They
+/// may not be empty. Their rows have at most 128 elements, so that they fit
+/// into registers.
 inline bool fitsFusedKernel(AttentionOpInterface op) {
   constexpr int64_t longestRow = 128;
   const mlir::Type element = tensorType(op.getQuery()).getElementType();

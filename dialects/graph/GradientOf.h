@@ -1,4 +1,4 @@
-//===- GradientOf.h - what stands for a gradient --------------------------===//
+//===- GradientOf.h - placeholders for gradients of ONNX TrainingInfo -----===//
 
 #ifndef PCC_DIALECTS_GRAPH_GRADIENTOF_H
 #define PCC_DIALECTS_GRAPH_GRADIENTOF_H
@@ -7,9 +7,12 @@
 
 namespace pcc::graph {
 
-/// On a graph.loss_gradient that stands for the gradient of the loss by a
-/// weight until 2-prepare has built that: the weight. What a model says of its
-/// own training reads it through graph.accumulate.
+/// FlatSymbolRefAttr on a `graph.loss_gradient` that is a placeholder for the
+/// gradient of the loss with respect to the named weight. The update that an
+/// ONNX model brings along (TrainingInfo) reads placeholders through
+/// `graph.accumulate`. `2-prepare` replaces them once it has built the backward
+/// pass. Within `2-prepare`, the attribute also marks a function result that is
+/// the gradient of the named weight.
 inline constexpr llvm::StringLiteral gradientOfName = "graph.gradient_of";
 
 } // namespace pcc::graph

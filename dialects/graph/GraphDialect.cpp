@@ -1,4 +1,4 @@
-//===- GraphDialect.cpp - registration and attributes ---------------------===//
+//===- GraphDialect.cpp - graph dialect: attributes and shapes ------------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -27,6 +27,8 @@ void GraphDialect::initialize() {
       >();
 }
 
+/// Creates the constant into which an op has folded; null unless `value` holds
+/// elements.
 Operation *GraphDialect::materializeConstant(OpBuilder &builder,
                                              Attribute value, Type type,
                                              Location loc) {
@@ -38,7 +40,9 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder,
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The type that `transform` makes of `type`; null if it does not fit.
+/// Returns the type of a weight of type `type` after `transform`, which is a
+/// permutation, slice, reshape or cast. Null if the transform does not fit.
+/// Only the type is computed; no weight byte is touched.
 static RankedTensorType applyTransform(RankedTensorType type,
                                        Attribute transform) {
   return TypeSwitch<Attribute, RankedTensorType>(transform)
@@ -91,6 +95,7 @@ WeightAttr WeightAttr::withTransform(Attribute transform) const {
 FailureOr<SmallVector<int64_t>>
 pcc::graph::broadcastShapes(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
   SmallVector<int64_t> shape(std::max(lhs.size(), rhs.size()), 1);
+  // Dims are matched from the right; missing ones count as 1.
   for (auto operand : {lhs, rhs})
     for (size_t i = 0; i < operand.size(); ++i) {
       int64_t &dim = shape[shape.size() - 1 - i];

@@ -1,4 +1,10 @@
-//===- GraphDialect.h - one logical model ---------------------------------===//
+//===- GraphDialect.h - dialect of one device's logical model -------------===//
+//
+// The `graph` dialect: about 70 canonical tensor ops with ONNX and NumPy
+// semantics on tensors of static shape. A model is a program for one logical
+// device; shardings (the dist dialect) never change its meaning.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
 #define PCC_DIALECTS_GRAPH_GRAPHDIALECT_H
@@ -22,33 +28,39 @@ namespace pcc::graph {
 
 class GradientBuilder;
 
-/// One operation per element of the largest result: the cost of an element-wise
-/// op.
+/// Returns the floating-point operations of an element-wise op: one per element
+/// of its largest result.
 double elementWiseFlops(mlir::Operation *op);
 
-/// On an einsum of gates and what experts make of tokens, summed over experts:
-/// of how many experts a token's gates can differ from 0 at most. What the
-/// other experts make of it need not be known.
+/// IntegerAttr (i64) on an einsum that sums the outputs of experts, weighted by
+/// gates: the most experts for which one token can have a gate other than 0
+/// (top-k routing). The outputs of all other experts for that token may stay
+/// uncomputed.
 inline constexpr llvm::StringLiteral chosenName = "graph.chosen";
 
-/// The type of a value that every graph op has.
+/// Returns the type of an operand or result of a graph op, which is always a
+/// ranked tensor.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// NumPy's broadcast of two shapes; fails where dims differ and neither is 1.
+/// Returns the NumPy broadcast of two shapes. Fails if two sizes in the same
+/// place, counted from the right, differ and neither is 1.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
-/// The name of the node that a location stands for; empty if it names none.
+/// Returns the name of the ONNX node in `location`, which is that of its first
+/// NameLoc; empty if it has none.
 llvm::StringRef nodeName(mlir::Location location);
 
-/// The innermost file position of a location, as FILE:LINE; empty if it has
+/// Returns the first file position in `location` as FILE:LINE; empty if it has
 /// none.
 std::string sourceLine(mlir::Location location);
 
-/// The properties of an op that is being built or parsed: those that are set,
-/// those that are still in the dictionary, and defaults.
+/// Returns all properties of an op that is being built or parsed, for type
+/// inference. Properties that are set come first; inherent attributes that are
+/// still in `attributes` override them; the rest get their defaults.
+/// `properties` and `attributes` may be null.
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

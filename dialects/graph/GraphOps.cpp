@@ -1,4 +1,4 @@
-//===- GraphOps.cpp - what TableGen makes of the op definitions -----------===//
+//===- GraphOps.cpp - TableGen's definitions of the graph ops -------------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/IR/Builders.h"

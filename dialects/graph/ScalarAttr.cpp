@@ -1,4 +1,4 @@
-//===- ScalarAttr.cpp - numbers as attributes of an element type ----------===//
+//===- ScalarAttr.cpp - scalar constants and neutral elements -------------===//
 
 #include "dialects/graph/ScalarAttr.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -9,6 +9,8 @@ using namespace pcc;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// Returns `value` as an attribute of a float type. An infinity becomes the
+/// largest or smallest finite value if the type has no infinities.
 static TypedAttr floatAttr(FloatType type, double value) {
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   bool infinite = value == infinity || value == -infinity;
@@ -18,6 +20,9 @@ static TypedAttr floatAttr(FloatType type, double value) {
   return FloatAttr::get(type, value);
 }
 
+/// Returns `value` as an attribute of an integer type: truncated towards zero,
+/// modulo the range of the type. An infinity becomes the largest or smallest
+/// value. One bit is unsigned, so that +infinity is true.
 static TypedAttr integerAttr(Type type, double value) {
   unsigned width = type.getIntOrFloatBitWidth();
   bool isSigned = !type.isUnsignedInteger() && width > 1;

@@ -1,4 +1,4 @@
-//===- ScalarAttr.h - numbers as attributes of an element type ------------===//
+//===- ScalarAttr.h - scalar constants and neutral elements ---------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_SCALARATTR_H
 #define PCC_DIALECTS_GRAPH_SCALARATTR_H
@@ -8,12 +8,13 @@
 
 namespace pcc::graph {
 
-/// `value` as a tensor without dims of `elementType`. Infinities become the
-/// ends of the range of a type that has none.
+/// Returns `value` as a rank-0 tensor of `elementType`, a float or integer
+/// type. An infinity becomes the largest or smallest value of a type that has
+/// no infinities.
 mlir::DenseElementsAttr scalarAttr(mlir::Type elementType, double value);
 
-/// What leaves a reduction unchanged: 0 for sums, 1 for products, the least and
-/// greatest values for max and min.
+/// Returns the neutral element of a reduction: 0 for sums, 1 for products,
+/// -infinity for Max and +infinity for Min. Other kinds give 0.
 double neutralOf(FactorKind kind);
 
 } // namespace pcc::graph

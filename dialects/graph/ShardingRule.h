@@ -1,4 +1,4 @@
-//===- ShardingRule.h - how the dims of an op are tied by factors ---------===//
+//===- ShardingRule.h - factor maps: which dims of an op split together ---===//
 
 #ifndef PCC_DIALECTS_GRAPH_SHARDINGRULE_H
 #define PCC_DIALECTS_GRAPH_SHARDINGRULE_H
@@ -10,107 +10,119 @@
 
 namespace pcc::graph {
 
-/// What splitting a factor does to an op.
+/// Effect on an op of splitting a factor of its rule.
 enum class FactorKind : uint8_t {
-  Parallel, ///< the op runs on each part as it is
-  Sum,      ///< each part gives a partial result, to be summed
-  Max,      ///< … to be max-ed
-  Min,      ///< … to be min-ed
-  Prod,     ///< … to be multiplied
-  Inner,    ///< the parts exchange the rule's inner values; `expand-split-ops`
-            ///< makes ordinary ops of that
-  Whole,    ///< must not be split
+  Parallel, ///< The op runs on each part unchanged.
+  Sum,      ///< Parts give partial results, to be summed.
+  Max,      ///< Parts give partial results; their maximum is the result.
+  Min,      ///< Parts give partial results; their minimum is the result.
+  Prod,     ///< Parts give partial results, to be multiplied.
+  Inner,    ///< Parts exchange the rule's inner values while the op runs;
+            ///< `expand-split-ops` rewrites such an op into ordinary ones.
+  Whole,    ///< The factor must not be split.
 };
 
+/// Returns whether parts of a factor of this kind give partial results.
 inline bool isReduction(FactorKind kind) {
   return kind >= FactorKind::Sum && kind <= FactorKind::Prod;
 }
 
-/// A rule in the manner of einsum: every dim of every tensor is a list of
-/// factors, major to minor, whose sizes multiply to the dim. Splitting a factor
-/// the same way everywhere it occurs keeps the op local; reduction factors
-/// occur in operands only and leave the results partial. A dim of size 1 that
-/// broadcasts has no factor.
+/// The sharding rule of an op, in the manner of einsum and of Shardy's factors.
+/// Every dim of every tensor is a list of factors, major to minor, whose sizes
+/// multiply to the dim. If a factor is split alike wherever it occurs, the op
+/// stays local. Reduction factors occur in operands only, and splitting them
+/// leaves the results partial. A dim of size 1 that broadcasts has no factor.
 ///
 ///   op                     factors                operands        results
 ///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
 ///                                                 {{k},{n}}
 ///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
 struct ShardingRule {
+  /// One factor; its id is its index in `factors`.
   struct Factor {
     int64_t size;
     FactorKind kind = FactorKind::Parallel;
-    /// When split, the op needs its position: an offset or a mask that
-    /// `5-localize` adds.
+    /// Whether each part must know its global position if the factor is split.
+    /// `5-localize` then adds an offset or a mask to the op.
     bool needsOffset = false;
-    /// Each part must be one run of indices: the factor is never cut finer, so
-    /// that no axis takes it with strides.
+    /// Whether each part must be a contiguous range of indices. The factor is
+    /// then never divided into smaller ones, so that no axis splits it with
+    /// strides.
     bool mustBeContiguous = false;
   };
-  using DimFactors = llvm::SmallVector<int, 2>; ///< factor ids, major to minor
-  using TensorFactors = llvm::SmallVector<DimFactors, 4>; ///< per dim
+  /// Factor ids of one dim, major to minor.
+  using DimFactors = llvm::SmallVector<int, 2>;
+  /// Factors of each dim of a tensor.
+  using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
   llvm::SmallVector<Factor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Operands through which a partial sum may flow into the results: linear in
-  /// that operand alone (`transpose`, `mul` by a whole value). For `add` and
-  /// `sub` all operands are listed and all must be partial together
-  /// (`partialTogether`).
+  /// Operands whose partial sums may pass into the results. The op is linear in
+  /// each of them while the other operands are whole (`transpose`, `mul`).
   llvm::SmallVector<int, 4> partialThrough;
+  /// Whether the op is linear in all of `partialThrough` at once rather than in
+  /// each (`add`, `concat`). A partial sum then passes only if all these
+  /// operands are partial over the same axes.
   bool partialTogether = false;
 
-  /// How a dim of an operand is read where the same dim of result 0 is split:
-  /// each rank then takes what its part of the result needs, which may lie on
-  /// other ranks, more than once or nowhere.
+  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021) of a dim of an
+  /// operand, where the same dim of result 0 is split. Each rank reads the
+  /// elements that its part of the result needs. Other ranks may hold them,
+  /// several ranks may read them, or they may not exist (padding).
   ///
   ///   x[3:11]             results 0 … 7 from 3
   ///   3x3 filters, pad 1  results 0 … 15 from -1, extent 3
   struct Window {
-    /// Results [lo, hi) read from `source` on, `step` further for each.
+    /// A range of result indices whose reads are equally far apart: index r in
+    /// [lo, hi) reads the element source + step · (r - lo).
     struct Stretch {
       int64_t lo, hi, source, step = 1;
     };
+    /// Operand that is read, and number of the dim in it and in result 0.
     int operand, dim;
-    llvm::SmallVector<Stretch, 2> stretches; ///< ascending
-    /// Neighbouring elements that one result reads. None: the operand's
-    /// elements are the results, and where there are none are zeros. Otherwise
-    /// there is one stretch, of all results.
+    llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
+    /// Number of consecutive elements that one result reads, the first being
+    /// the one that its stretch gives; one stretch then covers all results. 0
+    /// means a copy: the result is the element that its stretch gives, or zero
+    /// if that lies outside the operand.
     int64_t extent = 0;
-    /// The results are fewer elements than the dim has: to take these alone can
-    /// pay where nothing is split, too.
+    /// Whether the results need fewer elements than the dim has. Reading only
+    /// these can pay even if nothing is split.
     bool narrows = false;
-    /// The dim has factors in common with the result: there is another way to
-    /// split it.
+    /// Whether the dim shares factors with the result, so that the op can be
+    /// split without the window, too.
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
 
-  /// What the parts of an op have to know of each other when an Inner factor is
-  /// split: a value that every part reduces its share of, or of which every
-  /// part makes a few elements that all need. The search prices it as the
-  /// reshard that makes it whole.
+  /// A value that the parts of an op exchange if an Inner factor is split.
+  /// Either every part reduces its share and the results are reduced over the
+  /// parts, or every part makes a few elements that all parts gather. The
+  /// search prices the exchange as the reshard that makes the value whole.
   ///
   ///   softmax [r, v], v Inner:  {r} by Max, {r} by Sum
   ///   cumsum [n, c], n Inner:   {c} gathered, 1 per part
   struct InnerValue {
-    TensorFactors dims; ///< without Inner factors
-    FactorKind kind;    ///< how it is reduced; Inner: it is gathered
+    /// Dims of the value, without the Inner factors.
+    TensorFactors dims;
+    /// Reduction over the parts; Inner if the value is gathered.
+    FactorKind kind;
     int64_t elementBytes;
-    /// Elements per part and element of `dims` that are gathered; fewer where a
-    /// part has fewer.
+    /// For a gathered value: how many elements each part contributes per
+    /// element of `dims`. A part with fewer elements contributes all of them.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;
 
-  /// Adds a factor; returns its id.
+  /// Adds a factor and returns its id.
   int add(int64_t size, FactorKind kind = FactorKind::Parallel) {
     factors.push_back({size, kind});
     return static_cast<int>(factors.size()) - 1;
   }
 };
 
-/// Whether some dim of `tensor` has `factor`.
+/// Returns whether some dim of `tensor` has the factor with id `factor`.
 inline bool occursIn(const ShardingRule::TensorFactors &tensor, int factor) {
   return llvm::any_of(tensor, [&](const ShardingRule::DimFactors &dim) {
     return llvm::is_contained(dim, factor);

@@ -1,4 +1,4 @@
-//===- StepCounter.h - the parameter that counts steps of training --------===//
+//===- StepCounter.h - parameter that counts training steps ---------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_STEPCOUNTER_H
 #define PCC_DIALECTS_GRAPH_STEPCOUNTER_H
@@ -7,8 +7,9 @@
 
 namespace pcc::graph {
 
-/// An i64: how many steps have changed the weights. What a model drops in a
-/// step depends on it, too.
+/// Symbol of the parameter, an i64, that counts the steps which have changed
+/// the weights. Optimizers read it, and so does dropout, whose mask depends on
+/// the step.
 inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
 } // namespace pcc::graph

@@ -1,4 +1,4 @@
-//===- StepParts.cpp - forward, backward and update of a step -------------===//
+//===- StepParts.cpp - forward, backward and update parts of a step -------===//
 
 #include "dialects/graph/StepParts.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -10,7 +10,7 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// What an op is by itself.
+/// Returns the part of an op regardless of its operands.
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
@@ -18,8 +18,9 @@ static StepPart ownPart(Operation *op) {
                                                : StepPart::Forward;
 }
 
-/// When a reader wants an operand of the forward pass. What accumulates is
-/// there in each microbatch; what the step returns, at its end.
+/// Returns the part of the step in which `reader` needs a value of the forward
+/// pass. An accumulation needs the value in each microbatch, as forward ops do.
+/// The terminator needs it at the end of the step.
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -31,6 +32,7 @@ bool pcc::graph::isReproducible(Operation *op) {
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {
+  // An op runs no earlier than any of its operands.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())
@@ -39,6 +41,7 @@ StepParts::StepParts(Block &block, Filter mayWait) {
   }
   if (!isTraining(block))
     return;
+  // Readers come first in this order, so that chains of ops are delayed.
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (op.use_empty() || parts[&op] != StepPart::Forward || !mayWait(&op))
       continue;

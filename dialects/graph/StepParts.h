@@ -1,4 +1,4 @@
-//===- StepParts.h - forward, backward and update of a step ---------------===//
+//===- StepParts.h - forward, backward and update parts of a step ---------===//
 
 #ifndef PCC_DIALECTS_GRAPH_STEPPARTS_H
 #define PCC_DIALECTS_GRAPH_STEPPARTS_H
@@ -8,31 +8,38 @@
 
 namespace pcc::graph {
 
-/// On an op of the forward pass, between 2-prepare and 3-place: its number.
+/// IntegerAttr (i64) on a forward op that has a gradient, between `2-prepare`
+/// and `3-place`: a number by which its backward ops name it.
 inline constexpr llvm::StringLiteral numberName = "graph.number";
-/// On an op of the backward pass: the number of the op whose gradient it is
-/// part of, and on whose stage it is.
+/// IntegerAttr (i64) on a backward op: the `graph.number` of the forward op
+/// whose gradient it belongs to. `3-place` puts both on the same stage.
 inline constexpr llvm::StringLiteral mirrorsName = "graph.mirrors";
-/// On an op of the update: the weight that it makes, or whose gradient it
-/// weighs. Without it the op is of all weights.
+/// FlatSymbolRefAttr on an op of the update: the weight that the op updates or
+/// whose gradient it processes. Absent if the op concerns all weights, such as
+/// the global gradient norm.
 inline constexpr llvm::StringLiteral updatesName = "graph.updates";
 
-/// On the module: sums over the batch, and the norm of gradients, have bits
-/// that do not depend on how the batch and what is stored are divided.
+/// UnitAttr on the module: sums over the batch and norms of gradients must be
+/// bitwise equal however the batch and the stored weights are divided.
 inline constexpr llvm::StringLiteral reproducibleName = "graph.reproducible";
-/// Whether the module around `op` asks for that.
+/// Returns whether the module around `op` has `graph.reproducible`.
 bool isReproducible(mlir::Operation *op);
 
-/// When an op of a step of training runs, in this order.
+/// The part of a training step in which an op runs; parts run in this order.
 enum class StepPart : uint8_t {
-  Forward,  ///< once per microbatch
-  Backward, ///< once per microbatch: it depends on graph.loss_gradient
-  Update,   ///< once per step: it depends on graph.accumulate
+  /// Runs once per microbatch.
+  Forward,
+  /// Runs once per microbatch; depends on `graph.loss_gradient`.
+  Backward,
+  /// Runs once per step, after all microbatches: writes a parameter or depends
+  /// on `graph.accumulate`.
+  Update,
 };
 
-/// The parts of a function's ops, which follow from who depends on whom. Of the
-/// forward pass, what only later parts read waits for them: a mask that only a
-/// gradient needs, a learning rate. Ops that `mayWait` refuses do not wait.
+/// Assigns the ops of a function to the parts of a step by their data
+/// dependences. When training, a forward op that only later parts read is
+/// delayed to the earliest of these parts: a mask that only a gradient needs,
+/// a learning rate. Forward ops for which `mayWait` is false are not delayed.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;
@@ -40,7 +47,9 @@ public:
       mlir::Block &block,
       Filter mayWait = [](mlir::Operation *) { return true; });
 
+  /// Returns the part of an op of the block; Forward for any other op.
   StepPart of(mlir::Operation *op) const { return parts.lookup(op); }
+  /// Returns the part of the op that defines `value`; Forward for an argument.
   StepPart of(mlir::Value value) const {
     mlir::Operation *op = value.getDefiningOp();
     return op ? of(op) : StepPart::Forward;
@@ -52,7 +61,7 @@ private:
   llvm::DenseMap<mlir::Operation *, StepPart> parts;
 };
 
-/// Whether a function trains: it writes weights.
+/// Returns whether a function body is a training step: it writes parameters.
 bool isTraining(mlir::Block &block);
 
 } // namespace pcc::graph

@@ -1,4 +1,4 @@
-//===- TensorBuilder.cpp - builds graph ops at one place ------------------===//
+//===- TensorBuilder.cpp - base class of builders of graph ops ------------===//
 
 #include "dialects/graph/TensorBuilder.h"
 #include "dialects/graph/ScalarAttr.h"

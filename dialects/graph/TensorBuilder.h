@@ -1,4 +1,4 @@
-//===- TensorBuilder.h - builds graph ops at one place --------------------===//
+//===- TensorBuilder.h - base class of builders of graph ops --------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_TENSORBUILDER_H
 #define PCC_DIALECTS_GRAPH_TENSORBUILDER_H
@@ -8,33 +8,43 @@
 
 namespace pcc::graph {
 
-/// Builds graph ops in front of one op, at its location. What each of them has
-/// to know besides is for `finish` to say.
+/// Builds graph ops in front of one op, at the location of that op. Subclasses
+/// override finish() to complete each new op, for example with a pipeline stage
+/// and shardings.
 class TensorBuilder : public mlir::OpBuilder {
 public:
+  /// Inserts new ops directly before `before`.
   explicit TensorBuilder(mlir::Operation *before)
       : OpBuilder(before), location(before->getLoc()) {}
   virtual ~TensorBuilder() = default;
 
+  /// Creates an op, passes it to finish() and returns it.
   template <typename Op, typename... Args> Op makeOp(Args &&...args) {
     auto op = Op::create(*this, location, std::forward<Args>(args)...);
     finish(op);
     return op;
   }
-  /// The first result of a new op.
+  /// Creates an op likewise and returns its first result.
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     return makeOp<Op>(std::forward<Args>(args)...)->getResult(0);
   }
 
-  /// A scalar tensor.
+  /// Creates a constant tensor of rank 0.
   mlir::Value scalar(mlir::Type elementType, double value);
+  /// Compares two tensors of one element type element by element, with
+  /// broadcasting. The result is boolean.
   mlir::Value compare(Predicate predicate, mlir::Value lhs, mlir::Value rhs);
+  /// Reshapes `value` to `shape`; returns `value` itself if it has that shape.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// Casts `value` to `elementType`; returns `value` itself if it has that
+  /// type.
   mlir::Value cast(mlir::Value value, mlir::Type elementType);
 
 protected:
+  /// Completes an op that has just been created.
   virtual void finish(mlir::Operation *op) = 0;
 
+  /// Location of all new ops.
   mlir::Location location;
 };
 

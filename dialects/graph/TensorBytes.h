@@ -1,4 +1,4 @@
-//===- TensorBytes.h - how large tensors are ------------------------------===//
+//===- TensorBytes.h - sizes of tensors in bytes --------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_TENSORBYTES_H
 #define PCC_DIALECTS_GRAPH_TENSORBYTES_H
@@ -9,12 +9,14 @@
 
 namespace pcc::graph {
 
-/// Of one element as it is stored: a boolean takes a byte.
+/// Returns the bytes that one element takes in memory. A boolean (i1) takes a
+/// whole byte.
 inline int64_t elementBytes(mlir::RankedTensorType type) {
   return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
 }
 
-/// Of all elements; a double, for prices.
+/// Returns the bytes of all elements of a tensor of this type, as a double,
+/// since prices are doubles.
 inline double numBytes(mlir::RankedTensorType type) {
   return static_cast<double>(type.getNumElements()) *
          static_cast<double>(elementBytes(type));

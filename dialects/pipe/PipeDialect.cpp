@@ -1,4 +1,4 @@
-//===- PipeDialect.cpp - registration and verifiers -----------------------===//
+//===- PipeDialect.cpp - pipe dialect: verifiers and held results ---------===//
 
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/IR/Builders.h"
@@ -20,6 +20,7 @@ void PipeDialect::initialize() {
       >();
 }
 
+/// Checks that the two stages differ.
 LogicalResult TransferOp::verify() {
   if (getFrom() == getTo())
     return emitOpError("goes from stage ") << getFrom() << " to itself";
@@ -53,6 +54,7 @@ Value pcc::pipe::heldBy(BlockArgument argument) {
            : FunctionOpInterface();
   if (!maker || maker.isExternal())
     return {};
+  // In an edited dump the index may be out of range.
   Operation *terminator = maker.getFunctionBody().front().getTerminator();
   return held->result < terminator->getNumOperands()
              ? terminator->getOperand(held->result)

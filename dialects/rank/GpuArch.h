@@ -1,4 +1,4 @@
-//===- GpuArch.h - which GPUs kernels are for -----------------------------===//
+//===- GpuArch.h - GPU architecture that kernels are compiled for ---------===//
 
 #ifndef PCC_DIALECTS_RANK_GPUARCH_H
 #define PCC_DIALECTS_RANK_GPUARCH_H
@@ -7,10 +7,11 @@
 
 namespace pcc::rank {
 
-/// On the module, of the target cuda: the oldest GPU that kernels are for, as
-/// LLVM calls it; "sm_90" where it is missing.
+/// StringAttr on a module with target cuda: the oldest GPU architecture that
+/// kernels have to run on, in LLVM's spelling; "sm_90" if absent.
 inline constexpr llvm::StringLiteral gpuArchName = "rank.gpu_arch";
 
+/// Returns the GPU architecture that kernels of `module` are compiled for.
 inline llvm::StringRef gpuArchOf(mlir::ModuleOp module) {
   auto arch = module->getAttrOfType<mlir::StringAttr>(gpuArchName);
   return arch ? arch.getValue() : llvm::StringRef("sm_90");

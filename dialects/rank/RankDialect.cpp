@@ -1,4 +1,4 @@
-//===- RankDialect.cpp - registration, verifiers and kernel syntax --------===//
+//===- RankDialect.cpp - rank dialect: verifiers and kernel syntax --------===//
 
 #include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Builders.h"
@@ -31,6 +31,7 @@ void RankDialect::initialize() {
 // kernel
 //===----------------------------------------------------------------------===//
 
+/// Parses a kernel in the syntax of func.func.
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments,
                       ArrayRef<Type> results,
@@ -53,7 +54,10 @@ YieldOp KernelOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Numbers first, then at least one tile; results are tiles.
+/// Checks the arguments and results of a kernel for multi-tensor launches
+/// (`in_parts`; multi-tensor apply in Apex). Numbers (rank 0) come first. Every
+/// argument and result after them is a tile (rank 1) of the shape of the last
+/// result.
 static LogicalResult verifyTiles(KernelOp kernel) {
   auto isTile = [](Type type) {
     return cast<RankedTensorType>(type).getRank() == 1;
@@ -77,6 +81,8 @@ static LogicalResult verifyTiles(KernelOp kernel) {
   return success();
 }
 
+/// Checks the attributes of a kernel, and that its body ends in a `rank.yield`
+/// of its result types. A kernel for multi-tensor launches must have tiles.
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");
@@ -108,6 +114,7 @@ YieldOp LibraryCallOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
+/// Checks that the body takes the operands of the call and yields its results.
 LogicalResult LibraryCallOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -127,6 +134,8 @@ LogicalResult LibraryCallOp::verify() {
 // launch
 //===----------------------------------------------------------------------===//
 
+/// Checks that the kernel exists and has the operand and result types of the
+/// launch.
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =
       symbolTable.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
@@ -150,7 +159,9 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Whether `tensors` are so many parts for each of `tiles`, by tile.
+/// Returns whether `tensors` has `parts` tensors for each of `tiles`, listed
+/// tile by tile. The tensor of part p has the element type of its tile and
+/// `elements[p]` elements.
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)
@@ -165,6 +176,9 @@ static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
   return true;
 }
 
+/// Checks that the kernel exists and has `in_parts`, and that every part has
+/// one tensor per tile of the kernel. All tensors of a part have as many
+/// elements as its first result.
 LogicalResult
 LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =

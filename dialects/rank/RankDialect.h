@@ -1,4 +1,10 @@
-//===- RankDialect.h - kernels and their launches -------------------------===//
+//===- RankDialect.h - dialect of one rank's program: kernels, launches ---===//
+//
+// The `rank` dialect: fused kernels, library calls (GEMM and convolution with
+// epilogues) and launches, also over many tensors at once (multi-tensor apply
+// in Apex). Phase `7-emit` forms them from graph ops.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_DIALECTS_RANK_RANKDIALECT_H
 #define PCC_DIALECTS_RANK_RANKDIALECT_H
@@ -20,12 +26,13 @@
 
 namespace pcc::rank {
 
-/// On the module: bytes that the weights and the arena of a rank may take; none
-/// if --memory-limit was not given. What libraries take is not counted.
+/// IntegerAttr (i64) on the module: the most bytes that the weights and the
+/// arena of a rank may take; unlimited if absent. Memory that libraries
+/// allocate is not counted.
 inline constexpr llvm::StringLiteral memoryLimitName = "rank.memory_limit";
 
-/// On the module, a unit: products of f32 may round their factors to the ten
-/// bits of tf32, which GPUs multiply faster.
+/// UnitAttr on the module: products of f32 may round their factors to tf32,
+/// with ten bits of mantissa, which GPUs multiply faster.
 inline constexpr llvm::StringLiteral tf32Name = "rank.tf32";
 
 } // namespace pcc::rank

@@ -1,4 +1,4 @@
-//===- Import.cpp - from an ONNX file to a module of graph ops ------------===//
+//===- Import.cpp - import of an ONNX file as a module of graph ops -------===//
 
 #include "passes/1-import/Import.h"
 #include "dialects/dist/DistDialect.h"
@@ -28,9 +28,13 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// Fills a module with one model. Steps: bind the inputs, understand the
-/// annotations, refuse unknown ops, make the function's arguments, its ops in
-/// the order of the nodes, its return.
+/// Imports one model into an empty module, in these steps:
+///
+///   1. bind the dynamic dims of the inputs
+///   2. read the multi-device annotations
+///   3. create @main with its arguments
+///   4. import the nodes in topological order, or report the unsupported ones
+///   5. create the return, erase unused ops and weights, set module attributes
 class ModelImport {
 public:
   ModelImport(const onnx::Model &model, const ImportOptions &options,
@@ -40,6 +44,8 @@ public:
         builder(module.getContext()), annotations(model, binding.dims),
         annotated(annotations, values, builder, error) {}
 
+  /// Performs the import. Returns false, with `error` filled, if the model
+  /// cannot be imported; the module is then incomplete.
   bool run() {
     if (trains())
       trainingInfo().markWrittenWeights(weights);
@@ -58,14 +64,16 @@ public:
   }
 
 private:
-  /// Keeps the emitter's mistake as the result of the import.
+  /// Stores `mistake` in `error`, with `where` in front of its message. Returns
+  /// false.
   bool fail(const EmitError &mistake, const Twine &where) {
     error.exitCode = mistake.exitCode;
     error.message = (where + mistake.message).str();
     return false;
   }
 
-  /// The exit code of shapes that do not fit together.
+  /// Returns the exit code of shapes that do not fit together: 5 if the user
+  /// bound dims or shapes, else 3.
   int mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? 3 : 5;
   }
@@ -80,7 +88,8 @@ private:
   void normalize(const onnx::Node &node, NodeImport &import);
   bool makeReturn();
   bool makeTrainingReturn(Emitter &emitter);
-  /// Whether the graph is a step of the model's own training.
+  /// Returns whether the import makes a training step from the model's
+  /// TrainingInfo.
   bool trains() const {
     return options.trainingInfo && !model.training.empty();
   }
@@ -108,13 +117,15 @@ private:
 // Before anything is made
 //===----------------------------------------------------------------------===//
 
-/// An If whose condition is known becomes the branch that it takes.
+/// Returns whether `node` is an ONNX If, which has no entry in the op table.
+/// The import replaces it by the branch that its known condition selects.
 static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Refuses what cannot be imported, all of it at once, and then nodes that
-/// their version of ONNX does not have.
+/// Checks the nodes and initializers of `graph` before any op is created. One
+/// error reports all unknown ops together. Nodes of known ops are then checked
+/// one by one, up to the first error.
 bool ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return fail({4, "is sparse, which is not supported"},
@@ -129,6 +140,9 @@ bool ModelImport::checkNodes(const onnx::Graph &graph) {
   });
 }
 
+/// Checks that the op of `node` exists in the opset version that the model
+/// imports, and that the number of operands lies within the bounds of that
+/// form.
 bool ModelImport::checkNode(const onnx::Node &node) {
   const OpForm *form = OpTable::get().find(node);
   std::string where = "node " + node.label() + ": ";
@@ -156,6 +170,9 @@ bool ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
+/// Creates @main with one argument per bound input and an empty result list,
+/// which makeReturn fills in. The arguments carry `graph.name`, `graph.dims`
+/// and, where annotated, `dist.sharding`.
 bool ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -188,8 +205,9 @@ bool ModelImport::makeFunction() {
   return true;
 }
 
-/// Forms that are not supported are collected; nodes that need their results
-/// are passed over.
+/// Imports the nodes of `graph`, which is the main graph or a branch of an If.
+/// Nodes in unsupported forms are collected, and nodes that read their results
+/// are skipped, so that one error can report all unsupported nodes.
 bool ModelImport::makeGraph(const onnx::Graph &graph) {
   if (!checkNodes(graph))
     return false;
@@ -205,7 +223,9 @@ bool ModelImport::makeGraph(const onnx::Graph &graph) {
   return true;
 }
 
-/// The branch that the known condition of `node` takes; null with an error.
+/// Returns the branch of the If `node` that its condition selects. Returns
+/// null, with an error in `emitter`, if the condition depends on inputs or the
+/// branch is malformed.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -225,8 +245,10 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
   return nullptr;
 }
 
-/// Imports the branch in the place of the node. Names are unique across the
-/// graphs of a model.
+/// Imports the selected branch in place of the If `node`: the outputs of the
+/// node become aliases of the branch's outputs. No renaming is needed, because
+/// a branch cannot redefine a name of an enclosing graph. Errors about the If
+/// itself stay in `emitter`, and the function then returns true.
 bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -239,6 +261,9 @@ bool ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return true;
 }
 
+/// Imports one node between the pins that annotations put on its operands and
+/// results. An unsupported form (exit code 4) is collected, and the import goes
+/// on. Any other error ends the import.
 bool ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -265,6 +290,8 @@ bool ModelImport::makeNode(const onnx::Node &node) {
   return fail(mistake, "node " + node.label() + ": ");
 }
 
+/// Calls the normalizer of `node` and defines its outputs. An output that the
+/// normalizer left undefined is reported as unsupported.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -276,7 +303,8 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
 }
 
-/// Whether a model that declares `declared` cannot give `shape`.
+/// Returns whether a tensor of shape `shape` violates the declared type
+/// `declared`: the ranks differ, or a dim of declared size has another size.
 static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
   if (!declared.shape)
     return false;
@@ -288,7 +316,7 @@ static bool contradicts(const onnx::Type &declared, ArrayRef<int64_t> shape) {
   });
 }
 
-/// "2x10"
+/// Formats a shape for messages, such as "2x10".
 static std::string shapeText(ArrayRef<int64_t> shape) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -296,7 +324,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text;
 }
 
-/// Outputs are as declared. Where dims were bound, what was declared may be of
+/// Checks that the outputs have the shapes that the model declares. The check
+/// is skipped if dims were bound, because the declared shapes may then assume
 /// other sizes.
 bool ModelImport::checkOutputs(ValueRange results) {
   if (!binding.dims.empty())
@@ -315,6 +344,8 @@ bool ModelImport::checkOutputs(ValueRange results) {
   return true;
 }
 
+/// Creates the return of @main and completes the function type. Results carry
+/// `graph.name` and, where annotated, `dist.sharding`.
 bool ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -340,7 +371,8 @@ bool ModelImport::makeReturn() {
   return true;
 }
 
-/// The loss is all that a step gives.
+/// Creates the weight updates of the model's TrainingInfo and returns the loss,
+/// which is the only result of a training step.
 bool ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
@@ -355,8 +387,8 @@ bool ModelImport::makeTrainingReturn(Emitter &emitter) {
   return true;
 }
 
-/// Shapes and what was computed from them have no users left. Weights that only
-/// such ops read go, too.
+/// Erases dead ops, such as shape computations whose results were folded, and
+/// then the parameters that no remaining op reads or writes.
 void ModelImport::eraseUnused() {
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
@@ -373,6 +405,7 @@ void ModelImport::eraseUnused() {
       parameter.erase();
 }
 
+/// Sets the module attributes that Import.h declares.
 void ModelImport::describeModule() {
   StringRef file = llvm::sys::path::filename(model.path);
   module->setAttr(modelAttrName, builder.getStringAttr(file));
@@ -384,7 +417,8 @@ void ModelImport::describeModule() {
   describePlacement();
 }
 
-/// The mesh and the stages that the annotations ask for.
+/// Sets the mesh and the pipeline stages that the options and annotations ask
+/// for.
 void ModelImport::describePlacement() {
   const DevicePlan &plan = annotations.devicePlan();
   if (!plan.mesh().axes.empty())
@@ -415,7 +449,8 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
     error.notes = model.error().notes;
     return failure();
   }
-  // Values that depend on shapes only are folded by the meaning of the ops.
+  // The reference evaluator of the graph ops folds values that depend only on
+  // shapes.
   DialectRegistry registry;
   graph::registerConstantFolding(registry);
   context->appendDialectRegistry(registry);
@@ -425,7 +460,8 @@ FailureOr<OwningOpRef<ModuleOp>> importOnnx(StringRef path,
   OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
   if (ModelImport(*model, options, *module, error).run())
     return module;
-  // Names and texts of the model may hold line breaks.
+  // Names and strings of the model may contain line breaks, but a message is
+  // one line.
   error.message = onnx::escaped(error.message);
   for (std::string &note : error.notes)
     note = onnx::escaped(note);

@@ -1,4 +1,4 @@
-//===- Import.h - from an ONNX file to a module of graph ops --------------===//
+//===- Import.h - import of an ONNX file as a module of graph ops ---------===//
 
 #ifndef PCC_PASSES_1_IMPORT_IMPORT_H
 #define PCC_PASSES_1_IMPORT_IMPORT_H
@@ -10,12 +10,19 @@
 
 namespace pcc {
 
-/// Names of the module's attributes that the import sets.
+/// Name of the module attribute that holds the file name of the ONNX model,
+/// without its directory.
 inline constexpr llvm::StringLiteral modelAttrName = "graph.model";
+/// Name of the module attribute that holds the canonical directory to which
+/// weight references are relative.
 inline constexpr llvm::StringLiteral rootAttrName = "graph.root";
+/// Name of the module attribute that maps each bound dynamic dim, by name, to
+/// its size.
 inline constexpr llvm::StringLiteral boundDimsAttrName = "graph.bound_dims";
-/// Where annotations place nodes: their names and stages. `pipe.stages` then
-/// counts the stages, and `dist.mesh` has the axes if the annotations say them.
+/// Name of the module attribute that maps node names, as locations spell them,
+/// to pipeline stages. The import sets the attribute only if annotations assign
+/// stages. `pipe.stages` then holds the number of stages. `dist.mesh` is set
+/// whenever the user's options or the annotations give axes.
 inline constexpr llvm::StringLiteral stageOfNodesAttrName =
     "pipe.stage_of_nodes";
 
@@ -28,11 +35,14 @@ inline constexpr llvm::StringLiteral stageOfNodesAttrName =
 ///     func.func @main(%x: tensor<8x4xf32> {graph.name = "x",
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
-/// All shapes are static and values that only depend on shapes are constants.
-/// The op that makes a node's output carries the output's name as `graph.name`
-/// and the node's name as its location. Weight files are looked up, never read.
+/// All shapes are static, and values that only depend on shapes are constants.
+/// The op that computes a node's output carries the output's name as
+/// `graph.name` and the node's name as its location. Weight files are located,
+/// but the bytes of weights are never read.
 ///
-/// On failure `error` says why and nothing is printed.
+/// The import loads the dialects that it needs into `context`. The module keeps
+/// no reference to the mapped file. On failure the function fills `error` and
+/// emits no diagnostic.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context, ImportError &error);

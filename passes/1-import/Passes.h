@@ -7,9 +7,12 @@
 
 namespace pcc {
 
+// Functions that create the passes, generated from Passes.td.
 #define GEN_PASS_DECL
 #include "passes/1-import/Passes.h.inc"
 
+// Functions that register the passes by their command-line names, generated
+// from Passes.td.
 #define GEN_PASS_REGISTRATION
 #include "passes/1-import/Passes.h.inc"
 

@@ -1,4 +1,4 @@
-//===- VerifyImported.cpp - the gate of phase 1-import --------------------===//
+//===- VerifyImported.cpp - verification gate of phase 1-import -----------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
@@ -15,11 +15,15 @@ namespace pcc {
 #define GEN_PASS_DEF_VERIFYIMPORTED
 #include "passes/1-import/Passes.h.inc"
 
+/// Returns whether `type` is a ranked tensor of static shape.
 static bool isStatic(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape();
 }
 
+/// Checks that `op` is a graph op, a `dist.pin` or an op of the func dialect
+/// other than a call, and that its results have static shapes. An error names
+/// the op.
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -36,6 +40,7 @@ static LogicalResult checkOp(Operation *op) {
   return success();
 }
 
+/// Checks that the arguments of `function` have static shapes and names.
 static LogicalResult checkFunction(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     if (!isStatic(type))
@@ -51,6 +56,8 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
+/// Read-only pass that ends phase 1-import. Later phases rely on its checks, so
+/// the pass also runs in release builds.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -1,4 +1,4 @@
-//===- DecideShardings.cpp - give every value a sharding ------------------===//
+//===- DecideShardings.cpp - choice of a sharding for every value ---------===//
 
 #include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -26,8 +26,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Gives all users of `value` a copy that lies as `sharding` and has its name,
-/// if it does not lie like this itself; returns the op whose result is pinned.
+/// Inserts a reshard of `value` to `sharding`, the sharding of `seed`, for all
+/// of its users; the reshard takes over the name of the value. If `value` has
+/// that sharding already, inserts nothing. Returns the op whose result is
+/// pinned: the reshard or the op that makes `value`.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -49,8 +51,8 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   return reshard;
 }
 
-/// Writes next to every op at which something is communicated what else it
-/// could have been.
+/// Records in the location of every op at which something is communicated which
+/// other uses of the axes were possible, for `pcc explain`.
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -60,7 +62,8 @@ static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
           dist::withDecisions(op->getLoc(), alternatives.decisionsAt(i)));
 }
 
-/// Writes what was decided into the IR.
+/// Writes the decided shardings into the IR: `dist.split` and `dist.shardings`
+/// on ops, `dist.sharding` on arguments and results, and what pins a value.
 static void annotate(ShardedGraph &graph) {
   func::FuncOp function = graph.function;
   MLIRContext *context = function.getContext();
@@ -78,6 +81,7 @@ static void annotate(ShardedGraph &graph) {
         function.setResultAttr(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
+    // A vertex is an op, a pin that follows an op, or an argument.
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
@@ -91,8 +95,9 @@ static void annotate(ShardedGraph &graph) {
   }
 }
 
-/// Tags the experts of `graph` and says which sub-axes are to divide them; none
-/// if that was not asked for. Fails after an error if there are no experts.
+/// Tags the experts of `graph` and returns the sub-axes that must divide them;
+/// none if `--ep` was not given. Fails after an error if it was given and the
+/// model has no experts.
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
                                             const dist::Mesh &mesh) {
   auto module = graph.function->getParentOfType<ModuleOp>();
@@ -107,8 +112,10 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// The ops with their dims cut as they may be split. Tokens lie in stripes if
-/// causal attention asks for that, and if no op then lacks a dim of tokens.
+/// Returns the refined graph of `function`. Its tokens are in stripes
+/// (Stripes.h) if some axis of role Sequence has several ranks and some causal
+/// attention allows stripes. Stripes are not used if fewer ops than without
+/// them would have a dim of the sequence to split.
 static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
                                  const dist::Mesh &mesh) {
   ShardedGraph graph(function, seeds);
@@ -129,6 +136,8 @@ static ShardedGraph refinedGraph(func::FuncOp function, const Seeds &seeds,
 }
 
 namespace {
+/// Runs the steps of the phase in order: seeds, rewrites that later steps rely
+/// on, the refined graph, the search, remarks, and the result in the IR.
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {
@@ -137,6 +146,7 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
+      // The rewrites replace ops, so seeds are resolved again after each.
       separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }

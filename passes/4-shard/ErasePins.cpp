@@ -1,4 +1,4 @@
-//===- ErasePins.cpp - pins have done their work --------------------------===//
+//===- ErasePins.cpp - removal of pins, after reshards --------------------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "passes/4-shard/Passes.h"
@@ -14,7 +14,8 @@ namespace pcc::shard {
 using namespace mlir;
 using namespace pcc;
 
-/// A pin whose operand lies as it asked for is its operand.
+/// Replaces `pin` by its operand. Fails after an error if the operand has
+/// another sharding than the pin asks for.
 static LogicalResult erase(dist::PinOp pin) {
   dist::ShardingAttr from = dist::shardingOf(pin.getInput());
   dist::ShardingAttr to = dist::shardingOf(pin.getResult());
@@ -28,6 +29,7 @@ static LogicalResult erase(dist::PinOp pin) {
 }
 
 namespace {
+/// Erases all pins of a function.
 struct ErasePins : pcc::shard::impl::ErasePinsBase<ErasePins> {
   void runOnOperation() override {
     for (auto pin : llvm::make_early_inc_range(

@@ -1,4 +1,4 @@
-//===- ExpandSplitOps.cpp - make the exchange inside an op visible --------===//
+//===- ExpandSplitOps.cpp - expansion of ops with a split Inner dim -------===//
 
 #include "dialects/dist/Decision.h"
 #include "passes/4-shard/Passes.h"
@@ -38,8 +38,11 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 }
 
 namespace {
+/// Replaces every op with a split Inner factor, every ring and every striped
+/// attention by its expansion (expand/Expansions.h).
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// A user knows the new value by the name of the old one, and by its pin.
+  /// Gives `to` the name and the pin of `from`, by which the user knows it.
+  /// `to` must be the result of an op.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
          {StringRef("graph.name"), StringRef(dist::pinnedName)})
@@ -47,6 +50,7 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
         to.getDefiningOp()->setAttr(name, value);
   }
 
+  /// Expands one op and erases it. Fails after an error if it has no expansion.
   LogicalResult expand(const ShardedOp &op) {
     Expansion expansion = expansions.find(op.op);
     if (!expansion)

@@ -1,4 +1,4 @@
-//===- InsertReshards.cpp - make every change of sharding an op -----------===//
+//===- InsertReshards.cpp - insertion of reshards -------------------------===//
 
 #include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -26,9 +26,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// What both are slices of: the axes that the factors of both begin with. None
-/// if that is one of them, or if they have nothing in common: other factors,
-/// pending sums, views.
+/// Returns the sharding that both `a` and `b` are slices of: per factor, the
+/// axes with which both begin. A dim that is whole in one of them is whole.
+/// Returns nothing if that is `a` or `b` itself, or if they differ in more than
+/// axes: in factors, partial sums or views.
+///
+///   [8@dp+tp, -] and [8@dp+cp, -]:   [8@dp, -]
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
                                                   const dist::Sharding &b) {
   if (dist::isPartial(a) || dist::isPartial(b) || dist::hasView(a) ||
@@ -59,15 +62,17 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 
 namespace {
 /// Inserts reshards in front of the first use, one per value, stage and
-/// sharding. Where a value is wanted in several shardings each may be made from
-/// another one, a slice of what was gathered costs nothing; also from one that
-/// nobody wants, of which several are slices.
+/// sharding. If a value is needed in several shardings, a reshard may start
+/// from the result of another one, since a slice of a gathered value costs
+/// nothing. It may also start from a sharding that no use needs but several
+/// needed ones are slices of.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
                   plan::Prices prices)
       : function(function), planner(mesh, std::move(prices)) {}
 
+  /// Inserts all reshards of the function. Returns their number.
   unsigned run() {
     for (Operation &op : function.front().without_terminator())
       if (auto recorded = readShardedOp(&op))
@@ -84,12 +89,14 @@ public:
   }
 
 private:
-  /// One sharding that a value is wanted in, and the uses that want it.
+  /// A sharding in which uses need a value, and these uses. A sharding without
+  /// uses is only a source for others.
   struct Need {
     dist::ShardingAttr to;
     SmallVector<OpOperand *, 2> uses;
   };
 
+  /// Records that `operand` must have the sharding `wanted`, if it has another.
   void require(OpOperand &operand, const dist::Sharding &wanted) {
     dist::ShardingAttr from = dist::shardingOf(operand.get());
     if (!from || dist::samePlacement(from.getSharding(), wanted))
@@ -104,8 +111,8 @@ private:
     it->uses.push_back(&operand);
   }
 
-  /// Makes all needs of a value in front of its first use, in the order that
-  /// costs least in all.
+  /// Inserts the reshards for all needs of a value on one stage, in front of
+  /// the first use, in the cheapest order.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
     plan::ReshardOrder order = cheapestReshardOrder(value, needs);
@@ -129,6 +136,7 @@ private:
     }
   }
 
+  /// Returns the shardings that are common sources of two needs.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() <= mostOrdered; ++i)
@@ -140,9 +148,12 @@ private:
     return sources;
   }
 
-  /// Values that are wanted in more ways get them in order of use.
+  /// Maximum number of needs of a value whose cheapest order is searched. More
+  /// needs are met in the order of uses.
   static constexpr size_t mostOrdered = 5;
 
+  /// Returns the cheapest order in which `needs` can be made from `value` and
+  /// from each other.
   plan::ReshardOrder cheapestReshardOrder(Value value, ArrayRef<Need> needs) {
     SmallVector<dist::ShardingAttr> forms{dist::shardingOf(value)};
     for (const Need &need : needs)
@@ -156,7 +167,8 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// What nobody wants is made for all that is made of it.
+  /// Returns the location that names the uses for which a reshard is inserted.
+  /// A reshard without uses of its own is made for the uses of all needs.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;
@@ -166,6 +178,7 @@ private:
     return reshardLocation(value, places);
   }
 
+  /// Inserts one reshard of `source` to `to` on `stage`.
   Value makeReshard(OpBuilder &builder, Value source, dist::ShardingAttr to,
                     Attribute stage, Location reason) {
     dist::ShardingAttr from = dist::shardingOf(source);
@@ -179,8 +192,9 @@ private:
     return reshard;
   }
 
-  /// A value is resharded on the stage that uses it; one that is transferred,
-  /// on the stage that sends it.
+  /// Returns the stage on which a value is resharded for `operand`: the stage
+  /// of the user. A value that a transfer sends is resharded on the sending
+  /// stage, and a function result on the stage of the op that makes it.
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))
@@ -193,6 +207,7 @@ private:
 
   func::FuncOp function;
   plan::ReshardPlanner planner;
+  /// Per value and stage: what uses need.
   llvm::MapVector<std::pair<Value, Attribute>, SmallVector<Need>> allNeeds;
   unsigned numInserted = 0;
 };

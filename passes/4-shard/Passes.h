@@ -1,4 +1,4 @@
-//===- Passes.h - passes of phase 4-shard ---------------------------------===//
+//===- Passes.h - declarations of the passes of phase 4-shard -------------===//
 
 #ifndef PCC_PASSES_4_SHARD_PASSES_H
 #define PCC_PASSES_4_SHARD_PASSES_H
@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
+/// Declares the passes of the phase and the function that registers them. They
+/// are generated from Passes.td, which documents each pass.
 namespace pcc::shard {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -1,4 +1,4 @@
-//===- VerifySharded.cpp - the gate of phase 4-shard ----------------------===//
+//===- VerifySharded.cpp - gate of phase 4-shard --------------------------===//
 
 #include "dialects/dist/ShardingText.h"
 #include "passes/4-shard/Passes.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Every value has a sharding that fits the mesh and its shape.
+/// Checks that `value` has a sharding that fits the mesh and the value's shape.
 static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   if (!sharding)
@@ -32,9 +32,10 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Operands and results lie as the op's rule and its `dist.split` say. Partial
-/// values reach only ops that let them through: the rule says so, as an
-/// operand's sharding is partial only there.
+/// Checks that operands and results have the shardings that the op's rule and
+/// its `dist.split` imply, and that no Inner factor is split. This includes
+/// that a partial value reaches only ops that let it pass: an operand's implied
+/// sharding is partial only there.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)
@@ -68,7 +69,8 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   return success();
 }
 
-/// A reshard starts from what its operand is.
+/// Checks that the operand of a reshard has the sharding from which the reshard
+/// starts.
 static LogicalResult checkReshard(dist::ReshardOp op) {
   dist::ShardingAttr from = dist::shardingOf(op.getInput());
   if (from &&
@@ -79,7 +81,9 @@ static LogicalResult checkReshard(dist::ReshardOp op) {
 }
 
 namespace {
+/// Checks every argument, value, op and result of a function.
 struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
+  /// Stops at the first error.
   LogicalResult check() {
     dist::Mesh mesh = dist::meshOf(getOperation()->getParentOfType<ModuleOp>());
     for (Value argument : getOperation().getArguments())
@@ -99,7 +103,7 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
     return checkResults();
   }
 
-  /// A result of the model is never partial.
+  /// Checks that no function result is partial.
   LogicalResult checkResults() {
     for (Value value : getOperation().front().getTerminator()->getOperands())
       if (auto sharding = dist::shardingOf(value);

@@ -1,4 +1,4 @@
-//===- CollectiveSteps.cpp - the steps of a plan as ops -------------------===//
+//===- CollectiveSteps.cpp - conversion of reshard steps to collectives ---===//
 
 #include "passes/5-localize/CollectiveSteps.h"
 #include "dialects/graph/GraphDialect.h"
@@ -7,6 +7,8 @@
 using namespace mlir;
 using namespace pcc;
 
+/// Maps a step to the kind of collective with the same name. `plan` is free of
+/// IR, so it has an enum of its own.
 static dist::CollectiveKind kindOf(plan::ReshardStepKind kind) {
   return *dist::symbolizeCollectiveKind(plan::toString(kind));
 }

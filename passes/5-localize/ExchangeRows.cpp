@@ -1,12 +1,18 @@
-//===- ExchangeRows.cpp - let only the tokens travel that experts want ----===//
+//===- ExchangeRows.cpp - expert dispatch and combine of chosen tokens ----===//
+//
+// With expert parallelism, each rank computes the rows of its own experts, for
+// the tokens of all ranks of its group. An all_gather dispatches the tokens,
+// and a reduce_scatter combines the results:
 //
 //   rank 0   gate [T, E/2] ─ group_rows ─┐            the same on rank 1
 //   x [T/2, H] ─ all_gather ─ [T, H] ─ gather … sum ─ [T, H] ─ reduce_scatter
 //                    ▲                                             ▲
 //                    └─ rows: tokens with a gate that is not 0 ────┘
 //
-// Each rank knows the tokens that its experts want; an all-to-all of one byte
-// per token tells the ranks that the tokens live on.
+// This pass restricts both collectives to the tokens that count, by two masks.
+// Each rank computes which tokens its experts need. An all-to-all of one byte
+// per token and rank tells the owners of the tokens, so that both ends of each
+// transfer know its size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,30 +34,42 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// The two sides of a collective that moves tokens, by the dims that count
-/// them.
+/// A collective that moves tokens. The leading dims of the tensor count the
+/// tokens. On one side, these dims are divided among the ranks of a group; on
+/// the other side, each rank of the group has all tokens.
 struct TokenCollective {
-  SmallVector<int64_t> shape; ///< global
+  /// Global sizes of the dims that count tokens.
+  SmallVector<int64_t> shape;
+  /// Shardings of these dims on the divided side and on the whole side.
   dist::Sharding divided, whole;
-  dist::SubAxes group; ///< over which they are divided, in mesh order
-  /// All other axes that do not divide tokens: experts, and what they want,
-  /// may differ along them.
+  /// Axes that split the tokens on the divided side only, in mesh order.
+  dist::SubAxes group;
+  /// All other axes that do not split tokens, in mesh order. Ranks along them
+  /// may have different experts, and so need different tokens.
   dist::SubAxes others;
 
-  /// None where one token of `numRows` is not what all other dims hold, or
-  /// nothing is divided.
+  /// Reads the sides of `op`. Returns nullopt if the leading dims do not make
+  /// up `numRows` tokens, if another dim is resharded, or if no tokens are
+  /// divided. Also returns nullopt if `op` reads through a view, has masks
+  /// already, or reduces over other axes than the group.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// The masks of the rows are of the tokens and members, and of the parts of the other axes, a
-  /// byte each: what each rank wants becomes what each rank is asked for.
+  /// Returns the global shape of a mask, which has one byte per element: the
+  /// dims of tokens, the members of the group, and the parts of the other axes.
   SmallVector<int64_t> maskShape() const;
+  /// Returns the plan that converts the mask of tokens that each rank needs
+  /// into the mask of tokens that each rank is asked for: an all-to-all over
+  /// the group, from whole tokens and divided members to divided tokens and
+  /// whole members.
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
 };
 } // namespace
 
+/// Returns the axes over which `from` is partial and `to` is not, in mesh
+/// order.
 static dist::SubAxes reducedOver(const dist::Sharding &from,
                                  const dist::Sharding &to,
                                  const dist::Mesh &mesh) {
@@ -118,14 +136,16 @@ TokenCollective::planMasks(plan::ReshardPlanner &planner) const {
   return planner.plan(from, to, dist::shapeOf(maskShape()), /*elementBytes=*/1);
 }
 
-/// The value that `value` is another view of.
+/// Returns the value from which `value` is made by reshapes only.
 static Value unshaped(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getInput();
   return value;
 }
 
-/// Whether `value` is read, behind `token`, only to pick its rows.
+/// Returns whether `value` and its reshapes are read only by gathers of the
+/// rows that `token` lists, and only after the op that defines `token`. The
+/// collective that makes `value` can then move behind the masks.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -138,7 +158,8 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// The all_gathers that only bring the rows of `groups`.
+/// Returns the all_gathers that dispatch tokens: their results are read only to
+/// gather the rows of `groups`.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -154,8 +175,10 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// The reduce_scatter of what the rows of `groups` are added up to; none where
-/// something else reads the sums, or makes numbers of zeros.
+/// Returns the reduce_scatter that combines the rows of `groups` after they are
+/// added to their tokens. Returns null if other ops read the sums. Also returns
+/// null if the sums do not start from zeros, or if an op on the way might make
+/// zeros nonzero.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -181,6 +204,7 @@ static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   return {};
 }
 
+/// Returns whether `op` only sums, so that missing rows can count as 0.
 static bool isSum(dist::CollectiveOp op) {
   return llvm::all_of(op.getFrom().getSharding().partials,
                       [](const dist::Partial &partial) {
@@ -189,16 +213,19 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// The operands `rows` of a collective.
+/// The two masks of a collective, its operands `rows`.
 struct SelectedRows {
+  /// `divided` holds, for each token of this rank, which members of the group
+  /// need it. `whole` holds, for each token of the group, whether this rank
+  /// needs it.
   Value divided, whole;
 };
 
 struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    // Which rows travel, a host has to look at: a GPU's has given the step away
-    // by then.
+    // The host must read the masks to know the sizes of the transfers. The host
+    // of a GPU has queued the whole step before the masks are computed.
     if (dist::targetOf(module) == "cuda")
       return;
     const dist::Mesh mesh = dist::meshOf(module);
@@ -215,8 +242,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     }
   }
 
-  /// Lets `op` move the rows of `groups` alone, unless it has no such rows or
-  /// that could take more bytes.
+  /// Restricts `op` to the tokens that count and returns true. Returns false
+  /// and changes nothing if `op` does not move the tokens of `groups`, or if
+  /// the masks cannot be exchanged. Also returns false if a reduce_scatter
+  /// could then receive as many bytes as before.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -239,8 +268,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return true;
   }
 
-  /// What `op` can receive at most: all tokens may choose experts of one rank,
-  /// but a token comes back from no more ranks than it has chosen experts.
+  /// Returns the most bytes that a rank may receive in `op` with masks. An
+  /// all_gather has the same bound as without masks, because all tokens may
+  /// choose experts of one rank. In a reduce_scatter, a token comes back from
+  /// at most as many ranks as it has chosen experts.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -251,7 +282,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Those of rows that lie as `sides` say; one exchange serves all of them.
+  /// Returns the masks for tokens that are divided as `sides` says. The first
+  /// call creates the masks and their exchange; later calls with equal sides
+  /// reuse them. `op` gives the exchange its location, name and stage.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -266,7 +299,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Of each token whether some expert of this rank wants it.
+  /// Builds the mask of the tokens that this rank needs: those with a nonzero
+  /// gate for some expert of the rank.
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
@@ -283,7 +317,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
         wants, dist::localShape(sides.whole, dist::shapeOf(sides.shape)));
   }
 
-  /// Of each token of this rank which members want it.
+  /// Builds the mask of the tokens that this rank is asked for, from the masks
+  /// `wanted` of all members of the group. The result has the dims of this
+  /// rank's tokens and one dim for the members.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {
@@ -298,7 +334,7 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  std::vector<std::pair<TokenCollective, SelectedRows>>
-      masks; ///< of one `group_rows`
+  /// Masks of the current `graph.group_rows`, by the sides that they fit.
+  std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- ExpertRowBuilder.cpp - values by rows, each for one expert and token ===//
+//===- ExpertRowBuilder.cpp - conversion of dense expert values to rows ---===//
 
 #include "passes/5-localize/ExpertRowBuilder.h"
 #include "dialects/graph/ops/EinsumEquation.h"
@@ -8,9 +8,12 @@ using namespace pcc;
 using namespace pcc::localize;
 
 //===----------------------------------------------------------------------===//
-// The sum
+// Combine step
 //===----------------------------------------------------------------------===//
 
+/// Finds the role of each letter of the einsum: a letter that the gates lack is
+/// a feature, one that the result has is a token dim, and the one that is
+/// summed is the expert.
 std::optional<ExpertCombine> ExpertCombine::read(graph::EinsumOp op) {
   auto mark = op->getAttrOfType<IntegerAttr>(graph::chosenName);
   if (!mark || op.getInputs().size() != 2)
@@ -93,8 +96,8 @@ Value ExpertRowBuilder::cloned(Operation *op, ValueRange operands,
   return made->getResult(0);
 }
 
-/// Experts and tokens come first, in this order, as one dim, of which each row
-/// picks its own.
+/// Transposes experts and tokens to the front, in this order, and joins them to
+/// one dim. Row (e, t) then gathers index e · tokens + t.
 Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
   if (Value rows = known.lookup(value))
     return rows;
@@ -121,14 +124,15 @@ Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
 
 Value ExpertRowBuilder::sumOf(Value rows) {
   Type type = graph::tensorType(rows).getElementType();
-  // Sums over narrower floats are made in f32.
+  // Accumulate in f32 if the element type is narrower.
   Type sumType = type.getIntOrFloatBitWidth() < 32 ? getF32Type() : type;
   SmallVector<int64_t> shape(shapeOf(rows)), spread(shape.size(), 1);
   spread[0] = numRows();
   shape[0] = sum.numTokens;
   Value weight = cast(reshape(groups.getWeight(), spread), sumType);
   Value zero = scalar(sumType, 0);
-  // Padding may hold anything.
+  // Rows of padding have weight 0 and undefined elements. Select zero for them,
+  // because 0 times an undefined element may be NaN.
   Value weighed = make<graph::SelectOp>(
       compare(graph::Predicate::Equal, weight, zero), zero,
       make<graph::MulOp>(cast(rows, sumType), weight));

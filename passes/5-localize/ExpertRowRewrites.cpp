@@ -1,4 +1,4 @@
-//===- ExpertRowRewrites.cpp - how ops run on rows ------------------------===//
+//===- ExpertRowRewrites.cpp - table of ops that can run on expert rows ---===//
 
 #include "passes/5-localize/ExpertRowRewrites.h"
 #include "dialects/graph/ops/EinsumEquation.h"
@@ -9,13 +9,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
+/// Result of RowRewrite::rolesOf.
 using OperandRoles = std::optional<SmallVector<DimRoles>>;
 
 //===----------------------------------------------------------------------===//
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// Whether each element of the result depends on those at its own place only.
+/// Returns whether each element of the result depends only on the operand
+/// elements at its own index. Operands may broadcast.
 static bool isElementWise(Operation *op) {
   auto interface = dyn_cast<graph::ShardingRuleOpInterface>(op);
   if (!interface || op->getNumResults() != 1 || op->getNumOperands() == 0)
@@ -39,6 +41,9 @@ static bool isElementWise(Operation *op) {
   });
 }
 
+/// Gives each operand dim the role of the result dim that it is aligned with,
+/// counted from the last dim as in NumPy. A dim of size 1 in place of experts
+/// or tokens is Repeated.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!isElementWise(op))
     return {};
@@ -51,7 +56,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // What repeats along some dims of tokens only has no row for each.
+    // An operand that broadcasts along some of several token dims has no row
+    // per token.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -59,6 +65,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
+/// Clones the op on the rows of its operands. An operand with a dim of rows
+/// gets as many feature dims as the result, so that its dims stay aligned.
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -67,7 +75,7 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // Features that the operand lacks are in front of those that it has.
+    // Broadcast dims go between the dim of rows and the operand's own features.
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -76,11 +84,12 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 }
 
 //===----------------------------------------------------------------------===//
-// Layout
+// Reshapes and slices
 //===----------------------------------------------------------------------===//
 
-/// Behind the dims of experts and tokens anything may change; tokens may be
-/// cut in dims or joined.
+/// A reshape runs on rows if the result has experts and tokens in front of all
+/// features. It may split or join token dims and change features in any way,
+/// but must not join dims of different roles.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                     to = shapeOf(op->getResult(0));
@@ -117,6 +126,7 @@ static Value buildReshape(Operation *op, ArrayRef<DimRoles> operands,
                          builder.rowsType(op->getResult(0), result).getShape());
 }
 
+/// A slice runs on rows if it cuts only features.
 static OperandRoles rolesOfSlice(Operation *op, const DimRoles &result) {
   auto slice = cast<graph::SliceOp>(op);
   for (auto [dim, role] : llvm::enumerate(result))
@@ -146,13 +156,17 @@ static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A product of two operands with a letter per dim; '.' for one that repeats.
+/// A matrix product or einsum of two operands, with one letter per dim. A dim
+/// that broadcasts has the letter '.'.
 struct ExpertContraction {
   std::string operands[2], result;
 
-  /// None for a sum of other than two terms.
+  /// Reads the letters of a matmul or einsum. Returns nullopt if the einsum
+  /// does not have two operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
+  /// Returns those of `letters` that stand for result dims with `role`. `roles`
+  /// are the roles of the result dims.
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -162,7 +176,7 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// The letters of an operand that are summed over.
+  /// Returns the letters of operand number `operand` that are summed over.
   std::string summed(int operand) const {
     std::string kept;
     for (char letter : operands[operand])
@@ -170,6 +184,8 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
+  /// Returns the roles of the dims of operand number `operand`, given the
+  /// `roles` of the result. A dim that is summed over is a feature.
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -183,7 +199,7 @@ struct ExpertContraction {
 };
 } // namespace
 
-/// a, b, … for batch dims, M, K and N for the others.
+/// Reads a matmul: letters a, b, … for the batch dims, then M, K and N.
 static ExpertContraction readMatmul(graph::MatmulOp op) {
   ExpertContraction product;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
@@ -215,8 +231,9 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Which operand holds the experts' matrices: it has experts, one dim that is
-/// summed over and one of features; the other one has the tokens. -1 if none.
+/// Returns the number of the operand that holds the matrices of the experts:
+/// one dim of experts, one that is summed over, and one of features. The other
+/// operand must have all tokens. Returns -1 if the product has another form.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -238,6 +255,8 @@ static int matricesOf(const ExpertContraction &product,
   return -1;
 }
 
+/// A product runs on rows if its elements are floats and one operand holds the
+/// matrices of the experts.
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||
@@ -248,13 +267,16 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
                                product->rolesOf(1, result)};
 }
 
+/// Builds a `graph.grouped_matmul`, which multiplies each row by the matrix of
+/// its expert.
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
   const ExpertContraction product = *ExpertContraction::read(op);
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // Experts come first, the others stay in their order.
+  // Experts come first, and the other two dims keep their order. The matrices
+  // are transposed if the summed dim comes last.
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})
@@ -276,7 +298,7 @@ static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
 }
 
 //===----------------------------------------------------------------------===//
-// The table
+// Table of rewrites
 //===----------------------------------------------------------------------===//
 
 const RowRewrite &pcc::localize::rowRewriteOf(Operation *op) {

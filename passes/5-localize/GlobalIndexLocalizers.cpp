@@ -1,4 +1,4 @@
-//===- GlobalIndexLocalizers.cpp - ops that need to know where a rank is --===//
+//===- GlobalIndexLocalizers.cpp - ops that need global indices -----------===//
 
 #include "passes/5-localize/OwnedIndices.h"
 #include <cmath>
@@ -8,6 +8,8 @@ using namespace pcc;
 using namespace pcc::localize;
 using graph::ShardingRule;
 
+/// Replaces an iota along a split dim by the global indices of the local
+/// elements.
 static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
   auto iota = cast<graph::IotaOp>(local.op);
   const auto &dim = local.rule.results[0][iota.getDim()];
@@ -25,8 +27,9 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Where the table is split each rank reads what it owns and gives zeros
-/// elsewhere; the results are partial sums.
+/// Localizes a gather from a table that is split along the gathered dim. Each
+/// rank reads the rows that it owns and gives zeros for all others, so the
+/// results are partial sums.
 ///
 ///   rank 1 of 2 owns rows 4 … 7 of 8; indices 1 6 -> owned no yes -> 0 row(6)
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
@@ -51,7 +54,7 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// The same for single elements.
+/// Localizes a gather of single elements like localizeGather.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
@@ -68,6 +71,8 @@ static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
+/// Localizes a one_hot whose depth is split: compares the indices with the
+/// global indices of the local positions. Negative indices count from the end.
 static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();
@@ -94,8 +99,9 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
 }
 
-/// Where queries are split, those of a rank are not the first ones: which keys
-/// they see becomes a mask.
+/// Replaces the causal flag of attention by an explicit mask if the queries are
+/// split, because a rank's queries are not the first ones. The op stays.
+/// Combines the new mask with a mask that the op already has.
 ///
 ///   rank 1 of 2 has queries 2 and 3 of 4:  1 1 1 0
 ///                                          1 1 1 1

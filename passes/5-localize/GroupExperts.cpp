@@ -1,4 +1,10 @@
-//===- GroupExperts.cpp - let experts compute the rows that chose them ----===//
+//===- GroupExperts.cpp - experts compute only the tokens that chose them -===//
+//
+// Converts a mixture of experts from dense to dropless form (MegaBlocks, Gale
+// et al. 2022). The products with the experts' matrices become grouped matmuls
+// over the rows of chosen tokens.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/ExpertRowRewrites.h"
@@ -17,10 +23,13 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// The ops above a sum that can run on rows. Invariant: whatever reads the
-/// result of one of them is another one, or the sum.
+/// The ops above one combine step that can run on rows, found by one backward
+/// walk. Invariant: all readers of the result of an op in the region are in the
+/// region, too, or are the combine step.
 class ExpertRowRegion {
 public:
+  /// Walks backwards from `sum` until the op of every requested value has been
+  /// visited. All ops must be on the pipeline stage of `sum`.
   explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
@@ -30,12 +39,15 @@ public:
         --numWanted;
   }
 
+  /// Returns whether the region has a product with the experts' matrices.
+  /// Without one, rows save no work.
   bool hasProduct() const {
     return llvm::any_of(
         ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
-  /// Builds the rows of all results; returns those of `value`.
+  /// Builds all ops of the region on rows, in program order, and returns the
+  /// rows of `value`, whose dims have `roles`.
   Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
     for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
@@ -44,13 +56,16 @@ public:
     return builder.rowsOf(value, roles);
   }
 
-  /// Erases what only the sum, which is gone, has read.
+  /// Erases the dense ops of the region, last op first. The combine step must
+  /// have been erased before.
   void erase() {
     for (RowOp &entry : ops)
       entry.op->erase();
   }
 
 private:
+  /// An op of the region, with the roles of the dims of its operands and of its
+  /// result.
   struct RowOp {
     Operation *op;
     const RowRewrite *form;
@@ -58,19 +73,21 @@ private:
     DimRoles result;
   };
 
-  /// A value without tokens or experts is the same for many rows.
+  /// Requests that the op of `value` run on rows. A value without experts or
+  /// without tokens stays dense, because many rows share its elements.
   void want(Value value, const DimRoles &roles) {
     if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
         !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
-    // Rows of it in two ways: it stays as it is.
+    // Two readers need different rows of the value, so its op stays dense.
     if (!isNew && entry->second != roles)
       entry->second.clear();
   }
 
-  /// Whether `op` makes a value that is wanted.
+  /// Returns whether `op` makes a requested value. Adds `op` to the region if
+  /// it can run on rows and all its readers are in the region.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -95,10 +112,15 @@ private:
     return true;
   }
 
-  SmallVector<RowOp> ops; ///< from the last one of the block
+  /// Ops of the region, last one first.
+  SmallVector<RowOp> ops;
+  /// The ops of the region and the combine step.
   llvm::DenseSet<Operation *> users;
+  /// Requested values with the roles of their dims; no roles if the readers
+  /// disagree.
   llvm::DenseMap<Value, DimRoles> wanted;
-  int64_t numWanted = 0; ///< whose op has not been visited
+  /// Number of requested values whose op has not been visited.
+  int64_t numWanted = 0;
 };
 
 struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
@@ -110,6 +132,8 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
     LDBG() << numGrouped.getValue() << " sums of experts are grouped";
   }
 
+  /// Replaces one combine step and the ops above it by their row form, unless
+  /// the region has no product. The result keeps name and sharding.
   void group(const ExpertCombine &sum) {
     ExpertRowRegion region(sum);
     if (!region.hasProduct())

@@ -1,4 +1,4 @@
-//===- LayoutLocalizers.cpp - ops whose attributes speak of sizes ---------===//
+//===- LayoutLocalizers.cpp - ops with global sizes, and constants --------===//
 
 #include "passes/5-localize/LocalOp.h"
 
@@ -6,7 +6,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// A mean over a split dim still divides by the logical count.
+/// Records the global number of elements as the divisor of a mean, because the
+/// sum over a split dim is divided before it is reduced over ranks.
 static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())
@@ -18,7 +19,8 @@ static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   return {};
 }
 
-/// Every rank has all of a constant and takes its part.
+/// Adds a slice behind a constant that is split: every rank has all elements of
+/// the constant and keeps its part.
 static Value localizeConstant(LocalOp &local, LocalBuilder &builder) {
   dist::ShardingAttr to = dist::shardingOf(local.op->getResult(0));
   auto type = local.resultTypes[0];

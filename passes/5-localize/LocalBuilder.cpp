@@ -1,4 +1,4 @@
-//===- LocalBuilder.cpp - values that depend on which rank computes them --===//
+//===- LocalBuilder.cpp - builder of rank-dependent index values ----------===//
 
 #include "passes/5-localize/LocalBuilder.h"
 #include "dialects/pipe/PipeDialect.h"

@@ -1,4 +1,4 @@
-//===- LocalizeShapes.cpp - replace global shapes by what a rank owns -----===//
+//===- LocalizeShapes.cpp - conversion of global shapes to local shapes ---===//
 
 #include "dialects/dist/ParameterPlacement.h"
 #include "dialects/graph/ScalarAttr.h"
@@ -46,9 +46,9 @@ Localizers::Localizers() {
 }
 
 namespace {
-/// Walks a function in program order. Invariant: values above the current op
-/// have local types, those below global ones; `globals` keeps the global types
-/// of the former.
+/// Makes one function local, op by op in program order. Invariant: values above
+/// the current op have local types, those below it have global types. `globals`
+/// keeps the global types of the former.
 class FunctionLocalizer {
 public:
   explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
@@ -60,7 +60,7 @@ public:
          llvm::make_early_inc_range(function.front().without_terminator()))
       if (failed(localize(&op)))
         return failure();
-    // They speak of global shapes.
+    // These attributes refer to the sharding rule of the op on global shapes.
     for (Operation &op : function.front())
       for (StringRef name :
            {dist::splitName, dist::throughName, dist::windowsName})
@@ -72,7 +72,8 @@ public:
   unsigned numLocal = 0, numMasks = 0;
 
 private:
-  /// Gives a value its local type.
+  /// Gives `value` the local type under its sharding, and records its global
+  /// type.
   void shrink(Value value) {
     auto type = graph::tensorType(value);
     globals[value] = type;
@@ -83,11 +84,15 @@ private:
     value.setType(local);
   }
 
+  /// Returns the global type of `value`, whether the value is local already or
+  /// not.
   RankedTensorType globalType(Value value) const {
     auto type = globals.lookup(value);
     return type ? type : graph::tensorType(value);
   }
 
+  /// Makes one op local: masks padding that would be reduced, then calls the
+  /// op's localizer, and finally sets the types of the results.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
       reshard.setShape(globalType(reshard.getInput()).getShape());
@@ -113,8 +118,8 @@ private:
     return success();
   }
 
-  /// Everything that reads the op's result reads `replacement`; a constant
-  /// keeps feeding its own slice.
+  /// Makes all readers of the op's result read `replacement`, except the op
+  /// that defines `replacement`: a constant stays the operand of its own slice.
   LogicalResult replace(Operation *op, Value replacement) {
     Value result = op->getResult(0);
     globals[replacement] = globalType(result);
@@ -130,8 +135,9 @@ private:
     return success();
   }
 
-  /// The op's rule on global shapes. The rule is asked before any type changes,
-  /// on a copy with global operand types.
+  /// Returns `op` with its sharding rule, the splits of the rule's factors, and
+  /// the global types. The rule must be computed on global shapes, so the
+  /// operands get their global types back while the op computes it.
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())
@@ -156,8 +162,9 @@ private:
     return local;
   }
 
-  /// Where a factor that is reduced is split unevenly, its padding must not
-  /// count.
+  /// Masks the operands of an op that reduces an unevenly split factor, so that
+  /// padding does not count. Factors that need an offset are left to the
+  /// localizer of the op.
   void maskPadding(LocalOp &local) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
@@ -168,14 +175,16 @@ private:
     }
   }
 
-  /// The padding of a weight stays 0, as it was loaded.
+  /// Masks the padding of a weight that is written, so that it stays 0, as in a
+  /// weight that was loaded.
   void maskWritten(LocalOp &local, graph::SetParameterOp set) {
     for (auto [f, factor] : llvm::enumerate(local.rule.factors))
       if (dist::isPadded(local.splits[f]))
         maskOperand(local, set.getValueMutable(), f);
   }
 
-  /// A position may hold a weight in two placements, of which one is written.
+  /// Records which copy of the weight is written, because a pipeline position
+  /// may keep a weight in several placements.
   static void recordPlacement(graph::SetParameterOp set) {
     if (dist::ShardingAttr sharding = dist::shardingOf(set.getValue()))
       set->setAttr(
@@ -184,9 +193,11 @@ private:
                                   dist::placement(sharding.getSharding())));
   }
 
+  /// Masks `operand` along each dim that has `factor`. The masked value keeps
+  /// the sharding of the operand.
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
-    // Weights are loaded with zeros in their padding, and only sums contract
-    // them.
+    // The padding of a loaded weight is 0, which is the neutral element of
+    // sums.
     if (operand.get().getDefiningOp<graph::GetParameterOp>() &&
         local.rule.factors[factor].kind == graph::FactorKind::Sum)
       return;
@@ -203,8 +214,9 @@ private:
       }
   }
 
-  /// `value` with the neutral element where `factor`, one of the factors of
-  /// `dim`, is padding.
+  /// Returns `value` with the neutral element of the reduction in place of the
+  /// padding of `factor`. `factor` is one of the rule's factors `factors` that
+  /// make up dim `dim` of `value`.
   Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {
@@ -231,7 +243,9 @@ private:
     return builder.make<graph::SelectOp>(real, value, neutral);
   }
 
-  /// The function's type, and the global types of what the user sees.
+  /// Sets the function's type to the local types. Records the global types of
+  /// arguments and results as `dist.global`, because users provide and receive
+  /// tensors of these types.
   void finishSignature() {
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))
       function.setArgAttr(i, "dist.global",

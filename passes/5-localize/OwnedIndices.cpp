@@ -1,4 +1,4 @@
-//===- OwnedIndices.cpp - which indices fall into what a rank holds -------===//
+//===- OwnedIndices.cpp - masks and offsets of indices into a split dim ---===//
 
 #include "passes/5-localize/OwnedIndices.h"
 

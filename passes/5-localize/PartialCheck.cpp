@@ -1,4 +1,4 @@
-//===- PartialCheck.cpp - what is still to be reduced, as a type ----------===//
+//===- PartialCheck.cpp - type check of partial sums in local functions ---===//
 
 #include "passes/5-localize/PartialCheck.h"
 #include "dialects/dist/DistDialect.h"
@@ -14,14 +14,16 @@ using namespace mlir;
 using namespace pcc;
 using graph::FactorKind;
 using graph::ShardingRule;
+/// Type of a value: the reductions that it still needs.
 using Partials = std::vector<dist::Partial>;
 
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-/// In the one form in which equal types are equal. Sums over microbatches are
-/// made in time, by nobody here.
+/// Returns `partials` in canonical form, so that equal types compare equal.
+/// Partials along the time axis are dropped, because microbatches are
+/// accumulated over time and not by collectives.
 static Partials normal(Partials partials) {
   llvm::erase_if(partials, [](const dist::Partial &partial) {
     return partial.axis.axis == dist::timeAxis;
@@ -31,13 +33,16 @@ static Partials normal(Partials partials) {
   return dist::canonical(sharding).partials;
 }
 
-/// Nothing is known of a value without a sharding.
+/// Returns the type that the sharding of `value` states; nullopt if it has
+/// none.
 static std::optional<Partials> typeOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(normal(sharding.getSharding().partials))
                   : std::nullopt;
 }
 
+/// Returns whether `all` has a partial of the kind of `part` whose axis covers
+/// that of `part`.
 static bool holds(const Partials &all, const dist::Partial &part) {
   return llvm::any_of(all, [&](const dist::Partial &partial) {
     return partial.kind == part.kind &&
@@ -45,6 +50,7 @@ static bool holds(const Partials &all, const dist::Partial &part) {
   });
 }
 
+/// Returns the text of a type for messages: "sum(tp)", or "nothing".
 static std::string textOf(const Partials &partials) {
   std::string text;
   for (const dist::Partial &partial : partials)
@@ -55,9 +61,10 @@ static std::string textOf(const Partials &partials) {
 }
 
 //===----------------------------------------------------------------------===//
-// What ops do to types
+// Effect of ops on types
 //===----------------------------------------------------------------------===//
 
+/// Returns the reduction that a split factor of `kind` leaves to be done.
 static dist::ReductionKind reductionOf(FactorKind kind) {
   switch (kind) {
   case FactorKind::Max:
@@ -71,8 +78,10 @@ static dist::ReductionKind reductionOf(FactorKind kind) {
   }
 }
 
-/// Whether a sum may pass from this operand on. Padding of a sum is replaced by
-/// zeros, which are a sum of zeros.
+/// Returns whether a partial sum may pass from operand number `operand` of `op`
+/// to its results. Selects and scatters are linear in the values that they pick
+/// if all other elements are zeros, because zeros on every rank are a partial
+/// sum of zero.
 static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   if (auto select = dyn_cast<graph::SelectOp>(op))
     return operand > 0 && localize::isZero(select->getOperand(3 - operand));
@@ -81,8 +90,8 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 
-/// What reaches the results from the operands. Fails after an error where that
-/// is not linear.
+/// Returns the partial sums that pass from the operands of `op` to its results.
+/// Emits a diagnostic and fails if `op` is not linear in these operands.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -120,17 +129,22 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
 }
 
 namespace {
-/// Reductions that an op begins.
+/// Reductions that begin in an op.
 struct StartedReductions {
+  /// Reductions that the result must state.
   Partials certain;
-  /// The axes that dims are split by of which nothing more is known.
+  /// Axes that split dims whose role in the op is unknown. The result may be
+  /// partial along them.
   dist::SubAxes possible;
-  bool anything = false; ///< some operand may lie in any way
+  /// Whether some operand has no sharding, so that any reduction may begin.
+  bool anything = false;
 };
 } // namespace
 
-/// The dims of an op whose one factor is reduced: by factor, what splits them,
-/// operand by operand; nothing where that is not known.
+/// Returns, for each reduction factor of `op`, the axes that split it in each
+/// operand that has it as the only factor of a dim. An entry is nullopt if the
+/// axes are unknown, because the operand has no sharding or is read through a
+/// view.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -148,9 +162,9 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Whether an axis divides the groups of a convolution, and so the channels of
-/// its result, or the key heads of attention. Of one group on each rank the
-/// local op knows nothing.
+/// Returns whether `axis` splits the groups of a convolution or the key heads
+/// of attention, and so dim 1 of the result. With one group per rank, the local
+/// op is an ordinary convolution, so its rule does not show the split.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -162,8 +176,9 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// A reduction is certain where all operands are split alike, unless it is by
-/// groups.
+/// Returns the reductions that begin in `op`. A reduction along an axis is
+/// certain if the axis splits the factor in all operands alike and does not
+/// split groups. Other axes that split reduced dims are only possible.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -192,8 +207,8 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// The type of the first result is what flows through the op and what begins in
-/// it.
+/// Checks that the type of result 0 is `flow`, the partial sums that pass
+/// through the op, together with the reductions that begin in the op.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -222,7 +237,7 @@ static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
   return success();
 }
 
-/// A mean over dims that ranks divide divides by all elements of them.
+/// Checks that a mean over split dims divides by the global number of elements.
 static LogicalResult checkMean(graph::ReduceOp op) {
   dist::ShardingAttr sharding = dist::shardingOf(op.getInput());
   if (op.getKind() != graph::ReduceKind::Mean || !sharding)
@@ -247,9 +262,10 @@ static LogicalResult checkMean(graph::ReduceOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The walk
+// Checks of single ops
 //===----------------------------------------------------------------------===//
 
+/// Checks that a collective reduces the partial sums that its operand has.
 static LogicalResult checkCollective(dist::CollectiveOp op) {
   const auto type = typeOf(op.getInput());
   const Partials from = normal(op.getFrom().getSharding().partials);
@@ -260,7 +276,8 @@ static LogicalResult checkCollective(dist::CollectiveOp op) {
   return success();
 }
 
-/// What is sent arrives as it is.
+/// Checks that a value has the same type on the sending and the receiving
+/// stage.
 static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)
@@ -270,6 +287,7 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
   return success();
 }
 
+/// Checks one op. Ops without a sharding rule must not read partial values.
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

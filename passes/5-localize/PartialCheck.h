@@ -1,4 +1,4 @@
-//===- PartialCheck.h - what is still to be reduced, as a type ------------===//
+//===- PartialCheck.h - type check of partial sums in local functions -----===//
 
 #ifndef PCC_PASSES_5_LOCALIZE_PARTIALCHECK_H
 #define PCC_PASSES_5_LOCALIZE_PARTIALCHECK_H
@@ -7,19 +7,21 @@
 
 namespace pcc::localize {
 
-/// Checks the local ops of `function`, one after another: which of their values
-/// are partial, over which axes and of which kind, is a type. It begins where a
-/// dim is reduced that ranks divide, passes linear ops of its kind alone, and
-/// ends in the one collective that reduces it:
+/// Checks that every partial value of `function` is reduced exactly once before
+/// a nonlinear use. The type of a value is the list of reductions that it still
+/// needs: their axes and kinds. A reduction begins where an op reduces a dim
+/// that ranks split. It passes through ops that are linear in the operand, and
+/// ends in the collective that performs it:
 ///
 ///   y = matmul [-, 64@tp], [64@tp, -]        partial sum(tp)
 ///   z = transpose y                          partial sum(tp): linear
 ///   r = relu z                               an error: not linear
 ///   s = all_reduce z                         whole
 ///
-/// And a mean divides by the number of elements that there are on all ranks. A
-/// value without a sharding, which this phase has made, may be anything; what
-/// reads it is held to its own sharding. Fails after an error.
+/// Also checks that a mean over split dims divides by the global number of
+/// elements. Values without a sharding, which this phase has created, may have
+/// any type; their readers are checked against the shardings of the readers'
+/// own results. Emits a diagnostic at the first error and fails.
 mlir::LogicalResult checkPartials(mlir::func::FuncOp function);
 
 } // namespace pcc::localize

@@ -1,4 +1,9 @@
-//===- Passes.h - passes of phase 5-localize ------------------------------===//
+//===- Passes.h - declarations of the passes of phase 5-localize ----------===//
+//
+// In pipeline order: localize-shapes, reshard-to-collectives, group-experts,
+// exchange-rows, and the gate verify-local. Passes.td documents each pass.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_5_LOCALIZE_PASSES_H
 #define PCC_PASSES_5_LOCALIZE_PASSES_H

@@ -1,4 +1,4 @@
-//===- ReshardToCollectives.cpp - lower reshards as they were priced ------===//
+//===- ReshardToCollectives.cpp - reshards as planned collectives ---------===//
 
 #include "dialects/dist/Target.h"
 #include "dialects/graph/TensorBytes.h"
@@ -23,6 +23,9 @@ using namespace pcc::localize;
 namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
+  /// Replaces one reshard by the collectives of its plan. The planner and the
+  /// prices are those of `4-shard`, so that the communication is what the
+  /// search has priced.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(
@@ -38,7 +41,9 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // What an op took through windows may be that op's own result by now.
+    // Keep the recorded sharding of the reshard's result. If its reader was a
+    // slice or pad with a window, localize-shapes has erased that op and
+    // recorded the sharding of its result here.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());
@@ -50,6 +55,8 @@ struct ReshardToCollectives
     return success();
   }
 
+  /// Creates the collective of one step and counts it in the statistics, unless
+  /// it is local.
   Value emitStep(OpBuilder &builder, dist::ReshardOp reshard, Value value,
                  const plan::ReshardStep &step) {
     numCollectives += step.kind != plan::ReshardStepKind::Slice &&

@@ -1,4 +1,4 @@
-//===- ScatterLocalizers.cpp - writes at computed places ------------------===//
+//===- ScatterLocalizers.cpp - ops that write at computed indices ---------===//
 
 #include "passes/5-localize/OwnedIndices.h"
 
@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::localize;
 using graph::ShardingRule;
 
-/// `data` with `more` further slices at the end of each dim, of zeros.
+/// Pads `data` with zeros: appends more[d] slices at the end of each dim d.
 static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
   auto type = graph::tensorType(data);
   SmallVector<int64_t> none(type.getRank(), 0);
@@ -17,15 +17,16 @@ static Value widen(LocalBuilder &builder, Value data, ArrayRef<int64_t> more) {
       builder.getDenseI64ArrayAttr(none), builder.getDenseI64ArrayAttr(more));
 }
 
-/// The first elements of `value`, as many as `shape` has.
+/// Returns the leading part of `value` that has shape `shape`.
 static Value cutOff(LocalBuilder &builder, Value value,
                     ArrayRef<int64_t> shape) {
   SmallVector<int64_t> none(shape.size(), 0), steps(shape.size(), 1);
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Each rank writes what it owns; the rest goes to one more slice behind its
-/// part, which is cut off again.
+/// Localizes a scatter of single elements along a split dim. Each rank writes
+/// the elements that it owns. All other writes go to one additional slice
+/// behind the rank's part, which is cut off afterwards.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -46,8 +47,9 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// `data` on the ranks that hold the first part of all of `dims` of the rule's
-/// factors, zeros on the others.
+/// Returns `data` on the ranks whose part is the first one along every dim in
+/// `dims`, and zeros on all other ranks. `dims` are factors of the rule of
+/// `local`.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -65,8 +67,10 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Index tuples into data of which this rank owns a part: what is not its own
-/// is in a slice behind the part. `more` gets a 1 for each dim that needs one.
+/// Converts global index tuples to tuples of local indices into `data`, which
+/// is the local type. An index of an element that the rank does not own points
+/// to an additional slice behind the rank's part. Sets more[d] to 1 for each
+/// dim d that needs such a slice.
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -95,8 +99,10 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// The same for slices at index tuples. Where the tuples are split, the data
-/// counts on one of the ranks whose results will be summed.
+/// Localizes a scatter of slices at index tuples, with an additional slice as
+/// in localizeScatterElements. If the tuples are split, the results of the
+/// ranks are summed later, so only one rank starts from the data and the others
+/// start from zeros.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

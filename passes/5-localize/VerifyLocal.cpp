@@ -1,4 +1,4 @@
-//===- VerifyLocal.cpp - the gate of phase 5-localize ---------------------===//
+//===- VerifyLocal.cpp - gate of phase 5-localize -------------------------===//
 
 #include "passes/5-localize/PartialCheck.h"
 #include "passes/5-localize/Passes.h"
@@ -14,8 +14,9 @@ namespace pcc::localize {
 using namespace mlir;
 using namespace pcc;
 
-/// Weights have the local shape that their sharding gives: the one place where
-/// a global shape could stay unnoticed.
+/// Checks that a weight has the local shape of its sharding. Elsewhere the
+/// verifiers of the ops find a global shape, because it does not fit the local
+/// types of the other operands.
 static LogicalResult checkParameter(graph::GetParameterOp op) {
   auto parameter = SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
       op, op.getParameterAttr());

@@ -1,8 +1,9 @@
-//===- WindowLocalizers.cpp - ops that read split dims through windows ----===//
+//===- WindowLocalizers.cpp - ops that read split dims through halos ------===//
 //
-// The reshard in front of such an op has put every element that a rank needs
-// where the op reads it, with zeros in holes: what the op did along that dim,
-// cutting, padding or moving, is done.
+// Localization of windowed reads (halo exchange; GSPMD, Xu et al. 2021). The
+// reshard in front of such an op has already moved every element that a rank
+// needs to the index where the op reads it, with zeros in holes. So the local
+// op does not cut, pad or shift along that dim.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,9 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// A dim that is taken whole takes what is local; one of n blocks begins at as
-/// many local blocks.
+/// Sets the local sizes of a slice. A split dim that is taken whole keeps all
+/// its local elements. If one of n equal blocks of a dim is taken, the local
+/// slice begins at the local block with the same number.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -47,7 +49,8 @@ static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   return takesAll ? forwardOperand(slice.getInput(), builder) : Value();
 }
 
-/// `value` where `real` is true along dim `dim`, `other` (a scalar) elsewhere.
+/// Returns `value` where `real`, a vector along dim `dim`, is true, and the
+/// scalar `other` elsewhere.
 static Value selectAlong(LocalBuilder &builder, Value real, int64_t dim,
                          Value value, Value other) {
   int64_t rank = graph::tensorType(value).getRank();
@@ -55,7 +58,7 @@ static Value selectAlong(LocalBuilder &builder, Value real, int64_t dim,
                                        other);
 }
 
-/// Whether each of `indices` lies in [lo, hi).
+/// Returns a mask of the `indices` that are in [lo, hi).
 static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
                       int64_t hi) {
   Type i64 = builder.getI64Type();
@@ -65,6 +68,8 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
+/// Drops the pads of dims that are read through windows. The reshard has filled
+/// them with zeros; another pad value is selected here by global index.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -115,8 +120,9 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Each operand lies where it lies in the result, so that every index takes one
-/// of them.
+/// Localizes a concat along a dim that is read through windows. Every operand
+/// has its elements at their indices in the result, so the result selects one
+/// operand for each global index.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -147,7 +153,8 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
              : result;
 }
 
-/// Pads of dims that are read through windows lie in the windows.
+/// Sets the pads of `op` to 0 in all dims that are read through windows,
+/// because the windows include the pads. The first two dims have no pads.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)
@@ -156,8 +163,8 @@ template <typename Op> static void dropPads(LocalOp &local, Op op) {
   op.setPads(pads);
 }
 
-/// The group count of a convolution whose groups (the first factor of its
-/// channels) are split.
+/// Sets the group count of a convolution to that of one rank. The groups are
+/// the first factor of the channels.
 template <typename Conv> static void keepOwnGroups(LocalOp &local, Conv conv) {
   if (conv.getGroup() > 1)
     conv.setGroup(local.localSize(local.rule.operands[0][1].front()));
@@ -175,8 +182,10 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// The element that each index of what the rank took of a dim holds, whether
-/// there is one or not.
+/// Returns, for each local index of a dim that was read through the view of
+/// `split`, the global index of the element that the view reads. Indices of
+/// padding are negative or behind the last element. The view must have one
+/// piece, of step 1, that starts at index 0 of each block.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
@@ -191,12 +200,13 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
       builder.scalar(i64, view.pieces.front().source));
 }
 
-/// A maximum must not see the zeros that stand for padding.
+/// Localizes a pool. A max pool gets the lowest value in place of the zeros
+/// that the reshard has put into the padding.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;
-  // What is masked for one dim no longer says how it was taken.
+  // Read the sharding before the first mask, because a masked input has none.
   const dist::ShardingAttr taken = dist::shardingOf(pool.getInput());
   for (size_t i = 0; i < spatial; ++i) {
     if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||

@@ -1,4 +1,4 @@
-//===- AnnotatedModel.cpp - a model with what was decided about it --------===//
+//===- AnnotatedModel.cpp - ONNX model with decided shardings -------------===//
 
 #include "passes/annotate/AnnotatedModel.h"
 #include "dialects/dist/ShardingText.h"
@@ -23,29 +23,45 @@ using namespace pcc;
 namespace fs = std::filesystem;
 
 namespace {
-/// Says in ONNX's terms what was decided about each node of a model.
+/// Converts the decided shardings and stages of a module to the annotation of
+/// its ONNX model.
 class ModelAnnotation {
 public:
+  /// Computes the annotation of all nodes. `model` must outlive the object,
+  /// because the annotation refers to its texts.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
+  /// The annotation, for onnx::writeAnnotated.
   onnx::Annotation annotation;
+  /// Returns the number of values that have no annotation.
   unsigned numUnsaid() const { return decided.numUnsaid(); }
 
 private:
+  /// Annotates node number `position` with the shardings of its inputs and
+  /// outputs and with its stage.
   void addNode(const onnx::Node &node, uint32_t position);
+  /// Appends the sharding `place` of `tensor` to the annotation `own` of a
+  /// node.
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
+  /// Adds the shardings as texts, by name: the form of --shard.
   void addTexts(const DecidedShardings::ByName &shardings,
                 std::map<std::string, std::string, std::less<>> &texts) const;
 
+  /// Decided shardings, by the names of the ONNX model.
   DecidedShardings decided;
+  /// Mesh of one stage, without axes of size 1.
   dist::Mesh mesh;
+  /// Numbers of pipeline stages and positions.
   int64_t numStages = 1, numPositions = 1;
+  /// Names of the model's initializers. Their sizes are fixed, so annotations
+  /// state them.
   std::set<std::string_view> initializers;
 };
 } // namespace
 
+/// Returns the integer attribute `name` of `module`; 1 if it is absent.
 static int64_t numberOf(ModuleOp module, StringRef name) {
   auto number = module->getAttrOfType<IntegerAttr>(name);
   return number ? number.getInt() : 1;
@@ -81,6 +97,9 @@ void ModelAnnotation::addTexts(
     texts[name] = dist::toBriefString(sharding, mesh);
 }
 
+/// A node may read a value in another sharding than the value has at its
+/// definition, so inputs are annotated per use. Partial inputs cannot be
+/// annotated.
 void ModelAnnotation::addNode(const onnx::Node &node, uint32_t position) {
   onnx::NodeDeviceConfiguration own{annotation.configuration.name, {}, {}};
   const std::string name = onnx_import::nameInLocations(node);
@@ -118,7 +137,8 @@ void ModelAnnotation::addSpec(std::string_view tensor,
       continue;
     onnx::ShardedDim &target = spec.shardedDims.emplace_back();
     target.axis = static_cast<int64_t>(i);
-    // The size of a dim that is one factor may be bound anew.
+    // State the size only where it cannot change: a dynamic dim may be bound to
+    // another size.
     const bool isSized = dim.factors.size() > 1 || initializers.count(tensor);
     for (const dist::Factor &factor : dim.factors) {
       target.simpleShardings.push_back(
@@ -134,15 +154,17 @@ void ModelAnnotation::addSpec(std::string_view tensor,
 }
 
 //===----------------------------------------------------------------------===//
-// The file
+// Output file
 //===----------------------------------------------------------------------===//
 
 static Outcome cannotWrite(const fs::path &path, const std::string &why) {
   return {7, "cannot write '" + path.string() + "': " + why, {}};
 }
 
-/// Locations of external data are relative to the file that has them, and never
-/// lead upwards.
+/// Sets `prefix` to the path from the folder of the copy `path` down to `root`,
+/// the folder of the model's weight files. Locations in ONNX are relative to
+/// the model and must not lead upwards, so it is an error (exit code 6) if
+/// `root` is not below that folder.
 static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
                           const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);
@@ -165,7 +187,8 @@ static Outcome findPrefix(const onnx::Model &model, const fs::path &root,
   return {};
 }
 
-/// The file has its name once it is whole.
+/// Writes the file under a temporary name and renames it at the end, so that no
+/// incomplete model is left behind.
 static Outcome writeFile(const onnx::Model &model,
                          const onnx::Annotation &annotation,
                          const fs::path &path) {

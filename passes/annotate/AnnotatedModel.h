@@ -1,4 +1,4 @@
-//===- AnnotatedModel.h - a model with what was decided about it ----------===//
+//===- AnnotatedModel.h - ONNX model with decided shardings ---------------===//
 
 #ifndef PCC_PASSES_ANNOTATE_ANNOTATEDMODEL_H
 #define PCC_PASSES_ANNOTATE_ANNOTATEDMODEL_H
@@ -8,12 +8,19 @@
 
 namespace pcc {
 
-/// The name of the device configuration that pcc writes.
+/// Name of the device configuration that pcc adds to the model.
 inline constexpr char writtenConfiguration[] = "pcc";
 
-/// Writes the ONNX model that `module` was made of to `path`, with the
-/// shardings and stages that `4-shard` has decided as multi-device annotations
-/// and metadata. Notes tell what annotations cannot say.
+/// Writes a copy of the ONNX model that `module` was imported from to `path`.
+/// The copy has the shardings and stages that 4-shard decided, as ONNX
+/// multi-device annotations and as metadata. `module` must have passed 4-shard,
+/// and no later phase.
+///
+/// Annotations cannot express all decisions: a note tells `listener` how many
+/// values lack one. Returns exit code 6 if `module` was not imported from an
+/// .onnx file, or if its weights are in a folder to which the copy cannot
+/// refer. Returns exit code 7 if the file cannot be written; nothing is left
+/// behind then.
 Outcome writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
                             const Listener &listener);
 

@@ -1,4 +1,4 @@
-//===- DecidedShardings.cpp - what was decided, by the model's names ------===//
+//===- DecidedShardings.cpp - decided shardings by ONNX names -------------===//
 
 #include "passes/annotate/DecidedShardings.h"
 #include "dialects/graph/GraphDialect.h"
@@ -7,18 +7,23 @@
 using namespace mlir;
 using namespace pcc;
 
+/// Returns the sharding of `value` over ranks, without microbatches; nullopt if
+/// it has none.
 static std::optional<dist::Sharding> shardingOf(Value value) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   return sharding ? std::optional(dist::withoutTime(sharding.getSharding()))
                   : std::nullopt;
 }
 
+/// Returns the text of a StringAttr; empty if `attribute` is null or of another
+/// kind.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
 }
 
-/// The name of `value`, or of what it is another form of; empty if it has none.
+/// Returns the name of `value`, or that of the value from which reshards and
+/// transfers made it; empty if it has no name.
 static std::string nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<dist::ReshardOp, pipe::TransferOp>(op)) {
@@ -40,7 +45,8 @@ DecidedShardings::DecidedShardings(ModuleOp module) {
     for (Operation &op : function.front().without_terminator())
       readOp(&op);
   }
-  // Said at some uses only, one stage's form would be taken for that of all.
+  // Remove all entries of weights that differ between stages. An entry at some
+  // uses only would seem to hold for all stages.
   for (const std::string &name : ambiguous)
     weightShardings.erase(name);
   for (auto &[use, place] : uses)
@@ -83,8 +89,9 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Where every reader gets another form of a value, its form is what the first
-/// of them gets: the node is followed by a reshard.
+/// Finds the sharding of `value` in the model's terms. If all readers get the
+/// value through a reshard, the sharding is that of the first reshard: in the
+/// annotated model, the node that makes the value has the resharded output.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -94,7 +101,7 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // What one op takes through a window is no form of the whole value.
+      // A windowed read (halo exchange) is not a sharding of the value.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;
@@ -112,7 +119,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // A weight lies as it is stored, on every stage that reads it.
+  // A weight has the sharding in which it is stored, on every stage that reads
+  // it.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

@@ -1,4 +1,4 @@
-//===- ModelWithWeights.cpp - a model with other weights ------------------===//
+//===- ModelWithWeights.cpp - copy of an ONNX model with other weights ----===//
 
 #include "passes/annotate/ModelWithWeights.h"
 #include "passes/1-import/onnx/ExternalData.h"
@@ -19,13 +19,16 @@
 using namespace pcc;
 namespace fs = std::filesystem;
 
-/// Readers of protocol buffers refuse longer messages.
+/// Most bytes of a model file: readers of protocol buffers reject longer
+/// messages.
 static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
-/// Weights of fewer bytes stay in the model.
+/// Fewest bytes of a weight that goes to the data file.
 static constexpr uint64_t smallestBeside = 1024;
-/// Of weights in a file of their own, so that readers may map them.
+/// Alignment in bytes of weights in the data file, so that readers can map
+/// them.
 static constexpr uint64_t pageSize = 4096;
 
+/// Converts an element type of the runtime to that of ONNX.
 static onnx::DataType dataTypeOf(runtime::ElementType type) {
   using enum onnx::DataType;
   static constexpr onnx::DataType types[] = {
@@ -38,6 +41,7 @@ static Outcome outcomeOf(const onnx::Error &error) {
   return {error.exitCode, error.message, error.notes};
 }
 
+/// Returns a type for messages: "FLOAT[4,8]".
 static std::string textOf(onnx::DataType type,
                           const std::vector<int64_t> &dims) {
   std::string text = onnx::typeName(type) + "[";
@@ -47,6 +51,8 @@ static std::string textOf(onnx::DataType type,
 }
 
 namespace {
+/// Writer of one copy of a model. Elements are read, changed and written one
+/// weight at a time, so that no more than one weight is in memory.
 class WeightReplacement {
 public:
   WeightReplacement(onnx::Model model, const ModelWithWeightsOptions &options,
@@ -57,6 +63,8 @@ public:
       changed[weight.name] = &weight;
   }
 
+  /// Checks the weights, decides whether they need a data file, and writes the
+  /// copy.
   Outcome run() {
     if (Outcome outcome = checkWeights(); !outcome.ok())
       return outcome;
@@ -75,7 +83,8 @@ public:
   }
 
 private:
-  /// Every changed weight is an initializer of the model, as it is there.
+  /// Checks that every weight to replace is an initializer of the model with
+  /// equal type and shape.
   Outcome checkWeights() const {
     std::map<std::string_view, const onnx::Tensor *> initializers;
     for (const onnx::Tensor &tensor : model.graph.initializers)
@@ -94,18 +103,22 @@ private:
     return {};
   }
 
+  /// Returns the error for weights that do not fit the model.
   Outcome unfit(const std::string &why) const {
     return {6, "model '" + options.model + "' " + why, {}};
   }
 
+  /// Returns the error for an output that cannot be written.
   Outcome cannotWrite(const std::string &why) const {
     return {7, "cannot write '" + options.output + "': " + why, {}};
   }
 
+  /// Returns the bytes of the elements of `tensor`.
   static uint64_t bytesOf(const onnx::Tensor &tensor) {
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
+  /// Embeds all replaced weights in the model file.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -114,7 +127,8 @@ private:
             [this, &tensor](std::ostream &out) { writeElements(tensor, out); }};
   }
 
-  /// The elements as they are in the model's files.
+  /// Reads the original elements of `tensor` into `bytes`, from the model or
+  /// from its external data.
   Outcome readElements(const onnx::Tensor &tensor, std::string &bytes) {
     if (!tensor.external) {
       bytes = tensor.raw;
@@ -136,7 +150,8 @@ private:
     return {};
   }
 
-  /// After the first failure the rest is not written any more.
+  /// Writes the elements of `tensor`, changed if it is replaced. Sets `failure`
+  /// on the first error; later calls then write nothing.
   void writeElements(const onnx::Tensor &tensor, std::ostream &out) {
     std::string bytes;
     if (failure.ok())
@@ -153,11 +168,13 @@ private:
   // Files
   //===--------------------------------------------------------------------===//
 
+  /// Returns the temporary name of an output file.
   std::string unfinished(const std::string &path) const {
     return path + ".part-" + std::to_string(getpid());
   }
 
-  /// Writes a file that has another name until it is whole.
+  /// Writes a file under its temporary name. `guard` removes the file unless it
+  /// is renamed.
   Outcome writeUnfinished(const std::string &path, runtime::ScopedFolder &guard,
                           const std::function<void(std::ostream &)> &content) {
     std::ofstream file(unfinished(path), std::ios::binary);
@@ -171,6 +188,7 @@ private:
     return failure;
   }
 
+  /// Renames the file of `guard` to `path`.
   Outcome name(const std::string &path, runtime::ScopedFolder &guard) {
     std::error_code error;
     fs::rename(guard.path(), path, error);
@@ -180,19 +198,22 @@ private:
     return {};
   }
 
+  /// Writes the model file under its temporary name.
   Outcome writeModelUnfinished(runtime::ScopedFolder &guard) {
     return writeUnfinished(options.output, guard, [&](std::ostream &out) {
       onnx::replaceWeights(model, placed).write(out);
     });
   }
 
+  /// Writes the model without a data file.
   Outcome writeModel() {
     runtime::ScopedFolder guard;
     Outcome outcome = writeModelUnfinished(guard);
     return outcome.ok() ? name(options.output, guard) : outcome;
   }
 
-  /// The data file gets its name first: a model must find its weights.
+  /// Writes the data file and the model. The data file is renamed first,
+  /// because a model must find its weights.
   Outcome writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -209,7 +230,8 @@ private:
     return outcome.ok() ? name(options.output, guard) : outcome;
   }
 
-  /// Whether the model has weights in that file.
+  /// Returns whether the file at `path` holds weights of the model. Replacing
+  /// it would destroy the model.
   bool isOwnData(const std::string &path) {
     return std::any_of(model.graph.initializers.begin(),
                        model.graph.initializers.end(),
@@ -224,6 +246,8 @@ private:
                        });
   }
 
+  /// Writes all large weights to the data file `out`, aligned, and places them
+  /// there.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;
@@ -240,12 +264,18 @@ private:
     }
   }
 
+  /// The model as written in the file.
   const onnx::Model model;
   const ModelWithWeightsOptions &options;
+  /// Locations of the model's external data.
   onnx::ExternalData data;
+  /// Weights to replace, by name.
   std::map<std::string, const ReplacedWeight *> changed;
+  /// Mapped weight files, by path.
   std::map<std::string, runtime::MappedFile> files;
+  /// New places of weights, by name: in the model or in the data file.
   onnx::ReplacedWeights placed;
+  /// First error while elements were written.
   Outcome failure;
 };
 } // namespace

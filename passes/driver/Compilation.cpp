@@ -24,8 +24,8 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Remembers which pass failed, and whether it left IR that is not valid: the
-/// user cannot cause that.
+/// Records the first pass that failed, and whether it left invalid IR. Invalid
+/// IR is a defect of pcc, because no input of the user may cause it.
 struct FailedPass : PassInstrumentation {
   FailedPass(std::string &argument, bool &leftInvalid)
       : argument(argument), leftInvalid(leftInvalid) {}
@@ -41,6 +41,7 @@ struct FailedPass : PassInstrumentation {
 
 } // namespace
 
+/// Returns a registry with all dialects of pcc.
 static DialectRegistry registry() {
   DialectRegistry registry;
   registerDialects(registry);
@@ -52,7 +53,7 @@ Compilation::Compilation(const CompileOptions &options, const Listener &outside)
       context(registry(), MLIRContext::Threading::DISABLED),
       diagnostics(&context, listener) {
   context.loadAllAvailableDialects();
-  // A message is one line, not a module.
+  // Messages are one line, so diagnostics must not print ops.
   context.printOpOnDiagnostic(false);
 }
 
@@ -84,7 +85,8 @@ Outcome Compilation::advanceTo(Phase last) {
   return {};
 }
 
-/// Runs the phases from `first` to the last on a copy, silently.
+/// Diagnostics of the trial run are dropped: if a phase fails here, it fails
+/// again in the real run, which reports the error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -126,7 +128,8 @@ Outcome Compilation::writeOnnx(const std::string &path) {
       [&] { return writeAnnotatedModel(*module, path, listener); });
 }
 
-/// A listener that hears each note once, and writes them into the report.
+/// Passes may emit the same note for several ops or in several trial runs;
+/// users see it once.
 Listener Compilation::keepNotes(const Listener &outside) {
   Listener both = outside;
   both.onNote = [this, &outside](const std::string &note) {
@@ -148,14 +151,15 @@ Outcome Compilation::runGuarded(llvm::function_ref<Outcome()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// A mistake of pcc in the current phase: the input of the phase is kept as a
-/// reproducer.
+/// The input of the current phase becomes the reproducer. During load() there
+/// is none.
 Outcome Compilation::internalError(const std::string &what) {
   return reportInternalError(current, what, options,
                              before ? *before : ModuleOp());
 }
 
-/// The axes that split tensors, if the user named any.
+/// Returns the axes that split tensors, major to minor; nullopt if the user
+/// gave none, so that the model's annotations apply.
 static std::optional<std::vector<std::pair<std::string, int64_t>>>
 axesOf(const CompileOptions &options) {
   if (!options.mesh.empty())
@@ -169,6 +173,7 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
+/// Returns how the import treats Dropout nodes, from --train and --dropout.
 static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   using Dropout = ImportOptions::Dropout;
   if (!training.train)
@@ -208,8 +213,8 @@ Outcome Compilation::loadOnnx() {
   return recordOptions(*module, options);
 }
 
-/// A dump of any phase, or a model in the graph dialect, which passes through
-/// the import's gate as well.
+/// Loads a dump of any phase, or a model in the graph dialect. The latter then
+/// passes the gate of 1-import like an imported model.
 Outcome Compilation::loadText() {
   if (!llvm::sys::fs::exists(options.model))
     return {3, "cannot read '" + options.model + "': no such file", {}};
@@ -219,7 +224,8 @@ Outcome Compilation::loadText() {
   return resumeFromDump(*module, options);
 }
 
-/// Kernels come last; that nothing is called so is said first.
+/// Rejects an unknown --cpu at once, because kernels are compiled only at the
+/// end.
 Outcome Compilation::checkInstructionSets() {
   std::vector<std::string> cpus;
   runtime::Status known = emit::instructionSetsOf(*module, cpus);
@@ -241,6 +247,8 @@ Outcome Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
+/// A gate that fails, and a pass that leaves invalid IR, are defects of pcc:
+/// exit code 1 and a reproducer instead of the user's error.
 Outcome Compilation::runPasses(Phase phase) {
   std::string failedPass;
   bool leftInvalid = false;

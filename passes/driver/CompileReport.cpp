@@ -1,4 +1,4 @@
-//===- CompileReport.cpp - compile --report -------------------------------===//
+//===- CompileReport.cpp - statistics of a compilation (--report) ---------===//
 
 #include "passes/driver/CompileReport.h"
 #include "llvm/Support/JSON.h"
@@ -8,7 +8,7 @@
 
 using namespace pcc;
 
-/// The most memory that the process has had so far.
+/// Returns the peak resident memory of the process so far, in bytes.
 static int64_t peakMemory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

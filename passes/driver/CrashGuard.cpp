@@ -1,4 +1,4 @@
-//===- CrashGuard.cpp - a crash of pcc becomes an answer ------------------===//
+//===- CrashGuard.cpp - conversion of crashes of pcc to errors ------------===//
 
 #include "passes/driver/CrashGuard.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -12,18 +12,20 @@
 
 using namespace pcc;
 
-/// What was said before an abort.
+/// The reason that abortWith() has recorded last; empty if there is none.
 static std::string &crashReason() {
   static std::string words;
   return words;
 }
 
+/// Records the reason `why` and aborts. The guard catches the abort.
 static void abortWith(const char *why) {
   crashReason() = why;
   std::abort();
 }
 
-/// A stack that has run out cannot hold the handler of its own signal.
+/// Makes the handler of `signal` run on a stack of its own, because it must
+/// also run after a stack overflow. The stack belongs to the calling thread.
 static void handleOnOwnStack(int signal) {
   static thread_local char stack[1 << 16];
   stack_t other{};
@@ -38,8 +40,9 @@ static void handleOnOwnStack(int signal) {
 }
 
 namespace {
-/// The handlers of crashes, while something is guarded: what the process had,
-/// which may be an interpreter's, comes back with the last of these objects.
+/// Installs the crash handlers while at least one object lives. The last
+/// destructor restores the previous handlers of the process, such as those of a
+/// Python interpreter.
 class Handlers {
 public:
   Handlers() {
@@ -58,7 +61,8 @@ public:
   }
 
 private:
-  /// Aborts stay silent: the guard says what happened.
+  /// Makes fatal errors record their reason and abort silently, because the
+  /// guard reports the reason.
   static void install() {
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
@@ -70,6 +74,7 @@ private:
     llvm::CrashRecoveryContext::Enable();
   }
 
+  /// Restores the handlers that the process had before install().
   static void remove() {
     llvm::CrashRecoveryContext::Disable();
     std::set_terminate(terminate);
@@ -78,8 +83,11 @@ private:
     llvm::remove_fatal_error_handler();
   }
 
-  static inline std::mutex mutex; ///< of what follows
+  /// Guards the static members below.
+  static inline std::mutex mutex;
+  /// Number of live objects.
   static inline int users = 0;
+  /// Handlers of the process before install().
   static inline std::new_handler newHandler = nullptr;
   static inline std::terminate_handler terminate = nullptr;
 };

@@ -1,4 +1,4 @@
-//===- CrashGuard.h - a crash of pcc becomes an answer --------------------===//
+//===- CrashGuard.h - conversion of crashes of pcc to errors --------------===//
 
 #ifndef PCC_PASSES_DRIVER_CRASHGUARD_H
 #define PCC_PASSES_DRIVER_CRASHGUARD_H
@@ -9,9 +9,10 @@
 
 namespace pcc {
 
-/// Runs `body`. Returns false if it crashed (a signal, an abort, memory that
-/// ran out), with the reason in `why`; whatever it had touched must then
-/// neither be used nor destroyed.
+/// Runs `body` and returns true, or returns false if it crashed: by a signal,
+/// an abort or exhausted memory. `why` is then the reason in one line. Objects
+/// that `body` used may be inconsistent after a crash, so they must neither be
+/// used nor destroyed. Calls may be nested.
 bool runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

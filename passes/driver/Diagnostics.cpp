@@ -1,4 +1,4 @@
-//===- Diagnostics.cpp - MLIR's diagnostics as one error with notes -------===//
+//===- Diagnostics.cpp - MLIR diagnostics as one error with notes ---------===//
 
 #include "passes/driver/Diagnostics.h"
 #include "dialects/graph/GraphDialect.h"

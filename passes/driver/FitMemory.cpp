@@ -1,4 +1,4 @@
-//===- FitMemory.cpp - plans that stay below --memory-limit ---------------===//
+//===- FitMemory.cpp - weights to shard under --memory-limit (ZeRO) -------===//
 
 #include "passes/driver/FitMemory.h"
 #include "dialects/dist/DistDialect.h"
@@ -15,19 +15,22 @@
 
 using namespace mlir;
 using namespace pcc;
+/// Memory of each pipeline position, in order.
 using Positions = std::vector<emit::PositionMemory>;
 
-/// Sizes of weights that are tried as the largest to be divided.
+/// Number of size thresholds to try. All weights up to a threshold are sharded.
 static constexpr size_t mostSizes = 8;
 
-/// What is gathered takes room of its own, so that the first choice among
-/// weights of these sizes may still be too large; after so many all of them are
-/// divided.
+/// Number of attempts to choose only some of the weights below a threshold. The
+/// buffers of gathered weights need memory, too, so the first choice may still
+/// exceed the limit. After the last attempt all weights below the threshold are
+/// sharded.
 static constexpr int mostTrials = 6;
 
 namespace {
-/// A divided weight is whole for a moment where it is used, which a large one
-/// may not be worth: the smallest weights that are enough are divided.
+/// Search for the weights to shard. A sharded weight is whole while it is used,
+/// which costs memory and time for a large weight. The search therefore shards
+/// the smallest weights that suffice.
 class MemoryFitter {
 public:
   MemoryFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -42,7 +45,7 @@ public:
     if (fitsWithoutRecomputation())
       return {};
     auto undivided = measure({});
-    // What goes wrong on the copy goes wrong once more, and is told then.
+    // If the trial fails, the real run fails in the same way and reports it.
     if (!undivided || fits(*undivided))
       return {};
     if (holdsNothing(listener))
@@ -70,8 +73,10 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Where that is to be found out at all: `measure` takes as few activations
-  /// as can be kept, which need not be the least of all that a rank holds.
+  /// Returns whether the module fits without recomputation, if `pipe.recompute`
+  /// is auto; false for other modes. With auto, measure() keeps as few
+  /// activations as possible, and such a plan does not always need the least
+  /// memory.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -82,8 +87,9 @@ private:
     return positions && fits(*positions);
   }
 
-  /// A weight that is gathered once per step is whole through all of it: from
-  /// here on nothing is. False if that is no change.
+  /// Forbids shared values that are held through a step, such as weights
+  /// gathered once for all microbatches. Returns false if nothing changes: the
+  /// module has one microbatch, or has a bound already.
   bool holdsNothing(const Listener &listener) {
     auto microbatches = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
     if (module->hasAttr(pipe::maxHeldBytesName) || !microbatches ||
@@ -96,7 +102,8 @@ private:
     return true;
   }
 
-  /// Sizes of weights on the rank that holds most of them, ascending.
+  /// Returns up to `mostSizes` thresholds, ascending: sizes of weights, each on
+  /// the rank that holds most of the weight.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -108,6 +115,7 @@ private:
     return tried;
   }
 
+  /// Returns the weights of at most `size` bytes per rank.
   Names namesUpTo(int64_t size, const Positions &positions) const {
     Names small;
     for (const std::string &name : names)
@@ -116,9 +124,9 @@ private:
     return small;
   }
 
-  /// Returns false if the positions hold too much even if the weights `small`,
-  /// their gradients and all optimizer state were divided by the number of
-  /// ranks and never gathered.
+  /// Returns false if a trial with the weights `small` cannot succeed: some
+  /// position exceeds the limit even if these weights, their gradients and all
+  /// optimizer state were divided by the number of ranks and never gathered.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -129,7 +137,9 @@ private:
     });
   }
 
-  /// Enough of `small`, or all of them.
+  /// Returns a subset of `small` whose sharding is enough, or `small` itself.
+  /// After each trial that exceeds the limit, the bytes to save grow by the
+  /// excess.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -153,6 +163,7 @@ private:
     return small;
   }
 
+  /// Returns the local bytes of a weight on the position that holds most of it.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -160,6 +171,7 @@ private:
     return size;
   }
 
+  /// Returns the memory of the position that holds most.
   static int64_t largest(const Positions &positions) {
     int64_t bytes = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -167,20 +179,23 @@ private:
     return bytes;
   }
 
+  /// Returns the local bytes of weight `name` on one position; 0 if it is not
+  /// there.
   static int64_t bytesOf(const emit::PositionMemory &memory,
                          const std::string &name) {
     auto it = memory.weights.find(name);
     return it == memory.weights.end() ? 0 : it->second;
   }
 
+  /// Returns whether all positions stay within the limit.
   bool fits(const Positions &positions) const {
     return llvm::all_of(positions, [&](const emit::PositionMemory &memory) {
       return memory.total() <= limit;
     });
   }
 
-  /// What every position holds if `chosen` are divided; nothing if the phases
-  /// fail.
+  /// Returns the memory of all positions if the weights `chosen` are sharded;
+  /// nullopt if a phase fails.
   std::optional<Positions> measure(const Names &chosen) {
     OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
     setDivided(*copy, chosen);
@@ -190,6 +205,7 @@ private:
     return positions;
   }
 
+  /// Records `chosen` in `dist.divided` of `module`.
   static void setDivided(ModuleOp module, const Names &chosen) {
     if (!chosen.empty())
       module->setAttr(shard::dividedName,
@@ -198,6 +214,7 @@ private:
                               chosen.begin(), chosen.end())));
   }
 
+  /// Applies the final choice to the module and tells the user.
   void divide(const Names &chosen, const Listener &listener) {
     setDivided(module, chosen);
     listener.onNote(std::to_string(chosen.size()) + " of " +
@@ -206,6 +223,8 @@ private:
                     "used, to stay below --memory-limit");
   }
 
+  /// Returns the error for a limit that cannot be met. `positions` is the
+  /// smallest memory that was reached.
   Outcome refuse(const Positions &positions) const {
     Outcome outcome = outcomeOf(emit::checkMemory(module, positions));
     outcome.notes.push_back(
@@ -217,8 +236,11 @@ private:
 
   ModuleOp module;
   llvm::function_ref<bool(ModuleOp)> runRest;
+  /// Most bytes per rank.
   int64_t limit;
+  /// Ranks of one stage: the most shards that a weight can have.
   int64_t numRanks;
+  /// Names of all weights.
   Names names;
 };
 } // namespace

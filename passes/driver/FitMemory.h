@@ -1,4 +1,4 @@
-//===- FitMemory.h - plans that stay below --memory-limit -----------------===//
+//===- FitMemory.h - weights to shard under --memory-limit (ZeRO) ---------===//
 
 #ifndef PCC_PASSES_DRIVER_FITMEMORY_H
 #define PCC_PASSES_DRIVER_FITMEMORY_H
@@ -9,12 +9,19 @@
 
 namespace pcc {
 
-/// Chooses which weights of `module`, which phase 3-place has passed, are
-/// stored divided (`dist.divided`), so that the weights and the arena of every
-/// rank stay below `rank.memory_limit`, and few bytes are gathered for it. What
-/// a plan takes is measured on copies: `runRest` runs phases 4-shard to 7-emit
-/// on one, silently. Exit code 6 where even all weights divided take too much.
-/// Without a limit nothing is done.
+/// Chooses weights of `module` to store sharded over their replicas (ZeRO,
+/// Rajbhandari et al. 2020; FSDP), if the module exceeds `rank.memory_limit`
+/// without that. Records them in `dist.divided`. Sharded weights must be
+/// gathered for use, so the choice also keeps the gathered bytes small. Before
+/// it shards weights, the function forbids values that are held for all
+/// microbatches (`pipe.max_held_bytes` = 0).
+///
+/// The module must have passed 3-place, and no later phase. Memory is measured
+/// on copies of the module: `runRest` runs the phases 4-shard to 7-emit on a
+/// copy, silently, and returns whether they succeed. If they fail, no weight is
+/// chosen, because the real run reports the error. Returns exit code 6 if some
+/// rank exceeds the limit even with all weights sharded. Without a limit, does
+/// nothing.
 Outcome fitMemory(mlir::ModuleOp module,
                   llvm::function_ref<bool(mlir::ModuleOp)> runRest,
                   const Listener &listener);

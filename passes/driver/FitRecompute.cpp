@@ -1,4 +1,4 @@
-//===- FitRecompute.cpp - as much recomputation as memory asks for --------===//
+//===- FitRecompute.cpp - activation budgets under --memory-limit ---------===//
 
 #include "passes/driver/FitRecompute.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -9,20 +9,24 @@
 
 using namespace mlir;
 using namespace pcc;
+/// Memory of each pipeline position, in order.
 using Positions = std::vector<emit::PositionMemory>;
 
-/// Budgets that are tried between what surely fits and what surely does not.
+/// Number of budgets to try between one that fits and one that does not.
 static constexpr int mostTrials = 6;
 
-/// A budget is good enough if it leaves less than one in so many bytes unused.
+/// A budget is good enough if it leaves less than 1/unusedShare of the limit
+/// unused.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
-/// The passes of 6-schedule do not know kernels and what else lies in the
-/// arena. So a position's budget is corrected by what the plan that it leads to
-/// misses the limit by.
+/// Search for the budget of each position. 6-schedule knows the bytes of
+/// activations, but not the kernels and the other buffers in the arena. So each
+/// trial measures the whole plan, and the budget is corrected by the distance
+/// to the limit; a bisection step keeps it in bounds.
 ///
-/// Invariant: a position fits with the budget `fits`, and not with `tooLarge`.
+/// Invariant: a position that needs recomputation fits with the budget `fits`,
+/// and does not fit with `tooLarge`.
 class RecomputeFitter {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -31,7 +35,7 @@ public:
 
   Outcome run(const Listener &listener) {
     auto nothing = measure({});
-    // What goes wrong on the copy goes wrong once more, and is told then.
+    // If the trial fails, the real run fails in the same way and reports it.
     if (!nothing)
       return {};
     begin(*nothing);
@@ -49,9 +53,12 @@ public:
   }
 
 private:
+  /// Budget of a position that needs no recomputation.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Positions that fit without recomputation need none.
+  /// Initializes the budgets from `nothing`, the memory without recomputation.
+  /// Positions that fit get no bound. Others begin with the bytes that remain
+  /// for the arena beside its gradients.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -66,11 +73,13 @@ private:
       set(module, fits);
   }
 
+  /// Returns whether all positions fit without recomputation.
   bool isDone() const {
     return llvm::all_of(next,
                         [](int64_t budget) { return budget == unbounded; });
   }
 
+  /// Tries and corrects budgets until no budget changes, or after `mostTrials`.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);
@@ -82,7 +91,9 @@ private:
     }
   }
 
-  /// What the last budget of a position left of the limit.
+  /// Moves the bounds of one position after a trial with its budget, and
+  /// chooses the next budget. `left` is the limit minus the measured bytes; it
+  /// is negative if the position did not fit.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;
@@ -94,6 +105,8 @@ private:
       budget = low + (high - low) / 2;
   }
 
+  /// Returns the memory of all positions with `budgets`, or without
+  /// recomputation if `budgets` is empty; nullopt if a phase fails.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
     OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
     if (budgets.empty())
@@ -106,11 +119,14 @@ private:
     return positions;
   }
 
+  /// Records `budgets` in `pipe.activation_bytes` of `module`.
   static void set(ModuleOp module, const std::vector<int64_t> &budgets) {
     module->setAttr(pipe::activationBytesName,
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));
   }
 
+  /// Returns an error if a position exceeds the limit with `least`, the memory
+  /// at the smallest budgets.
   Outcome refuse(const Positions &least) const {
     Outcome outcome = outcomeOf(emit::checkMemory(module, least));
     if (!outcome.ok())
@@ -122,8 +138,10 @@ private:
 
   ModuleOp module;
   llvm::function_ref<bool(ModuleOp)> runRest;
+  /// Most bytes per rank.
   int64_t limit;
-  /// By position.
+  /// Per position: largest budget known to fit, smallest one known not to fit,
+  /// and the next one to try. All are bytes of activations.
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- InternalError.cpp - mistakes of pcc itself, and how they are told --===//
+//===- InternalError.cpp - errors for defects of pcc, with reproducer -----===//
 
 #include "passes/driver/InternalError.h"
 #include "passes/driver/CrashGuard.h"
@@ -23,7 +23,9 @@ Outcome pcc::writeModule(ModuleOp module, const std::string &path) {
   return {};
 }
 
-/// A file of `before` among temporary files; empty if it cannot be written.
+/// Writes `before` to a new temporary file and returns its path; empty if that
+/// fails. A crash left the module in an unknown state, so printing is guarded,
+/// too.
 static std::string writeReproducer(Phase phase, ModuleOp before) {
   SmallString<128> path;
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
@@ -39,6 +41,8 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
   return survived && written.ok() ? unique.str().str() : "";
 }
 
+/// Returns the command of the user, which `options.command` holds without its
+/// --dim options.
 static std::string wholeCommand(const CompileOptions &options) {
   std::string command = options.command;
   for (auto &[name, size] : options.dims)

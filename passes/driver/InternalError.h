@@ -1,4 +1,4 @@
-//===- InternalError.h - mistakes of pcc itself, told so that they can be mended ===//
+//===- InternalError.h - errors for defects of pcc, with reproducer -------===//
 
 #ifndef PCC_PASSES_DRIVER_INTERNALERROR_H
 #define PCC_PASSES_DRIVER_INTERNALERROR_H
@@ -9,12 +9,15 @@
 
 namespace pcc {
 
-/// Writes a module as a dump is written: it can be read back and compiled.
+/// Writes `module` with its locations to `path`, in the form of a dump, so that
+/// `pcc` can resume from it. Returns exit code 7 if the file cannot be written.
 Outcome writeModule(mlir::ModuleOp module, const std::string &path);
 
-/// The outcome (exit code 1) of a phase that broke its promise. `before`, the
-/// module that the phase began with, is kept among temporary files as the
-/// reproducer; before there is one, the model itself is.
+/// Returns the error (exit code 1) for a defect of pcc in `phase`. `what` is
+/// the cause in one line. Writes `before`, the module at the start of the
+/// phase, to a temporary file as the reproducer. If `before` is null or cannot
+/// be written, the model itself is the reproducer. The note tells the command
+/// that shows the error again.
 Outcome reportInternalError(Phase phase, const std::string &what,
                             const CompileOptions &options,
                             mlir::ModuleOp before);

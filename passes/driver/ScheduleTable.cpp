@@ -1,4 +1,4 @@
-//===- ScheduleTable.cpp - --schedule FILE.csv ----------------------------===//
+//===- ScheduleTable.cpp - reader of --schedule FILE.csv ------------------===//
 
 #include "passes/driver/ScheduleTable.h"
 #include "passes/plan/schedule/ScheduleFile.h"

@@ -1,4 +1,4 @@
-//===- ScheduleTable.h - --schedule FILE.csv ------------------------------===//
+//===- ScheduleTable.h - reader of --schedule FILE.csv --------------------===//
 
 #ifndef PCC_PASSES_DRIVER_SCHEDULETABLE_H
 #define PCC_PASSES_DRIVER_SCHEDULETABLE_H
@@ -8,10 +8,10 @@
 
 namespace pcc {
 
-/// Reads the file that --schedule names, if it does, into
-/// `options.scheduleTable`. Microbatches and stages per rank that were not
-/// given become the file's. Exit code 7 if it cannot be read, 6 if it does not
-/// fit what was asked for or cannot proceed.
+/// Reads the schedule file into `options.scheduleTable`, if --schedule names a
+/// file and the model is trained. Sets `microbatches` and `virtualStages` to
+/// those of the file. Returns exit code 7 if the file cannot be read. Returns
+/// exit code 6 if the schedule contradicts other options or deadlocks.
 Outcome readScheduleTable(CompileOptions &options);
 
 } // namespace pcc

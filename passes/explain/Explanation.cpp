@@ -1,4 +1,4 @@
-//===- Explanation.cpp - what is communicated, why, and in what time ------===//
+//===- Explanation.cpp - causes and prices of all communication -----------===//
 
 #include "passes/explain/Explanation.h"
 #include "dialects/dist/ShardingText.h"
@@ -11,6 +11,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
+/// Returns the decision about `place` along one of `axes`; null if there is
+/// none.
 static const dist::Decision *decisionAlong(const dist::Endpoint &place,
                                            ArrayRef<std::string> axes) {
   for (const dist::Decision &decision : place.decisions)
@@ -59,11 +61,14 @@ double explain::secondsOf(const dist::Choice &choice,
 }
 
 namespace {
+/// Builder of the explanation of one module.
 class Explainer {
 public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
       : facts(facts), cluster(cluster) {}
 
+  /// Collects all collectives and transfers of a step, their totals, and the
+  /// lints.
   Explanation run() {
     readHead();
     for (int stage = 0; stage < facts.numStages(); ++stage)
@@ -85,6 +90,7 @@ public:
   }
 
 private:
+  /// Reads the facts that hold for the whole model: mesh, target and schedule.
   void readHead() {
     auto model =
         ModuleOp(facts.module)->getAttrOfType<StringAttr>("graph.model");
@@ -99,6 +105,8 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
+  /// Adds a collective of `stage`, with the price and the cause of its first
+  /// op.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -112,18 +120,22 @@ private:
     explanation.collectives.push_back(std::move(made));
   }
 
+  /// Returns a sharding as text, without microbatches.
   std::string text(dist::ShardingAttr sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
                                facts.mesh.shardingMesh());
   }
 
+  /// Adds a collective to the totals.
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
            made.facts.receivedBytes, made.seconds});
   }
 
-  /// A message goes to the rank with the same coordinates of another position.
+  /// Adds a transfer to the totals of its receiver. Ranks of two positions
+  /// exchange messages if they have equal coordinates in the mesh, so their
+  /// distance is a multiple of the ranks per position.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];
@@ -136,8 +148,8 @@ private:
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds what happens `calls` times per step, each with these bytes and
-  /// seconds.
+  /// Adds communication that happens `calls` times per step, with bytes and
+  /// seconds per call.
   void count(const CommunicationTotal &each) {
     auto total =
         llvm::find_if(explanation.totals, [&](const CommunicationTotal &other) {

@@ -1,4 +1,4 @@
-//===- ExplanationJson.cpp - an explanation for scripts -------------------===//
+//===- ExplanationJson.cpp - explanation as JSON --------------------------===//
 
 #include "passes/explain/Explanation.h"
 
@@ -9,7 +9,8 @@ using namespace pcc::explain;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Fields that the bundle's JSON has too are called and filled alike.
+/// Writer of the JSON form. Fields that `inspect --json` has, too, have the
+/// same names and values here.
 class JsonWriter {
 public:
   explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}
@@ -35,6 +36,7 @@ public:
   }
 
 private:
+  /// Returns an array of the JSON forms of `items`.
   template <typename Item> Json list(const std::vector<Item> &items) const {
     Json entries = Json::array();
     for (const Item &item : items)
@@ -51,6 +53,7 @@ private:
             {"seconds", total.seconds}};
   }
 
+  /// Returns `text`, or null if it is empty.
   static Json textOrNull(const std::string &text) {
     return text.empty() ? Json() : Json(text);
   }
@@ -94,8 +97,9 @@ private:
     return json;
   }
 
-  /// `decision` is the one that says most, `alternatives` what it could have
-  /// been; what else was decided about the same communication comes behind.
+  /// Writes a collective. `decision` is the most informative decision,
+  /// `alternatives` the choices that lost against it. Other decisions about the
+  /// same communication follow in `further_decisions`.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

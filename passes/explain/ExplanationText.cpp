@@ -1,4 +1,4 @@
-//===- ExplanationText.cpp - an explanation for people to read ------------===//
+//===- ExplanationText.cpp - explanation as text for the terminal ---------===//
 
 #include "passes/explain/Explanation.h"
 #include "passes/explain/RepeatedCollectives.h"
@@ -11,15 +11,18 @@ using namespace pcc::explain;
 using llvm::formatv;
 using runtime::bytesText;
 
-/// Most choices, nodes and readers that are listed.
+/// Most entries in a list of choices, nodes or readers; the rest is only
+/// counted.
 static constexpr size_t mostListed = 5;
 
+/// Returns a duration with a fitting unit: "12.5 us".
 static std::string secondsText(double seconds) {
   return seconds < 1e-3 ? formatv("{0:F1} us", seconds * 1e6).str()
          : seconds < 1  ? formatv("{0:F1} ms", seconds * 1e3).str()
                         : formatv("{0:F2} s", seconds).str();
 }
 
+/// Returns a shape as text: "[8, 16]".
 static std::string listText(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t size : shape)
@@ -27,19 +30,21 @@ static std::string listText(const std::vector<int64_t> &shape) {
   return "[" + text + "]";
 }
 
-/// `count` things: "1 call", "2 calls".
+/// Returns a count with its noun in singular or plural: "1 call", "2 calls".
 static std::string counted(int64_t count, const std::string &thing) {
   const char *plural = llvm::StringRef(thing).ends_with("ch") ? "es" : "s";
   return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
 }
 
-/// The name is that of the input, output, weight or value, not of a node.
+/// Returns whether the name of `place` is that of an input, output, weight or
+/// pinned value, and not that of a node.
 static bool namesItself(const dist::Endpoint &place) {
   return place.op == "input" || place.op == "output" || place.op == "weight" ||
          place.op == "pin";
 }
 
-/// "matmul at 'node_addmm_1' (pytorch_utils.py:119)"
+/// Returns an endpoint as text: "matmul at 'node_addmm_1'
+/// (pytorch_utils.py:119)".
 static std::string placeText(const dist::Endpoint &place) {
   std::string text = place.op;
   if (!place.node.empty())
@@ -49,6 +54,7 @@ static std::string placeText(const dist::Endpoint &place) {
   return text + (place.pin.empty() ? "" : ", pinned by " + place.pin);
 }
 
+/// Returns steps with their received bytes: "all_gather 48.0 KiB, …".
 static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
   std::string text;
   for (const dist::PricedStep &step : steps)
@@ -62,7 +68,8 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Why `loser` was not taken, in a word.
+/// Returns why `loser` was not taken, in a few words. A loser that is cheaper
+/// by itself makes other ops dearer.
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -79,6 +86,8 @@ static std::string verdictOn(const dist::Choice &loser,
   return loser.memoryBytes > chosen.memoryBytes ? "more memory" : "as good";
 }
 
+/// Returns one line about a choice: verdict, bytes, seconds, description and
+/// steps.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -92,7 +101,7 @@ static std::string choiceText(const std::string &verdict,
   return text + (choice.refused.empty() ? "" : "; " + choice.refused) + "\n";
 }
 
-/// The chosen one, and the best `numOthers` of those that were not.
+/// Returns lines about the chosen alternative and the best `numOthers` others.
 static std::string decisionText(const dist::Decision &decision,
                                 size_t numOthers,
                                 const plan::Cluster &cluster) {
@@ -105,6 +114,8 @@ static std::string decisionText(const dist::Decision &decision,
   return text;
 }
 
+/// Returns the lines about one decision of a collective; for a pin without a
+/// decision, the option that asks for it.
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
@@ -118,6 +129,7 @@ static std::string decidedText(const EndpointDecision &at, size_t numOthers,
 // Collectives
 //===----------------------------------------------------------------------===//
 
+/// Returns the lines about the consumers of a collective.
 static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   std::string text;
   for (size_t i = 0; i < uses.size() && i < mostListed; ++i)
@@ -129,6 +141,7 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
+/// Returns the line that names the nodes of the other collectives of a group.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
@@ -140,6 +153,8 @@ static std::string likewiseText(const RepeatedCollective &group) {
   return text.empty() ? "" : text + "\n";
 }
 
+/// Returns the heading of a group: count, kind, axes, bytes and seconds, and
+/// the shardings on both sides.
 static std::string headText(const RepeatedCollective &group, size_t numStages) {
   const ExplainedCollective &first = *group.all.front();
   const auto &facts = first.facts;
@@ -158,6 +173,8 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
+/// Returns the section about one group of equal collectives: heading, producer,
+/// consumers and decisions of the first one.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -177,9 +194,10 @@ static std::string repeatedText(const RepeatedCollective &group,
 }
 
 //===----------------------------------------------------------------------===//
-// The whole
+// Complete text
 //===----------------------------------------------------------------------===//
 
+/// Returns the axes of the mesh as text: "pp=2, tp=4".
 static std::string meshText(const Explanation &explanation) {
   std::string text;
   for (const auto &[name, size] : explanation.mesh)
@@ -187,6 +205,7 @@ static std::string meshText(const Explanation &explanation) {
   return text.empty() ? "one rank" : text;
 }
 
+/// Returns one row of the table of totals.
 static std::string totalText(const CommunicationTotal &total) {
   return formatv("  {0,-8} {1,-15} {2,10} {3,12} {4,12}\n", total.axes,
                  total.kind, counted(total.calls, "call"),
@@ -195,6 +214,7 @@ static std::string totalText(const CommunicationTotal &total) {
       .str();
 }
 
+/// Returns one table of received bytes per position, with a sum at its end.
 static std::string totalsText(const Explanation &explanation) {
   const size_t positions = explanation.receivedBytesOfPosition.size();
   std::string text;
@@ -216,6 +236,7 @@ static std::string totalsText(const Explanation &explanation) {
   return text;
 }
 
+/// Returns one line per lint.
 static std::string lintsText(const std::vector<FoundLint> &lints) {
   std::string text;
   for (const FoundLint &lint : lints)
@@ -230,7 +251,8 @@ static std::string lintsText(const std::vector<FoundLint> &lints) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The middle of a long way is left out.
+/// Returns the steps of an origin, joined by arrows. The middle of a long list
+/// is left out.
 static std::string wayText(const std::vector<std::string> &steps) {
   std::string text;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -245,6 +267,7 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
+/// Returns the lines about one axis of a value.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -256,6 +279,7 @@ static std::string originText(const Origin &origin,
   return text;
 }
 
+/// Returns the line about one reader of a value.
 static std::string useText(const ValueUse &use, bool hasStages) {
   std::string text =
       "  read by " + placeText(use.place) + " as " + use.sharding;
@@ -265,6 +289,7 @@ static std::string useText(const ValueUse &use, bool hasStages) {
          "\n";
 }
 
+/// Returns the section about one value.
 static std::string valueText(const ValueExplanation &story, bool hasStages,
                              const plan::Cluster &cluster) {
   std::string text =

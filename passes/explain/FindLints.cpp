@@ -1,7 +1,7 @@
-//===- FindLints.cpp - what looks wrong in a plan -------------------------===//
+//===- FindLints.cpp - search for suspicious shardings (lints) ------------===//
 //
-// One function per lint, over the stages of a module with local shapes:
-// shardings still tell the global sizes.
+// One function per lint, over all functions of a module with local shapes. The
+// shardings of values still contain the global sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,17 +22,19 @@ using namespace pcc;
 using namespace pcc::explain;
 using dist::Lint;
 
-/// Most weights that one message names.
+/// Most weights that one message names; the rest is only counted.
 static constexpr size_t mostNamed = 5;
 
+/// Returns a share between 0 and 1 in percent: "25 %".
 static std::string percent(double share) {
   return llvm::formatv("{0:F0} %", share * 100).str();
 }
 
 namespace {
-/// Messages of one lint, each once, with how often it was found.
+/// Messages of one lint. Equal messages are merged and counted.
 class CountedMessages {
 public:
+  /// Adds a message about `op`. The first op of equal messages gives the node.
   void add(const std::string &message, Operation *op) {
     auto [entry, isNew] = entries.insert({message, {}});
     if (isNew)
@@ -40,7 +42,8 @@ public:
     ++entry->second.count;
   }
 
-  /// `things`: " (24 values)" behind what was found more than once.
+  /// Appends all messages to `lints`, each with its count if it was found more
+  /// than once: " (24 values)" for `things` = "values".
   void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
     for (auto &[message, entry] : entries)
       lints.push_back(
@@ -53,6 +56,7 @@ public:
   }
 
 private:
+  /// Count of a message, and the node of its first op.
   struct FoundMessage {
     int64_t count = 0;
     std::string node;
@@ -61,11 +65,13 @@ private:
       entries;
 };
 
+/// Search for all lints in one module.
 class LintFinder {
 public:
   explicit LintFinder(ModuleOp module)
       : module(module), mesh(dist::meshOf(module)) {}
 
+  /// Returns all lints in the order of their codes.
   std::vector<FoundLint> run() {
     findFullGathers();
     findWholeWeights();
@@ -76,6 +82,7 @@ public:
   }
 
 private:
+  /// Calls `use` with every op of every function, in program order.
   void forEachOp(llvm::function_ref<void(Operation *)> use) {
     for (auto function : module.getOps<func::FuncOp>())
       for (Operation &op : function.front())
@@ -86,12 +93,14 @@ private:
   // Collectives
   //===--------------------------------------------------------------------===//
 
-  /// Of all there is, not only of rows that count.
+  /// Returns whether `op` gathers all elements. A gather of chosen expert rows
+  /// does not count.
   static bool isGather(dist::CollectiveOp op) {
     return op.getKind() == dist::CollectiveKind::AllGather &&
            op.getRows().empty();
   }
 
+  /// PCC-L001: gathers that leave a large tensor whole on every rank.
   void findFullGathers() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -109,7 +118,9 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// The value whose elements `value` has, whatever their order and part.
+  /// Returns the value that holds the same elements as `value`, before
+  /// collectives, transposes and reshapes. Stops at reductions and windowed
+  /// reads, whose results have other elements.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp, graph::TransposeOp, graph::ReshapeOp>(op))
@@ -123,7 +134,7 @@ private:
     return value;
   }
 
-  /// Two gathers of the same elements over the same axes.
+  /// PCC-L005: two gathers of the same elements over the same axes.
   void findRepeatedReshards() {
     std::map<std::pair<void *, std::string>, std::string> gathered;
     CountedMessages found;
@@ -150,11 +161,14 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
+  /// Returns the bytes of the whole weight, before it is split.
   static double bytesOf(graph::ParameterOp weight) {
     return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
-  /// More than this counts. Blocks are as many as the most frequent shape.
+  /// Returns the bytes above which a weight is large: a share of the weights of
+  /// one block. The number of blocks is estimated as the count of the most
+  /// frequent shape.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -169,8 +183,9 @@ private:
     return dist::largeWeightShare * total / static_cast<double>(repeats);
   }
 
-  /// Axes along which weights lie: `tp`, and the user's own, one of which is
-  /// enough.
+  /// Returns the axes that can split weights, in groups: a weight must be split
+  /// by one axis of each group. `tp` is a group; all axes of the user are
+  /// another one.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -189,6 +204,7 @@ private:
     return groups;
   }
 
+  /// PCC-L002: large weights that are whole along all axes of a group.
   void findWholeWeights() {
     const double large = largeWeight();
     for (const auto &axes : weightAxes()) {
@@ -223,6 +239,8 @@ private:
     }
   }
 
+  /// Returns the message about the weights `names`. `whole` has the bytes of
+  /// each weight.
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -244,6 +262,7 @@ private:
   // Values
   //===--------------------------------------------------------------------===//
 
+  /// PCC-L003: dims that are split so unevenly that much of them is padding.
   void findPadding() {
     CountedMessages found;
     forEachOp([&](Operation *op) {
@@ -256,6 +275,7 @@ private:
     found.report(Lint::Padding, "values", lints);
   }
 
+  /// Adds a message if a large share of one factor of a dim is padding.
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();
@@ -270,6 +290,8 @@ private:
                 op);
   }
 
+  /// Returns whether `axis` splits an operand or a result of `op`, or leaves
+  /// one partial.
   static bool isDividedBy(Operation *op, StringRef axis) {
     auto divides = [&](Value value) {
       dist::ShardingAttr sharding = dist::shardingOf(value);
@@ -280,6 +302,7 @@ private:
            llvm::any_of(op->getResults(), divides);
   }
 
+  /// PCC-L004: axes along which ranks repeat much of the computation.
   void findUnusedAxes() {
     for (const dist::Axis &axis : mesh.axes) {
       if (axis.size < 2 || axis.name == dist::timeAxis)
@@ -290,7 +313,8 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // Of what localization made, products of rows have their weights' axes.
+        // Ops that localization has added have no shardings. They count only if
+        // the axis splits an operand, such as the weights of a grouped matmul.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();
@@ -309,6 +333,8 @@ private:
     }
   }
 
+  /// Returns the message about an axis. `largest` is the repeated op with most
+  /// flops.
   static std::string unusedText(const dist::Axis &axis, double share,
                                 Operation *largest) {
     return llvm::formatv("{0} of what a rank computes is repeated by the {1} "

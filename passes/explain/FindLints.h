@@ -1,4 +1,4 @@
-//===- FindLints.h - what looks wrong in a plan ---------------------------===//
+//===- FindLints.h - search for suspicious shardings (lints) --------------===//
 
 #ifndef PCC_PASSES_EXPLAIN_FINDLINTS_H
 #define PCC_PASSES_EXPLAIN_FINDLINTS_H
@@ -11,16 +11,21 @@
 
 namespace pcc::explain {
 
+/// A lint that applies to a module.
 struct FoundLint {
+  /// Kind of the lint.
   dist::Lint lint;
-  std::string message; ///< one line that begins in lower case
-  std::string node;    ///< the first node that it concerns; may be empty
+  /// Message of one line that begins in lower case.
+  std::string message;
+  /// First node that the lint concerns; may be empty.
+  std::string node;
 
   bool operator==(const FoundLint &) const = default;
 };
 
-/// All lints of a module that 6-schedule has passed, by code, then in program
-/// order. Of the kernels of 7-emit only collectives and weights can be judged.
+/// Returns all lints of `module`, by code, then in program order. The module
+/// must have passed 6-schedule. In a module after 7-emit, kernels hide their
+/// ops, so only collectives and weights are judged.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

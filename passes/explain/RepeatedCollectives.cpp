@@ -1,4 +1,4 @@
-//===- RepeatedCollectives.cpp - what repeated blocks communicate alike ---===//
+//===- RepeatedCollectives.cpp - groups of equal collectives of blocks ----===//
 
 #include "passes/explain/RepeatedCollectives.h"
 #include "llvm/ADT/StringExtras.h"
@@ -8,7 +8,8 @@
 using namespace pcc;
 using namespace pcc::explain;
 
-/// `text` with every number of a quoted name as '#': 'h.11.w' is 'h.#.w'.
+/// Returns `text` with '#' in place of each number in a quoted name: 'h.11.w'
+/// becomes 'h.#.w'.
 static std::string withoutNumbers(const std::string &text) {
   std::string result;
   bool isQuoted = false, inNumber = false;
@@ -24,6 +25,7 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
+/// Returns a text that is equal for equal choices of repeated blocks.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)
@@ -32,6 +34,7 @@ static std::string keyOf(const dist::Choice &choice) {
   return key;
 }
 
+/// Returns a text that is equal for the collectives of one group.
 static std::string keyOf(const ExplainedCollective &made) {
   const auto &facts = made.facts;
   std::string key = (facts.isShared ? "1 " : "") + facts.kind +

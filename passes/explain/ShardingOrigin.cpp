@@ -1,4 +1,4 @@
-//===- ShardingOrigin.cpp - where a sharding came from --------------------===//
+//===- ShardingOrigin.cpp - search for the decision behind a sharding -----===//
 
 #include "passes/explain/ShardingOrigin.h"
 #include "dialects/graph/GraphDialect.h"
@@ -11,7 +11,7 @@ using namespace pcc;
 using namespace pcc::explain;
 using shard::AxisRole;
 
-/// The dim of `value` that `axis` splits; -1 if none.
+/// Returns the dim of `value` that `axis` splits; -1 if there is none.
 static int64_t dimOf(Value value, StringRef axis) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   if (sharding)
@@ -21,6 +21,8 @@ static int64_t dimOf(Value value, StringRef axis) {
   return -1;
 }
 
+/// Returns whether `op` passes a value on in another sharding or to another
+/// stage.
 static bool isReshardOrTransfer(Operation *op) {
   return isa_and_present<dist::ReshardOp, pipe::TransferOp>(op);
 }
@@ -31,31 +33,37 @@ Value explain::stripReshards(Value value) {
   return value;
 }
 
+/// Returns `name` in quotes after a space; empty if `name` is empty.
 static std::string quoted(StringRef name) {
   return name.empty() ? "" : (" '" + name + "'").str();
 }
 
-/// "matmul 'node_addmm_1'"
+/// Returns an endpoint as text: "matmul 'node_addmm_1'".
 static std::string text(const dist::Endpoint &place) {
   return place.op + quoted(place.node);
 }
 
+/// Returns the producer of `value` as text.
 static std::string textOf(Value value) {
   return text(shard::endpointOf(value));
 }
 
+/// Returns those of `decisions` that were made along `axis`.
 static std::vector<dist::Decision>
 along(const dist::Axis &axis, std::vector<dist::Decision> decisions) {
   std::erase_if(decisions, [&](const auto &d) { return d.axis != axis.name; });
   return decisions;
 }
 
+/// Returns the decisions about `op` along `axis`.
 static std::vector<dist::Decision> decisionsAlong(Operation *op,
                                                   const dist::Axis &axis) {
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Whoever needs the result of `reshard` otherwise than it was made.
+/// Fills in the reason of `origin` for a value that comes from `reshard`: the
+/// consumer that needs the value in another sharding, and the decisions about
+/// it.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -73,15 +81,16 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// What says how an axis came to split a factor, the strongest first.
+/// Kinds of reasons why an axis splits a value, the strongest first.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
-/// Breadth first over values that are split by one axis.
+/// Breadth-first search over the values that one axis splits.
 class OriginSearch {
 public:
   OriginSearch(const dist::Axis &axis) : axis(axis) {}
 
-  /// Fills steps and reason of `origin`, of a value that is split.
+  /// Fills in the steps and the reason of `origin` for `start`, which the axis
+  /// splits.
   void run(Value start, Origin &origin) {
     visit(start, Value());
     for (size_t i = 0; i < order.size(); ++i)
@@ -94,21 +103,24 @@ public:
   }
 
 private:
-  /// A value, and the op beside it that has decided, if one has.
+  /// A candidate for the reason: a value, the op that defines or reads it and
+  /// has decided, if there is one, and the kind of the reason.
   struct Anchor {
     Value value;
     Operation *op;
     Strength strength;
   };
 
+  /// Queues `value`, which was reached from `from`, if the axis splits it.
   void visit(Value value, Value from) {
     if (dimOf(value, axis.name) >= 0 &&
         cameFrom.try_emplace(value, from).second)
       order.push_back(value);
   }
 
-  /// All that one op splits by the axis is split because of each other; a
-  /// reshard that moves it to another dim is an end.
+  /// Visits all operands and results of `op`, because all values that the axis
+  /// splits there are split together. The search ends at a reshard that moves
+  /// the axis to another dim.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -119,6 +131,8 @@ private:
       visit(result, from);
   }
 
+  /// Visits the operands and results of the op that makes `value` and of all
+  /// ops that read it.
   void spread(Value value) {
     if (Operation *op = value.getDefiningOp())
       spreadOver(op, value);
@@ -127,6 +141,8 @@ private:
         spreadOver(user, value);
   }
 
+  /// Returns the pin of `value`, of the op that makes it, or of an output that
+  /// it is; empty if there is none.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
@@ -140,6 +156,7 @@ private:
     return "";
   }
 
+  /// Returns the strongest reason at `value`.
   Anchor anchorAt(Value value) const {
     if (!pinOf(value).empty())
       return {value, nullptr, Pinned};
@@ -160,7 +177,8 @@ private:
             isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
   }
 
-  /// The axis splits nothing but this dim, and what comes from it.
+  /// Returns whether the role of the axis explains the split of an input: the
+  /// axis splits its batch or its sequence.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? "graph.batch_dim"
@@ -173,6 +191,8 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
+  /// Fills in `origin` from the best candidate: the steps from the explained
+  /// value to it, and the reason.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));
@@ -208,14 +228,17 @@ private:
     }
   }
 
+  /// The axis whose splits are followed.
   const dist::Axis &axis;
+  /// Visited values, each with the value from which it was reached.
   DenseMap<Value, Value> cameFrom;
+  /// Visited values in the order of the search.
   std::vector<Value> order;
 };
 } // namespace
 
-/// Why a value that `axis` does not split is whole: the nearest reshard behind
-/// which the axis is gone.
+/// Explains why `axis` does not split `start`: finds the nearest reshard above
+/// it that removes the axis.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

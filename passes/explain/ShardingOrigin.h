@@ -1,4 +1,4 @@
-//===- ShardingOrigin.h - where a sharding came from ----------------------===//
+//===- ShardingOrigin.h - search for the decision behind a sharding -------===//
 
 #ifndef PCC_PASSES_EXPLAIN_SHARDINGORIGIN_H
 #define PCC_PASSES_EXPLAIN_SHARDINGORIGIN_H
@@ -9,14 +9,20 @@
 
 namespace pcc::explain {
 
-/// Follows an axis from a value along the factors that it splits, through
-/// everything that is split with it and needs no reshard, to the nearest of
-/// what says most: a pin; the batch or the sequence of an input, for axes that
-/// split nothing else; an op whose alternatives were priced; a weight.
-/// `function` has passed 4-shard.
+/// Finds the reason why `axis` splits `value`, leaves it partial, or leaves it
+/// whole. A split is followed through all values that the same ops split along
+/// the axis without a reshard. The reason is the strongest that this search
+/// meets, and the nearest among equals:
+///
+///   1. a pin
+///   2. the batch or sequence of an input, for axes that split nothing else
+///   3. an op whose alternatives were priced, or a reshard
+///   4. a weight
+///
+/// `value` must be in a function that has passed 4-shard and no later phase.
 Origin originOf(mlir::Value value, const dist::Axis &axis);
 
-/// The value that `value` is another form of, by reshards and transfers.
+/// Returns the value from which reshards and transfers made `value`.
 mlir::Value stripReshards(mlir::Value value);
 
 } // namespace pcc::explain

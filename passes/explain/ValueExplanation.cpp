@@ -1,4 +1,4 @@
-//===- ValueExplanation.cpp - how one value lies, since when and what for -===//
+//===- ValueExplanation.cpp - sharding of one value, and its readers ------===//
 
 #include "passes/explain/ValueExplanation.h"
 #include "dialects/dist/ShardingText.h"
@@ -15,12 +15,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
+/// Returns the text of a StringAttr; empty if `attribute` is null or of another
+/// kind.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
 }
 
-/// Calls `use` with every name and what it names.
+/// Calls `use` with the name and the value of every input, weight, value and
+/// output. The name may be empty.
 static void
 forEachName(ModuleOp module,
             llvm::function_ref<void(const std::string &, Value)> use) {
@@ -39,11 +42,14 @@ forEachName(ModuleOp module,
 }
 
 namespace {
+/// Builder of explanations of single values. It shares one cache of reshard
+/// plans.
 class ValueExplainer {
 public:
   explicit ValueExplainer(ModuleOp module)
       : mesh(dist::meshOf(module)), planner(mesh) {}
 
+  /// Returns the explanation of `value`, which is called `name` in the model.
   ValueExplanation tell(const std::string &name, Value value) {
     ValueExplanation story;
     story.name = name;
@@ -60,16 +66,20 @@ public:
   }
 
 private:
+  /// Returns an element type as text.
   static std::string dtypeOf(Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return text;
   }
 
+  /// Returns a sharding as text, without microbatches.
   std::string textOf(const dist::Sharding &sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
 
+  /// Adds the sharding, the local shape and bytes, and the reason for each
+  /// axis.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -82,7 +92,9 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Readers behind reshards get what those bring.
+  /// Adds the readers of `value`. `before` are the steps that have brought
+  /// `value` into its sharding; readers behind a reshard also need the steps of
+  /// this reshard.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -98,6 +110,8 @@ private:
       }
   }
 
+  /// Returns the stage of a reader; for a transfer the receiving stage, for an
+  /// output the stage of its producer.
   static int64_t stageOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op))
@@ -107,6 +121,7 @@ private:
     return op ? pipe::stageOf(op) : 0;
   }
 
+  /// Appends the communicating steps of `reshard`.
   void addSteps(dist::ReshardOp reshard, std::vector<dist::PricedStep> &steps) {
     auto type = graph::tensorType(reshard.getInput());
     const plan::ReshardPlan &plan = planner.plan(
@@ -123,7 +138,8 @@ private:
 };
 } // namespace
 
-/// A name that holds glob characters itself means itself.
+/// Returns whether `name` is equal to `pattern` or matches it as a glob. A name
+/// that holds glob characters therefore matches itself.
 static bool matches(StringRef pattern, StringRef name) {
   if (pattern == name)
     return true;
@@ -134,7 +150,8 @@ static bool matches(StringRef pattern, StringRef name) {
   return false;
 }
 
-/// An output that is also a value of the same name is told once, as the value.
+/// An output that is also a value of the same name is explained once, as the
+/// value.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
                                                      StringRef pattern) {
   std::vector<ValueExplanation> stories;

@@ -25,7 +25,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// The number of ranks; the largest number if it is larger.
+/// Returns the number of ranks of all stages, or the largest uint64_t if the
+/// product overflows.
 static uint64_t worldOf(const CompileOptions &options) {
   uint64_t world = options.axis("pp");
   for (const char *axis : {"tp", "dp", "cp"})
@@ -36,7 +37,8 @@ static uint64_t worldOf(const CompileOptions &options) {
   return world;
 }
 
-/// Experts lie on sub-axes of dp and cp.
+/// Checks that --ep divides the ranks of dp and cp, because experts are divided
+/// over sub-axes of both.
 static Outcome checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
@@ -56,6 +58,7 @@ static Outcome checkExperts(const CompileOptions &options) {
   return {};
 }
 
+/// Checks that options for GPUs come with --target cuda.
 static Outcome checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
     return {2, "--gpu-arch speaks of GPUs: give --target cuda", {}};
@@ -69,6 +72,7 @@ static Outcome checkTarget(const CompileOptions &options) {
   return {};
 }
 
+/// Checks that the cluster file can be parsed.
 static Outcome checkCluster(const CompileOptions &options) {
   auto read = plan::parseCluster(options.cluster,
                                  *plan::defaultCluster(options.target));
@@ -110,12 +114,14 @@ Outcome pcc::checkOptions(const CompileOptions &options) {
   return checkExperts(options);
 }
 
+/// Returns a checksum of `text`, which stands for a file in `pcc.options`.
 static std::string checksumOf(const std::string &text) {
   return llvm::utohexstr(llvm::xxh3_64bits(text));
 }
 
-/// Every option that shapes the result, by its name on the command line; lists
-/// are joined by spaces.
+/// Returns every option that shapes the result as text, by its name on the
+/// command line. Entries of lists are joined by spaces. Files are replaced by
+/// their checksums.
 static std::map<std::string, std::string>
 asText(const CompileOptions &options) {
   std::map<std::string, std::string> text;
@@ -163,9 +169,9 @@ asText(const CompileOptions &options) {
   return text;
 }
 
-/// The axes that split tensors, major to minor: microbatches lie outside all
-/// others. Stages are not an axis of tensors. The model's annotations may have
-/// said the axes already.
+/// Returns the mesh that splits tensors, major to minor: the time axis of
+/// microbatches first, then the axes of the user, or else those of the model's
+/// annotations. Stages are no axis of this mesh.
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -185,7 +191,7 @@ static dist::Mesh meshOf(const CompileOptions &options,
   return mesh;
 }
 
-/// A preset needs an axis that it speaks of.
+/// Checks that every preset has an axis of more than one rank to split.
 static Outcome checkPresets(const CompileOptions &options,
                             const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
@@ -202,13 +208,15 @@ static Outcome checkPresets(const CompileOptions &options,
   return {};
 }
 
+/// Returns `list` as an ArrayAttr of strings.
 static ArrayAttr strings(Builder &builder,
                          const std::vector<std::string> &list) {
   return builder.getStrArrayAttr(
       SmallVector<StringRef>(list.begin(), list.end()));
 }
 
-/// --batch-dim must speak of a dim that is there.
+/// Checks that every --batch-dim names an input of the model and one of its
+/// dims.
 static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
   for (StringRef text : options.batchDims) {
@@ -235,7 +243,7 @@ static Outcome checkBatchDims(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
-/// --tf32 wants a model that computes in f32.
+/// Checks that --tf32 has an effect: some op of the model has f32 results.
 static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
   if (!options.tf32 || options.dtype == "f32")
     return {};
@@ -254,7 +262,8 @@ static Outcome checkTf32(ModuleOp module, const CompileOptions &options) {
                        {}};
 }
 
-/// Stages, microbatches, and what orders them.
+/// Records the numbers of stages and microbatches and the schedule. Stages that
+/// the model's annotations assign stay, and exclude --stage-at.
 static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
@@ -302,7 +311,9 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
   if (!options.presets.empty())
     module->setAttr(shard::presetsName, strings(builder, options.presets));
-  // A weight that were gathered once for all microbatches would not be divided.
+  // FSDP gathers weights in every microbatch. If shared values were held
+  // through a step, the gathers would leave the microbatch loop, and gathered
+  // weights would occupy memory all the time.
   if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
     module->setAttr(pipe::maxHeldBytesName, builder.getI64IntegerAttr(0));
   if (!options.shards.empty())
@@ -335,8 +346,9 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
-/// An option of a dump that was given again must be equal to the recorded one.
-/// Sizes that were not given are 1.
+/// Checks that every option that is given again for a dump is equal to the
+/// recorded one. An option that was not recorded is equal to 1, such as the
+/// size of an axis.
 static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : asText(options)) {
@@ -353,7 +365,8 @@ static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
-/// Weights of a model without a root lie beside it.
+/// Sets `graph.root` to the folder of the model file, if it is absent: weight
+/// files lie beside the model.
 static void recordRoot(ModuleOp module, StringRef model) {
   SmallString<128> root;
   StringRef folder = llvm::sys::path::parent_path(model);
@@ -393,7 +406,7 @@ Outcome pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   return recordOptions(module, options);
 }
 
-/// The sizes in "4x16x".
+/// Returns the sizes in a text such as "4x16x".
 static std::vector<int64_t> parseSizes(StringRef text) {
   std::vector<int64_t> sizes;
   SmallVector<StringRef> parts;
@@ -410,7 +423,7 @@ Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
   if (!file || !root)
     return {3, "the dump does not say which model it was made of", {}};
   options.model = (root.getValue() + "/" + file.getValue()).str();
-  // One device has all of it.
+  // Without annotations, the model is imported for one device.
   options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
     options.randomWeights = seed.getInt();

@@ -9,30 +9,39 @@
 
 namespace pcc {
 
-/// On the module: the phase that it has passed (i64), and every option that
-/// shapes the result, as typed.
+/// IntegerAttr (i64) on the module: the last phase that it has passed, by
+/// number.
 inline constexpr llvm::StringLiteral phaseName = "pcc.phase";
+/// DictionaryAttr on the module: every option that shapes the result, as text.
+/// The keys are the names on the command line, such as "--tp".
 inline constexpr llvm::StringLiteral optionsName = "pcc.options";
 
-/// Writes the mesh, the stages, the microbatches, the seeds and the rest where
-/// the passes look for them, and all of them as `pcc.options` so that a dump
-/// can be resumed without repeating them.
+/// Records `options` on `module`: as the attributes that passes read (mesh,
+/// stages, microbatches, seeds, …), and all of them in `pcc.options`. A dump
+/// can therefore be resumed without repeating the options. Returns exit code 2
+/// or 6 if an option does not fit the model.
 Outcome recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Refuses what no model could meet, before anything is read.
+/// Checks the options that can be checked without the model: axes, target,
+/// cluster file, training and schedule. Returns exit code 2 for a contradiction
+/// and 6 for a request that cannot be met.
 Outcome checkOptions(const CompileOptions &options);
 
-/// Takes up a dump, or a model in the graph dialect, where it stands: the
-/// phases that were asked for must fit, and an option that is given again must
-/// be equal to the recorded one.
+/// Checks that `options` fit a dump, or records them on a model in the graph
+/// dialect. --start-at must name the phase after that of the dump. An option
+/// that is given again must be equal to the recorded one. Returns exit code 2
+/// if an option does not fit, and 3 if the dump names no valid phase.
 Outcome resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
 
-/// What imports the model that `module` was made of once more: its file and the
-/// dims that were bound. Exit code 3 if the module does not name a file.
+/// Changes `options` so that they import the ONNX model of `module` again, on
+/// one device: sets its file, the bound dims, the precision and the training
+/// options. Returns exit code 3 if the module does not name the file.
 Outcome restoreImportOptions(mlir::ModuleOp module, CompileOptions &options);
 
-/// The phase that the module has passed; None for a model in the graph dialect.
+/// Returns the last phase that the module has passed. A model in the graph
+/// dialect has passed `None`.
 Phase phaseOf(mlir::ModuleOp module);
+/// Records `phase` as the last phase that the module has passed.
 void setPhase(mlir::ModuleOp module, Phase phase);
 
 } // namespace pcc

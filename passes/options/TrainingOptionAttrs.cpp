@@ -1,4 +1,4 @@
-//===- TrainingOptionAttrs.cpp - how to train, as attributes of the module ===//
+//===- TrainingOptionAttrs.cpp - options of training as attributes --------===//
 
 #include "passes/options/TrainingOptionAttrs.h"
 #include "dialects/graph/StepParts.h"
@@ -15,23 +15,26 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// An option that is a number, and its entry in `graph.training`.
+/// An option with a number: its name, its entry in `graph.training`, and its
+/// member.
 struct NumberOption {
   const char *option, *entry;
   std::optional<double> TrainingOptions::*value;
 };
-/// An option that is a text.
+/// An option with a text.
 struct TextOption {
   const char *option, *entry;
   std::string TrainingOptions::*value;
 };
-/// An option that is a list of globs.
+/// An option with a list of globs.
 struct ListOption {
   const char *option, *entry;
   std::vector<std::string> TrainingOptions::*value;
 };
 } // namespace
 
+/// The three tables are the only list of the options that pass unchanged into
+/// `graph.training`. Recording, restoring and `pcc.options` all read them.
 static constexpr NumberOption numbers[] = {
     {"--lr", "lr", &TrainingOptions::lr},
     {"--lr-decay", "lr_decay", &TrainingOptions::lrDecay},
@@ -54,7 +57,7 @@ static constexpr ListOption lists[] = {
     {"--train-only", "train_only", &TrainingOptions::trainOnly},
 };
 
-/// As short as it can be read back.
+/// Returns the shortest text that is parsed to `number`.
 static std::string textOf(double number) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, number).ptr};
@@ -112,7 +115,8 @@ Outcome pcc::checkTraining(const CompileOptions &options) {
   return error.empty() ? Outcome() : Outcome{6, error, {}};
 }
 
-/// Of a model that says itself how it is trained.
+/// Checks that no option is given that has an effect only with --loss, because
+/// the model's own TrainingInfo fixes loss and optimizer.
 static Outcome checkOwnTraining(const TrainingOptions &options) {
   std::map<std::string, std::string> given;
   addTrainingText(options, given);

@@ -1,4 +1,4 @@
-//===- Arrays.cpp - arrays of Python and of the runtime -------------------===//
+//===- Arrays.cpp - arrays shared by Python and the runtime ---------------===//
 
 #include "python-bindings/src/Arrays.h"
 #include "python-bindings/src/Errors.h"
@@ -12,6 +12,7 @@ using namespace pcc::python;
 using runtime::ElementType;
 
 namespace {
+/// An element type of the runtime and the DLPack type that equals it.
 struct DlpackTypeRow {
   ElementType type;
   nb::dlpack::dtype_code code;
@@ -34,6 +35,8 @@ static constexpr DlpackTypeRow types[] = {
     {ElementType::U64, nb::dlpack::dtype_code::UInt, 64},
     {ElementType::Bool, nb::dlpack::dtype_code::Bool, 8}};
 
+/// Returns the element type that equals a DLPack type; std::nullopt if the
+/// runtime lacks it.
 static std::optional<ElementType> typeOf(const nb::dlpack::dtype &dtype) {
   for (const DlpackTypeRow &row : types)
     if (uint8_t(row.code) == dtype.code && row.bits == dtype.bits &&
@@ -42,6 +45,7 @@ static std::optional<ElementType> typeOf(const nb::dlpack::dtype &dtype) {
   return std::nullopt;
 }
 
+/// Returns the DLPack type that equals an element type.
 static nb::dlpack::dtype dtypeOf(ElementType type) {
   for (const DlpackTypeRow &row : types)
     if (row.type == type)
@@ -49,12 +53,14 @@ static nb::dlpack::dtype dtypeOf(ElementType type) {
   return {};
 }
 
+/// Raises an error about the input `name`, with exit code 10.
 [[noreturn]] static void refuse(const std::string &name,
                                 const std::string &why) {
   check(Outcome{runtime::BadInput, "input \"" + name + "\" " + why, {}});
   throw nb::python_error();
 }
 
+/// nb::try_cast to Array copies arrays that are not dense and row-major.
 BorrowedArrays::BorrowedArrays(const nb::dict &arrays) {
   for (const auto &[key, value] : arrays) {
     const std::string name = nb::str(key).c_str();
@@ -78,6 +84,7 @@ OwnedArray::OwnedArray(ElementType type, std::vector<int64_t> dims)
       size(size_t(runtime::numElements(shape)) * sizeOf(type)),
       memory(new std::byte[size]()) {}
 
+/// The NumPy array owns a capsule, whose destructor deletes the memory.
 nb::object OwnedArray::toNumpy() {
   std::byte *data = memory.release();
   const nb::capsule owner(data, [](void *memory) noexcept {

@@ -1,4 +1,4 @@
-//===- Arrays.h - arrays of Python and of the runtime ---------------------===//
+//===- Arrays.h - arrays shared by Python and the runtime -----------------===//
 
 #ifndef PCC_PYTHON_BINDINGS_SRC_ARRAYS_H
 #define PCC_PYTHON_BINDINGS_SRC_ARRAYS_H
@@ -11,31 +11,40 @@
 
 namespace pcc::python {
 
-/// Arrays that somebody else owns, by name, for as long as this lives: NumPy's,
-/// or anything with DLPack. Dense ones in row-major order are used where they
-/// are, others are copied. Raises where a value is no such array.
+/// Inputs of a step by name: views of arrays that Python owns, from NumPy or
+/// any other library with DLPack. This object keeps the arrays alive. Dense
+/// row-major arrays in host memory are used in place; others are copied.
 class BorrowedArrays {
 public:
+  /// Takes the arrays of a dict of names. Raises `pcc.Error` if a value is no
+  /// such array or has an element type that no input has.
   explicit BorrowedArrays(const nanobind::dict &arrays);
+  /// Returns the views, which are valid as long as this object exists.
   const runtime::InputArrays &views() const { return inputs; }
 
 private:
   using Array = nanobind::ndarray<nanobind::ro, nanobind::c_contig,
                                   nanobind::device::cpu>;
 
+  /// Arrays that the views refer to.
   std::vector<Array> owners;
   runtime::InputArrays inputs;
 };
 
-/// An array that owns its memory, for NumPy.
+/// A dense array in host memory that the runtime fills and NumPy then takes
+/// over.
 class OwnedArray {
 public:
-  /// A type that NumPy has: runtime::npyTypeOf's.
+  /// Allocates an array of zeros. `type` must be one that NumPy has, as
+  /// runtime::npyTypeOf() returns.
   OwnedArray(runtime::ElementType type, std::vector<int64_t> shape);
 
+  /// Returns the elements; null after toNumpy().
   std::byte *data() const { return memory.get(); }
+  /// Returns the number of bytes.
   size_t bytes() const { return size; }
-  /// Hands the memory over; once.
+  /// Returns a NumPy array that owns the memory. May be called once. The caller
+  /// must hold the GIL.
   nanobind::object toNumpy();
 
 private:

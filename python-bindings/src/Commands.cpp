@@ -1,4 +1,4 @@
-//===- Commands.cpp - compile, verify and inspect for Python --------------===//
+//===- Commands.cpp - Python bindings of compile, verify, inspect ---------===//
 
 #include "python-bindings/src/Commands.h"
 #include "python-bindings/src/Errors.h"
@@ -22,9 +22,10 @@ using namespace pcc;
 using namespace pcc::python;
 
 namespace {
+/// A Python callable that takes a string.
 using TextCallback = std::function<void(const std::string &)>;
 
-/// argc and argv of a command.
+/// argc and argv of a command. Borrows the words.
 class Arguments {
 public:
   explicit Arguments(const CommandWords &words) {
@@ -40,7 +41,8 @@ private:
 };
 } // namespace
 
-/// Help and versions are for who reads a terminal.
+/// Raises an error on wrong usage, and for options that only print, such as
+/// --help: they are for users of a terminal.
 static void check(const tool::ParsedArguments &reading) {
   check(reading.outcome);
   if (!reading.text.empty())
@@ -49,6 +51,7 @@ static void check(const tool::ParsedArguments &reading) {
                   {}});
 }
 
+/// Embedded ranks neither listen for signals nor print to stdout.
 runtime::RunOptions python::readRunOptions(const std::string &bundle,
                                            const CommandWords &words) {
   CommandWords all = {bundle};
@@ -61,8 +64,9 @@ runtime::RunOptions python::readRunOptions(const std::string &bundle,
   return request.options;
 }
 
-/// Runs `work`, a use of the compiler, on another thread, without the lock. One
-/// at a time: lld has global state.
+/// Runs `work`, a call of the compiler, on another thread without the GIL, and
+/// raises its error. Meanwhile Ctrl-C is polled; it makes the compiler stop
+/// before its next phase. Calls are serialized, because lld has global state.
 static void runCompiler(const std::function<Outcome(const Listener &)> &work,
                         Listener listener) {
   static std::mutex compiler;
@@ -85,6 +89,8 @@ static void runCompiler(const std::function<Outcome(const Listener &)> &work,
   check(outcome);
 }
 
+/// Returns a listener that calls Python. nanobind acquires the GIL in each
+/// call.
 static Listener listenerOf(const TextCallback &onPhase,
                            const TextCallback &onNote) {
   Listener listener;
@@ -95,7 +101,7 @@ static Listener listenerOf(const TextCallback &onPhase,
   return listener;
 }
 
-/// Returns the path of the bundle.
+/// Compiles a model; returns the path of the bundle.
 static std::string compileModel(const CommandWords &words,
                                 const TextCallback &onPhase,
                                 const TextCallback &onNote) {
@@ -107,6 +113,7 @@ static std::string compileModel(const CommandWords &words,
   return options.bundle;
 }
 
+/// Verifies a model; raises an error if values differ.
 static void verifyModel(const CommandWords &words, const TextCallback &onPhase,
                         const TextCallback &onNote) {
   const Arguments arguments(words);
@@ -116,6 +123,7 @@ static void verifyModel(const CommandWords &words, const TextCallback &onPhase,
               listenerOf(onPhase, onNote));
 }
 
+/// Returns the description of a bundle, or of one rank, as JSON.
 static std::string inspect(const std::string &bundle,
                            std::optional<int64_t> rank) {
   std::string text;
@@ -123,6 +131,8 @@ static std::string inspect(const std::string &bundle,
   return text;
 }
 
+/// Adds the options of a command to `app`. The values of these options are
+/// static, because `app` is only listed and never parsed.
 static void declare(const std::string &command, CLI::App &app) {
   static CompileOptions compiled;
   static tool::VerifyRequest verified;
@@ -135,10 +145,12 @@ static void declare(const std::string &command, CLI::App &app) {
     tool::declareCompile(app, compiled);
 }
 
-/// Name, description, whether it is a flag, and what separates several values
-/// in one (empty: they are given one by one).
+/// Facts about an option: name, description, whether it is a flag, and the
+/// separator of several values in one argument (empty: one argument per value).
 using OptionFacts = std::tuple<std::string, std::string, bool, std::string>;
 
+/// Returns the options of a command, from which the Python package makes
+/// keywords.
 static std::vector<OptionFacts> optionsOf(const std::string &command) {
   CLI::App app;
   declare(command, app);
@@ -154,6 +166,7 @@ static std::vector<OptionFacts> optionsOf(const std::string &command) {
   return facts;
 }
 
+/// Returns the names of all phases, in order.
 static std::vector<std::string> phases() {
   std::vector<std::string> names;
   for (Phase phase = Phase::Import; phase <= lastPhase; phase = after(phase))
@@ -161,6 +174,7 @@ static std::vector<std::string> phases() {
   return names;
 }
 
+/// The Python package calls these functions; its users do not.
 void python::defineCommands(nb::module_ &module) {
   module.def("compile", compileModel, nb::arg("words"), nb::arg("on_phase"),
              nb::arg("on_note"),

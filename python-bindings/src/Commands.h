@@ -1,4 +1,4 @@
-//===- Commands.h - compile, verify and inspect for Python ----------------===//
+//===- Commands.h - Python bindings of compile, verify, inspect -----------===//
 
 #ifndef PCC_PYTHON_BINDINGS_SRC_COMMANDS_H
 #define PCC_PYTHON_BINDINGS_SRC_COMMANDS_H
@@ -11,13 +11,15 @@
 
 namespace pcc::python {
 
-/// Words of a command line, without the command's name.
+/// Arguments of a command without the command's name.
 using CommandWords = std::vector<std::string>;
 
-/// The options of `pcc run`; `words` name no bundle.
+/// Parses options of `pcc run` for ranks in this process. `words` are options
+/// only; the bundle is given separately. Raises `pcc.Error` on wrong usage.
 runtime::RunOptions readRunOptions(const std::string &bundle,
                                    const CommandWords &words);
 
+/// Defines the functions of the extension module that run commands.
 void defineCommands(nanobind::module_ &module);
 
 } // namespace pcc::python

@@ -1,4 +1,4 @@
-//===- Errors.cpp - outcomes as exceptions of Python ----------------------===//
+//===- Errors.cpp - conversion of errors to Python exceptions -------------===//
 
 #include "python-bindings/src/Errors.h"
 

@@ -1,4 +1,4 @@
-//===- Errors.h - outcomes as exceptions of Python ------------------------===//
+//===- Errors.h - conversion of errors to Python exceptions ---------------===//
 
 #ifndef PCC_PYTHON_BINDINGS_SRC_ERRORS_H
 #define PCC_PYTHON_BINDINGS_SRC_ERRORS_H
@@ -7,9 +7,10 @@
 
 namespace pcc::python {
 
-/// Raises `pcc.Error` with message, notes and exit code unless all is well. The
-/// interpreter's lock is held.
+/// Raises `pcc.Error` with the message, notes and exit code of `outcome`; does
+/// nothing on success. The caller must hold the GIL.
 void check(const Outcome &outcome);
+/// Does the same for a status of the runtime.
 void check(const runtime::Status &status);
 
 } // namespace pcc::python

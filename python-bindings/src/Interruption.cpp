@@ -1,4 +1,4 @@
-//===- Interruption.cpp - Ctrl-C while C++ works --------------------------===//
+//===- Interruption.cpp - Ctrl-C during long calls into C++ ---------------===//
 
 #include "python-bindings/src/Interruption.h"
 

@@ -1,4 +1,4 @@
-//===- Ranks.cpp - a bundle's ranks, which Python tells what to do --------===//
+//===- Ranks.cpp - Python bindings of a bundle's ranks --------------------===//
 
 #include "python-bindings/src/Ranks.h"
 #include "python-bindings/src/Arrays.h"
@@ -17,6 +17,7 @@ using namespace pcc::python;
 using runtime::Rank;
 using runtime::Status;
 
+/// Returns the error of ranks that Ctrl-C or abort() has ended.
 static Status interrupted() {
   return Status::error(runtime::PeerLost, "the run was interrupted");
 }
@@ -31,6 +32,8 @@ Ranks::~Ranks() {
   team.end();
 }
 
+/// The GIL is released before `calls` is locked: a thread that waits for
+/// another call must not keep Python from running.
 void Ranks::call(const Task &task) {
   Interruption interruption([this] { team.abort(interrupted()); });
   Status status;
@@ -63,7 +66,8 @@ nb::dict Ranks::run(const nb::dict &inputs) {
   return outputs();
 }
 
-/// What a rank that knows the loss tells, or what another does of it.
+/// Adds the metrics of one rank to those of all. Loss, gradient norm and
+/// learning rate are the same on every rank that knows them.
 static void merge(runtime::StepMetrics &all, const runtime::StepMetrics &mine) {
   all.step = mine.step;
   if (!all.loss)
@@ -78,6 +82,8 @@ static nb::object orNone(const std::optional<double> &number) {
   return number ? nb::cast(*number) : nb::none();
 }
 
+/// Not every rank computes every metric, so the reports of all ranks are
+/// merged.
 nb::dict Ranks::step(const nb::dict &inputs) {
   const BorrowedArrays given(inputs);
   callApart([&](Rank &rank) { return rank.setInputs(given.views()); });
@@ -99,6 +105,7 @@ nb::dict Ranks::step(const nb::dict &inputs) {
   return result;
 }
 
+/// Rank 0 allocates whole arrays; then every rank copies its parts into them.
 nb::dict Ranks::outputs() {
   std::vector<std::string> names;
   std::vector<OwnedArray> arrays;
@@ -121,7 +128,7 @@ nb::dict Ranks::outputs() {
   return result;
 }
 
-/// For NumPy, which lacks bf16.
+/// Converts bf16 to f32, because NumPy lacks bf16.
 static nb::object toNumpy(const runtime::GatheredWeight &weight) {
   OwnedArray array(runtime::npyTypeOf(weight.type), weight.shape);
   runtime::convertElements(weight.type, weight.bytes.data(),
@@ -130,6 +137,7 @@ static nb::object toNumpy(const runtime::GatheredWeight &weight) {
   return array.toNumpy();
 }
 
+/// Ranks put their pieces into `whole`, which all of them share.
 nb::dict Ranks::parameters() {
   runtime::GatheredTensors whole;
   call([&](Rank &rank) { return rank.copyWeights(whole); });

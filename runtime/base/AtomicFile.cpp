@@ -1,4 +1,4 @@
-//===- AtomicFile.cpp - a file that is whole or absent --------------------===//
+//===- AtomicFile.cpp - atomic replacement of a text file -----------------===//
 
 #include "runtime/base/AtomicFile.h"
 

@@ -1,4 +1,4 @@
-//===- AtomicFile.h - a file that is whole or absent ----------------------===//
+//===- AtomicFile.h - atomic replacement of a text file -------------------===//
 
 #ifndef PCC_RUNTIME_BASE_ATOMICFILE_H
 #define PCC_RUNTIME_BASE_ATOMICFILE_H
@@ -9,8 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Writes a file under another name first: `path` is `text` in the end, or what
-/// it was before (exit code 7).
+/// Replaces the file at `path` by one that holds `text`. The text is written to
+/// `path`.partial first, which is then renamed. A reader therefore sees either
+/// the previous content of `path` or all of `text`, never a part of it.
+///
+/// The file is not synced, so it may be lost if the machine crashes. Two
+/// concurrent writers of one `path` must be excluded by the caller, because
+/// both would write the same temporary file. Returns exit code 7 if writing
+/// fails; `path` is unchanged then.
 Status writeFileAtomically(const std::string &path, const std::string &text);
 
 } // namespace pcc::runtime

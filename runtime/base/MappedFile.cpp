@@ -1,4 +1,4 @@
-//===- MappedFile.cpp - a file, mapped for reading ------------------------===//
+//===- MappedFile.cpp - read-only memory mapping of a file ----------------===//
 
 #include "runtime/base/MappedFile.h"
 
@@ -23,10 +23,15 @@ MappedFile::~MappedFile() {
     munmap(const_cast<std::byte *>(data), size);
 }
 
+/// Returns the error (exit code 7) of a file that cannot be read because of
+/// `why`.
 static Status cannotRead(const std::string &path, const std::string &why) {
   return Status::error(InputOutput, "cannot read \"" + path + "\": " + why);
 }
 
+/// The descriptor is closed on every path, because a mapping stays valid
+/// without it. A mapping of zero bytes is invalid, so an empty file is not
+/// mapped.
 Status MappedFile::open(const std::string &path, MappedFile &file) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)

@@ -1,4 +1,4 @@
-//===- ScopedFolder.cpp - a folder that does not stay by accident ---------===//
+//===- ScopedFolder.cpp - removal of unfinished folders on any exit -------===//
 
 #include "runtime/base/ScopedFolder.h"
 
@@ -11,19 +11,23 @@
 namespace pcc::runtime {
 
 namespace {
-/// The folders of all objects.
+/// The folders of all ScopedFolder objects of this process.
 struct Registry {
   std::mutex mutex;
   std::set<std::string> folders;
 };
 } // namespace
 
+/// Returns the registry of this process. The registry is never destroyed,
+/// because the signal thread may use it while static objects are being
+/// destroyed.
 static Registry &registry() {
-  // Signals may come while static objects are destroyed.
   static Registry *const all = new Registry;
   return *all;
 }
 
+/// Removes `folder` with its content. Errors are ignored: the callers are
+/// destructors and exit paths, which cannot report them.
 static void remove(const std::string &folder) {
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
@@ -55,6 +59,10 @@ void ScopedFolder::removeAll() {
   registry().folders.clear();
 }
 
+/// A thread waits for the signals, because removing folders is not allowed
+/// inside an asynchronous signal handler. The thread then restores the default
+/// action and raises the signal again, so that the parent process sees the
+/// right exit status.
 void ScopedFolder::removeAllOnSignals() {
   sigset_t ending;
   sigemptyset(&ending);

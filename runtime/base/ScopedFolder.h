@@ -1,4 +1,10 @@
-//===- ScopedFolder.h - a folder that does not stay by accident -----------===//
+//===- ScopedFolder.h - removal of unfinished folders on any exit ---------===//
+//
+// Commands write their result under a temporary name and rename it at the end.
+// If the command fails, crashes or is killed by a signal before that, the
+// temporary folder must not stay on disk.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_RUNTIME_BASE_SCOPEDFOLDER_H
 #define PCC_RUNTIME_BASE_SCOPEDFOLDER_H
@@ -7,8 +13,11 @@
 
 namespace pcc::runtime {
 
-/// A folder, with all that is in it, that goes when this goes, unless it has
-/// been kept.
+/// Owner of one folder (or file). The destructor removes the folder with its
+/// content, unless keep() has been called before. All objects of the process
+/// are recorded in one registry, which lets removeAll() find them. All methods
+/// may be called from any thread, but one object must not be used by two
+/// threads at once.
 class ScopedFolder {
 public:
   ScopedFolder() = default;
@@ -16,20 +25,26 @@ public:
   ScopedFolder &operator=(const ScopedFolder &) = delete;
   ~ScopedFolder();
 
-  /// Takes charge of a folder that has just been made.
+  /// Takes ownership of `folder`, which the caller has just created. The object
+  /// must not own another folder.
   void take(std::string folder);
-  /// Leaves the folder where it is.
+  /// Gives up ownership and leaves the folder on disk.
   void keep();
-  /// Empty: none is in charge of this.
+  /// Returns the path of the owned folder; empty if this object owns none.
   const std::string &path() const { return folder; }
 
-  /// Removes those of all objects: for when nothing will be destroyed any more.
+  /// Removes the folders of all objects of this process. Intended for exits on
+  /// which destructors do not run, for instance after a crash was caught.
   static void removeAll();
-  /// From now on SIGINT, SIGTERM and SIGHUP remove all of them before they end
-  /// this process. To be called before there are other threads.
+  /// Installs a handler that calls removeAll() on SIGINT, SIGTERM or SIGHUP and
+  /// then ends the process by the default action of that signal. The handler is
+  /// a thread that waits for the signals, which are blocked in all threads that
+  /// start later. Must therefore be called before the process starts other
+  /// threads.
   static void removeAllOnSignals();
 
 private:
+  /// Path of the owned folder; empty if there is none.
   std::string folder;
 };
 

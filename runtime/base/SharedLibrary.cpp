@@ -1,4 +1,4 @@
-//===- SharedLibrary.cpp - a library that is opened when it is used -------===//
+//===- SharedLibrary.cpp - dynamic loading of optional libraries ----------===//
 
 #include "runtime/base/SharedLibrary.h"
 
@@ -9,6 +9,8 @@
 
 namespace pcc::runtime {
 
+/// Returns the path of the first readable file `soname` in `folders`, or
+/// `soname` itself, which dlopen looks up on the loader's search path.
 static std::string fileIn(const std::vector<std::string> &folders,
                           const std::string &soname) {
   for (const std::string &folder : folders)

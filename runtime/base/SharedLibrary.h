@@ -1,7 +1,8 @@
-//===- SharedLibrary.h - a library that is opened when it is used ---------===//
+//===- SharedLibrary.h - dynamic loading of optional libraries ------------===//
 //
-// What pcc can do without is never linked: a machine that lacks it runs
-// everything else.
+// Optional libraries (CUDA, NCCL, MPI) are opened with dlopen instead of being
+// linked. An executable therefore starts on a machine that lacks them, and only
+// the features that need them fail.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,38 +14,49 @@
 
 namespace pcc::runtime {
 
-/// It stays open until the process ends.
+/// A library that has been opened with dlopen. The library is never closed: it
+/// stays loaded until the process ends, even after this object is destroyed.
 class SharedLibrary {
 public:
+  /// Visibility of the library's symbols to libraries that are loaded later:
+  /// only through this object (RTLD_LOCAL), or for all of them (RTLD_GLOBAL).
   enum class Symbols { Local, Global };
 
-  /// Opens the first file of that name in `folders`, else what the loader
-  /// finds.
+  /// Opens the library `soname`: the first readable file of that name in
+  /// `folders`, or the one that the dynamic loader finds if there is no such
+  /// file. All symbols are resolved at once. On failure isOpen() is false.
   explicit SharedLibrary(const std::string &soname,
                          const std::vector<std::string> &folders = {},
                          Symbols symbols = Symbols::Local);
 
+  /// Returns whether the library was opened.
   bool isOpen() const { return handle; }
-  /// Why it is not open.
+  /// Returns why the library could not be opened; empty if it is open.
   const std::string &error() const { return reason; }
 
-  /// Looks a symbol up: a function, or the address of a variable.
+  /// Assigns the address of symbol `name` to `target`, a pointer to a function
+  /// or to a variable. Assigns null if the library is not open or lacks the
+  /// symbol; firstAbsent() then reports the symbol.
   template <typename T> void find(const char *name, T &target) {
     target = reinterpret_cast<T>(addressOf(name));
   }
-  /// The first that was looked for and is not there; null if all are.
+  /// Returns the first symbol that find() did not find, or null if find() found
+  /// all of them. One test after many find() calls is enough.
   const char *firstAbsent() const { return absent; }
 
 private:
+  /// Returns the address of symbol `name`, or null, and updates `absent`.
   void *addressOf(const char *name);
 
+  /// Handle of dlopen; null if the library is not open.
   void *handle = nullptr;
   std::string reason;
   const char *absent = nullptr;
 };
 
-/// Where NVIDIA's libraries are looked for first: the folders of
-/// PCC_CUDA_LIBRARIES, separated by colons, then those of a toolkit.
+/// Returns the folders to search first for NVIDIA's libraries: those in the
+/// environment variable PCC_CUDA_LIBRARIES, separated by colons, then `lib64`
+/// of the toolkit at CUDA_HOME, or at /usr/local/cuda if CUDA_HOME is not set.
 std::vector<std::string> cudaFolders();
 
 } // namespace pcc::runtime

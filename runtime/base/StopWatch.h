@@ -1,4 +1,4 @@
-//===- StopWatch.h - seconds since it was made ----------------------------===//
+//===- StopWatch.h - elapsed wall-clock time ------------------------------===//
 
 #ifndef PCC_RUNTIME_BASE_STOPWATCH_H
 #define PCC_RUNTIME_BASE_STOPWATCH_H
@@ -7,8 +7,11 @@
 
 namespace pcc::runtime {
 
+/// Measures wall-clock time on the monotonic clock, beginning with the
+/// construction of the object.
 class StopWatch {
 public:
+  /// Returns the seconds since this object was constructed.
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() -
                                          begin)

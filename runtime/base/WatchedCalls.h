@@ -1,8 +1,10 @@
-//===- WatchedCalls.h - calls that may never return -----------------------===//
+//===- WatchedCalls.h - detection of library calls that do not return -----===//
 //
-// The driver of a GPU blocks who gives it too much, and what it waits for may
-// never happen. A thread that is inside cannot look at the clock; another one
-// sees here that it does not come back.
+// A CUDA or NCCL call can block forever, for instance because the driver's
+// queue is full and the kernel at its head waits for a lost peer. The blocked
+// thread cannot check a deadline itself. The library's functions are therefore
+// wrapped to count calls, and another thread reads the counters
+// (SocketRendezvous::isStuck).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,16 +16,23 @@
 
 namespace pcc::runtime {
 
-/// Calls of this process into libraries that are watched. Somebody has been
-/// inside all the time if `begun` is greater than `ended`, and stays as it was.
+/// Numbers of calls that this process has begun and ended in the watched
+/// libraries. Some call is still running if `begun` is greater than `ended`. If
+/// `begun` also stays constant, no call was added in the meantime, so that
+/// running call has not returned for the whole time.
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };
+/// The counters of this process.
 inline WatchedCalls watchedCalls;
 
-/// From now on calls of one function of a table of pointers are watched, for
-/// instance watchCalls<&CudaDriver::cuLaunchKernel>(driver). All tables of a
-/// process must have found the same function. Costs a few nanoseconds a call.
+/// Replaces one function pointer of `table`, a table of a library's functions,
+/// by a wrapper that counts the call in `watchedCalls`. An example:
+///
+///   watchCalls<&CudaDriver::cuLaunchKernel>(driver);
+///
+/// The original pointer is stored once per `member`, so all tables of a process
+/// must hold the same function. The wrapper costs a few nanoseconds per call.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;
@@ -37,6 +46,7 @@ void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   };
 }
 
+/// Wraps the function pointer `member` and deduces its type.
 template <auto member, typename Table> void watchCalls(Table &table) {
   watchCalls<member>(table, member);
 }

@@ -1,4 +1,4 @@
-//===- CheckpointFolder.cpp - the names in a folder of checkpoints --------===//
+//===- CheckpointFolder.cpp - names and order of checkpoint folders -------===//
 
 #include "runtime/checkpoint/CheckpointFolder.h"
 
@@ -16,7 +16,7 @@ static constexpr std::string_view kPrefix = "step-";
 static constexpr std::string_view kReplaced = ".replaced";
 static constexpr std::string_view kUnfinished = ".tmp-";
 
-/// `number` with zeros in front.
+/// Returns a number with leading zeros.
 static std::string padded(int64_t number, size_t digits) {
   std::string text = std::to_string(number);
   return std::string(digits - std::min(digits, text.size()), '0') + text;
@@ -39,6 +39,7 @@ std::string rankFileName(int rank, const char *ending) {
 }
 
 namespace {
+/// A checkpoint folder and the parts of its name.
 struct Candidate {
   std::string name;
   int64_t step;
@@ -46,7 +47,7 @@ struct Candidate {
 };
 } // namespace
 
-/// Nothing if it is not the name of a checkpoint.
+/// Parses a folder name. Returns nothing if it is not the name of a checkpoint.
 static std::optional<Candidate> parse(const std::string &name) {
   std::string_view text = name;
   if (!text.starts_with(kPrefix))
@@ -62,6 +63,8 @@ static std::optional<Candidate> parse(const std::string &name) {
   return Candidate{name, step, isReplaced};
 }
 
+/// Returns the content of `latest`, or an empty string if there is no such
+/// file.
 static std::string latestOf(const std::string &directory) {
   std::ifstream file(directory + "/" + kLatestName);
   std::string name;

@@ -1,4 +1,9 @@
-//===- CheckpointFolder.h - the names in a folder of checkpoints ----------===//
+//===- CheckpointFolder.h - names and order of checkpoint folders ---------===//
+//
+// A directory of checkpoints has one folder per saved step and a file `latest`
+// that names the newest one. CheckpointWriter.h shows its content.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
 #define PCC_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
@@ -11,32 +16,43 @@
 
 namespace pcc::runtime {
 
+/// Name of the manifest within a checkpoint.
 inline constexpr char kManifestName[] = "manifest.json";
+/// Name of the file, beside the checkpoints, that holds the name of the newest
+/// one.
 inline constexpr char kLatestName[] = "latest";
 
-/// "step-00000008"
+/// Returns the name of a step's checkpoint, such as "step-00000008".
 std::string stepName(int64_t step);
-/// The name of what has been that step's checkpoint while another takes its
-/// place; a checkpoint still: "step-00000008.replaced".
+/// Returns the name that an existing checkpoint of a step has while a new one
+/// takes its place, such as "step-00000008.replaced". A folder of this name is
+/// still a valid checkpoint.
 std::string replacedName(const std::string &step);
-/// What a job's save is called while it is unfinished.
+/// Returns the name of a folder to which the save `job` writes before it is
+/// renamed to `step`, such as "step-00000008.tmp-JOB".
 std::string unfinishedName(const std::string &step, const std::string &job);
 
-/// "rank-003.safetensors"; "rank-003.json"; "rank-003.failed"
+/// Returns the name of a file of one rank, such as "rank-003.safetensors".
+/// `ending` is "safetensors" (data), "json" (report) or "failed" (error
+/// message).
 std::string rankFileName(int rank, const char *ending);
 
-/// Names of the checkpoints in `directory`, whole or damaged, the one to try
-/// first in front: what `latest` names, then by step, the last first. Exit code
-/// 10 if the directory is absent, 7 if it cannot be read.
+/// Appends the names of all checkpoints in `directory` to `names`, valid or
+/// damaged, in the order in which a loader should try them: the one that
+/// `latest` names, then the others by descending step. Returns exit code 10 if
+/// the directory does not exist, 7 if it cannot be read.
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
-/// The paths of those in which a loader may look: all of `directory`, or that
-/// alone if it is a checkpoint itself. Exit code 10 if there are none.
+/// Appends the paths of the checkpoints that a loader should try to `folders`.
+/// If `directory` is itself a checkpoint, it is the only one; otherwise the
+/// paths are those of listCheckpoints(). Returns exit code 10 if there is no
+/// checkpoint, 7 if the directory cannot be read.
 Status findCheckpoints(const std::string &directory,
                        std::vector<std::string> &folders);
 
-/// Names of what saves that have died left in `directory`.
+/// Returns the names of unfinished saves in `directory`. They belong to saves
+/// that are in progress or were interrupted.
 std::vector<std::string> listUnfinished(const std::string &directory);
 
 } // namespace pcc::runtime

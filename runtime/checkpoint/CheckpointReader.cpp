@@ -1,4 +1,4 @@
-//===- CheckpointReader.cpp - reads one checkpoint ------------------------===//
+//===- CheckpointReader.cpp - reading a checkpoint under any sharding -----===//
 
 #include "runtime/checkpoint/CheckpointReader.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
@@ -79,7 +79,6 @@ Status CheckpointReader::openFile(const std::string &name,
                : Status::success();
 }
 
-/// Where the piece lies, if its file says so too.
 Status CheckpointReader::findPiece(const SavedTensor &tensor,
                                    const SavedPiece &piece,
                                    const SafetensorsFile *&file,

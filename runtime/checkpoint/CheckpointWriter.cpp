@@ -1,4 +1,4 @@
-//===- CheckpointWriter.cpp - saves the state of a training run -----------===//
+//===- CheckpointWriter.cpp - sharded checkpoints of a training run -------===//
 
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/base/ScopedFolder.h"
@@ -76,6 +76,8 @@ public:
   }
 
 private:
+  /// Checks that layouts are valid and names are unique. A violation is an
+  /// internal error.
   Status checkTensors(const Mesh &mesh) const {
     std::set<std::string> names;
     for (const StateTensor &tensor : tensors) {
@@ -90,14 +92,17 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Meeting in the folder
+  // Agreement on the directory
   //===--------------------------------------------------------------------===//
 
+  /// Returns the path of an entry in the directory of checkpoints.
   std::string path(const std::string &name) const {
     return options.directory + "/" + name;
   }
 
-  /// Rank 0 makes the folder and leaves a mark in it, which all must see.
+  /// Creates the directory and checks that all ranks share it: rank 0 writes a
+  /// file with a random name, which all other ranks must see. The number is
+  /// also the name of this job's unfinished saves.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
@@ -126,6 +131,8 @@ private:
     return status.failed() ? status : removed;
   }
 
+  /// Creates the directory, locks it against other runs and writes the file
+  /// `mark`.
   Status makeDirectory(const std::string &mark) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
@@ -135,7 +142,8 @@ private:
                                             "\": " + error.message());
     lock =
         ::open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    // Where folders cannot be locked, two runs in one are not noticed.
+    // File systems without locks return another error; two runs in one
+    // directory are not detected there.
     if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       return Status::error(InputOutput, "another run saves checkpoints to \"" +
                                             options.directory + "\"");
@@ -146,6 +154,8 @@ private:
   // Saving
   //===--------------------------------------------------------------------===//
 
+  /// Copies the pieces of this rank, so that the tensors may change during the
+  /// save.
   Status takeSnapshot() {
     snapshot.clear();
     for (const OwnedPiece &piece : pieces) {
@@ -160,7 +170,8 @@ private:
     return Status::success();
   }
 
-  /// This rank's part; on rank 0 the rest as well.
+  /// Writes this rank's part of a checkpoint. Rank 0 then also collects the
+  /// reports of all ranks, publishes the checkpoint and removes old ones.
   Status write(const TrainingPosition &position) {
     const std::string name = stepName(position.step);
     const std::string folder =
@@ -176,7 +187,8 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // After a failure, too, the others must have left before the folder goes.
+    // Even if this rank failed, rank 0 waits for the others before it removes
+    // the folder to which they write.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =
@@ -196,14 +208,20 @@ private:
   FileChanges changes;
   std::vector<StateTensor> tensors;
   std::vector<OwnedPiece> pieces;
-  std::vector<std::unique_ptr<std::byte[]>> snapshot; ///< of the pieces
+  /// Copies of the pieces, one per piece; empty in the foreground.
+  std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
+  /// Random number that names this run's unfinished saves; equal on all ranks.
   std::string job;
   int numSaves = 0;
+  /// Descriptor that holds the lock of the directory; -1 if there is none.
   int lock = -1;
+  /// Set when the object is destroyed; ends the wait for other ranks.
   std::atomic<bool> isGivenUp = false;
-  std::atomic<bool> hasEnded = false; ///< what `writer` does
+  /// Whether `writer` has finished its work.
+  std::atomic<bool> hasEnded = false;
   std::thread writer;
+  /// Result of the last background save.
   Status last = Status::success();
 };
 

@@ -1,4 +1,4 @@
-//===- FileChanges.cpp - changes of the file system that last -------------===//
+//===- FileChanges.cpp - durable changes of the file system ---------------===//
 
 #include "runtime/checkpoint/FileChanges.h"
 
@@ -13,6 +13,8 @@
 
 namespace pcc::runtime {
 
+/// Returns the error (exit code 7) of an operation that failed with errno
+/// `error`.
 static Status failure(const char *what, const std::string &path, int error) {
   return Status::error(InputOutput, std::string("cannot ") + what + " \"" +
                                         path + "\": " + std::strerror(error));
@@ -33,7 +35,7 @@ Status FileChanges::makeFolder(const std::string &path) const {
 Status FileChanges::syncFolder(const std::string &path) const {
   announce("sync", path);
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Some file systems cannot sync folders, and need not.
+  // Some file systems (EINVAL, EROFS) cannot sync folders and do not need to.
   const bool synced =
       folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == EROFS);
   const int error = errno;
@@ -86,7 +88,7 @@ Status NewFile::create(const std::string &name) {
   return descriptor >= 0 ? Status::success() : failure("write", path, errno);
 }
 
-/// More than this in one call would be cut by the system.
+/// Bytes per call of write(2), below the limit at which Linux truncates a call.
 static constexpr size_t kLargestWrite = size_t(64) << 20;
 
 Status NewFile::write(std::span<const std::byte> bytes) {

@@ -1,4 +1,4 @@
-//===- FileChanges.h - changes of the file system that last ---------------===//
+//===- FileChanges.h - durable changes of the file system -----------------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_FILECHANGES_H
 #define PCC_RUNTIME_CHECKPOINT_FILECHANGES_H
@@ -12,33 +12,40 @@
 
 namespace pcc::runtime {
 
-/// Every change that saving a checkpoint makes to the file system goes through
-/// here, one call per change, and is announced before it is made. What a call
-/// has changed survives a crash of the machine once the file, or the folder, is
-/// synced. Errors have exit code 7 and name the path.
+/// The file system operations of a save. Every change is reported to a listener
+/// before it is made, which lets tests crash a save at every change. A change
+/// survives a crash of the machine after the file, or the folder that contains
+/// it, has been synced. Methods return exit code 7, with the path, if a change
+/// fails.
 class FileChanges {
 public:
+  /// Function that receives the kind of a change and its path.
   using Listener = std::function<void(const char *, const std::string &)>;
   explicit FileChanges(Listener listener = {})
       : listener(std::move(listener)) {}
 
-  /// No error if it is there already.
+  /// Creates a folder; succeeds if it exists already.
   Status makeFolder(const std::string &path) const;
+  /// Makes all earlier creations, removals and renames in the folder durable.
   Status syncFolder(const std::string &path) const;
+  /// Renames a file or a folder. An existing file `to` is replaced atomically.
   Status rename(const std::string &from, const std::string &to) const;
-  /// A file or a folder with all that is in it; no error if it is absent.
+  /// Removes a file, or a folder with its content; succeeds if there is none.
   Status remove(const std::string &path) const;
-  /// Appears whole and synced, in place of a file that was there.
+  /// Writes and syncs `text` under a temporary name and renames the file to
+  /// `path`. A reader sees the old file or the complete new one.
   Status replaceFile(const std::string &path, const std::string &text) const;
 
 private:
   friend class NewFile;
+  /// Calls the listener, if there is one.
   void announce(const char *change, const std::string &path) const;
 
   Listener listener;
 };
 
-/// A file that is written once, from its beginning to its end.
+/// A file that is written once, from beginning to end. The destructor closes
+/// the file but does not remove it.
 class NewFile {
 public:
   explicit NewFile(const FileChanges &changes) : changes(changes) {}
@@ -46,15 +53,17 @@ public:
   NewFile(const NewFile &) = delete;
   NewFile &operator=(const NewFile &) = delete;
 
-  /// Takes the place of a file that is there.
+  /// Creates the file; an existing file is truncated.
   Status create(const std::string &path);
+  /// Appends bytes.
   Status write(std::span<const std::byte> bytes);
-  /// Syncs and closes.
+  /// Syncs and closes the file.
   Status finish();
 
 private:
   const FileChanges &changes;
   std::string path;
+  /// Descriptor of the open file; -1 if it is not open.
   int descriptor = -1;
 };
 

@@ -1,4 +1,4 @@
-//===- GatheredTensors.cpp - trained weights, whole, in memory ------------===//
+//===- GatheredTensors.cpp - gathering of trained weights in host memory --===//
 
 #include "runtime/checkpoint/GatheredTensors.h"
 #include "runtime/checkpoint/OwnedPieces.h"
@@ -34,6 +34,9 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
   return Status::success();
 }
 
+/// Applies the inverse transforms of each parameter. The slices of one weight
+/// are disjoint, so the weight is complete if their elements add up to its
+/// size.
 Status
 GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   std::map<std::string, int64_t> trained;

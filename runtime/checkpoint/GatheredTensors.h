@@ -1,4 +1,4 @@
-//===- GatheredTensors.h - trained weights, whole, in memory --------------===//
+//===- GatheredTensors.h - gathering of trained weights in host memory ----===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_GATHEREDTENSORS_H
 #define PCC_RUNTIME_CHECKPOINT_GATHEREDTENSORS_H
@@ -15,36 +15,47 @@
 
 namespace pcc::runtime {
 
-/// A weight in the form in which the model stores it, dense and row-major.
+/// A whole weight in the type and shape in which the model stores it, dense and
+/// row-major.
 struct GatheredWeight {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
   std::vector<std::byte> bytes = {};
 };
 
-/// What the ranks of one process put together from their pieces.
+/// Collects trained weights from the ranks of one process (threads) and returns
+/// them as the model's weights. The ranks share one object.
 class GatheredTensors {
 public:
-  /// Collective over the world, whose ranks share this object: every rank puts
-  /// the pieces that it owns of the trained weights.
+  /// Collective over the world, whose ranks must all be threads of this
+  /// process. Copies the trained weights' pieces that this rank owns into the
+  /// shared memory. Ranks write disjoint elements, so they may call
+  /// concurrently.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);
 
-  /// The weights by their names in the model; after all ranks have put theirs.
-  /// Exit code 6 for a weight of which only a part is trained: the rest is in
+  /// Returns the weights by their names in the model. All ranks must have
+  /// returned from putTrained() before. Returns exit code 6 if only a slice of
+  /// some weight was trained, since the remaining elements are known only to
   /// the model.
   Status weights(std::map<std::string, GatheredWeight> &named) const;
 
 private:
-  /// A tensor as ranks have it.
+  /// A gathered tensor.
   struct Whole {
-    StateTensor tensor; ///< of its first rank
+    /// Description of the tensor by the first rank that contributed; its `data`
+    /// and `layout` belong to that rank.
+    StateTensor tensor;
     std::vector<std::byte> bytes;
   };
 
+  /// Returns the memory of the whole tensor; allocates it at the first call.
+  /// Safe to call from several threads.
   std::byte *memoryOf(const StateTensor &tensor);
 
+  /// Guards `wholes` while ranks contribute.
   std::mutex mutex;
+  /// Gathered tensors by name.
   std::map<std::string, Whole> wholes;
 };
 

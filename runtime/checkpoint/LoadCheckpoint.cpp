@@ -1,4 +1,4 @@
-//===- LoadCheckpoint.cpp - resumes a training run, on any plan -----------===//
+//===- LoadCheckpoint.cpp - resuming a training run under any plan --------===//
 
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
@@ -10,6 +10,9 @@
 namespace pcc::runtime {
 
 namespace {
+/// Tries the checkpoints in order until all ranks can load one. After each
+/// attempt the ranks exchange the worst exit code, so that all of them take the
+/// same decision.
 class Loader {
 public:
   Loader(const std::string &directory, std::span<const StateTensor> tensors,
@@ -48,7 +51,8 @@ public:
   }
 
 private:
-  /// Those that rank 0 sees, as it sees them.
+  /// Lists the checkpoints that rank 0 sees and sends the list to all ranks,
+  /// because the directory may change between the reads of two ranks.
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
@@ -69,6 +73,7 @@ private:
     return status;
   }
 
+  /// Returns the paths of the checkpoints in `text`, one per line.
   Status listFolders(std::string &text) const {
     std::vector<std::string> found;
     if (Status status = findCheckpoints(directory, found); status.failed())
@@ -78,11 +83,13 @@ private:
     return Status::success();
   }
 
+  /// Adds the notes about skipped checkpoints and returns `status`.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;
   }
 
+  /// Loads this rank's part of one checkpoint.
   Status load(const std::string &folder) {
     loaded.folder = folder;
     loaded.notes.clear();
@@ -97,7 +104,8 @@ private:
     return status;
   }
 
-  /// What the checkpoint has and no rank wants.
+  /// Checks the tensors of the checkpoint that no rank of this run has. A
+  /// trained parameter among them is an error, any other tensor a note.
   Status checkExtra(const Manifest &manifest) {
     std::vector<std::string> unused;
     for (const SavedTensor &tensor : manifest.tensors) {
@@ -118,6 +126,7 @@ private:
     return Status::success();
   }
 
+  /// Reads this rank's piece of one tensor.
   Status readTensor(CheckpointReader &saved, const StateTensor &tensor) const {
     const SavedTensor *found = saved.manifest().find(tensor.name);
     if (!found)
@@ -133,6 +142,7 @@ private:
     return saved.read(*found, localPart(tensor.layout, mesh, at), tensor.data);
   }
 
+  /// Returns the error (exit code 6) of a checkpoint of another model.
   Status unfit(const std::string &why) const {
     return Status::error(CannotMeet,
                          "checkpoint \"" + loaded.folder + "\" " + why);
@@ -145,7 +155,8 @@ private:
   World &world;
   LoadedCheckpoint &loaded;
   const ActionId action{"checkpoint", "load"};
-  LowestPositions known; ///< all names of all ranks
+  /// Names of the tensors of all ranks.
+  LowestPositions known;
 };
 } // namespace
 

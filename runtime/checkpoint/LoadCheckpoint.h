@@ -1,4 +1,4 @@
-//===- LoadCheckpoint.h - resumes a training run, on any plan -------------===//
+//===- LoadCheckpoint.h - resuming a training run under any plan ----------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_LOADCHECKPOINT_H
 #define PCC_RUNTIME_CHECKPOINT_LOADCHECKPOINT_H
@@ -13,26 +13,38 @@
 
 namespace pcc::runtime {
 
+/// Result of loading a checkpoint.
 struct LoadedCheckpoint {
-  std::string folder; ///< the one that was taken
+  /// Path of the checkpoint that was loaded.
+  std::string folder;
+  /// Step and sample at which the run continues.
   TrainingPosition position = {};
-  /// What the user should know: damaged checkpoints that were passed over,
-  /// tensors that were left out. The same on all ranks but for the cause of a
-  /// damage, which only the ranks that met it can tell.
+  /// Messages for the user: damaged checkpoints that were skipped, and tensors
+  /// of the checkpoint that were ignored. Ranks differ only in the causes of
+  /// damage, which only the ranks that detected it know.
   std::vector<std::string> notes = {};
 };
 
-/// Collective over the world. Fills the local pieces of `tensors` from the
-/// newest checkpoint in `directory` that is complete and sound on all ranks;
-/// padding becomes 0. `directory` may also be one checkpoint, which is then the
-/// only one that is tried. Each rank reads the pieces that it needs, whatever
-/// plan they were saved from, and verifies their checksums.
+/// Collective over the world. Fills the ranks' pieces of `tensors` from a
+/// checkpoint, which may have been saved under another plan: other axes,
+/// stages, ZeRO levels or number of ranks. All ranks load the same checkpoint:
+/// the newest one in `directory` that all of them can read completely. If
+/// `directory` is itself a checkpoint, only that one is tried. Each rank reads
+/// only the saved pieces that overlap its own, verifies their checksums, and
+/// sets padding to 0.
 ///
-/// Exit codes: 10 if there is no checkpoint, 11 if all are damaged, 6 if the
-/// checkpoint is of another model: a tensor is missing, is of another shape or
-/// type, or a trained parameter of the checkpoint has no place here. Others
-/// that have no place (another optimizer's state) are left out, with a note.
-/// After an error the tensors hold anything.
+/// Exit codes:
+///
+/// - 10 if there is no checkpoint;
+/// - 11 if all checkpoints are damaged;
+/// - 7 if the only checkpoint cannot be read;
+/// - 6 if the checkpoint belongs to another model: a tensor is missing or has
+///   another shape or type, or a trained parameter of the checkpoint does not
+///   exist in this run.
+///
+/// Other tensors that this run does not have, such as the state of another
+/// optimizer, are ignored with a note. After an error the content of `tensors`
+/// is undefined.
 Status loadCheckpoint(const std::string &directory,
                       std::span<const StateTensor> tensors, const Mesh &mesh,
                       const Coordinates &at, World &world,

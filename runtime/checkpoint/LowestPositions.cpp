@@ -1,4 +1,4 @@
-//===- LowestPositions.cpp - which positions hold which tensors -----------===//
+//===- LowestPositions.cpp - pipeline positions that hold each tensor -----===//
 
 #include "runtime/checkpoint/LowestPositions.h"
 
@@ -6,8 +6,8 @@
 
 namespace pcc::runtime {
 
-/// The text of `root`, on all ranks: only this group takes the host's memory
-/// on every kind of device.
+/// Broadcasts the text of rank `root` to all ranks. `all` is the group of all
+/// ranks, the only group that accepts host memory on every kind of device.
 static Status spread(Group &all, int root, std::string &text) {
   const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());
@@ -18,7 +18,8 @@ static Status spread(Group &all, int root, std::string &text) {
   return all.broadcast(text.data(), text.size(), root, action);
 }
 
-/// `text` is names, each with a zero behind it.
+/// Adds the names in `text`, each terminated by a zero byte. A name that is
+/// present already keeps its lower position.
 static void addNames(const std::string &text, int64_t position,
                      LowestPositions &lowest) {
   for (size_t begin = 0; begin < text.size();) {

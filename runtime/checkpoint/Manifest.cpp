@@ -1,4 +1,4 @@
-//===- Manifest.cpp - what a checkpoint holds -----------------------------===//
+//===- Manifest.cpp - the manifest of a sharded checkpoint ----------------===//
 
 #include "runtime/checkpoint/Manifest.h"
 
@@ -19,6 +19,7 @@ const SavedTensor *Manifest::find(const std::string &name) const {
 // Merging
 //===----------------------------------------------------------------------===//
 
+/// Returns whether two ranks describe a tensor in the same way.
 static bool sameTensor(const SavedTensor &a, const SavedTensor &b) {
   return a.type == b.type && a.shape == b.shape && a.trained == b.trained &&
          a.isState == b.isState && a.stateOf == b.stateOf;
@@ -51,7 +52,8 @@ Status merge(Manifest &manifest, Manifest other) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-/// Elements that the runs of one dim hold; -1 if they do not ascend within it.
+/// Returns the number of indices in the ranges of one dim, or -1 if the ranges
+/// are not ascending, disjoint and within the dim.
 static int64_t numHeld(const std::vector<Run> &runs, int64_t size) {
   int64_t held = 0, end = 0;
   for (const Run &run : runs) {
@@ -63,6 +65,8 @@ static int64_t numHeld(const std::vector<Run> &runs, int64_t size) {
   return held;
 }
 
+/// Checks the index ranges and the size of one piece. Returns what is wrong, or
+/// an empty string.
 static std::string findPieceFault(const SavedTensor &tensor,
                                   const SavedPiece &piece) {
   if (piece.runs.size() != tensor.shape.size())
@@ -100,6 +104,7 @@ std::string findFault(const SavedTensor &tensor) {
 namespace {
 using Runs = std::vector<std::vector<Run>>;
 
+/// Orders lists of ranges, so that a set can find equal lists.
 bool isBefore(const std::vector<Run> &a, const std::vector<Run> &b) {
   return std::lexicographical_compare(
       a.begin(), a.end(), b.begin(), b.end(), [](const Run &x, const Run &y) {
@@ -114,7 +119,8 @@ struct RunsBefore {
 };
 } // namespace
 
-/// Whether the lists of runs hold each index of the dim once.
+/// Returns whether the lists of ranges contain each index of the dim exactly
+/// once.
 static bool divideDim(const std::set<std::vector<Run>, RunsBefore> &parts,
                       int64_t size) {
   std::vector<Run> all;
@@ -131,8 +137,10 @@ static bool divideDim(const std::set<std::vector<Run>, RunsBefore> &parts,
   return end == size;
 }
 
-/// Pieces come from one layout, in which each dim is divided on its own: so
-/// they are all combinations of the dims' parts.
+/// Returns whether the pieces hold each element of the tensor exactly once. All
+/// pieces come from one layout, which divides each dim independently. The
+/// pieces must therefore be all combinations of the dims' parts, which is
+/// cheaper to check than arbitrary boxes.
 static bool isGrid(const SavedTensor &tensor) {
   const size_t numDims = tensor.shape.size();
   std::vector<std::set<std::vector<Run>, RunsBefore>> parts(numDims);

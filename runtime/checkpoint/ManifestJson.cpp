@@ -1,4 +1,4 @@
-//===- ManifestJson.cpp - manifests as JSON -------------------------------===//
+//===- ManifestJson.cpp - JSON form of checkpoint manifests ---------------===//
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/Manifest.h"
@@ -20,7 +20,8 @@ using nlohmann::ordered_json;
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Numbers of 64 bits lose bits in many readers of JSON.
+/// Returns a 64-bit number as 16 hexadecimal digits. Many JSON readers
+/// represent numbers as doubles, which lose bits of a hash.
 static std::string toHex(uint64_t value) {
   std::array<char, 17> text;
   std::snprintf(text.data(), text.size(), "%016llx",
@@ -28,6 +29,7 @@ static std::string toHex(uint64_t value) {
   return text.data();
 }
 
+/// Returns index ranges as [[[begin, end], …], …], one list per dim.
 static ordered_json toJson(const std::vector<std::vector<Run>> &runs) {
   ordered_json dims = ordered_json::array();
   for (const std::vector<Run> &dim : runs) {
@@ -39,6 +41,8 @@ static ordered_json toJson(const std::vector<std::vector<Run>> &runs) {
   return dims;
 }
 
+/// Returns a transform as an object with one member: {"reshape": [4, 8]}, for
+/// example.
 static ordered_json toJson(const WeightStep &step) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step))
     return {{"transpose", transpose->permutation}};
@@ -83,11 +87,14 @@ static ordered_json toJson(const SavedTensor &tensor) {
   return json;
 }
 
+/// Returns the text of a document. Writer and reader must produce equal text,
+/// because the checksum covers it.
 static std::string textOf(const ordered_json &json) {
   return json.dump(1, ' ', /*ensure_ascii=*/false,
                    ordered_json::error_handler_t::replace);
 }
 
+/// Returns the checksum of a document that does not have one yet.
 static std::string checksumOf(const ordered_json &content) {
   const std::string text = textOf(content);
   return toHex(XXH3_64bits(text.data(), text.size()));
@@ -119,8 +126,9 @@ std::string toJson(const Manifest &manifest) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Does not leave readManifest. The JSON library throws its own for members
-/// that are absent or of another kind.
+/// Error in the content of a manifest; caught in readManifest(). The JSON
+/// library throws its own exceptions for members that are missing or have
+/// another type.
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -234,6 +242,7 @@ static SavedTensor tensorFrom(const ordered_json &json) {
   return tensor;
 }
 
+/// Checks the format version and the checksum.
 static void checkContent(ordered_json json) {
   const int64_t format = integerFrom(json.at("format"));
   if (format != kCheckpointFormat)
@@ -246,6 +255,7 @@ static void checkContent(ordered_json json) {
     throw Malformed("its content has changed");
 }
 
+/// Parses the document of a manifest and checks each tensor.
 static Manifest manifestFrom(const ordered_json &json) {
   checkContent(json);
   Manifest manifest;
@@ -269,9 +279,11 @@ static Manifest manifestFrom(const ordered_json &json) {
   return manifest;
 }
 
-/// Bounds the recursion of what walks over the document.
+/// Deepest nesting of a document, which bounds the recursion of later
+/// functions.
 static constexpr int kDeepest = 16;
 
+/// Parses a document; throws if it is not JSON or nested too deeply.
 static ordered_json parse(std::span<const std::byte> bytes) {
   const auto *text = reinterpret_cast<const char *>(bytes.data());
   return ordered_json::parse(

@@ -1,9 +1,10 @@
-//===- OwnedPieces.cpp - what a rank writes -------------------------------===//
+//===- OwnedPieces.cpp - the pieces of tensors that a rank saves ----------===//
 
 #include "runtime/checkpoint/OwnedPieces.h"
 
 namespace pcc::runtime {
 
+/// Describes this rank's piece of a tensor without its padding.
 static OwnedPiece pieceOf(const StateTensor &tensor, const Mesh &mesh,
                           const Coordinates &at) {
   OwnedPiece piece{&tensor};

@@ -1,4 +1,4 @@
-//===- PublishCheckpoint.cpp - rank 0 makes parts a checkpoint ------------===//
+//===- PublishCheckpoint.cpp - publication of a checkpoint by rank 0 ------===//
 
 #include "runtime/checkpoint/PublishCheckpoint.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
@@ -22,7 +22,8 @@ static bool exists(const std::string &path) {
 }
 
 namespace {
-/// Polls for what each rank leaves last: its report, or that it failed.
+/// Waits for the last file that each rank leaves: its report or its error.
+/// Files are polled at intervals that grow from 1 to 50 milliseconds.
 class Reports {
 public:
   Reports(const std::string &folder, int64_t numRanks, double timeout,
@@ -32,6 +33,7 @@ public:
       missing.push_back(rank);
   }
 
+  /// Returns when all ranks have reported or failed, or at the deadline.
   Status wait() {
     begin = Clock::now();
     const auto limit = std::chrono::duration<double>(timeout);
@@ -50,6 +52,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  /// Returns whether a rank has reported or failed, and records the first
+  /// failure.
   bool hasEnded(int rank) {
     const std::string failed = folder + "/" + rankFileName(rank, "failed");
     if (!exists(failed))
@@ -59,6 +63,7 @@ private:
     return true;
   }
 
+  /// Returns the error that a rank left in the file at `path`.
   static Status failureOf(int rank, const std::string &path) {
     std::stringstream text;
     text << std::ifstream(path).rdbuf();
@@ -69,6 +74,7 @@ private:
                              (why.empty() ? "" : ": " + why));
   }
 
+  /// Returns the error (exit code 14) that names the missing ranks.
   Status tooLate() const {
     constexpr size_t most = 8;
     std::string ranks;
@@ -90,6 +96,7 @@ private:
   const double timeout;
   const std::atomic<bool> &isGivenUp;
   Clock::time_point begin;
+  /// Ranks that have neither reported nor failed.
   std::vector<int> missing;
   Status failure = Status::success();
 };
@@ -118,10 +125,11 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 }
 
 //===----------------------------------------------------------------------===//
-// Naming
+// Publication
 //===----------------------------------------------------------------------===//
 
-/// A checkpoint of that name goes on being one under another name.
+/// Renames an existing checkpoint at `path`, which stays valid under its other
+/// name until the new one is in place.
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
@@ -130,6 +138,9 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
+/// The order makes every prefix of the changes safe. Manifest and data are
+/// durable before the folder gets its final name, and the folder is durable
+/// before `latest` names it.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {
@@ -152,7 +163,7 @@ Status publish(const FileChanges &changes, const std::string &directory,
 }
 
 //===----------------------------------------------------------------------===//
-// Tidying
+// Removal of old checkpoints
 //===----------------------------------------------------------------------===//
 
 void removeOldCheckpoints(const FileChanges &changes,
@@ -161,7 +172,8 @@ void removeOldCheckpoints(const FileChanges &changes,
   const auto pathOf = [&](const std::string &name) {
     return directory + "/" + name;
   };
-  // The others may be in this job's next save already.
+  // Folders of this job may belong to the next save, which other ranks have
+  // begun already.
   for (const std::string &name : listUnfinished(directory))
     if (name.find(unfinishedName("", job)) == name.npos)
       (void)changes.remove(pathOf(name));
@@ -175,7 +187,8 @@ void removeOldCheckpoints(const FileChanges &changes,
     return;
   std::erase(names, step);
   for (size_t i = size_t(std::max(keep, 2)) - 1; i < names.size(); ++i) {
-    // Half of a checkpoint must not have the name of one.
+    // The checkpoint loses its name first, so that no partly removed folder
+    // looks like a checkpoint.
     const std::string doomed = pathOf(unfinishedName(names[i], "removed"));
     if (changes.rename(pathOf(names[i]), doomed).ok())
       (void)changes.remove(doomed);

@@ -1,4 +1,4 @@
-//===- PublishCheckpoint.h - rank 0 makes parts a checkpoint --------------===//
+//===- PublishCheckpoint.h - publication of a checkpoint by rank 0 --------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_PUBLISHCHECKPOINT_H
 #define PCC_RUNTIME_CHECKPOINT_PUBLISHCHECKPOINT_H
@@ -11,24 +11,27 @@
 
 namespace pcc::runtime {
 
-/// Waits until all `manifest.world` ranks have reported their files in
-/// `folder`, or that they failed, adds what they report to `manifest`, and
-/// removes the reports. Exit code 14 names the ranks that have done neither by
-/// the deadline, or when the save is given up.
+/// Waits until all `manifest.world` ranks have left a report or an error in
+/// `folder`. Then merges the reports into `manifest`, removes them, and checks
+/// that the pieces are complete. The wait polls files; it ends after `timeout`
+/// seconds or when `isGivenUp` becomes true. Returns exit code 14 with the
+/// missing ranks if the wait ends early, and 7 if a rank reported an error.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
 
-/// Writes the manifest to `folder` and gives that its name, `step`, in
-/// `directory`, where `latest` names it from then on. Whenever this is
-/// interrupted, a loader finds either a checkpoint that was there or this one.
+/// Writes the manifest to `folder`, renames the folder to `step` in
+/// `directory`, and makes `latest` name it. At every moment of a crash or an
+/// interruption, a loader finds a complete checkpoint: a previous one or this
+/// one.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);
 
-/// Removes what interrupted saves of other jobs have left, checkpoints that
-/// have been replaced, and all but `step` and the `keep - 1` last others (none
-/// if `keep` is 0). What cannot be removed stays until the next save.
+/// Removes unfinished saves of other jobs, replaced checkpoints, and old
+/// checkpoints. `step` and the `keep - 1` last other checkpoints stay (at least
+/// one other); `keep` = 0 keeps all. Errors are ignored, since the next save
+/// tries again.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

@@ -1,4 +1,4 @@
-//===- RankFile.cpp - one rank's part of a checkpoint ---------------------===//
+//===- RankFile.cpp - the data file and the report of one rank ------------===//
 
 #include "runtime/checkpoint/RankFile.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
@@ -14,7 +14,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// Writes one rank's pieces, and notes what it writes as a manifest.
+/// Writes one rank's pieces and records them in a report with the form of a
+/// manifest.
 class RankFileWriter {
 public:
   RankFileWriter(const FileChanges &changes, const std::string &folder,
@@ -25,12 +26,13 @@ public:
     XXH3_64bits_reset(hash.get());
   }
 
+  /// Writes the data file, then the report.
   Status run() {
     const std::string header = describe();
     if (end > 0)
       if (Status status = writeFile(header); status.failed())
         return status;
-    // The report must not outlive what it reports.
+    // The data file must be durable before the report says so.
     if (Status status = changes.syncFolder(folder); status.failed())
       return status;
     return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
@@ -38,7 +40,8 @@ public:
   }
 
 private:
-  /// Fills the report but for checksums; returns the file's header.
+  /// Fills the report except for pieces and checksums, and returns the header
+  /// of the data file. Empty pieces are listed in the report without data.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {
@@ -55,6 +58,7 @@ private:
     return safetensorsHeader(entries);
   }
 
+  /// Writes and syncs the data file, whose hash is computed on the way.
   Status writeFile(const std::string &header) {
     const std::string name = rankFileName(rank, "safetensors");
     Status status = file.create(folder + "/" + name);
@@ -69,6 +73,8 @@ private:
     return status;
   }
 
+  /// Writes one piece, from the snapshot if there is one, and records it in the
+  /// report.
   Status writePiece(size_t index, const std::string &name) {
     const OwnedPiece &piece = pieces[index];
     const std::byte *data = buffer.data();
@@ -85,6 +91,7 @@ private:
     return write({data, piece.bytes});
   }
 
+  /// Appends bytes to the file and to its hash.
   Status write(std::span<const std::byte> bytes) {
     XXH3_64bits_update(hash.get(), bytes.data(), bytes.size());
     written += bytes.size();
@@ -98,11 +105,12 @@ private:
   const Snapshot &snapshot;
   NewFile file;
   Manifest report;
+  /// Memory for packing a piece; reused for all pieces.
   std::vector<std::byte> buffer;
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> hash{
       XXH3_createState(), &XXH3_freeState};
-  uint64_t end = 0;     ///< of the tensors, behind the header
-  uint64_t written = 0; ///< bytes of the file
+  uint64_t end = 0;     ///< bytes of all tensors
+  uint64_t written = 0; ///< bytes of the file so far
 };
 } // namespace
 
@@ -113,7 +121,8 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
 }
 
 void noteFailure(const std::string &folder, int rank, const Status &status) {
-  // On a full disk the file stays empty; that it is there says enough.
+  // If the disk is full, the file stays empty. Its existence alone tells rank 0
+  // that this rank has failed.
   const std::string path = folder + "/" + rankFileName(rank, "failed");
   std::ofstream(path + ".part") << status.message();
   std::rename((path + ".part").c_str(), path.c_str());

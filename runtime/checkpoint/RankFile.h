@@ -1,4 +1,4 @@
-//===- RankFile.h - one rank's part of a checkpoint -----------------------===//
+//===- RankFile.h - the data file and the report of one rank --------------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_RANKFILE_H
 #define PCC_RUNTIME_CHECKPOINT_RANKFILE_H
@@ -10,17 +10,19 @@
 
 namespace pcc::runtime {
 
-/// Bytes of a piece that were packed before; one per piece, or none at all:
-/// then pieces are packed as they are written.
+/// Copies of the pieces, made before the save: one per piece. If the list is
+/// empty, pieces are packed from the tensors while they are written.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes the pieces to `folder`/rank-003.safetensors, unless there are none,
-/// and then, synced, what it has written to `folder`/rank-003.json.
+/// Writes the pieces to `folder`/rank-NNN.safetensors, unless all are empty,
+/// and syncs them. Then writes the report `folder`/rank-NNN.json, which tells
+/// rank 0 that the data is durable. Returns exit code 7 if writing fails.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);
 
-/// Lets rank 0 know that it need not wait, as far as that can be written.
+/// Leaves the error message in `folder`/rank-NNN.failed, so that rank 0 does
+/// not wait for this rank's report. Errors are ignored.
 void noteFailure(const std::string &folder, int rank, const Status &status);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- TrainedWeights.cpp - the weights of a checkpoint as the model's ----===//
+//===- TrainedWeights.cpp - export of trained weights ---------------------===//
 
 #include "runtime/checkpoint/TrainedWeights.h"
 #include "runtime/base/ScopedFolder.h"
@@ -29,6 +29,9 @@ Status TrainedWeights::open(const std::string &directory,
                        weights.passedOver);
 }
 
+/// Groups the trained parameters by the weight that they were made from.
+/// Weights are sorted by name, so that equal weights give equal files under
+/// every plan.
 Status TrainedWeights::listWeights() {
   for (const SavedTensor &tensor : checkpoint.manifest().tensors) {
     if (!tensor.trained || tensor.isState)
@@ -50,12 +53,12 @@ Status TrainedWeights::listWeights() {
     }
     weight->parameters.push_back(&tensor);
   }
-  // Equal weights make equal files, whatever the plan was.
   std::sort(weights.begin(), weights.end(),
             [](const auto &a, const auto &b) { return a.name < b.name; });
   return Status::success();
 }
 
+/// Reads each parameter as a whole, as the only rank of a mesh would.
 Status TrainedWeights::change(const TrainedWeight &weight,
                               std::span<std::byte> stored) {
   for (const SavedTensor *tensor : weight.parameters) {
@@ -83,7 +86,8 @@ static uint64_t bytesOf(const TrainedWeight &weight) {
   return uint64_t(numElements(weight.shape)) * sizeOf(weight.type);
 }
 
-/// Slices of one weight never overlap.
+/// Returns whether all elements of a weight were trained. Slices of one weight
+/// are disjoint, so their sizes are added.
 static bool isWhole(const TrainedWeight &weight) {
   int64_t trained = 0;
   for (const SavedTensor *tensor : weight.parameters)

@@ -1,4 +1,4 @@
-//===- TrainingState.cpp - what a training run has to remember ------------===//
+//===- TrainingState.cpp - the training state that checkpoints save -------===//
 
 #include "runtime/checkpoint/TrainingState.h"
 
@@ -11,7 +11,7 @@ StateTensor stateTensorOf(const program::ParameterT &parameter, void *data) {
   tensor.shape = parameter.shape;
   tensor.layout = layoutOf(*parameter.layout);
   tensor.data = data;
-  // Only what an optimizer keeps begins with one value everywhere.
+  // Only optimizer state is initialized with a constant.
   tensor.isState = parameter.filled;
   tensor.stateOf = parameter.state_of;
   tensor.trained = parameter.trainable && !parameter.filled;

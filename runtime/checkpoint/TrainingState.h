@@ -1,4 +1,4 @@
-//===- TrainingState.h - what a training run has to remember --------------===//
+//===- TrainingState.h - the training state that checkpoints save ---------===//
 
 #ifndef PCC_RUNTIME_CHECKPOINT_TRAININGSTATE_H
 #define PCC_RUNTIME_CHECKPOINT_TRAININGSTATE_H
@@ -13,33 +13,43 @@
 
 namespace pcc::runtime {
 
-/// A rank's piece of one tensor of the training state.
+/// One tensor of the training state, and the piece of it that this rank holds.
 struct StateTensor {
-  std::string name; ///< logical: the same whatever the plan, and unique
+  /// Name that is unique within the training state and equal under every plan.
+  std::string name;
   ElementType type = ElementType::F32;
-  std::vector<int64_t> shape = {}; ///< global
-  Layout layout = {};              ///< of `shape`; never along "mb"
-  /// The local piece: dense, row-major, padding included. Borrowed.
+  /// Global shape.
+  std::vector<int64_t> shape = {};
+  /// Layout of the rank's piece; never divided by microbatch.
+  Layout layout = {};
+  /// The rank's piece: dense, row-major, padding included. Borrowed.
   void *data = nullptr;
-  /// A parameter that the optimizer changes.
+  /// Whether this is a parameter of the model that the optimizer updates.
   bool trained = false;
-  /// Kept by the optimizer, and no parameter.
+  /// Whether this is state of the optimizer, such as a moment, rather than a
+  /// parameter.
   bool isState = false;
-  /// The parameter whose state it is; empty: of the training as a whole.
+  /// For optimizer state: the name of its parameter; empty if the state belongs
+  /// to the training as a whole, such as a step counter.
   std::string stateOf = {};
-  /// Of a parameter; what `pcc checkpoint export` needs.
+  /// For a parameter: the weight that it was made from, which `pcc checkpoint
+  /// export` needs.
   WeightOrigin origin = {};
 };
 
-/// A parameter of a program that a step writes: a weight that is trained, or
-/// what the optimizer keeps. `data` is the rank's piece.
+/// Returns the state tensor of a parameter that the step writes: a trained
+/// weight or optimizer state. `data` is the rank's piece and is borrowed.
 StateTensor stateTensorOf(const program::ParameterT &parameter, void *data);
 
-/// Where a run stands between two steps.
+/// Progress of a training run between two steps.
 struct TrainingPosition {
-  int64_t step = 0; ///< steps that are done
-  /// Logical index of the next sample, whatever the size of steps.
+  /// Number of completed steps.
+  int64_t step = 0;
+  /// Global index of the next sample, independent of the number of samples per
+  /// step.
   int64_t samples = 0;
+  /// Counter of a random generator. Checkpoints preserve it; the runtime does
+  /// not use it.
   uint64_t randomCounter = 0;
   bool operator==(const TrainingPosition &) const = default;
 };

@@ -1,4 +1,4 @@
-//===- WeightOrigin.cpp - which weight of the model a tensor was ----------===//
+//===- WeightOrigin.cpp - derivation of a parameter from a weight ---------===//
 
 #include "runtime/checkpoint/WeightOrigin.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -27,10 +27,11 @@ WeightOrigin originOf(const program::ParameterT &parameter) {
 }
 
 //===----------------------------------------------------------------------===//
-// Forms: what the weight is after each step
+// Type and shape after each transform
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Type and shape of a weight between two transforms.
 struct Form {
   ElementType type;
   std::vector<int64_t> shape;
@@ -39,6 +40,7 @@ struct Form {
 };
 } // namespace
 
+/// Returns whether `dims` is a permutation of 0 to rank - 1.
 static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
   std::vector<int32_t> sorted = dims;
   std::sort(sorted.begin(), sorted.end());
@@ -48,6 +50,8 @@ static bool isPermutation(const std::vector<int32_t> &dims, size_t rank) {
   return sorted.size() == rank;
 }
 
+/// Returns whether a slice lies within its tensor. The last index is computed
+/// with 128 bits, since `step` comes from a file.
 static bool fits(const program::SliceT &slice,
                  const std::vector<int64_t> &shape) {
   if (slice.dim < 0 || slice.dim >= int64_t(shape.size()) || slice.size < 0 ||
@@ -60,7 +64,8 @@ static bool fits(const program::SliceT &slice,
          (slice.start >= 0 && slice.start < size && last >= 0 && last < size);
 }
 
-/// The number of elements, or -1.
+/// Returns the number of elements of a shape, or -1 if a size is negative or
+/// the product is too large.
 static int64_t countOf(const std::vector<int64_t> &shape) {
   int64_t count = 1;
   for (int64_t size : shape)
@@ -70,7 +75,8 @@ static int64_t countOf(const std::vector<int64_t> &shape) {
   return count > INT64_MAX / 8 ? -1 : numElements(shape);
 }
 
-/// What is wrong with the step, or null; then `form` is what it leads to.
+/// Applies a transform to the type and shape in `form`. Returns what is wrong
+/// with the transform, or null.
 static const char *advance(const WeightStep &step, Form &form) {
   if (const auto *transpose = std::get_if<program::TransposeT>(&step)) {
     if (!isPermutation(transpose->permutation, form.shape.size()))
@@ -107,9 +113,10 @@ const char *findOriginFault(const WeightOrigin &origin, ElementType type,
 }
 
 //===----------------------------------------------------------------------===//
-// Steps, there and back
+// Transforms and their inverses
 //===----------------------------------------------------------------------===//
 
+/// Returns the element strides of dense row-major memory.
 static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
@@ -117,7 +124,8 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// The elements of `after`, densely, out of those of `before`.
+/// Returns the copy from the elements before a transform to those after it,
+/// both dense. A cast does not move elements, and neither does a reshape.
 static StridedCopy copyOf(const WeightStep &step, const Form &before,
                           const Form &after) {
   StridedCopy copy;
@@ -138,6 +146,7 @@ static StridedCopy copyOf(const WeightStep &step, const Form &before,
   return copy;
 }
 
+/// Returns the copy in the opposite direction.
 static StridedCopy reversed(StridedCopy copy) {
   std::swap(copy.sourceOffset, copy.targetOffset);
   for (CopyLoop &loop : copy.loops)
@@ -148,8 +157,8 @@ static StridedCopy reversed(StridedCopy copy) {
 namespace {
 using Bytes = std::vector<std::byte>;
 
-/// A weight on its way along the steps of its origin, in the type in which it
-/// is stored: casts do not move elements.
+/// Moves elements along the transforms of a weight, in either direction. Casts
+/// are ignored: all elements have the type of the stored weight.
 class WeightPath {
 public:
   WeightPath(const WeightOrigin &origin, std::span<const std::byte> stored)
@@ -162,7 +171,9 @@ public:
     }
   }
 
-  /// The stored bytes where `value` is what they are after all steps.
+  /// Returns the bytes of the weight, given the elements of the parameter. A
+  /// slice is reversed by writing its elements into the tensor before the
+  /// slice, which is recomputed from the stored weight.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
       const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);
@@ -175,7 +186,7 @@ public:
   }
 
 private:
-  /// What the stored elements are before `step`.
+  /// Returns the elements of the stored weight before transform number `step`.
   Bytes forwardTo(size_t step) const {
     Bytes value(stored.begin(), stored.end());
     for (size_t i = 0; i < step; ++i) {
@@ -186,6 +197,7 @@ private:
     return value;
   }
 
+  /// Executes a copy, unless it is empty.
   void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
     if (numElements(copy) > 0)
       runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));
@@ -193,11 +205,12 @@ private:
 
   const std::vector<WeightStep> &steps;
   std::span<const std::byte> stored;
-  std::vector<Form> forms; ///< before each step, then after the last
+  std::vector<Form> forms; ///< before each transform, and after the last
 };
 } // namespace
 
-/// The elements through all casts in the opposite order.
+/// Reverses the casts: converts elements of the parameter's type through all
+/// types back to the type of the stored weight.
 static Bytes uncast(const WeightOrigin &origin, Bytes value) {
   std::vector<ElementType> types = {origin.type};
   for (const WeightStep &step : origin.steps)

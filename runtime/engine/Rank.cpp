@@ -1,4 +1,4 @@
-//===- Rank.cpp - one rank of a run ---------------------------------------===//
+//===- Rank.cpp - executes one rank of a compiled bundle ------------------===//
 
 #include "runtime/engine/Rank.h"
 #include "runtime/base/StopWatch.h"
@@ -21,7 +21,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// A rank from its program to its outputs.
+/// Implements Rank. The optional members exist once open() has succeeded;
+/// `state` and `training` exist only for programs that train.
 class RankRun : public Rank {
 public:
   RankRun(const ProgramImage &image, const RunOptions &options, World &world,
@@ -50,10 +51,12 @@ public:
   Status setInputs(const InputArrays &given) override {
     if (Status status = inputs->open(given); status.failed())
       return status;
-    // A training run reads them step by step.
+    // A training run reads its inputs step by step.
     return training ? Status::success() : inputs->read(0);
   }
 
+  /// Installs signal handlers only in a process of pcc's own: a program that
+  /// embeds pcc keeps its handlers.
   Status runSteps() override {
     if (training) {
       if (!options.isEmbedded)
@@ -108,9 +111,11 @@ public:
   }
 
 private:
+  /// One phase of a run, which all ranks execute together.
   using Part = Status (RankRun::*)();
 
-  /// Each part relies on the ones before it.
+  /// Executes `parts` in order up to the first error. Each part relies on the
+  /// results of the parts before it.
   Status inOrder(std::initializer_list<Part> parts) {
     for (Part part : parts)
       if (Status status = (this->*part)(); status.failed())
@@ -118,6 +123,8 @@ private:
     return Status::success();
   }
 
+  /// Calls `call` with the long deadline of loading and saving. Returns exit
+  /// code 2 if the program does not train.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",
@@ -126,6 +133,9 @@ private:
     return call();
   }
 
+  /// Opens the program of the image. Checks that the world has as many ranks as
+  /// the mesh, and that the program was compiled for this rank's pipeline
+  /// position.
   Status findProgram() {
     const std::span<const std::byte> bytes(
         static_cast<const std::byte *>(image.program), image.programBytes);
@@ -148,8 +158,8 @@ private:
     return Status::success();
   }
 
-  /// Refuses ranks of another bundle before anything is sent that could not be
-  /// understood.
+  /// Checks that all ranks have the same plan hash, so that ranks of different
+  /// bundles never exchange messages that they would misread.
   Status checkPeers() {
     const uint64_t mine = opened.tables->plan_hash;
     std::vector<uint64_t> hashes(size_t(world.size()));
@@ -165,6 +175,8 @@ private:
     return Status::success();
   }
 
+  /// Allocates the arena with exactly the planned bytes, places the constants,
+  /// and sets the base addresses of the buffers of both kinds.
   Status allocateArena() {
     const program::ProgramT &program = *opened.tables;
     char *arena = nullptr, *constants = nullptr;
@@ -185,6 +197,9 @@ private:
     return hostBuffers->open();
   }
 
+  /// Sets `constants` to the address of the program's constants: within the
+  /// executable image if the device shares the host's memory, else a copy on
+  /// the device.
   Status placeConstants(char *&constants) {
     const std::byte *const given = opened.constants.data();
     constants = const_cast<char *>(reinterpret_cast<const char *>(given));
@@ -195,6 +210,10 @@ private:
     return status.failed() ? status : device.upload(constants, given, bytes);
   }
 
+  /// Creates the communicators, and loads weights and instructions.
+  /// Instructions are prepared before the weights are placed, because a device
+  /// may pack a weight into its own format and drop the plain piece. Messages
+  /// are bound last, when all buffers have addresses.
   Status load() {
     progress.say("loading weights");
     const program::ProgramT &program = *opened.tables;
@@ -218,6 +237,7 @@ private:
       return status;
     inputs.emplace(program, mesh, at, options, *hostBuffers);
     log.emplace(program, isSeen());
+    // A replayed step has no start and end of single actions to draw.
     if (isSeen() || !options.recordSteps)
       schedule.keepApart();
     if (trains(program)) {
@@ -234,6 +254,7 @@ private:
     return world.all().barrier({"load", "inputs"});
   }
 
+  /// Returns whether the user asked for a timeline of the last step.
   bool isSeen() const {
     return !options.scheduleSvg.empty() || !options.trace.empty();
   }
@@ -264,6 +285,8 @@ private:
     return "measured step " + std::to_string(step);
   }
 
+  /// Writes the timelines and the report that the options ask for, and prints
+  /// the summary line.
   Status report() {
     mine.arenaBytes = opened.tables->arena_bytes;
     mine.peakMemoryBytes = peakMemoryOfProcess();
@@ -298,7 +321,7 @@ private:
   std::optional<Inputs> inputs;
   ScheduleExecutor schedule;
   std::optional<StepLog> log;
-  // Of a program that trains.
+  // Only for programs that train.
   std::optional<HostTrainingState> state;
   std::optional<TrainingRun> training;
   RankReport mine;

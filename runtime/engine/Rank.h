@@ -1,4 +1,4 @@
-//===- Rank.h - one rank of a run -----------------------------------------===//
+//===- Rank.h - executes one rank of a compiled bundle --------------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_RANK_H
 #define PCC_RUNTIME_ENGINE_RANK_H
@@ -12,59 +12,78 @@
 
 namespace pcc::runtime {
 
-/// One rank of a run. All ranks of the world make the same calls in the same
-/// order, each with the image of its position and a device of its own, from one
-/// thread. A call that fails on any rank is the last: World::abort tells the
-/// other ranks.
+/// One rank of a run: loads its program, executes steps, and writes the
+/// results. Every rank has the image of its pipeline position and its own
+/// Device. All ranks make the same calls in the same order, each from one
+/// thread. Calls block and may communicate with the other ranks, unless their
+/// comment says "Local". After a call has failed on any rank no further call
+/// may be made; World::abort wakes the ranks that wait.
+///
+/// A rank is used in one of two ways:
+///
+///   run()                                       a whole run (`pcc run`)
+///   open() setInputs() step() … copyOutputs()   a session (the Python module)
 class Rank {
 public:
   virtual ~Rank() = default;
 
-  /// Its number in the world.
+  /// Returns the index of this rank in the world. Local.
   virtual int index() const = 0;
 
-  /// All that the options ask for: loads, reads the inputs, runs warm-up and
-  /// timed steps, writes the outputs and the report, and prints one summary
-  /// line to stderr. Outputs appear only if all ranks succeed. The only call.
+  /// Executes the whole run that the options describe: loads, reads the inputs,
+  /// executes the steps, writes outputs and report, and prints one summary line
+  /// to stderr. Output files appear only if all ranks succeed. A caller of
+  /// run() makes no other call, except index().
   virtual Status run() = 0;
 
-  /// Loads the program and the weights. The first call.
+  /// Loads the program and the weights, and creates the communicators. Must
+  /// come before all calls below.
   virtual Status open() = 0;
+  /// Returns the tables of the loaded program, which the rank owns. Local.
   virtual const program::ProgramT &program() const = 0;
 
-  /// What the steps from now on read (see Inputs::open). Meets no other rank.
+  /// Sets the inputs of all following steps (see Inputs::open). The arrays of
+  /// `given` are borrowed and must stay valid as long as steps run. Local.
   virtual Status setInputs(const InputArrays &given) = 0;
-  /// All steps that the options ask for, warm-up first; of a training run with
-  /// checkpoints and metrics.
+  /// Executes all steps that the options ask for. Inference: the warm-up steps,
+  /// then the timed steps. Training: `options.steps` steps, with metrics and
+  /// checkpoints.
   virtual Status runSteps() = 0;
-  /// One step; adds what it took to `report`, and the metrics of training.
+  /// Executes one step. Adds its seconds to `report` and, when training, its
+  /// metrics.
   virtual Status step(RankReport &report) = 0;
-  /// Writes the outputs and the report to where the options say.
+  /// Writes the output files, the report and the timelines that the options ask
+  /// for, and prints the summary line.
   virtual Status write() = 0;
-  /// Writes this rank's parts of what the last step has computed: to one place
-  /// per output, which has the type of a file. Meets no other rank.
+  /// Copies this rank's parts of the last step's outputs into `places`. Entry i
+  /// of `places` is a dense array for the whole output i of the program, in the
+  /// element type that .npy files have (bf16 becomes f32). Threads of other
+  /// ranks may fill their parts of the same arrays. Local.
   virtual Status copyOutputs(std::span<std::byte *const> places) = 0;
 
-  // Of a program that trains.
+  // Only for programs that train; exit code 2 otherwise.
 
-  /// Puts this rank's pieces of the trained weights into `whole`, which ranks
-  /// of this process share.
+  /// Puts this rank's pieces of the trained weights into `whole`, which is
+  /// shared by all ranks of this process.
   virtual Status copyWeights(GatheredTensors &whole) = 0;
-  /// Saves a checkpoint in `directory`.
+  /// Writes a checkpoint of the current training state into `directory`.
   virtual Status save(const std::string &directory) = 0;
-  /// Goes on where the newest checkpoint in `directory` stands; `notes` is what
-  /// the user should know.
+  /// Restores the training state of the newest checkpoint in `directory`.
+  /// Appends warnings for the user to `notes`, for instance about damaged
+  /// checkpoints that were skipped.
   virtual Status resume(const std::string &directory,
                         std::vector<std::string> &notes) = 0;
 };
 
-/// All of these must outlive the rank.
+/// Creates a rank that borrows all arguments; they must outlive the rank. Loads
+/// nothing before Rank::open() or Rank::run().
 std::unique_ptr<Rank> createRank(const ProgramImage &image,
                                  const RunOptions &options, World &world,
                                  Device &device);
 
-/// Threads that a rank uses: the option's, else the host's cores divided by its
-/// ranks, at least one.
+/// Returns the number of threads that a rank computes with: `options.threads`
+/// if positive, else the cores of the host divided by the ranks on the host, at
+/// least 1.
 int threadsPerRank(const RunOptions &options, int worldSize);
 
 } // namespace pcc::runtime

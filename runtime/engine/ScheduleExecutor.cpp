@@ -1,4 +1,4 @@
-//===- ScheduleExecutor.cpp - executes the action table -------------------===//
+//===- ScheduleExecutor.cpp - executes a pipeline schedule's actions ------===//
 
 #include "runtime/engine/ScheduleExecutor.h"
 #include "runtime/base/StopWatch.h"
@@ -10,6 +10,8 @@
 
 namespace pcc::runtime {
 
+/// Collectives are prepared by the engine, all other instructions by the
+/// device.
 Status ScheduleExecutor::loadList(
     const LoadContext &context, const Groups &groups, Device &device,
     const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
@@ -27,6 +29,9 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
+/// A Whole collective becomes an operation. A Start prepares an asynchronous
+/// collective and queues it; the next Finish over the same group takes the
+/// oldest of the queue, as the emitter guarantees this order.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -48,7 +53,7 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // A step allocates nothing.
+  // Reserve for all that may be in flight at once: a step allocates nothing.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();
@@ -81,6 +86,7 @@ Status ScheduleExecutor::load(const LoadContext &context, const Groups &groups,
   return Status::success();
 }
 
+/// Resolves accumulators and actions to addresses, in table order.
 void ScheduleExecutor::bindMessages(const LoadContext &context,
                                     const Groups &groups, World &ranks) {
   pipeline = &groups.pipeline();
@@ -96,7 +102,8 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // A message that does not come is missed by what would run next.
+  // Name a wait after the function that needs the message: a missed deadline is
+  // then reported for that action.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -113,7 +120,8 @@ Status ScheduleExecutor::warmUp(const Coordinates &at) {
   return waitForQueue(*device, *world);
 }
 
-/// The end of a message, which its post and its wait share.
+/// A post and a wait of the same message share one MessageEnd, which carries
+/// the ticket from one to the other.
 size_t ScheduleExecutor::endOf(const LoadContext &context,
                                const program::Message &message, bool isSend) {
   const program::ProgramT &program = context.program;
@@ -132,6 +140,8 @@ size_t ScheduleExecutor::endOf(const LoadContext &context,
   return it->second;
 }
 
+/// Sorts the messages of an action into posts or waits by the action's kind,
+/// and names the action after its first message.
 void ScheduleExecutor::bind(const LoadContext &context,
                             const program::ActionT &action, BoundAction &act) {
   const bool posts = action.kind == program::ActionKind::Post;
@@ -171,6 +181,9 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
+/// Between two instructions, pending transfers are advanced, because some
+/// communicators make progress only within calls. Time in collectives counts as
+/// waiting, the rest as computing.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -201,6 +214,8 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
   return status;
 }
 
+/// Per action: posts its messages, waits for its messages, then executes its
+/// function. Only the wait counts as idle time.
 Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
                                     TimeSpent &spent, StepLog &log) {
   log.beginStep();
@@ -237,7 +252,8 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
   return Status::success();
 }
 
-/// What is done on the host while the device replays a step.
+/// Some operations run on the host even on a device with a queue. A recording
+/// leaves them out, so a replayed step executes them here, before the replay.
 Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   int64_t &microbatch = at[size_t(mesh.microbatchAxis())];
   for (const BoundAction &act : acts) {
@@ -254,6 +270,9 @@ Status ScheduleExecutor::runOnHost(const Mesh &mesh, Coordinates at) {
   return Status::success();
 }
 
+/// Executes the actions once while the device captures them instead of running
+/// them. A failed capture is an internal error (Defect), for which --no-graph
+/// is the workaround.
 Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
                                 TimeSpent &spent, StepLog &log) {
   Status status = device->beginRecording();
@@ -269,8 +288,8 @@ Status ScheduleExecutor::record(const Mesh &mesh, const Coordinates &at,
              : status;
 }
 
-/// The first step makes everything ready that is only made when it is needed;
-/// the second is recorded.
+/// Step 1 runs eagerly, so that libraries initialize what they create lazily.
+/// Step 2 is recorded, then replayed like all later steps.
 Status ScheduleExecutor::begin(const Mesh &mesh, const Coordinates &at,
                                TimeSpent &spent, StepLog &log) {
   if (!device->canRecord() || !mayRecord || numSteps++ == 0)

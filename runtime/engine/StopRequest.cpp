@@ -1,4 +1,4 @@
-//===- StopRequest.cpp - SIGTERM and SIGINT while training ----------------===//
+//===- StopRequest.cpp - orderly end of training on SIGTERM and SIGINT ----===//
 
 #include "runtime/engine/StopRequest.h"
 
@@ -6,6 +6,7 @@
 
 namespace pcc::runtime {
 
+/// The signal that has arrived, or 0. The handler may write no other type.
 static volatile std::sig_atomic_t requested = 0;
 
 static void onSignal(int signal) { requested = signal; }
@@ -13,7 +14,7 @@ static void onSignal(int signal) { requested = signal; }
 void listenForStop() {
   struct sigaction action = {};
   action.sa_handler = onSignal;
-  // The second one has its usual effect.
+  // SA_RESETHAND: the next signal of the same kind has its default effect.
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);

@@ -1,15 +1,16 @@
-//===- StopRequest.h - SIGTERM and SIGINT while training ------------------===//
+//===- StopRequest.h - orderly end of training on SIGTERM and SIGINT ------===//
 
 #ifndef PCC_RUNTIME_ENGINE_STOPREQUEST_H
 #define PCC_RUNTIME_ENGINE_STOPREQUEST_H
 
 namespace pcc::runtime {
 
-/// From now on the first SIGTERM or SIGINT asks for an end after the current
-/// step; another one ends the process as it would have without this.
+/// Installs handlers for SIGTERM and SIGINT. The first of either signal only
+/// sets stopRequested(), so that training can end after the current step. A
+/// second signal of the same kind has its default effect and ends the process.
 void listenForStop();
 
-/// The one that has come, or 0.
+/// Returns the number of the signal that has arrived, or 0. Does not block.
 int stopRequested();
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- TrainingRun.cpp - step after step, with metrics and checkpoints ----===//
+//===- TrainingRun.cpp - training loop of a rank, with checkpoints --------===//
 
 #include "runtime/engine/TrainingRun.h"
 #include "runtime/base/StopWatch.h"
@@ -17,7 +17,7 @@
 namespace pcc::runtime {
 
 bool trains(const program::ProgramT &program) {
-  // A rank whose weights are all frozen updates nothing.
+  // A rank whose weights are all frozen has no update.
   return std::any_of(
       program.actions.begin(), program.actions.end(), [](const auto &action) {
         return action->kind == program::ActionKind::Update ||
@@ -41,6 +41,8 @@ TrainingRun::~TrainingRun() {
     std::fclose(metricsFile);
 }
 
+/// Reads this rank's pieces of the checkpoint into host memory, then stores
+/// them on the device.
 Status TrainingRun::resume(const std::string &directory,
                            std::vector<std::string> &notes) {
   LoadedCheckpoint loaded;
@@ -78,6 +80,7 @@ Status TrainingRun::openOutputs() {
   return options.save.empty() ? Status::success() : openWriter(options.save);
 }
 
+/// Creates one writer for all checkpoints of a directory.
 Status TrainingRun::openWriter(const std::string &directory) {
   if (Status status = state.open(); status.failed())
     return status;
@@ -93,7 +96,7 @@ Status TrainingRun::openWriter(const std::string &directory) {
   return writer->open(saving, state.tensors(), mesh, at, world);
 }
 
-/// Whether this rank has the output.
+/// Returns whether this rank holds output `name`.
 static bool hasOutput(const program::ProgramT &program, std::string_view name) {
   return std::any_of(program.outputs.begin(), program.outputs.end(),
                      [&](const auto &output) {
@@ -101,7 +104,7 @@ static bool hasOutput(const program::ProgramT &program, std::string_view name) {
                      });
 }
 
-/// The one element of an output; nothing if this rank does not have it.
+/// Converts the output's single element to double; its type may be any float.
 Status TrainingRun::readNumber(std::string_view name,
                                std::optional<double> &number) const {
   for (const auto &output : program.outputs)
@@ -123,6 +126,9 @@ Status TrainingRun::findLoss() {
                                Reduction::Min, {"load", "training"});
 }
 
+/// If rank 0 has the loss, its own values are complete and nothing is sent.
+/// Otherwise the stage that has the loss broadcasts the four numbers; NaN
+/// stands for the loss scale of a run without loss scaling.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -156,6 +162,7 @@ Status TrainingRun::gatherPeakLive() {
                                Reduction::Max, {"step", "metrics"});
 }
 
+/// The loss line goes to stdout for scripts; the speed is progress for people.
 void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
   if (world.rank() != 0 || !metrics.loss)
     return;
@@ -172,6 +179,7 @@ void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
     writeMetrics(metrics, seconds);
 }
 
+/// Each line is flushed, so that other programs can follow the file.
 void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   nlohmann::ordered_json line = {
       {"step", metrics.step},
@@ -192,6 +200,8 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   std::fflush(metricsFile);
 }
 
+/// The input of step n + 1 is read ahead after step n is enqueued, so that
+/// reading files overlaps with the device's work.
 Status TrainingRun::step(RankReport &report, bool isLast) {
   if (options.isGivenUp && options.isGivenUp())
     return givenUp();
@@ -233,7 +243,8 @@ Status TrainingRun::saveIfDue(bool isLast) {
                                 position.step % options.saveEvery == 0);
   if (!writer || !isDue)
     return Status::success();
-  // Disks are slower than steps: nobody is lost who waits for one.
+  // Writing a checkpoint may take longer than a wait within a step: use the
+  // load deadline, so that no rank counts as lost.
   world.setDeadline(options.loadTimeout);
   Status status = save(writersDirectory);
   if (status.ok())
@@ -242,7 +253,8 @@ Status TrainingRun::saveIfDue(bool isLast) {
   return status;
 }
 
-/// A signal reaches ranks at different times: they stop after the same step.
+/// A signal may reach ranks before or after a step ends. The maximum over all
+/// ranks makes all of them stop after the same step.
 Status TrainingRun::agreeToStop(int &signal) {
   int32_t any = stopRequested();
   Status status = Status::success();
@@ -264,6 +276,8 @@ void TrainingRun::tellStop(int signal) const {
                saved.c_str());
 }
 
+/// The order within an iteration matters: metrics are printed before a save,
+/// and the decision to stop is made before it, so that a stop saves.
 Status TrainingRun::run(RankReport &report) {
   if (Status status = resumeAsAsked(); status.failed())
     return status;

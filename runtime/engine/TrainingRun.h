@@ -1,4 +1,4 @@
-//===- TrainingRun.h - step after step, with its metrics and checkpoints --===//
+//===- TrainingRun.h - training loop of a rank, with checkpoints ----------===//
 
 #ifndef PCC_RUNTIME_ENGINE_TRAININGRUN_H
 #define PCC_RUNTIME_ENGINE_TRAININGRUN_H
@@ -16,55 +16,77 @@
 
 namespace pcc::runtime {
 
-/// Whether a step changes weights.
+/// Returns whether `program` belongs to a training run: it has backward or
+/// update actions. A rank whose weights are all frozen has no update, but takes
+/// part in the backward pass.
 bool trains(const program::ProgramT &program);
 
-/// Why a rank ends that RunOptions::isGivenUp ends.
+/// Returns the error of a rank that ends because RunOptions::isGivenUp returned
+/// true.
 inline Status givenUp() {
   return Status::error(PeerLost, "the run was given up");
 }
 
-/// The steps of a training run on one rank.
+/// The training loop of one rank: executes steps on consecutive samples, and
+/// keeps the position (step number, next sample) that a checkpoint records. All
+/// ranks make the same calls: either run(), or its parts.
 class TrainingRun {
 public:
-  /// All of these must outlive this.
+  /// Borrows all arguments; they must outlive this object.
   TrainingRun(const program::ProgramT &program, const Mesh &mesh,
               const Coordinates &at, const RunOptions &options, World &world,
               HostTrainingState &state, HostBuffers &buffers, Inputs &inputs,
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
-  /// Takes up a checkpoint, trains, and saves, as the options say; adds what it
-  /// took to `report`. Ends early, after a save, where a signal asked all ranks
-  /// to.
+  /// Executes the whole training run: resumes from a checkpoint, trains, saves,
+  /// and prints, as the options say. Adds times and metrics to `report`. A
+  /// signal that any rank receives (StopRequest.h) ends all ranks after the
+  /// same step, with a last checkpoint if --save is given.
   Status run(RankReport &report);
 
-  // Its parts, each of which all ranks call.
+  // The parts of run(). All ranks must call them together.
 
-  /// See loadCheckpoint; adds its notes.
+  /// Restores weights, optimizer state and position from a checkpoint, and
+  /// appends its warnings to `notes` (see loadCheckpoint). Exit code 10 if the
+  /// inputs cannot be continued at that sample.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
-  /// One step on the inputs that have its number, and, but for the last, reads
-  /// the next ones meanwhile. Tells nobody.
+  /// Executes one step on the inputs at the current position, and advances the
+  /// position. Unless `isLast`, the inputs of the following step are read while
+  /// the device computes. Prints nothing.
   Status step(RankReport &report, bool isLast = true);
-  /// Saves where the run stands.
+  /// Writes a checkpoint of the current position into `directory`.
   Status save(const std::string &directory);
 
 private:
+  /// Resumes if --resume was given; rank 0 prints the notes.
   Status resumeAsAsked();
+  /// Opens the metrics file (on rank 0) and the checkpoint writer, as asked
+  /// for.
   Status openOutputs();
+  /// Creates the checkpoint writer for `directory`.
   Status openWriter(const std::string &directory);
+  /// Saves after the last step and after every --save-every steps.
   Status saveIfDue(bool isLast);
+  /// Sets `signal` to the stop signal of any rank, or to 0, on all ranks alike.
   Status agreeToStop(int &signal);
+  /// Prints on rank 0 that a signal has ended the run, and how to resume it.
   void tellStop(int signal) const;
-  /// Finds out whether rank 0, which tells, knows the loss: a table may have
-  /// the stage that does elsewhere.
+  /// Finds the lowest rank that holds the loss, and sets `rankOfLoss` on all
+  /// ranks. Rank 0, which prints the metrics, holds it only if its stage
+  /// computes it.
   Status findLoss();
+  /// Reads the scalar output `name`; leaves `number` empty on ranks without it.
   Status readNumber(std::string_view name, std::optional<double> &number) const;
-  /// Of the step that is done; on rank 0 all that any rank knows.
+  /// Reads the metrics of the last step. If rank 0 does not hold the loss, the
+  /// rank that does broadcasts all metrics.
   Status readMetrics(StepMetrics &metrics) const;
-  /// Which stages keep how many forward passes alive is known after one step.
+  /// Gathers, after the first step and only for --metrics, how many forward
+  /// passes each stage keeps alive at once.
   Status gatherPeakLive();
+  /// Prints loss, norm and speed on rank 0, and writes the line of --metrics.
   void tell(const StepMetrics &metrics, double seconds);
+  /// Appends one line of JSON to the metrics file.
   void writeMetrics(const StepMetrics &metrics, double seconds);
 
   const program::ProgramT &program;
@@ -80,11 +102,16 @@ private:
   Progress &progress;
   Throughput speed;
   TrainingPosition position;
+  /// Writer of checkpoints in `writersDirectory`; null until openWriter().
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;
+  /// File of --metrics, open on rank 0 only. Owned.
   std::FILE *metricsFile = nullptr;
-  int32_t rankOfLoss = -1; ///< the first that knows it; none: the world's size
-  std::vector<int32_t> peakLive; ///< by stage of the model; for metrics
+  /// Lowest rank that holds the loss; the world size if no rank does; -1 before
+  /// findLoss().
+  int32_t rankOfLoss = -1;
+  /// Per stage of the model: most forward passes that are alive at once.
+  std::vector<int32_t> peakLive;
 };
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- RunBundle.cpp - what `pcc run` does --------------------------------===//
+//===- RunBundle.cpp - starts all ranks of a bundle (`pcc run`) -----------===//
 
 #include "runtime/launch/RunBundle.h"
 
@@ -9,6 +9,7 @@
 
 namespace pcc::runtime {
 
+/// Runs the ranks as threads, each through the whole of Rank::run().
 static Status runInThisProcess(const std::string &bundle,
                                const RunOptions &options) {
   RankTeam team;
@@ -17,6 +18,7 @@ static Status runInThisProcess(const std::string &bundle,
   return team.call([](Rank &rank) { return rank.run(); });
 }
 
+/// Checks the bundle and the communicator before anything is started.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments) {
   if (Status status = checkComplete(bundle); status.failed())

@@ -1,4 +1,11 @@
-//===- RunMain.cpp - BUNDLE/run: finds its rank and becomes it ------------===//
+//===- RunMain.cpp - main() of BUNDLE/run, which becomes one rank ---------===//
+//
+// Launchers start the same file for every rank. The process finds out which
+// rank it is, verifies the checksum of BUNDLE/rank-NNN, and replaces itself by
+// that file (execv). The executable depends on no library of the target (MPI,
+// CUDA), so that it can report an error where one is missing.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/RankIdentity.h"
@@ -17,12 +24,15 @@
 
 using namespace pcc::runtime;
 
-/// The folder that this executable lies in.
+/// Returns the directory of this executable: the bundle.
 static std::string ownFolder() {
   std::error_code problem;
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
+/// Sets `rank` from the launcher's variables. Exit code 11 if the bundle has no
+/// ranks; 12 if no launcher started this process and the bundle needs one, or
+/// if the world sizes differ.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   if (worldSize == 0)
@@ -40,8 +50,9 @@ static Status findRank(const Environment &environment,
   return identity ? checkWorldSize(*identity, worldSize) : Status::success();
 }
 
-/// How many ranks this process is to start, as pcc run asks or as those on GPUs
-/// need no launcher; 0 if it is one itself.
+/// Returns how many ranks this process is to start as children, or 0 if it is
+/// itself a rank. The process starts ranks if PCC_LAUNCH says so (`pcc run` on
+/// GPUs), or if the bundle is for GPUs and no launcher started this process.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const int numRanks = std::atoi(count);
@@ -55,6 +66,7 @@ static int ranksToLaunch(const std::string &bundle, int worldSize) {
   return status.ok() && !identity && isForGpus(bundle) ? worldSize : 0;
 }
 
+/// Replaces this process by the executable of `rank`. Returns only on an error.
 static Status becomeRank(const std::string &bundle, int rank, char **argv) {
   const std::string program = bundle + "/" + rankFileName(rank);
   if (Status status = checkSeal(program); status.failed())
@@ -65,7 +77,8 @@ static Status becomeRank(const std::string &bundle, int rank, char **argv) {
                        "cannot start " + program + ": " + std::strerror(errno));
 }
 
-/// `pcc run` has to know its ranks, and who kills its launcher means them, too.
+/// Under `pcc run`, leaves this process's id for RankWatch. The parent-death
+/// signal makes the rank end when its launcher is killed.
 static void announce(const Environment &environment, int rank) {
   const auto folder = environment.find(kStatusFolderVariable);
   if (folder == environment.end())

@@ -1,4 +1,4 @@
-//===- CollectivePlan.cpp - who sends which elements to whom --------------===//
+//===- CollectivePlan.cpp - copies and messages of one rank's collective --===//
 
 #include "runtime/program/CollectivePlan.h"
 
@@ -15,6 +15,8 @@ int64_t groupSize(const GroupSpec &group) {
   return product;
 }
 
+/// Changes the coordinate of one axis so that the digit of `part` becomes
+/// `digit`.
 static void setDigit(Coordinates &at, const AxisPart &part, const Mesh &mesh,
                      int64_t digit) {
   const int64_t below = mesh.sizes[part.axis] / (int64_t(part.pre) * part.size);
@@ -44,6 +46,7 @@ int64_t memberIndex(const GroupSpec &group, const Mesh &mesh,
   return index;
 }
 
+/// Returns the number of elements that all copies move.
 static int64_t countElements(const std::vector<StridedCopy> &copies) {
   int64_t count = 0;
   for (const StridedCopy &copy : copies)
@@ -52,10 +55,12 @@ static int64_t countElements(const std::vector<StridedCopy> &copies) {
 }
 
 namespace {
-/// One side of a piece that travels: the loops' strides on that side become
-/// dense, piece after piece.
+/// Side of a copy that lies in scratch: the target of a packed send, the source
+/// of a packed receive.
 enum class Side { Source, Target };
 
+/// Builds the plan of the rank at `at`. Each public method plans one kind of
+/// collective and consumes the planner.
 class Planner {
 public:
   Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
@@ -65,12 +70,16 @@ public:
       pieces.push_back(pieceNumber(spec.from, mesh, member));
   }
 
+  /// Plans local copies only.
   CollectivePlan slice() {
     plan.local = between(me, me);
     findHoles();
     return std::move(plan);
   }
 
+  /// Plans an all-gather of whole contributions. This requires that no two
+  /// members hold the same piece. Otherwise replicas would be sent for nothing,
+  /// so the collective becomes a redistribution.
   CollectivePlan gather() {
     if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
       return redistribute();
@@ -89,7 +98,8 @@ public:
     return std::move(plan);
   }
 
-  /// All pieces that are to be summed here, one's own too, go through scratch.
+  /// Plans a reduce-scatter. All pieces to be reduced here, the rank's own
+  /// included, go to scratch, where they are reduced in a fixed order.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -100,6 +110,8 @@ public:
     return std::move(plan);
   }
 
+  /// Plans a change of layout by pairwise messages. Each distinct piece of
+  /// `from` is received from one of its holders.
   CollectivePlan redistribute() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member == me)
@@ -125,11 +137,15 @@ public:
 private:
   int numMembers() const { return static_cast<int>(members.size()); }
 
+  /// Returns the copies from the local piece of `source` to the local piece of
+  /// `target`.
   std::vector<StridedCopy> between(int source, int target) const {
     return intersect({&spec.from, &members[source]},
                      {&spec.to, &members[target], {}, spec.views}, mesh);
   }
 
+  /// Sets `hasHoles` if the copies and messages write fewer elements than `to`
+  /// has.
   void findHoles() {
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
@@ -138,8 +154,10 @@ private:
         !spec.views.empty() && made < numElements(localShape(spec.to));
   }
 
-  /// Which holder of `piece` sends it to `receiver`: itself, or the one that
-  /// stands among the holders where the receiver stands among its equals.
+  /// Returns the member that sends `piece` to `receiver`: the receiver itself
+  /// if it holds the piece. Otherwise the k-th replica of the receiver's own
+  /// piece receives from the k-th holder of `piece`, modulo the number of
+  /// holders.
   int sourceFor(int receiver, int64_t piece) const {
     if (pieces[receiver] == piece)
       return receiver;
@@ -152,7 +170,8 @@ private:
         return member;
   }
 
-  /// Rewrites one side of the copies to a dense piece of scratch.
+  /// Replaces one side of the copies by contiguous memory from offset 0, one
+  /// copy after another, in loop order.
   static std::vector<StridedCopy> densely(std::vector<StridedCopy> copies,
                                           Side side) {
     int64_t offset = 0;
@@ -170,6 +189,8 @@ private:
     return copies;
   }
 
+  /// Appends the piece for `member`, unless it is empty. The piece is packed
+  /// unless it is contiguous in `in`.
   void addSend(int member, const std::vector<StridedCopy> &copies) {
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
@@ -181,6 +202,8 @@ private:
     plan.sends.push_back(std::move(piece));
   }
 
+  /// Appends the piece from `member`, unless it is empty. The piece is packed
+  /// if it is not contiguous in `out`, or if `alwaysPacked` is set.
   void addReceive(int member, const std::vector<StridedCopy> &copies,
                   bool alwaysPacked) {
     PeerPiece piece{member, countElements(copies)};
@@ -193,6 +216,7 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
+  /// Reserves scratch for a piece and derives its copies.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -204,15 +228,15 @@ private:
   const CollectiveSpec &spec;
   const Mesh &mesh;
   std::vector<Coordinates> members;
-  int me;
-  std::vector<int64_t> pieces; ///< of every member in `from`
+  int me;                      ///< index of this rank in the group
+  std::vector<int64_t> pieces; ///< piece number of each member in `from`
   CollectivePlan plan;
 };
 } // namespace
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
-  // These two have no layouts.
+  // Neither kind has layouts, so there is nothing to plan.
   if (spec.kind == CollectiveKind::AllReduce ||
       spec.kind == CollectiveKind::Broadcast)
     return {};
@@ -229,6 +253,7 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
+/// Inserts all axes that the layout uses.
 static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
   for (const DimLayout &dim : layout.dims)
     for (const Factor &factor : dim)
@@ -236,8 +261,9 @@ static void addAxes(const Layout &layout, std::set<int32_t> &axes) {
         axes.insert(part.axis);
 }
 
-/// Calls `visit` once per coordinate on which the plan of a rank depends, until
-/// it returns false.
+/// Calls `visit` with one representative of all ranks that have the same plan,
+/// in microbatch 0, until it returns false. A plan depends only on the axes of
+/// the group and of the layouts; the other coordinates are 0.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -270,14 +296,15 @@ int64_t collectiveScratchElements(const CollectiveSpec &spec,
   return largest;
 }
 
-/// The members of one group, `at` the first.
+/// Compares the plans of all members of the group whose first member is at
+/// `at`.
 static std::string findUnmatchedPiece(const CollectiveSpec &spec,
                                       const Mesh &mesh, const Coordinates &at) {
   struct Sizes {
     std::vector<int64_t> sent, received;
   };
-  // By sender and receiver, in the order of either. What a member keeps does
-  // not travel.
+  // Element counts by (sender, receiver), in the order of the messages. A
+  // member's own piece is not a message.
   std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
@@ -316,18 +343,22 @@ int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// Returns the layout of the first `count` dims.
 static Layout firstDims(const Layout &layout, size_t count) {
   return {{layout.dims.begin(), layout.dims.begin() + ptrdiff_t(count)}};
 }
 
+/// Returns the layout of the side whose rows are divided over the members.
 static const Layout &dividedSide(const CollectiveSpec &spec) {
   return spec.kind == CollectiveKind::AllGather ? spec.from : spec.to;
 }
+/// Returns the layout of the side that has space for the rows of all members.
 static const Layout &wholeSide(const CollectiveSpec &spec) {
   return spec.kind == CollectiveKind::AllGather ? spec.to : spec.from;
 }
 
-/// The offsets that `copies` have on one side, in their order.
+/// Returns the offsets of all elements that the copies move, on one side, in
+/// loop order.
 static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
                                       Side side) {
   std::vector<int64_t> offsets;
@@ -349,6 +380,9 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
+/// Treats rows as elements of a tensor that has only the first `rowDims` dims.
+/// The copies from a member's divided side to this rank's whole side then
+/// enumerate the member's rows on both sides.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),
@@ -382,7 +416,8 @@ bool areConsecutive(const RowPlan &plan) {
 
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh) {
-  // The first rank has the largest pieces.
+  // Rank 0 has the largest pieces, since pieces are ceil-sized and padded at
+  // the end.
   const auto plan =
       planRows(spec, rowDims, mesh, Coordinates(mesh.sizes.size(), 0));
   if (!plan)

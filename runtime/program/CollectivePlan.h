@@ -1,8 +1,13 @@
-//===- CollectivePlan.h - who sends which elements to whom ----------------===//
+//===- CollectivePlan.h - copies and messages of one rank's collective ----===//
 //
 // A collective that changes a layout is a set of strided copies between the
-// members of its group; they follow from the two layouts alone, so programs
-// carry layouts and every rank derives its own plan when it loads.
+// members of its group. The copies follow from the two layouts alone. Programs
+// therefore store the layouts, and every rank derives its own plan when it
+// loads a program.
+//
+// Example: [8@a] becomes [8] on an axis `a` of 2 ranks (AllGather). Every
+// member holds 4 elements; member 0 contributes elements 0..3 and member 1
+// elements 4..7 of `out`, so the gather can write to `out` directly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,112 +23,161 @@
 
 namespace pcc::runtime {
 
+/// Kinds of collectives. All except AllReduce, ReduceScatter and Broadcast move
+/// elements of one global value between layouts. The values are those of
+/// CollectiveKind in Program.fbs.
 enum class CollectiveKind : uint8_t {
-  AllReduce,
-  AllGather,
-  ReduceScatter,
-  AllToAll,
-  Permute,
-  Exchange,
-  Broadcast,
-  Slice
+  AllReduce,     ///< reduces equal-shaped values over the group
+  AllGather,     ///< `to` is whole along the group's axes
+  ReduceScatter, ///< reduces, and keeps the piece that `to` describes
+  AllToAll,      ///< moves a split from one dim to another
+  Permute,       ///< each member receives the whole shard of one member
+  Exchange,      ///< pairwise sends of the missing elements, such as halos
+  Broadcast,     ///< copies the root's value
+  Slice          ///< takes a part of a local value; no communication
 };
 
-/// Ranks that differ only in these digits, ordered by them (first is major).
+/// A set of communicator groups: each group consists of the ranks whose mesh
+/// coordinates differ in the digits `parts` only. Members are ordered by these
+/// digits, the first part being the most significant one.
 struct GroupSpec {
   std::vector<AxisPart> parts;
   bool operator==(const GroupSpec &) const = default;
 };
 
+/// Returns the number of members of each group.
 int64_t groupSize(const GroupSpec &group);
-/// Coordinates of all members of the group that `at` belongs to, in order.
+/// Returns the coordinates of all members of the group that contains the rank
+/// at `at`, in member order.
 std::vector<Coordinates> membersOf(const GroupSpec &group, const Mesh &mesh,
                                    const Coordinates &at);
+/// Returns the index of the rank at `at` within its group.
 int64_t memberIndex(const GroupSpec &group, const Mesh &mesh,
                     const Coordinates &at);
 
+/// A collective as the program describes it, independent of the rank.
 struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  GroupSpec group = {}; ///< empty for Slice
+  /// Groups over which the collective runs; no parts for Slice.
+  GroupSpec group = {};
+  /// Layout of the operand `in`; empty for AllReduce and Broadcast.
   Layout from = {};
+  /// Layout of the result `out`; empty for AllReduce and Broadcast.
   Layout to = {};
-  /// How `to` sees the dims; empty: as they are.
+  /// Views (halos, slices) through which `to` reads the dims of the operand:
+  /// one per dim, or none if `to` reads the dims directly.
   std::vector<View> views = {};
   bool operator==(const CollectiveSpec &) const = default;
 };
 
-/// Elements that go to, or come from, one member. Packed: through `elements`
-/// elements of scratch from `scratchOffset` on; else directly at `offset` of
-/// the rank's own buffer, where they lie densely.
+/// Elements that this rank sends to one member, or receives from it. A packed
+/// piece is contiguous in scratch and is copied between scratch and the rank's
+/// buffer. A piece that is not packed is contiguous in the rank's buffer (`in`
+/// for sends, `out` for receives) and needs no copy.
 struct PeerPiece {
+  /// Index of the peer in the group.
   int member = 0;
+  /// Number of elements of the piece.
   int64_t elements = 0;
+  /// Whether the piece goes through scratch.
   bool packed = false;
+  /// First element in the rank's buffer, if the piece is not packed.
   int64_t offset = 0;
+  /// First element in scratch, if the piece is packed.
   int64_t scratchOffset = 0;
-  /// Own buffer to scratch for sends, scratch to own buffer for receives;
-  /// offsets within the piece's scratch. Empty if not packed.
+  /// Copies of a packed piece: from the buffer to scratch for sends, from
+  /// scratch to the buffer for receives. Offsets in scratch count from
+  /// `scratchOffset`.
   std::vector<StridedCopy> copies = {};
 };
 
-/// One rank's part. `local` copies go from `in` to `out`. Sums of a reduce
-/// scatter always receive into scratch.
+/// One rank's part of a collective: the messages and the copies around them.
 struct CollectivePlan {
+  /// Pieces to send, ordered by member.
   std::vector<PeerPiece> sends = {};
+  /// Pieces to receive, ordered by member. A ReduceScatter also lists the
+  /// rank's own piece, and packs all of these pieces, because they are reduced
+  /// in scratch.
   std::vector<PeerPiece> receives = {};
+  /// Copies from the rank's own `in` to its own `out`.
   std::vector<StridedCopy> local = {};
-  /// AllGather only: every member's whole `in` goes to `out` (direct) or to
-  /// scratch, from where `unpack[member]` takes it.
+  /// Whether the plan is a plain all-gather: every member contributes its whole
+  /// `in`, in member order. Then `sends`, `receives` and `local` are empty.
   bool gathers = false;
+  /// Whether the all-gather can write its result to `out`. Otherwise the result
+  /// goes to scratch and `unpack` distributes it.
   bool gathersDirectly = false;
+  /// Copies to `out`, by member; source offsets count from the member's
+  /// contribution in scratch.
   std::vector<std::vector<StridedCopy>> unpack = {};
+  /// Elements of scratch that this rank needs.
   int64_t scratchElements = 0;
-  /// Some element of `to` is a hole of a view: all of it is zeroed first.
+  /// Whether some element of `out` is a hole of a view. The whole of `out` is
+  /// then zeroed before the copies.
   bool hasHoles = false;
 };
 
-/// Every element that `to` holds here comes from exactly one member, from
-/// itself where it can; members whose `from` pieces are equal share the work.
-/// For AllReduce the plan is empty.
+/// Plans the part of the rank at `at`. In the plan, every element that `to`
+/// holds at `at` comes from exactly one member: from the rank itself if it has
+/// the element, otherwise from one of the replicas that have it. Receivers are
+/// distributed evenly over the replicas. Plans of different ranks match (see
+/// findUnmatchedPiece). Returns an empty plan for AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
-/// Largest number of scratch elements that any rank of the mesh needs: what the
-/// emitter reserves.
+/// Returns the largest number of scratch elements that any rank of the mesh
+/// needs in microbatch 0. The emitter reserves that many.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Two members of a group of which one sends the other pieces of other sizes,
-/// or in another order, than it receives; empty if there are none.
+/// Checks that every piece that one member of a group sends has the size of the
+/// piece that its peer expects, in the same order. Returns a description of the
+/// first mismatch, or an empty string. A mismatch would deadlock the run.
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Scratch elements of an all-reduce in two parts: room for everybody's piece
-/// of one share.
+/// Returns the scratch elements of an all-reduce of `elements` elements that
+/// runs in two parts. Every member reduces one share of ceil(elements /
+/// members) elements, and receives each other member's copy of that share into
+/// scratch.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
-/// Where rows lie that travel one by one (`row_dims` in Program.fbs): on one
-/// side they are divided over the members of a group, on the other one every
-/// member has room for all of them.
+/// Row indices of a ragged collective, which moves only the rows that its masks
+/// select (`row_dims` in Program.fbs). Dropless mixture-of-experts layers, as
+/// in MegaBlocks (Gale et al. 2023), use ragged collectives to move tokens to
+/// their experts and back. On the divided side, the rows are split over the
+/// members of the group. On the whole side, every member has space for all
+/// rows. An AllGather reads the divided side and writes the whole side; a
+/// ReduceScatter does the opposite.
+///
+/// Example: 6 rows over 2 members, seen from member 1.
+///
+///   divided = {0, 1, 2}                 this member's rows in its own buffer
+///   whole   = {{0, 1, 2}, {3, 4, 5}}    rows of member 0, rows of member 1
 struct RowPlan {
-  /// Rows of the divided side, in the order in which they travel.
+  /// Row indices on the divided side of this rank, in the order of transfer.
   std::vector<int64_t> divided = {};
-  /// Per member, in the same order, where its rows are on the whole side.
+  /// For each member, the row indices of its rows on the whole side, in the
+  /// order of transfer.
   std::vector<std::vector<int64_t>> whole = {};
 };
 
-/// The rows of an AllGather or a ReduceScatter that the first `rowDims` dims
-/// count. Nothing if a rank has no room for a row of another one.
+/// Plans the rows of an AllGather or a ReduceScatter, whose first `rowDims`
+/// dims enumerate the rows. Returns nothing if the whole side has no space for
+/// a row of some member.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
-/// Elements of one row.
+/// Returns the elements of one row: the product of the local dims behind the
+/// first `rowDims` dims.
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
-/// Scratch elements that every rank needs for rows: all that it can send, and
-/// all that it can receive unless they arrive where they belong.
+/// Returns the scratch elements that every rank needs for a ragged collective:
+/// space for all rows that it may send and for all rows that it may receive. An
+/// AllGather whose rows are consecutive receives into `out` and needs only the
+/// former. Returns 0 if there is no RowPlan.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 
-/// Whether the rows of each member follow one another on the whole side.
+/// Returns whether the rows of each member are contiguous on the whole side.
 bool areConsecutive(const RowPlan &plan);
 
 } // namespace pcc::runtime

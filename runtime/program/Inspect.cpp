@@ -1,4 +1,4 @@
-//===- Inspect.cpp - what a bundle says about itself ----------------------===//
+//===- Inspect.cpp - the bundle description of `pcc inspect` --------------===//
 
 #include "runtime/program/Inspect.h"
 #include "runtime/program/InspectText.h"
@@ -12,7 +12,8 @@ using Json = nlohmann::ordered_json;
 namespace pcc::runtime {
 
 namespace {
-/// The mesh of bundle.json, which leaves out axes of one rank.
+/// The mesh of bundle.json. Axes of size 1 are missing there, so axes are found
+/// by name.
 class InspectMesh {
 public:
   InspectMesh(const Json &bundle) {
@@ -23,6 +24,7 @@ public:
     mesh.sizes.push_back(bundle.at("microbatches").get<int64_t>());
   }
 
+  /// Returns coordinates as JSON, such as {"dp": 1, "tp": 0}.
   Json coordinatesJson(const Coordinates &at) const {
     Json json = Json::object();
     for (size_t i = 0; i < names.size(); ++i)
@@ -30,10 +32,14 @@ public:
     return json;
   }
 
+  /// Returns the position of a rank: its coordinate on the axis "pp", or 0 if
+  /// there is no such axis.
   int64_t pipelinePosition(const Coordinates &at) const {
     return !names.empty() && names[0] == "pp" ? at[0] : 0;
   }
 
+  /// Parses the layout of one dim: a list of factors [size, [axis, pre, size],
+  /// …].
   DimLayout dimOf(const Json &stored) const {
     DimLayout dim;
     for (const Json &entry : stored) {
@@ -46,7 +52,9 @@ public:
     return dim;
   }
 
-  /// Of all microbatches, in their order.
+  /// Returns the index ranges of a dim that a rank holds as [[begin, end], …].
+  /// If the dim is divided by microbatch, the ranges of all microbatches follow
+  /// one another and are merged where they are adjacent.
   Json runsOf(const DimLayout &dim, Coordinates at) const {
     const Layout layout{{dim}};
     const bool isCut = usesAxis(layout, mesh.microbatchAxis());
@@ -70,6 +78,7 @@ public:
   Mesh mesh;
 
 private:
+  /// Returns the index of a named axis. The name that is no mesh axis is "mb".
   int32_t axisOf(const std::string &name) const {
     for (size_t i = 0; i < names.size(); ++i)
       if (names[i] == name)
@@ -80,14 +89,14 @@ private:
   std::vector<std::string> names;
 };
 
-/// A tensor of a program: its entry without the layout, and the layout parsed
-/// once for all ranks.
+/// A tensor of a program: its JSON entry without the layout, and the layout,
+/// which is parsed once for all ranks.
 struct InspectedTensor {
   Json entry;
   std::vector<DimLayout> dims;
 };
 
-/// Expands one program for the ranks that run it.
+/// Describes each rank that runs one program.
 class RankExpander {
 public:
   RankExpander(const InspectMesh &mesh, const Json &program)
@@ -102,6 +111,7 @@ public:
       }
   }
 
+  /// Returns the description of the rank at `at`.
   Json expand(int64_t rank, const Coordinates &at) const {
     Json json;
     json["rank"] = rank;
@@ -119,6 +129,7 @@ public:
 private:
   static constexpr const char *lists[] = {"parameters", "inputs", "outputs"};
 
+  /// Returns one list of tensors with the index ranges that a rank holds.
   Json tensorsJson(const char *list, const Coordinates &at) const {
     Json entries = Json::array();
     const auto found = tensors.find(list);
@@ -140,7 +151,8 @@ private:
 };
 } // namespace
 
-/// What of a list concerns the stages of one rank.
+/// Removes the entries of a list that do not concern the given stages. `fields`
+/// are the members of an entry that name a stage.
 static void keepStages(Json &bundle, const char *list,
                        std::initializer_list<const char *> fields,
                        const Json &stages) {
@@ -155,6 +167,8 @@ static void keepStages(Json &bundle, const char *list,
   bundle[list] = std::move(kept);
 }
 
+/// Replaces the list of programs by a list of ranks. With `onlyRank`, also
+/// removes stages, collectives and transfers that do not concern that rank.
 static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   const InspectMesh mesh(bundle);
   const Json programs = bundle.at("programs");

@@ -1,4 +1,4 @@
-//===- Inspect.h - what a bundle says about itself ------------------------===//
+//===- Inspect.h - the bundle description of `pcc inspect` ----------------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_INSPECT_H
 #define PCC_RUNTIME_PROGRAM_INSPECT_H
@@ -10,20 +10,24 @@
 
 namespace pcc::runtime {
 
+/// Options of `pcc inspect`.
 struct InspectOptions {
+  /// Path of the bundle.
   std::string bundle;
-  /// Only what concerns this rank.
+  /// The only rank to describe; all ranks if absent.
   std::optional<int64_t> rank = {};
+  /// Whether to print JSON instead of a readable page.
   bool json = false;
-  /// Only the actions, in the form of PyTorch's schedule files, which
-  /// `--schedule FILE.csv` takes.
+  /// Whether to print only the actions of each program, in PyTorch's format of
+  /// schedule files, which `--schedule FILE.csv` reads.
   bool schedule = false;
 };
 
-/// Reads bundle.json, which describes programs, and writes to `text` what holds
-/// for every rank: coordinates, and the runs of indices that it has of weights,
-/// inputs and outputs. As JSON, or as a table for people. Exit code 11 if the
-/// bundle cannot be read, 2 if it has no such rank.
+/// Describes a bundle in `text`. Reads only the bundle's bundle.json, which
+/// describes programs, and derives the description of each rank: its
+/// coordinates and the index ranges that it holds of weights, inputs and
+/// outputs. Returns exit code 11 if bundle.json cannot be read, 2 if the bundle
+/// has no such rank.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- InspectText.cpp - a bundle for people to read ----------------------===//
+//===- InspectText.cpp - readable text of a bundle description ------------===//
 
 #include "runtime/program/InspectText.h"
 
@@ -20,11 +20,13 @@ std::string bytesText(double bytes) {
   return text;
 }
 
+/// Returns a field of `entry`, a number of bytes, as text.
 static std::string bytesOf(const Json &entry, const char *field) {
   return bytesText(entry.at(field).get<double>());
 }
 
-/// [["a", 2]] as "a=2, b=4".
+/// Returns an object such as {"a": 2, "b": 4} as "a=2, b=4". An empty object is
+/// a mesh without axes of more than one rank.
 static std::string pairsText(const Json &object) {
   std::string text;
   for (const auto &[name, value] : object.items())
@@ -32,6 +34,7 @@ static std::string pairsText(const Json &object) {
   return text.empty() ? "one rank" : text;
 }
 
+/// Returns the index ranges of a tensor, such as "[0:8+16:24, 0:64]".
 static std::string runsText(const Json &runs) {
   std::string text = "[";
   for (const Json &dim : runs) {
@@ -45,6 +48,7 @@ static std::string runsText(const Json &runs) {
   return text + "]";
 }
 
+/// Returns the inputs or outputs of the model, one line each.
 static std::string portsText(const Json &ports) {
   std::string text;
   for (const Json &port : ports)
@@ -54,6 +58,7 @@ static std::string portsText(const Json &ports) {
   return text;
 }
 
+/// Returns one line with the stages and the memory of a rank.
 static std::string rankText(const Json &rank) {
   return "  rank " + rank.at("rank").dump() + " (" +
          pairsText(rank.at("coordinates")) + "): stages " +
@@ -65,6 +70,7 @@ static std::string rankText(const Json &rank) {
          rank.at("instructions").dump() + " instructions\n";
 }
 
+/// Returns the index ranges that a rank holds of a list of tensors.
 static std::string tensorsText(const Json &rank, const char *list) {
   std::string text;
   for (const Json &tensor : rank.at(list))
@@ -73,7 +79,8 @@ static std::string tensorsText(const Json &rank, const char *list) {
   return text.empty() ? "" : "  " + std::string(list) + "\n" + text;
 }
 
-/// Those that run once per `per`, under a line of their own.
+/// Returns the collectives that run once per `per` ("step" or "microbatch")
+/// under a heading, or an empty string if there are none.
 static std::string collectivesText(const Json &collectives,
                                    const std::string &per) {
   std::string text;
@@ -88,6 +95,7 @@ static std::string collectivesText(const Json &collectives,
   return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 
+/// Joins the names of actions.
 static std::string actionsText(const Json &actions, const char *separator) {
   std::string text;
   for (const Json &action : actions)
@@ -102,7 +110,8 @@ std::string scheduleText(const Json &programs) {
   return text;
 }
 
-/// What ranks do in a step; neighbours that do the same have one line.
+/// Returns the actions of each rank. Adjacent ranks with equal actions share a
+/// line.
 static std::string tableText(const Json &ranks) {
   std::string text;
   for (size_t first = 0, next = 0; first < ranks.size(); first = next) {

@@ -1,4 +1,4 @@
-//===- InspectText.h - a bundle for people to read ------------------------===//
+//===- InspectText.h - readable text of a bundle description --------------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_INSPECTTEXT_H
 #define PCC_RUNTIME_PROGRAM_INSPECTTEXT_H
@@ -8,14 +8,17 @@
 
 namespace pcc::runtime {
 
-/// What `inspect --json` would print, as a page of text. With one rank its
-/// weights are listed, with several one line per rank.
+/// Returns the description of a bundle as a readable page. `bundle` is the JSON
+/// that `pcc inspect --json` prints. The page has one line per rank; if the
+/// description has only one rank, its tensors are listed as well.
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
-/// The actions of all programs: a line each, separated by commas.
+/// Returns the actions of all programs as comma-separated values, one program
+/// per line. `programs` is the list of that name in bundle.json.
 std::string scheduleText(const nlohmann::ordered_json &programs);
 
-/// "96.0 KiB"
+/// Returns a number of bytes in the largest fitting binary unit, such as "96.0
+/// KiB".
 std::string bytesText(double bytes);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- InstructionOperands.cpp - which buffers an instruction touches -----===//
+//===- InstructionOperands.cpp - buffer operands of instructions ----------===//
 
 #include "runtime/program/InstructionOperands.h"
 
@@ -8,6 +8,9 @@ namespace pcc::runtime {
 
 using List = std::vector<int32_t>;
 
+/// Returns the operands of a kernel. cuDNN computes all gradients of attention
+/// in one call, which replaces the kernel of the key gradients and also writes
+/// the query gradient.
 static List listOf(const program::KernelT &kernel) {
   List list = kernel.buffers;
   if (kernel.attention &&
@@ -40,11 +43,12 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
+/// Calls listOf() for a table whose type is known only at run time.
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }
 
-/// By InstructionBody.
+/// Functions that list the operands, indexed by InstructionBody.
 static constexpr List (*lists[])(const void *) = {
     nullptr,
     erased<program::KernelT>,

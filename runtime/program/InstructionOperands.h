@@ -1,4 +1,4 @@
-//===- InstructionOperands.h - which buffers an instruction touches -------===//
+//===- InstructionOperands.h - buffer operands of instructions ------------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_INSTRUCTIONOPERANDS_H
 #define PCC_RUNTIME_PROGRAM_INSTRUCTIONOPERANDS_H
@@ -10,8 +10,9 @@
 
 namespace pcc::runtime {
 
-/// All buffers that the instruction names, in the order of its fields, absent
-/// optional ones left out. A kernel does not say which it writes.
+/// Returns the indices of all buffers that the instruction names, in the order
+/// of its fields. Absent optional buffers are left out; a buffer that is named
+/// twice is listed twice. The result does not tell which buffers are written.
 std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 
 } // namespace pcc::runtime

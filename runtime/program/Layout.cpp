@@ -1,4 +1,4 @@
-//===- Layout.cpp - which indices of a tensor a rank holds ----------------===//
+//===- Layout.cpp - layouts: the shard of a tensor that a rank holds ------===//
 
 #include "runtime/program/Layout.h"
 
@@ -29,6 +29,7 @@ int64_t rankOf(const Mesh &mesh, const Coordinates &at) {
   return rank;
 }
 
+/// Returns the digit of an axis coordinate. `below` is the weight of the digit.
 static int64_t digitOf(const AxisPart &part, int64_t axisSize,
                        int64_t coordinate) {
   const int64_t below = axisSize / (int64_t(part.pre) * part.size);
@@ -46,6 +47,7 @@ Layout wholeLayout(std::span<const int64_t> shape) {
   return layout;
 }
 
+/// Returns the number of pieces that a factor is divided into.
 static int64_t numPieces(const Factor &factor) {
   int64_t product = 1;
   for (const AxisPart &part : factor.parts)
@@ -53,6 +55,7 @@ static int64_t numPieces(const Factor &factor) {
   return product;
 }
 
+/// Returns the size of each piece of a factor, padding included.
 static int64_t localSize(const Factor &factor) {
   const int64_t pieces = numPieces(factor);
   return factor.size / pieces + (factor.size % pieces != 0);
@@ -91,10 +94,11 @@ int64_t numElements(std::span<const int64_t> shape) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-/// More pieces per dim than any layout that pcc writes needs; bounds the work
-/// of loading.
+/// Most segments per dim, which bounds the work of loading an untrusted
+/// program. No layout that pcc emits needs as many.
 static constexpr int64_t kMaxSegments = int64_t(1) << 22;
 
+/// Checks that a digit exists in the mesh.
 static const char *findPartFault(const AxisPart &part, const Mesh &mesh) {
   if (part.axis < 0 || part.axis >= int64_t(mesh.sizes.size()))
     return "names an axis that the mesh does not have";
@@ -104,6 +108,9 @@ static const char *findPartFault(const AxisPart &part, const Mesh &mesh) {
   return nullptr;
 }
 
+/// Checks one dim of a layout and appends its digits to `used`. A divided
+/// factor splits a rank's piece into at most as many segments as the product of
+/// the factors major to it.
 static const char *findDimFault(const DimLayout &dim, const Mesh &mesh,
                                 int64_t expected, std::vector<AxisPart> &used) {
   int64_t size = 1, segments = 1;
@@ -127,7 +134,8 @@ static const char *findDimFault(const DimLayout &dim, const Mesh &mesh,
                           : "has factors that do not multiply to its dim";
 }
 
-/// Parts of one axis are disjoint if one's digits end before the other's begin.
+/// Returns whether two digits of one axis overlap: neither ends before the
+/// other one begins.
 static bool overlap(const AxisPart &a, const AxisPart &b) {
   if (a.axis != b.axis || a.size == 1 || b.size == 1)
     return false;
@@ -190,9 +198,10 @@ const char *findViewFault(const View &view, int64_t size) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a coordinate holds
+// Parts of a rank
 //===----------------------------------------------------------------------===//
 
+/// Returns the index of the piece of a factor that a rank holds.
 static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
                        const Coordinates &at) {
   int64_t piece = 0;
@@ -201,6 +210,7 @@ static int64_t pieceOf(const Factor &factor, const Mesh &mesh,
   return piece;
 }
 
+/// Appends a segment and merges it with the last one if both are contiguous.
 static void append(std::vector<Segment> &list, Segment next) {
   if (!list.empty()) {
     Segment &last = list.back();
@@ -213,8 +223,11 @@ static void append(std::vector<Segment> &list, Segment next) {
   list.push_back(next);
 }
 
-/// Segments of a dim in local order, which is global order too: both nest the
-/// factors alike. Built from the minor factor outwards.
+/// Returns the segments of a dim that a rank holds. Local and global order
+/// agree, because both nest the factors alike. The list is built from the minor
+/// factor outwards: the segments so far are repeated once per index of the next
+/// factor. If they cover the inner factors completely, one longer segment
+/// replaces the copies.
 static std::vector<Segment> segmentsOf(const DimLayout &dim, const Mesh &mesh,
                                        const Coordinates &at) {
   std::vector<Segment> inner = {{0, 0, 1}};
@@ -266,6 +279,9 @@ int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
   return number;
 }
 
+/// Compares with the lower ranks that differ on one axis only. One axis at a
+/// time is sufficient, because the replicas of a piece are all combinations of
+/// coordinates whose used digits are equal.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at) {
   Coordinates lower = at;
@@ -292,14 +308,16 @@ bool usesAxis(const Layout &layout, int32_t axis) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// `count` stretches of `length` elements of one dim, at a regular distance on
-/// both sides.
+/// Elements of one dim that both sides hold: `count` runs of `length`
+/// contiguous elements, at regular distances on both sides.
 struct CommonRuns {
   int64_t source, target, length;
   int64_t count, sourceStep, targetStep;
 };
 } // namespace
 
+/// Appends a run, and merges it with the last entry if it continues that
+/// entry's regular distances.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -318,7 +336,7 @@ static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   list.push_back(next);
 }
 
-/// What two ascending lists of segments have in common.
+/// Returns the elements that two ascending lists of segments have in common.
 static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
                                          const std::vector<Segment> &target) {
   std::vector<CommonRuns> common;
@@ -337,8 +355,8 @@ static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
   return common;
 }
 
-/// The steps j of a piece whose elements `first + step * j` lie in [lo, hi), as
-/// far as [from, to) allows.
+/// Returns the range of j within [from, to) for which `first + step * j` lies
+/// in [lo, hi). The range is empty if its begin is not less than its end.
 static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
                                                int64_t lo, int64_t hi,
                                                int64_t from, int64_t to) {
@@ -352,8 +370,9 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends what `piece` of block `block`, seen by one segment of indices, has
-/// in common with one segment of elements.
+/// Appends the elements that one segment of the source (`elements`) and one
+/// segment of the target's view indices (`indices`) share through one piece of
+/// one block.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -375,8 +394,8 @@ static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
     common.push_back({source, target, 1, to - from, piece.step, 1});
 }
 
-/// The same for a target that sees the dim through a view: its segments are of
-/// the view's indices.
+/// Returns the elements that a source and a target with a view have in common.
+/// The segments of the target are ranges of view indices.
 static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
                                              const std::vector<Segment> &target,
                                              const View &view) {
@@ -392,6 +411,7 @@ static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
   return common;
 }
 
+/// Returns the element strides of dense row-major memory.
 static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
@@ -399,12 +419,14 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
+/// Returns the strides of one side of a copy.
 static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
   return side.strides.empty() ? denseStrides(localShape(*side.layout))
                               : side.strides;
 }
 
-/// Extends each copy by each stretch of the next dim.
+/// Adds one dim to the copies: the result is the product of `copies` and
+/// `stretches`, each with two more inner loops.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,
@@ -423,6 +445,8 @@ multiply(const std::vector<StridedCopy> &copies,
   return product;
 }
 
+/// The shared elements of two layouts are the product of the shared elements of
+/// each dim, so that the copies are built dim by dim.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh) {

@@ -1,4 +1,4 @@
-//===- Program.cpp - opening, checking and writing programs ---------------===//
+//===- Program.cpp - opening, verifying and writing programs --------------===//
 
 #include "runtime/program/Program.h"
 #include "runtime/program/VerifyProgram.h"
@@ -12,10 +12,10 @@
 namespace pcc::runtime {
 
 namespace {
-/// What the sealed bytes begin with.
+/// First 64 bytes of a sealed program.
 struct Header {
   char magic[8];
-  uint64_t hash; ///< xxh3 of all that follows this field
+  uint64_t hash; ///< 64-bit xxh3 of all bytes behind this field
   uint64_t tableBytes;
   uint64_t constantBytes;
   uint64_t padding[4];
@@ -27,6 +27,7 @@ static constexpr char kMagic[8] = {'P', 'C', 'C', 'P', 'R', 'O', 'G', 1};
 static constexpr size_t kHashedFrom =
     offsetof(Header, hash) + sizeof(Header::hash);
 
+/// Rounds a size up to a multiple of kAlignment.
 static size_t padded(size_t size) {
   return (size + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -59,12 +60,16 @@ std::vector<std::byte> sealProgram(const program::ProgramT &program,
   return sealTables({tables, builder.GetSize()}, constants);
 }
 
+/// Returns the error (exit code 11) of a program that is damaged as `what`
+/// says.
 static Status damaged(const std::string &what) {
   return Status::error(DamagedBundle, "the program is damaged: " + what);
 }
 
-/// Bounds the depth, and the number of tables by what the bytes could hold
-/// without sharing, so that unpacking cannot explode.
+/// Runs the FlatBuffers verifier. Tables can be shared, so that unpacking may
+/// need exponentially more memory than the file. The depth is therefore
+/// bounded, and the number of tables is bounded by what the bytes hold without
+/// sharing.
 static bool verifyTables(std::span<const std::byte> tables) {
   flatbuffers::Verifier verifier(
       reinterpret_cast<const uint8_t *>(tables.data()), tables.size(),
@@ -99,7 +104,7 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened) {
 }
 
 //===----------------------------------------------------------------------===//
-// Between tables and plain structs
+// Conversion between tables and plain structs
 //===----------------------------------------------------------------------===//
 
 Mesh meshOf(const program::ProgramT &program) {
@@ -142,6 +147,7 @@ View viewOf(const program::ViewT &stored) {
   return view;
 }
 
+/// Casts the kind, as both enumerations have equal values.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective) {
   CollectiveSpec spec;
@@ -195,6 +201,8 @@ program::GroupT toProgram(const GroupSpec &group) {
   return stored;
 }
 
+/// The arithmetic is unsigned, because the scalar of an untrusted program may
+/// overflow; findScalarFault() does not exclude that.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

@@ -1,7 +1,8 @@
-//===- Program.h - opening, checking and writing programs -----------------===//
+//===- Program.h - opening, verifying and writing programs ----------------===//
 //
-// The bytes of a program are a header, the FlatBuffers table of Program.fbs and
-// the constants that its buffers point into:
+// The bytes of a program are a header, the FlatBuffers table of Program.fbs,
+// and the constants that constant buffers refer to. Each part begins at a
+// multiple of 64 bytes:
 //
 //   0         64                  64 + padded          + constants
 //   | header  | Program           | constants          |
@@ -25,54 +26,75 @@
 
 namespace pcc::runtime {
 
-/// Changes whenever Program.fbs or the meaning of a field does.
+/// Version of the format. Increment it when Program.fbs or the meaning of a
+/// field changes; openProgram() refuses other versions.
 inline constexpr uint32_t kFormatVersion = 8;
-/// Of arena buffers, constants and of the sealed bytes themselves.
+/// Alignment in bytes of sealed programs, of their constants and of arena
+/// buffers.
 inline constexpr int64_t kAlignment = 64;
 
-/// A verified program. `constants` points into the sealed bytes.
+/// A program that has passed verification.
 struct OpenedProgram {
+  /// Unpacked tables, owned by this object.
   std::unique_ptr<program::ProgramT> tables = {};
+  /// Constants, borrowed from the sealed bytes, which must outlive this object.
   std::span<const std::byte> constants = {};
 };
 
-/// The bytes of a program, with checksum. Constant buffers' offsets refer to
-/// `constants`. The result does not depend on anything but its arguments.
+/// Returns the bytes of a program, with a checksum. Offsets of constant buffers
+/// refer to `constants`. Equal arguments give equal bytes. The program is not
+/// verified.
 std::vector<std::byte> sealProgram(const program::ProgramT &program,
                                    std::span<const std::byte> constants);
 
-/// The same from tables that are already bytes, sound or not.
+/// Does what sealProgram() does for tables that are serialized already. The
+/// tables may be invalid, which tests of openProgram() need.
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
-/// Checks the checksum, the tables, and everything that Verification.h lists; an
-/// error has exit code 11. `bytes` must be aligned to kAlignment.
+/// Opens sealed bytes: checks the checksum, the FlatBuffers encoding and
+/// everything that verifyProgram() checks. The bytes may come from an untrusted
+/// file. They must be aligned to kAlignment and outlive `opened`. Returns exit
+/// code 11 if a check fails.
 Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
+/// Returns the mesh of a program, with its microbatches as the last axis.
 Mesh meshOf(const program::ProgramT &program);
+/// Returns the plain struct of a stored layout.
 Layout layoutOf(const program::LayoutT &layout);
+/// Returns the plain struct of a stored view.
 View viewOf(const program::ViewT &view);
+/// Returns the plain struct of a stored group.
 GroupSpec groupOf(const program::GroupT &group);
-/// Parts and groups of the collective; `from` and `to` as far as it has them.
+/// Returns the description of a collective instruction that planCollective()
+/// takes. Parts that the instruction lacks stay empty.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
+/// Converts a stored element type; both enumerations have equal values.
 inline ElementType typeOf(program::ElementType type) {
   return static_cast<ElementType>(type);
 }
 
-/// The inverse, for whoever writes programs.
+/// Returns the stored form of a layout; the inverse of layoutOf().
 program::LayoutT toProgram(const Layout &layout);
+/// Returns the stored form of a view; the inverse of viewOf().
 program::ViewT toProgram(const View &view);
+/// Returns the stored form of a group; the inverse of groupOf().
 program::GroupT toProgram(const GroupSpec &group);
+/// Returns the stored form of an element type; the inverse of typeOf().
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);
 }
 
-/// Value of a scalar at a coordinate.
+/// Returns the value of a scalar at the coordinates of a rank and microbatch:
+/// an affine function of coordinate digits, clamped to [low, high].
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
-/// "0F3": stage, kind (F, B, I, W, U, X), microbatch; or "0UNSHARD".
+/// Returns the name of an action as inspection, logs and messages print it:
+/// stage, kind and microbatch, such as "0F3". The kinds are F (forward), B
+/// (backward), I (input gradient), W (weight gradient), U (update), P (post)
+/// and X (wait). An Unshard is "0UNSHARD".
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

@@ -1,7 +1,7 @@
-//===- ProgramImage.h - what a rank executable holds beside the runtime ---===//
+//===- ProgramImage.h - program and kernels of a rank executable ----------===//
 //
-// The interface between the objects that 7-emit writes and the runtime that is
-// linked to them: plain C data, one symbol `pcc_program_image`.
+// Binary interface between the object files that 7-emit writes and the runtime
+// that they are linked with: plain C data under the symbol `pcc_program_image`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,37 +14,50 @@ namespace pcc::runtime {
 
 extern "C" {
 
-/// Iterations [begin, end) of a kernel's independent outer iterations. Buffers
-/// of the arena and constants are aligned to 64 bytes, parameters to their
-/// element only.
+/// A CPU kernel. The function executes iterations [begin, end) of the kernel's
+/// independent outer iterations, so that threads can share a kernel. `buffers`
+/// and `scalars` are the kernel's arguments. Buffers in the arena and constants
+/// are aligned to 64 bytes, parameters only to their element type.
 typedef void (*PccKernelFunction)(void *const *buffers, const int64_t *scalars,
                                   int64_t begin, int64_t end);
 
-/// All kernels, compiled for one instruction set.
+/// All CPU kernels of a program, compiled for one instruction set.
 typedef struct PccKernelVariant {
-  const char *cpu; ///< "x86-64-v3", "x86-64-v4", or comma-separated features
-  const PccKernelFunction *kernels; ///< Program.num_kernels entries
+  /// Required instruction set: "x86-64-v3", "x86-64-v4", or a comma-separated
+  /// list of CPU features.
+  const char *cpu;
+  /// Array of Program.num_kernels functions.
+  const PccKernelFunction *kernels;
 } PccKernelVariant;
 
-/// All kernels for GPUs. Kernel n of the program is the function
-/// `pcc_k_<numbers[n]>`; its parameters are addresses of buffers, aligned to 16
-/// bytes, then scalars; of one that makes random weights, the address of the
-/// tensor and the fields of RandomScalars.
+/// All GPU kernels of a program. Kernel n of the program is the function
+/// `pcc_k_<numbers[n]>`. Its parameters are the addresses of its buffers,
+/// aligned to 16 bytes, followed by its scalars. A kernel that generates random
+/// weights instead takes the address of the tensor and the fields of
+/// RandomScalars.
 typedef struct PccGpuCode {
-  const char *arch;        ///< "sm_90"
-  const char *ptx;         ///< ends with a zero
-  const void *cubin;       ///< of `arch`
-  uint64_t cubinBytes;     ///< 0: it was not assembled
-  const uint32_t *numbers; ///< Program.num_kernels entries
+  /// Compute capability, such as "sm_90".
+  const char *arch;
+  /// PTX code, terminated by a zero byte.
+  const char *ptx;
+  /// Machine code for `arch`.
+  const void *cubin;
+  /// Size of `cubin` in bytes; 0 if the PTX was not assembled.
+  uint64_t cubinBytes;
+  /// Array of Program.num_kernels function numbers.
+  const uint32_t *numbers;
 } PccGpuCode;
 
-/// `program` is what sealProgram() returned, aligned to 64 bytes.
+/// Program and kernels of one rank executable.
 typedef struct PccProgramImage {
+  /// Sealed program (see sealProgram), aligned to 64 bytes.
   const void *program;
   uint64_t programBytes;
-  const PccKernelVariant *variants; ///< best last
+  /// CPU kernels of `numVariants` instruction sets, the most capable one last.
+  const PccKernelVariant *variants;
   uint64_t numVariants;
-  const PccGpuCode *gpu; ///< null: the program is not for GPUs
+  /// GPU kernels; null if the program is not for GPUs.
+  const PccGpuCode *gpu;
 } PccProgramImage;
 }
 

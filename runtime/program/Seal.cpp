@@ -1,4 +1,4 @@
-//===- Seal.cpp - a checksum over a whole file ----------------------------===//
+//===- Seal.cpp - checksum trailers of whole files ------------------------===//
 
 #include "runtime/program/Seal.h"
 #include "runtime/base/MappedFile.h"
@@ -13,15 +13,17 @@
 namespace pcc::runtime {
 
 namespace {
+/// Last bytes of a sealed file.
 struct Trailer {
   char magic[8];
-  uint64_t size; ///< of what precedes the trailer
+  uint64_t size; ///< bytes before the trailer
   XXH128_hash_t hash;
 };
 } // namespace
 
 static constexpr char kMagic[8] = {'P', 'C', 'C', 'S', 'E', 'A', 'L', 1};
 
+/// Returns the trailer that belongs to `size` bytes of content.
 static Trailer trailerFor(const void *data, size_t size) {
   Trailer trailer = {};
   std::memcpy(trailer.magic, kMagic, sizeof kMagic);

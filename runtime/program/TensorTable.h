@@ -1,13 +1,17 @@
-//===- TensorTable.h - the tensors of one launch --------------------------===//
+//===- TensorTable.h - kernel argument of multi-tensor launches -----------===//
 //
-// A kernel that goes over many tensors, its *parts*, takes this by value in
-// front of its other parameters: i64 words, in which a block finds the part
-// that its tile is of.
+// A multi-tensor launch (like multi-tensor apply in NVIDIA's Apex) applies one
+// kernel to many small tensors, for instance the optimizer update to all
+// weights. Each *part* has the same number of tensors, such as a weight, its
+// gradient and its moments. The kernel takes this table by value as its first
+// parameter: an array of i64 words.
 //
-//   the first tile of each part | elements of each | addresses, part by part
+//   | first tile per part | elements per part | addresses, part by part |
+//   | slots               | parts             | parts * tensors         |
 //
-// Parts that a launch does not have begin behind all tiles. There is room for
-// `slots` first tiles, a power of two, which a search halves.
+// A block finds the part of its tile by binary search over the first tiles. The
+// number of slots is therefore a power of two. Slots without a part hold the
+// largest i64, so that no tile belongs to them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,34 +22,45 @@
 
 namespace pcc::runtime {
 
+/// Dimensions of a table, and the word index of each entry.
 struct TensorTable {
-  int64_t tensors = 1; ///< of a part
-  int64_t parts = 1;   ///< that there is room for
+  /// Tensors per part.
+  int64_t tensors = 1;
+  /// Number of parts that the table has space for.
+  int64_t parts = 1;
 
-  /// What every GPU takes as parameters: 32764 bytes.
+  /// Words that fit into the parameters of a kernel, which have at most 32764
+  /// bytes on every supported GPU.
   static constexpr int64_t mostWords = 32764 / 8;
 
-  /// How many parts of so many tensors fit beside `shared` other parameters.
+  /// Returns how many parts of `tensors` tensors fit into the parameters beside
+  /// `shared` further parameters of one word.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {
     TensorTable table{tensors, 1};
     while (table.words() + shared <= mostWords)
       ++table.parts;
     return table.parts - 1;
   }
-  /// The table with that room.
+  /// Returns the table with space for mostParts() parts.
   static constexpr TensorTable largest(int64_t tensors, int64_t shared) {
     return {tensors, mostParts(tensors, shared)};
   }
 
+  /// Returns the number of words for first tiles: the smallest power of two
+  /// that is not less than `parts`.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
       slots *= 2;
     return slots;
   }
+  /// Returns the size of the table in words.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
+  /// Returns the word that holds the first tile of `part`.
   static constexpr int64_t firstAt(int64_t part) { return part; }
+  /// Returns the word that holds the number of elements of `part`.
   constexpr int64_t elementsAt(int64_t part) const { return slots() + part; }
+  /// Returns the word that holds the address of a tensor of `part`.
   constexpr int64_t addressAt(int64_t part, int64_t tensor) const {
     return slots() + parts + part * tensors + tensor;
   }

@@ -1,4 +1,4 @@
-//===- VerifyInstructions.cpp - the bounds of each kind of instruction ----===//
+//===- VerifyInstructions.cpp - bounds checks of instructions -------------===//
 
 #include "runtime/program/VerifyInstructions.h"
 #include "runtime/program/Program.h"
@@ -20,12 +20,15 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
 }
 
 namespace {
-/// Values that an offset can take.
+/// Closed range of element offsets. 128 bits are needed because sums of
+/// products of 64-bit fields overflow 64 bits.
 struct OffsetRange {
   __int128 low, high;
 };
 } // namespace
 
+/// Returns the range of values that a scalar takes over all ranks and
+/// microbatches.
 static OffsetRange rangeOf(const program::ScalarT &scalar) {
   OffsetRange range{scalar.base, scalar.base};
   for (const auto &term : scalar.terms) {
@@ -56,11 +59,12 @@ std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh) {
   return {};
 }
 
-/// What CUDA lets a block have.
+/// Most threads of a CUDA block.
 static constexpr int32_t kMaxThreadsOfBlock = 1024;
 
 namespace {
-/// One instruction being checked. Each method returns what is wrong or empty.
+/// Checks one instruction. Each check() returns what is wrong, or an empty
+/// string.
 class Checker {
 public:
   Checker(const program::ProgramT &program, const Mesh &mesh)
@@ -92,6 +96,8 @@ public:
     return kernel.parts.empty() ? std::string() : checkParts(kernel);
   }
 
+  /// Checks the operands that a library call would access. Parts other than
+  /// Result use all gradients, since one call computes them together.
   std::string check(const program::AttentionT &attention) const {
     using Dims = std::array<int64_t, 4>;
     using Operand = std::unique_ptr<program::AttentionOperand>;
@@ -124,6 +130,7 @@ public:
     return {};
   }
 
+  /// Returns whether a 4-D strided operand lies within its buffer.
   bool isWithin(const program::AttentionOperand &operand,
                 const std::array<int64_t, 4> &dims) const {
     const auto *buffer = find(operand.buffer());
@@ -139,6 +146,8 @@ public:
     return last < buffer->bytes / int64_t(sizeOf(typeOf(buffer->type)));
   }
 
+  /// Checks a multi-tensor launch (TensorTable.h): the parts fit into the
+  /// kernel's parameters, have the sizes of their buffers, and fill the grid.
   std::string checkParts(const program::KernelT &kernel) const {
     const auto parts = int64_t(kernel.parts.size());
     const int64_t tensors = int64_t(kernel.buffers.size()) - kernel.shared;
@@ -159,6 +168,9 @@ public:
     return tiles == kernel.blocks ? "" : "has an impossible grid";
   }
 
+  /// Checks a matmul with its epilogue (bias, residual, activation). The result
+  /// may overlap an operand only where the device accumulates into the
+  /// residual.
   std::string check(const program::MatmulT &matmul) const {
     const auto *a = find(matmul.a), *b = find(matmul.b), *c = find(matmul.c);
     if (!a || !b || !isWritable(matmul.c) || !isOptional(matmul.bias) ||
@@ -189,6 +201,8 @@ public:
     return checkSums(matmul);
   }
 
+  /// Checks the row or column sums of an operand (a bias gradient), which only
+  /// a plain product on a GPU can compute.
   std::string checkSums(const program::MatmulT &matmul) const {
     const bool ofA = matmul.a_sums != -1;
     if (!ofA && matmul.b_sums == -1)
@@ -207,6 +221,9 @@ public:
                : "has sums of the wrong size or type";
   }
 
+  /// Checks a convolution. A transposed convolution maps the small spatial
+  /// shape to the big one; its shapes are checked like those of the convolution
+  /// in the opposite direction.
   std::string check(const program::ConvT &conv) const {
     const auto *x = find(conv.x), *w = find(conv.w), *y = find(conv.y);
     if (!x || !w || !isWritable(conv.y) || !isOptional(conv.bias) ||
@@ -255,6 +272,8 @@ public:
     return {};
   }
 
+  /// Checks kind, group, scratch, layouts and rows. Whether scratch is large
+  /// enough is checked when the collective is prepared.
   std::string check(const program::CollectiveT &collective) const {
     const auto *in = find(collective.in), *out = find(collective.out);
     if (!in || !isWritable(collective.out) || !isOptional(collective.scratch))
@@ -293,7 +312,9 @@ public:
     return checkRows(collective);
   }
 
-  /// Reductions and gathers alone have parts; all that is over their group has.
+  /// Checks the halves of a split collective: only reductions and gathers of
+  /// whole pieces can be split, and only a half can be limited to one
+  /// microbatch.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -308,6 +329,8 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
+  /// Checks a ragged collective: the dims behind the rows are divided alike on
+  /// both sides, and the masks have one byte per row (and member).
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -348,7 +371,7 @@ public:
     return {};
   }
 
-  /// The layout that a collective makes, of what its views show.
+  /// Checks the views and the target layout, which divides the viewed shape.
   std::string checkTarget(const program::CollectiveT &collective) const {
     if (!collective.views.empty() &&
         (collective.views.size() != collective.shape.size() ||
@@ -366,6 +389,8 @@ public:
                                  viewedShape(views, collective.shape));
   }
 
+  /// Checks an index check. On a GPU it runs on the host, which has only
+  /// inputs.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -389,6 +414,8 @@ public:
                : "has a layout that does not fit its buffer";
   }
 
+  /// Checks a strided copy for all values of its offsets. A copy with an empty
+  /// loop accesses nothing.
   std::string check(const program::CopyT &copy) const {
     const auto *source = find(copy.source), *target = find(copy.target);
     if (!source || !isWritable(copy.target))
@@ -438,13 +465,15 @@ private:
 
   bool isForGpus() const { return program.target == "cuda"; }
 
-  /// Whether a product is added to where it is stored.
+  /// Returns whether the product is added to the values that `c` holds (the
+  /// residual is `c` itself).
   bool accumulates(const program::MatmulT &matmul) const {
     return isForGpus() && matmul.residual == matmul.c &&
            matmul.residual_strides == matmul.c_strides;
   }
 
-  /// Whether products of one type may be stored as the other.
+  /// Returns whether a product of operands of one type may be stored as another
+  /// type.
   bool mayBecome(program::ElementType factors,
                  program::ElementType stored) const {
     using program::ElementType;
@@ -456,8 +485,8 @@ private:
 
   static std::string overwritten() { return "writes where it reads"; }
 
-  /// Whether any slot of `target` shares bytes of the arena with one of the
-  /// others, absent ones left out.
+  /// Returns whether any slot of `target` shares bytes with any slot of one of
+  /// the others. Absent buffers are ignored.
   bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
     const auto endOf = [](const program::BufferT &buffer) {
       return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +
@@ -475,12 +504,16 @@ private:
     return false;
   }
 
+  /// Returns the buffer at `index`, or null if there is none.
   const program::BufferT *find(int32_t index) const {
     if (index < 0 || index >= int64_t(program.buffers.size()))
       return nullptr;
     return program.buffers[index].get();
   }
+  /// Returns whether the index of an optional buffer is -1 or valid.
   bool isOptional(int32_t index) const { return index == -1 || find(index); }
+  /// Returns whether instructions may write the buffer: it is in the arena or
+  /// part of a trainable parameter.
   bool isWritable(int32_t index) const {
     const program::BufferT *buffer = find(index);
     return buffer && (buffer->memory == program::Memory::Arena ||
@@ -491,6 +524,7 @@ private:
     return std::all_of(list.begin(), list.end(),
                        [&](int32_t index) { return find(index); });
   }
+  /// Returns whether a buffer has this type and number of elements.
   bool holds(int32_t index, program::ElementType type, int64_t count) const {
     const program::BufferT *buffer = find(index);
     return buffer->type == type && numElements(buffer->shape) == count;
@@ -498,18 +532,20 @@ private:
 
   static constexpr __int128 kFar = __int128(1) << 100;
 
-  /// Adds what a loop reaches; false if that is beyond reason.
+  /// Extends a range of offsets by a loop. Returns false if the range leaves
+  /// (-kFar, kFar), which is far larger than any buffer.
   static bool extend(OffsetRange &range, int64_t extent, int64_t stride) {
     const __int128 reach = __int128(extent - 1) * stride;
     (reach < 0 ? range.low : range.high) += reach;
     return range.low > -kFar && range.high < kFar;
   }
+  /// Returns whether all offsets of a range are elements of the buffer.
   static bool lies(const OffsetRange &range, const program::BufferT &buffer) {
     return range.low >= 0 && range.high < numElements(buffer.shape);
   }
 
-  /// Whether batch x rows x columns elements with these strides from `offset`
-  /// on lie in the buffer.
+  /// Returns whether a batched matrix with these strides and first offset lies
+  /// within the buffer.
   static bool fits(const program::BufferT &buffer,
                    const std::vector<int64_t> &strides,
                    std::vector<int64_t> sizes, int64_t rows, int64_t columns,
@@ -530,6 +566,8 @@ private:
     return isEmpty || lies(range, buffer);
   }
 
+  /// Checks an AllReduce or a Broadcast: operands of equal size, and a root in
+  /// the group.
   std::string checkUniform(const program::CollectiveT &collective,
                            const program::BufferT &in,
                            const program::BufferT &out) const {
@@ -541,7 +579,11 @@ private:
                : "has a root outside its group";
   }
 
-  /// Whether the window, moved over `big`, gives `little` in every spatial dim.
+  /// Returns whether moving the window over `big` gives the spatial dims of
+  /// `little`:
+  ///
+  ///   extent = dilation * (window - 1) + 1
+  ///   little = (big + before + after - extent) / stride + 1
   static bool slides(const std::vector<int64_t> &big,
                      const std::vector<int64_t> &little,
                      const std::vector<int64_t> &window,
@@ -575,13 +617,14 @@ private:
 
 using Finder = std::string (*)(const Checker &, const void *);
 
+/// Calls Checker::check() for a table whose type is known only at run time.
 template <typename Table>
 std::string find(const Checker &checker, const void *table) {
   return checker.check(*static_cast<const Table *>(table));
 }
 } // namespace
 
-/// By InstructionBody.
+/// Check functions, indexed by InstructionBody.
 static constexpr Finder finders[] = {nullptr,
                                      find<program::KernelT>,
                                      find<program::MatmulT>,

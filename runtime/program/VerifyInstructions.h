@@ -1,4 +1,4 @@
-//===- VerifyInstructions.h - the bounds of each kind of instruction ------===//
+//===- VerifyInstructions.h - bounds checks of instructions ---------------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_VERIFYINSTRUCTIONS_H
 #define PCC_RUNTIME_PROGRAM_VERIFYINSTRUCTIONS_H
@@ -10,17 +10,19 @@
 
 namespace pcc::runtime {
 
-/// What is wrong with an instruction, or empty. The program's mesh, buffers and
-/// groups have been verified before.
+/// Checks that an instruction accesses only memory of its buffers. Returns what
+/// is wrong with the instruction, or an empty string. The program's mesh,
+/// buffers, parameters, inputs and groups must have been verified before.
 std::string findInstructionFault(const program::ProgramT &program,
                                  const Mesh &mesh,
                                  const program::InstructionT &instruction);
 
-/// What is wrong with a scalar, or empty.
+/// Checks that the digits of a scalar exist in the mesh and that its range is
+/// not empty. Returns what is wrong with the scalar, or an empty string.
 std::string findScalarFault(const program::ScalarT &scalar, const Mesh &mesh);
 
-/// What is wrong with a layout that is stored in a program, or empty; null
-/// layouts are at fault.
+/// Checks a stored layout of a tensor of global `shape`. Returns what is wrong
+/// with the layout, or an empty string. A null layout is a fault.
 std::string findStoredLayoutFault(const program::LayoutT *layout,
                                   const Mesh &mesh,
                                   const std::vector<int64_t> &shape);

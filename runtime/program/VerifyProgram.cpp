@@ -1,4 +1,4 @@
-//===- VerifyProgram.cpp - what must hold for a program to be executed ----===//
+//===- VerifyProgram.cpp - memory safety of a program ---------------------===//
 
 #include "runtime/program/VerifyProgram.h"
 #include "runtime/program/Program.h"
@@ -12,15 +12,17 @@
 
 namespace pcc::runtime {
 
+/// Limits that keep later arithmetic from overflowing.
 static constexpr int64_t kMaxRanks = 65536;
 static constexpr int64_t kMaxBytes = int64_t(1) << 46;
 
+/// Returns whether an enumerator is at most `last`; files may hold any value.
 template <typename Enum> static bool isKnown(Enum value, Enum last) {
   return value <= last;
 }
 
-/// Product of a shape in bytes, or -1 if a dim is negative or the product too
-/// large.
+/// Returns the bytes of a dense tensor, or -1 if a dim is negative or the size
+/// exceeds kMaxBytes.
 static int64_t bytesOf(const std::vector<int64_t> &shape,
                        program::ElementType type) {
   int64_t bytes = int64_t(sizeOf(typeOf(type)));
@@ -31,6 +33,8 @@ static int64_t bytesOf(const std::vector<int64_t> &shape,
   return bytes;
 }
 
+/// Returns whether a path is relative and has no component "..", so that it
+/// stays inside the folder that it is relative to.
 static bool isRelativeInside(const std::string &path) {
   if (path.empty() || path.front() == '/' ||
       path.find('\0') != std::string::npos)
@@ -45,8 +49,8 @@ static bool isRelativeInside(const std::string &path) {
 }
 
 namespace {
-/// Each method checks one list of the program and returns what is wrong, or
-/// empty. Later methods rely on earlier ones having passed.
+/// Verifies a program list by list. Each check returns what is wrong, or an
+/// empty string, and relies on all earlier checks.
 class Verifier {
 public:
   Verifier(const program::ProgramT &program, int64_t constantBytes)
@@ -67,6 +71,7 @@ public:
   }
 
 private:
+  /// Checks the counts, the mesh and the stages, and sets `mesh`.
   std::string checkHead() {
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
@@ -104,15 +109,17 @@ private:
     return {};
   }
 
-  /// Whether this position runs a stage.
+  /// Returns whether this position runs `stage`.
   bool isHere(int32_t stage) const {
     return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
            program.stage_positions[stage] == program.position;
   }
 
+  /// Checks that the digits of each group exist and are disjoint. A group is
+  /// valid if a layout with the same digits is valid, except that it must not
+  /// use "mb".
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
-      // A group is sound if a layout over the same parts is.
       Layout layout{{{Factor{1}}}};
       layout.dims[0][0].parts = groupOf(*program.groups[i]).parts;
       bool usesTime = false;
@@ -127,6 +134,7 @@ private:
     return {};
   }
 
+  /// Checks that weight files lie inside their root folder.
   std::string checkFiles() {
     for (const auto &file : program.files)
       if (!isRelativeInside(file->path))
@@ -141,6 +149,7 @@ private:
     return {};
   }
 
+  /// Returns what is wrong with a parameter, or an empty string.
   std::string findParameterFault(const program::ParameterT &parameter) {
     const auto last = program::ElementType::Bool;
     if (!isKnown(parameter.type, last) || !isKnown(parameter.stored_type, last))
@@ -176,7 +185,8 @@ private:
     return {};
   }
 
-  /// Follows shape and type through the chain.
+  /// Applies the chain of transforms to the stored shape and type, and checks
+  /// that the chain ends in the parameter's shape and type.
   static std::string findTransformFault(const program::ParameterT &parameter) {
     std::vector<int64_t> shape = parameter.stored_shape;
     program::ElementType type = parameter.stored_type;
@@ -215,6 +225,8 @@ private:
                : "has transforms that do not end in its shape and type";
   }
 
+  /// Returns whether the slice lies within a dim of `size` elements. The last
+  /// index is computed with 128 bits, since `step` may be any value.
   static bool sliceFits(const program::SliceT &slice, int64_t size) {
     if (slice.start < 0 || slice.start > size || slice.size < 0 ||
         slice.step == 0)
@@ -235,6 +247,8 @@ private:
     return {};
   }
 
+  /// Returns what is wrong with a buffer, or an empty string. All slots must
+  /// lie within the buffer's memory and be aligned to the element type.
   std::string findBufferFault(const program::BufferT &buffer) {
     if (!isKnown(buffer.type, program::ElementType::Bool) ||
         !isKnown(buffer.memory, program::Memory::Constant))
@@ -268,7 +282,9 @@ private:
     return index >= 0 && index < int64_t(program.buffers.size());
   }
 
-  /// Inputs and outputs have the same fields.
+  /// Checks an input or an output, whose tables have the same fields.
+  /// `isWritten` tells that the engine writes the buffer, as it does for
+  /// inputs.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -315,6 +331,8 @@ private:
     return {};
   }
 
+  /// Returns whether one end of a transfer names a stage of the model and, if
+  /// it has a buffer, a stage of this position.
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
       return false;
@@ -335,6 +353,7 @@ private:
     return {};
   }
 
+  /// Checks a list of instructions; `where` names the function in errors.
   std::string
   checkList(const std::string &where,
             const std::vector<std::unique_ptr<program::InstructionT>> &list) {
@@ -346,6 +365,8 @@ private:
     return {};
   }
 
+  /// Returns whether two instructions are the Start and the Finish of one
+  /// collective: all fields except `part` must agree.
   static bool areHalves(const program::CollectiveT &start,
                         const program::CollectiveT &finish) {
     const auto facts = [](const program::CollectiveT &half) {
@@ -355,7 +376,9 @@ private:
     return facts(start) == facts(finish);
   }
 
-  /// Starts and finishes of one function.
+  /// Checks that each Finish of a function follows its Start, that finishes
+  /// over one group keep the order of the starts, and that every Start has a
+  /// Finish.
   std::string checkHalves(const program::FunctionT &function) {
     std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
@@ -379,7 +402,9 @@ private:
     return {};
   }
 
-  /// Pieces of what is under way may not meet those of another call.
+  /// Checks that a group has only whole collectives or only split ones.
+  /// Messages of a split collective are in flight between its halves; a whole
+  /// collective over the same group could receive them.
   std::string checkGroupsOfHalves() {
     std::map<int32_t, bool> isOfHalves;
     for (const auto &function : program.functions)
@@ -397,6 +422,7 @@ private:
     return {};
   }
 
+  /// Checks the functions and the order of split collectives.
   std::string checkInstructions() {
     for (const auto &function : program.functions) {
       if (std::string fault = checkList(function->name, function->instructions);
@@ -408,6 +434,8 @@ private:
     return checkGroupsOfHalves();
   }
 
+  /// Returns whether all messages name a transfer and a microbatch, and whether
+  /// this position has the transfer's buffer at the given end.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -420,6 +448,8 @@ private:
     return true;
   }
 
+  /// Checks the actions. Only a Post or a Wait has messages, and neither has a
+  /// function.
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];
@@ -441,7 +471,8 @@ private:
     return checkMessages();
   }
 
-  /// Every message is posted once and waited for once, afterwards.
+  /// Checks that every message is posted exactly once and awaited exactly once
+  /// after that.
   std::string checkMessages() const {
     using Name = std::tuple<bool, int32_t, int32_t>;
     std::map<Name, bool> isOpen;

@@ -1,4 +1,4 @@
-//===- VerifyProgram.h - what must hold for a program to be executed ------===//
+//===- VerifyProgram.h - memory safety of a program -----------------------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_VERIFYPROGRAM_H
 #define PCC_RUNTIME_PROGRAM_VERIFYPROGRAM_H
@@ -11,13 +11,19 @@
 
 namespace pcc::runtime {
 
-/// Checks that executing the program touches no memory but its own: every index
-/// names something, every buffer lies within its memory in all slots, every
-/// instruction's shapes, strides and loops lie within its buffers, layouts fit
-/// their shapes and the mesh, groups and transfers fit the mesh. Says nothing
-/// about what the program computes. Survives arbitrary tables, provided that
-/// the FlatBuffers verifier has passed them. Errors have exit code 11 and name
-/// the culprit.
+/// Checks that executing the program accesses no memory except its own:
+///
+/// - every index refers to an existing entry;
+/// - every buffer lies within its memory, in all slots;
+/// - the shapes, strides and loops of every instruction lie within its buffers;
+/// - layouts fit their shapes and the mesh;
+/// - groups and transfers fit the mesh, and every message is posted and awaited
+///   once.
+///
+/// `constantBytes` is the size of the program's constants. The tables may have
+/// any content, provided that the FlatBuffers verifier has accepted them. The
+/// check does not say whether the program computes the right values. Returns
+/// exit code 11 with the name of the faulty entry.
 Status verifyProgram(const program::ProgramT &program, int64_t constantBytes);
 
 } // namespace pcc::runtime

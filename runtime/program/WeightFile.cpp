@@ -1,4 +1,4 @@
-//===- WeightFile.cpp - recognising the files that weights lie in ---------===//
+//===- WeightFile.cpp - identification of weight files --------------------===//
 
 #include "runtime/program/WeightFile.h"
 #include "runtime/base/MappedFile.h"
@@ -13,6 +13,7 @@ namespace pcc::runtime {
 static constexpr size_t kPage = 4096;
 static constexpr size_t kSampledPages = 16;
 
+/// Returns the hash of the page at `offset`; the last page may be shorter.
 static uint64_t hashPage(std::span<const std::byte> bytes, uint64_t offset) {
   return XXH3_64bits(bytes.data() + offset,
                      std::min<size_t>(kPage, bytes.size() - offset));
@@ -29,7 +30,8 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   const size_t numPages = (bytes.size() + kPage - 1) / kPage;
   const size_t samples = std::min(numPages, kSampledPages);
   for (size_t i = 0; i < samples; ++i) {
-    // Evenly spread; the first and the last page are always among them.
+    // The pages are evenly spaced; the first and the last page are always
+    // included.
     const size_t page = samples < 2 ? 0 : i * (numPages - 1) / (samples - 1);
     const uint64_t offset = page * kPage;
     file.pages.emplace_back(offset, hashPage(bytes, offset));
@@ -37,6 +39,8 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   return Status::success();
 }
 
+/// Returns the error (exit code 11) of a weight file that differs as `why`
+/// says.
 static Status stale(const std::string &path, const std::string &why) {
   return Status::error(DamagedBundle,
                        "weight file \"" + path + "\" " + why +

@@ -1,4 +1,10 @@
-//===- WeightFile.h - recognising the files that weights lie in -----------===//
+//===- WeightFile.h - identification of weight files ----------------------===//
+//
+// A bundle refers to the model's weight files by path. Weight files are large,
+// so they are identified by size, modification time and the hashes of a few
+// sampled pages.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_RUNTIME_PROGRAM_WEIGHTFILE_H
 #define PCC_RUNTIME_PROGRAM_WEIGHTFILE_H
@@ -10,17 +16,21 @@
 
 namespace pcc::runtime {
 
-/// Fills size, modification time and the hashes of sampled pages of `path`;
-/// reads a few pages whatever the size. Leaves `file.path` alone.
+/// Fills the size, the modification time and the page hashes of `file` from the
+/// file at `path`. Reads at most 16 pages of 4096 bytes. Does not change
+/// `file.path`. Returns exit code 7 if the file cannot be read.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
-/// Whether the file at `path` is still the one described; exit code 11 says
-/// what differs. `everything` compares the hash of the whole file too, if
-/// recorded.
+/// Checks that the file at `path` is the one that `file` describes. With
+/// `everything`, the hash of the whole file is compared too, if one is
+/// recorded. The modification time of files inside the bundle is ignored,
+/// because copying a bundle changes it. Returns exit code 11, with the
+/// difference, if the file is missing or has changed.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 
-/// xxh3 of the whole file.
+/// Computes the 64-bit xxh3 hash of the whole file at `path`. Returns exit code
+/// 7 if the file cannot be read.
 Status hashFile(const std::string &path, uint64_t &hash);
 
 } // namespace pcc::runtime

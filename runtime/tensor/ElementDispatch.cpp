@@ -1,4 +1,4 @@
-//===- ElementDispatch.cpp - converting elements --------------------------===//
+//===- ElementDispatch.cpp - conversion between element types -------------===//
 
 #include "runtime/tensor/ElementDispatch.h"
 
@@ -6,6 +6,8 @@
 
 namespace pcc::runtime {
 
+/// Converts `count` elements one by one. With `toBool`, a nonzero value becomes
+/// 1; Bool has the C++ type of U8, so `To` alone cannot tell them apart.
 template <typename From, typename To>
 static void convert(const void *source, int64_t count, bool toBool,
                     void *target) {

@@ -1,4 +1,4 @@
-//===- ElementDispatch.h - from an ElementType to the C++ type ------------===//
+//===- ElementDispatch.h - dispatch from ElementType to a C++ type --------===//
 
 #ifndef PCC_RUNTIME_TENSOR_ELEMENTDISPATCH_H
 #define PCC_RUNTIME_TENSOR_ELEMENTDISPATCH_H
@@ -10,12 +10,17 @@
 
 namespace pcc::runtime {
 
-/// What elements of type T are computed in: f32 for the half precisions.
+/// Type in which arithmetic on elements of storage type T is done: f32 for f16
+/// and bf16, T itself for all other types.
 template <typename T>
 using Computed = std::conditional_t<
     std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
 
-/// Calls `visit(T())` with the storage type of `type`; bool is uint8_t.
+/// Calls `visit` with a value-initialized element of the C++ storage type of
+/// `type` and returns its result. The argument only carries the type; Bool and
+/// U8 share uint8_t. An example:
+///
+///   dispatch(type, [&](auto element) { sum<decltype(element)>(data); });
 template <typename Visitor>
 decltype(auto) dispatch(ElementType type, Visitor &&visit) {
   switch (type) {
@@ -48,8 +53,12 @@ decltype(auto) dispatch(ElementType type, Visitor &&visit) {
   return visit(uint8_t());
 }
 
-/// Converts `count` elements; the source may lie at any address. Integers
-/// become bool by "is not zero".
+/// Converts `count` contiguous elements of type `from` at `source` to type `to`
+/// at `target`. `source` needs no alignment, as elements of mapped files may
+/// lie at any address; `target` must be aligned to its element. The two
+/// memories must not overlap. A conversion to Bool yields 1 for every nonzero
+/// value. Other conversions follow static_cast, with f16 and bf16 converted
+/// through f32.
 void convertElements(ElementType from, const void *source, int64_t count,
                      ElementType to, void *target);
 

@@ -1,4 +1,4 @@
-//===- ElementType.cpp - the element types of tensors at run time ---------===//
+//===- ElementType.cpp - element types of tensors at run time -------------===//
 
 #include "runtime/tensor/ElementType.h"
 
@@ -13,7 +13,7 @@ struct TypeRow {
 };
 } // namespace
 
-/// In the order of the enum.
+/// Name and size of each type, indexed by ElementType.
 static constexpr std::array<TypeRow, 13> types = {{{"f32", 4},
                                                    {"f64", 8},
                                                    {"f16", 2},

@@ -1,4 +1,4 @@
-//===- ElementType.h - the element types of tensors at run time -----------===//
+//===- ElementType.h - element types of tensors at run time ---------------===//
 
 #ifndef PCC_RUNTIME_TENSOR_ELEMENTTYPE_H
 #define PCC_RUNTIME_TENSOR_ELEMENTTYPE_H
@@ -10,7 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Stored in memory as little-endian; Bool is one byte, 0 or 1.
+/// Type of a tensor's elements. Elements are little-endian in memory and in
+/// files; a Bool is one byte with the value 0 or 1. The values are those of
+/// ElementType in Program.fbs.
 enum class ElementType : uint8_t {
   F32,
   F64,
@@ -27,14 +29,17 @@ enum class ElementType : uint8_t {
   Bool
 };
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 size_t sizeOf(ElementType type);
 
-/// "f32", "f64", "f16", "bf16", "i8" … "u64", "bool": the spelling of JSON,
-/// messages and dumps.
+/// Returns the name of a type, as JSON files, messages and dumps spell it:
+/// "f32", "f64", "f16", "bf16", "i8" … "u64" or "bool".
 std::string_view nameOf(ElementType type);
+/// Returns the type of that name, or nothing if `name` is not one that nameOf()
+/// returns.
 std::optional<ElementType> parseElementType(std::string_view name);
 
+/// Returns whether `type` is a floating-point type.
 inline bool isFloat(ElementType type) { return type <= ElementType::BF16; }
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- FloatConversion.h - half precision to and from float ---------------===//
+//===- FloatConversion.h - bf16 and f16 elements and their conversions ----===//
 
 #ifndef PCC_RUNTIME_TENSOR_FLOATCONVERSION_H
 #define PCC_RUNTIME_TENSOR_FLOATCONVERSION_H
@@ -8,11 +8,11 @@
 
 namespace pcc::runtime {
 
-/// Storage of a bf16 element.
+/// Storage of a bf16 element: the upper 16 bits of an f32.
 struct BFloat16 {
   uint16_t bits;
   BFloat16() = default;
-  /// Rounds to nearest even; NaN stays NaN.
+  /// Rounds to the nearest bf16, ties to even. NaN stays NaN.
   explicit BFloat16(float value) {
     const uint32_t wide = std::bit_cast<uint32_t>(value);
     if ((wide & 0x7fffffff) > 0x7f800000)
@@ -20,16 +20,19 @@ struct BFloat16 {
     else
       bits = uint16_t((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
   }
+  /// Returns the value as f32, which represents every bf16 exactly.
   explicit operator float() const {
     return std::bit_cast<float>(uint32_t(bits) << 16);
   }
 };
 
-/// Storage of an f16 element, converted by the compiler's own type.
+/// Storage of an f16 element. The compiler's _Float16 does the conversions.
 struct Float16 {
   _Float16 value;
   Float16() = default;
+  /// Rounds to the nearest f16, ties to even.
   explicit Float16(float wide) : value(static_cast<_Float16>(wide)) {}
+  /// Returns the value as f32, which represents every f16 exactly.
   explicit operator float() const { return static_cast<float>(value); }
 };
 

@@ -1,4 +1,4 @@
-//===- Npy.cpp - reading and writing .npy files ---------------------------===//
+//===- Npy.cpp - reading and writing NumPy .npy files ---------------------===//
 
 #include "runtime/tensor/Npy.h"
 
@@ -11,6 +11,7 @@
 namespace pcc::runtime {
 
 namespace {
+/// An element type and its spelling in the header's `descr` field.
 struct Description {
   std::string_view name;
   ElementType type;
@@ -33,12 +34,16 @@ static constexpr std::array<Description, 12> descriptions = {
 
 static constexpr std::string_view kMagic("\x93NUMPY", 6);
 
+/// Returns the error (exit code 10) of a file that is malformed because of
+/// `why`.
 static Status malformed(const std::string &path, const std::string &why) {
   return Status::error(BadInput,
                        "\"" + path + "\" is no usable .npy file: " + why);
 }
 
-/// What follows `'key':` in the header, blanks skipped.
+/// Returns the rest of the header from the value of `key` on, or nothing if
+/// there is no such key. The header is the text of a Python dictionary, in
+/// which keys stand between single quotes.
 static std::optional<std::string_view> fieldOf(std::string_view header,
                                                std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "'";
@@ -49,7 +54,8 @@ static std::optional<std::string_view> fieldOf(std::string_view header,
   return at == header.npos ? std::nullopt : std::optional(header.substr(at));
 }
 
-/// Reads "(2, 3)"; false if it is no tuple of sizes.
+/// Parses a Python tuple of sizes, such as "(2, 3)", at the beginning of
+/// `text`. Returns false if `text` does not begin with one.
 static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
   const size_t end = text.find(')');
   if (text.empty() || text.front() != '(' || end == text.npos)
@@ -72,7 +78,10 @@ static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
   return true;
 }
 
-/// The dictionary between the magic and the data.
+/// Returns the dictionary between the magic bytes and the elements, and sets
+/// `dataOffset` to its end; nothing if the file does not begin with a header.
+/// The length of the dictionary has 2 bytes in version 1 and 4 bytes in later
+/// versions.
 static std::optional<std::string_view>
 findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   const std::string_view text(reinterpret_cast<const char *>(bytes.data()),
@@ -89,6 +98,8 @@ findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   return text.substr(begin, length);
 }
 
+/// Returns the type that the quoted string at the beginning of `field`
+/// describes, such as '<f4', or nothing if it is not in the table.
 static std::optional<ElementType> typeOf(std::string_view field) {
   for (const Description &row : descriptions)
     if (field.size() > 4 && field.substr(1, 3) == row.name)

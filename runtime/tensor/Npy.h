@@ -1,4 +1,4 @@
-//===- Npy.h - reading and writing .npy files -----------------------------===//
+//===- Npy.h - reading and writing NumPy .npy files -----------------------===//
 
 #ifndef PCC_RUNTIME_TENSOR_NPY_H
 #define PCC_RUNTIME_TENSOR_NPY_H
@@ -11,31 +11,42 @@
 
 namespace pcc::runtime {
 
-/// A .npy file (versions 1 to 3, little-endian, C order), mapped.
+/// A mapped .npy file of format version 1, 2 or 3, little-endian and in C order
+/// (row-major).
 class NpyFile {
 public:
-  /// Exit code 10 if there is no such file or it is malformed, of another order
-  /// or of an unknown type; 7 if it cannot be read.
+  /// Maps the file at `path` and parses its header. Returns exit code 10 if
+  /// there is no such file, or if the file is malformed, truncated, in Fortran
+  /// order or of an unsupported type. Returns exit code 7 if the file cannot be
+  /// read. `file` is unchanged after an error.
   static Status open(const std::string &path, NpyFile &file);
 
+  /// Returns the type of the elements; never BF16, which the format lacks.
   ElementType type() const { return elementType; }
+  /// Returns the sizes of the dims.
   const std::vector<int64_t> &shape() const { return dims; }
+  /// Returns the address of the elements, dense and row-major. The address need
+  /// not be aligned to an element. The memory belongs to this object.
   const void *data() const { return file.bytes().data() + dataOffset; }
 
 private:
   MappedFile file;
   ElementType elementType = ElementType::F32;
   std::vector<int64_t> dims;
+  /// Byte offset of the elements in the file.
   size_t dataOffset = 0;
 };
 
-/// The type that a tensor has in files: bf16, which NumPy lacks, becomes f32.
+/// Returns the type that represents `type` in .npy files: F32 for BF16, which
+/// NumPy lacks, and `type` itself otherwise.
 ElementType npyTypeOf(ElementType type);
 
-/// The bytes that precede the elements, a multiple of 64. `type` is not bf16.
+/// Returns the bytes that precede the elements in a .npy file of version 1.
+/// Their number is a multiple of 64, which aligns the elements. `type` must not
+/// be BF16.
 std::string npyHeader(ElementType type, const std::vector<int64_t> &shape);
 
-/// "[2, 3]", for messages.
+/// Returns a shape as error messages spell it, such as "[2, 3]".
 std::string toString(const std::vector<int64_t> &shape);
 
 } // namespace pcc::runtime

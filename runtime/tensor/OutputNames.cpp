@@ -1,4 +1,4 @@
-//===- OutputNames.cpp - what files of outputs are called -----------------===//
+//===- OutputNames.cpp - file names of a model's outputs ------------------===//
 
 #include "runtime/tensor/OutputNames.h"
 

@@ -1,4 +1,4 @@
-//===- OutputNames.h - what files of outputs are called -------------------===//
+//===- OutputNames.h - file names of a model's outputs --------------------===//
 
 #ifndef PCC_RUNTIME_TENSOR_OUTPUTNAMES_H
 #define PCC_RUNTIME_TENSOR_OUTPUTNAMES_H
@@ -8,8 +8,13 @@
 
 namespace pcc::runtime {
 
-/// File names of outputs: letters that could lead out of a directory replaced,
-/// duplicates numbered.
+/// Returns one .npy file name per output, in the order of `outputs`. The names
+/// are safe within a folder and distinct:
+///
+/// - at most 200 bytes of the output's name are used;
+/// - every character except letters, digits and `_-.+@=` becomes `_`;
+/// - `_` is put before an empty name and before a leading dot;
+/// - duplicates get a number: "logits", "logits_2", "logits_3".
 std::vector<std::string>
 outputFileNames(const std::vector<std::string> &outputs);
 

@@ -1,4 +1,4 @@
-//===- RandomValues.cpp - stand-ins for absent weights and inputs ---------===//
+//===- RandomValues.cpp - counter-based random weights and inputs ---------===//
 
 #include "runtime/tensor/RandomValues.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -8,13 +8,16 @@
 
 namespace pcc::runtime {
 
-/// The finalizer of splitmix64: a bijection that mixes all bits.
+/// Returns the finalizer of splitmix64 (Steele et al. 2014): a bijection of
+/// 64-bit values in which every input bit affects every output bit.
 static uint64_t mix(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);
 }
 
+/// Returns a hash of the seed and the tensor's name. The constant is the golden
+/// ratio's increment of splitmix64.
 static uint64_t keyOf(uint64_t seed, std::string_view name) {
   uint64_t key = mix(seed + 0x9e3779b97f4a7c15u);
   for (char letter : name)
@@ -44,6 +47,8 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
+/// Loops are aligned at the innermost end of `part.loops`, so that the missing
+/// ones are the outer ones, whose extent is 1.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

@@ -1,7 +1,10 @@
-//===- RandomValues.h - stand-ins for absent weights and inputs -----------===//
+//===- RandomValues.h - counter-based random weights and inputs -----------===//
 //
-// Counter-based: an element's value depends on the seed, the tensor's name and
-// the element's logical index only, so that no layout changes the numbers.
+// Random values replace weights and inputs that are absent. The generator is
+// counter-based, like Philox (Salmon et al. 2011), with the finalizer of
+// splitmix64 as its bijection. The value of an element depends only on the
+// seed, the tensor's name and the element's global index. Every sharding, and
+// every device, therefore sees the same numbers without communication.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,45 +20,58 @@
 
 namespace pcc::runtime {
 
-/// What all elements of one tensor share.
+/// Parameters that all elements of one random tensor share.
 struct RandomTensor {
+  /// Hash of the seed and the tensor's name.
   uint64_t key = 0;
   ElementType type = ElementType::F32;
-  double scale = 1;       ///< floats are uniform in [-scale, scale)
-  int64_t indexBound = 2; ///< integers are uniform in [0, indexBound)
+  /// Bound of floating-point values, which are uniform in [-scale, scale).
+  double scale = 1;
+  /// Bound of integer values, which are uniform in [0, indexBound).
+  int64_t indexBound = 2;
 };
 
-/// The stand-in of a weight: floats in [-0.05, 0.05), integers 0 or 1.
+/// Describes a random weight. Floating-point values are in [-0.05, 0.05),
+/// integers are 0 or 1.
 RandomTensor randomWeight(uint64_t seed, std::string_view name,
                           ElementType type);
-/// The stand-in of an input: floats in [-1, 1), integers below `indexBound` (or
-/// 2 if that is not positive).
+/// Describes a random input. Floating-point values are in [-1, 1). Integers are
+/// in [0, indexBound); a bound that is not positive, and any bound of a Bool,
+/// is replaced by 2. Bounds over 127 become 127 for one-byte types.
 RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 
-/// The value of one element before it is rounded to the type.
+/// Returns the value of the element at global index `index`, before it is
+/// rounded to the tensor's type.
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
-/// What a kernel that makes elements takes behind the tensor's address, as i64:
-/// loops over the tensor as it is stored, and over the one that is made.
+/// Scalar arguments of a GPU kernel that generates random elements of a tensor.
+/// The kernel takes the address of the tensor, then the fields of this struct
+/// one after another, each as an i64. Source strides step through the stored
+/// tensor, whose element indices determine the values. Target strides step
+/// through the tensor that the kernel writes.
 struct RandomScalars {
-  /// Loops that a kernel has; it runs once per iteration of those around them.
+  /// Number of nested loops that the kernel has. Further outer loops run on the
+  /// host, with one launch per iteration.
   static constexpr int mostLoops = 4;
-  /// Threads of a block on a GPU; each makes one element.
+  /// Threads per block. Each thread generates one element.
   static constexpr int threads = 256;
 
   int64_t key = 0;
+  /// Element offsets of the first element.
   int64_t sourceOffset = 0, targetOffset = 0;
-  CopyLoop loops[mostLoops] = {
-      {1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}}; ///< outermost first
+  /// Nested loops, outermost first. Unused outer loops have extent 1.
+  CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Calls `run` for parts of `copy` that a kernel makes at once.
+/// Splits `copy` into parts of at most RandomScalars::mostLoops loops and calls
+/// `run` with the kernel arguments of each part. `key` is RandomTensor::key.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 
-/// Writes elements index, index + step, … (`count` of them) to `target`,
-/// densely.
+/// Generates the elements of `tensor` at the global indices index, index +
+/// step, … and writes them to `target` as `count` contiguous elements of the
+/// tensor's type.
 void fillRandom(const RandomTensor &tensor, uint64_t index, int64_t step,
                 int64_t count, void *target);
 

@@ -13,12 +13,13 @@ namespace pcc::runtime {
 
 using nlohmann::ordered_json;
 
-/// In the order of ElementType.
+/// Names of the types in the format, indexed by ElementType.
 static constexpr std::array<std::string_view, 13> typeNames = {
     "F32", "F64", "F16", "BF16", "I8",  "I16", "I32",
     "I64", "U8",  "U16", "U32",  "U64", "BOOL"};
 
 static constexpr uint64_t kAlignment = 64;
+/// Most bytes of a header, the limit of the reference implementation.
 static constexpr uint64_t kLongestHeader = 100'000'000;
 
 //===----------------------------------------------------------------------===//
@@ -46,13 +47,14 @@ std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// A JSON number that is a size, or nothing.
+/// Returns a JSON value as a size, or nothing if it is no unsigned number.
 static std::optional<uint64_t> sizeOf(const ordered_json &value) {
   if (!value.is_number_unsigned())
     return std::nullopt;
   return value.get<uint64_t>();
 }
 
+/// Reads the shape of an entry; returns false if it is not a list of sizes.
 static bool readShape(const ordered_json &value, SafetensorsEntry &entry) {
   if (!value.is_array())
     return false;
@@ -65,6 +67,7 @@ static bool readShape(const ordered_json &value, SafetensorsEntry &entry) {
   return true;
 }
 
+/// Reads the byte range of an entry; returns false if it is not a valid range.
 static bool readOffsets(const ordered_json &value, SafetensorsEntry &entry) {
   if (!value.is_array() || value.size() != 2 || !sizeOf(value[0]) ||
       !sizeOf(value[1]))
@@ -74,7 +77,8 @@ static bool readOffsets(const ordered_json &value, SafetensorsEntry &entry) {
   return entry.begin <= entry.end;
 }
 
-/// Whether the bytes of the entry are those of its shape.
+/// Returns whether the entry's byte range has the size that its shape and type
+/// require.
 static bool hasSizeOfShape(const SafetensorsEntry &entry) {
   uint64_t bytes = sizeOf(entry.type);
   for (int64_t size : entry.shape)
@@ -83,7 +87,8 @@ static bool hasSizeOfShape(const SafetensorsEntry &entry) {
   return bytes == entry.end - entry.begin;
 }
 
-/// What is wrong with one member of the header, or null.
+/// Parses one member of the header into `entry`. Returns null, or what is wrong
+/// with the member.
 static const char *readEntry(const ordered_json &value,
                              SafetensorsEntry &entry) {
   if (!value.is_object() || !value.contains("dtype") ||
@@ -102,7 +107,8 @@ static const char *readEntry(const ordered_json &value,
   return nullptr;
 }
 
-/// What is wrong with the header, or nothing.
+/// Parses the header into entries sorted by offset. Returns what is wrong with
+/// it, or an empty string.
 static std::string readEntries(std::string_view text,
                                std::vector<SafetensorsEntry> &entries) {
   const auto header =
@@ -122,7 +128,9 @@ static std::string readEntries(std::string_view text,
   return {};
 }
 
-/// The first tensor that does not begin where the one before it ends.
+/// Checks that the sorted tensors fill the `size` bytes behind the header
+/// without gaps and overlaps. Returns a description of the first fault, or an
+/// empty string.
 static std::string findHole(const std::vector<SafetensorsEntry> &entries,
                             uint64_t size) {
   uint64_t end = 0;

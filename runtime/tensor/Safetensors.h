@@ -1,5 +1,7 @@
 //===- Safetensors.h - reading and writing safetensors files --------------===//
 //
+// Layout of a file; offsets of tensors count from the end of the header:
+//
 //   | length of the header | header: JSON       | tensors, contiguous |
 //   | 8 bytes              | padded with blanks |                     |
 //
@@ -17,7 +19,8 @@
 
 namespace pcc::runtime {
 
-/// One tensor; its bytes are [begin, end) behind the header.
+/// Header entry of one tensor. The tensor's bytes are [begin, end), counted
+/// from the end of the header.
 struct SafetensorsEntry {
   std::string name;
   ElementType type = ElementType::F32;
@@ -26,30 +29,36 @@ struct SafetensorsEntry {
   uint64_t end = 0;
 };
 
-/// The bytes that precede the tensors, a multiple of 64.
+/// Returns the bytes that precede the tensors: the length and the JSON header,
+/// padded to a multiple of 64 bytes. The caller must write the tensors behind
+/// them at the offsets of `entries`.
 std::string safetensorsHeader(const std::vector<SafetensorsEntry> &entries);
 
-/// A safetensors file, mapped.
+/// A mapped safetensors file. Spans of tensors must not outlive the object.
 class SafetensorsFile {
 public:
-  /// Exit code 11 if the file is malformed: a header that is longer than the
-  /// file or than 100 MB, tensors that overlap, leave holes or do not have the
-  /// size of their shape; 7 if it cannot be read.
+  /// Maps the file at `path` and parses its header. Returns exit code 11 if the
+  /// file is malformed: its header is longer than the file or than 100 MB, or
+  /// its tensors overlap, leave gaps or do not have the size of their shape.
+  /// Returns exit code 7 if the file cannot be read. `file` is unchanged after
+  /// an error.
   static Status open(const std::string &path, SafetensorsFile &file);
 
-  /// In the order in which they lie in the file.
+  /// Returns the entries of all tensors, ascending by their offset in the file.
   const std::vector<SafetensorsEntry> &entries() const { return tensors; }
-  /// Or null.
+  /// Returns the entry of the tensor `name`, or null if there is none.
   const SafetensorsEntry *find(const std::string &name) const;
+  /// Returns the bytes of a tensor. They need not be aligned to an element.
   std::span<const std::byte> bytesOf(const SafetensorsEntry &entry) const {
     return file.bytes().subspan(dataOffset + entry.begin,
                                 entry.end - entry.begin);
   }
-  /// Where `entry` begins in the file.
+  /// Returns the byte offset of a tensor from the beginning of the file.
   uint64_t offsetOf(const SafetensorsEntry &entry) const {
     return dataOffset + entry.begin;
   }
-  /// Lets the pages of a tensor go from this process' memory.
+  /// Releases the physical memory of a tensor's pages; see
+  /// MappedFile::release().
   void release(const SafetensorsEntry &entry) const {
     file.release(dataOffset + entry.begin, entry.end - entry.begin);
   }
@@ -57,6 +66,7 @@ public:
 private:
   MappedFile file;
   std::vector<SafetensorsEntry> tensors;
+  /// Length of the header in bytes, its length field included.
   uint64_t dataOffset = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- StridedCopy.cpp - nested loops that copy elements ------------------===//
+//===- StridedCopy.cpp - strided copies as loop nests ---------------------===//
 
 #include "runtime/tensor/StridedCopy.h"
 
@@ -32,6 +32,8 @@ void simplify(StridedCopy &copy) {
   copy.loops = std::move(merged);
 }
 
+/// Returns whether the given strides of the loops are those of a dense
+/// row-major memory. The strides of loops with extent 1 do not matter.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
@@ -49,6 +51,8 @@ bool isDenseTarget(const StridedCopy &copy) {
   return isDense(copy, &CopyLoop::targetStride);
 }
 
+/// Executes a non-empty loop nest, of whose outermost loop only `extent`
+/// iterations run. A contiguous innermost loop is one memcpy.
 template <typename Element>
 static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
                      const Element *source, Element *target) {
@@ -69,12 +73,14 @@ static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
 }
 
 namespace {
-/// Without alignment, as elements of mapped files may lie anywhere.
+/// An element of N bytes without alignment, as elements of mapped files may lie
+/// at any address.
 template <size_t N> struct Bytes {
   unsigned char value[N];
 };
 } // namespace
 
+/// Executes part of a copy with elements of N bytes.
 template <size_t N>
 static void runSized(const StridedCopy &copy, int64_t begin, int64_t end,
                      const void *source, void *target) {

@@ -1,4 +1,11 @@
-//===- StridedCopy.h - nested loops that copy elements --------------------===//
+//===- StridedCopy.h - strided copies as loop nests -----------------------===//
+//
+// Resharding, weight loading and checkpoints move rectangular parts between
+// memories of different strides. A StridedCopy describes such a move once,
+// before the data exists. Devices execute it, and plans can simplify it and
+// test whether a side is contiguous.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_RUNTIME_TENSOR_STRIDEDCOPY_H
 #define PCC_RUNTIME_TENSOR_STRIDEDCOPY_H
@@ -10,6 +17,8 @@
 
 namespace pcc::runtime {
 
+/// One loop of a copy: its trip count, and the distance in elements between two
+/// iterations on each side.
 struct CopyLoop {
   int64_t extent;
   int64_t sourceStride;
@@ -17,35 +26,45 @@ struct CopyLoop {
   bool operator==(const CopyLoop &) const = default;
 };
 
-/// Loops are outermost first; offsets and strides are in elements. No loops:
-/// one element.
+/// A loop nest that copies one element per innermost iteration. Offsets and
+/// strides are in elements; loops are ordered outermost first. Without loops
+/// the copy moves one element. For example, rows 2 and 3 of a dense 4x8 matrix
+/// go to a dense 2x8 matrix by
+///
+///   sourceOffset = 16, targetOffset = 0, loops = {{2, 8, 8}, {8, 1, 1}}
+///
+/// which simplify() turns into the single loop {16, 1, 1}.
 struct StridedCopy {
   int64_t sourceOffset = 0;
   int64_t targetOffset = 0;
   std::vector<CopyLoop> loops = {};
 };
 
+/// Returns the number of elements that the copy moves.
 int64_t numElements(const StridedCopy &copy);
 
-/// Drops loops of extent one and merges neighbours that run on in both
-/// memories.
+/// Removes loops of extent 1 and fuses two adjacent loops if the outer one
+/// continues the inner one on both sides. The copied elements and their order
+/// stay the same.
 void simplify(StridedCopy &copy);
 
-/// Whether the elements lie densely, in loop order, on that side.
+/// Returns whether the elements are contiguous in the source, in loop order.
 bool isDenseSource(const StridedCopy &copy);
+/// Returns whether the elements are contiguous in the target, in loop order.
 bool isDenseTarget(const StridedCopy &copy);
 
-/// Runs the loops. `elementSize` is 1, 2, 4 or 8 bytes; the memories must not
-/// overlap.
+/// Executes the copy between two host memories, which must not overlap.
+/// `elementSize` is 1, 2, 4 or 8 bytes. The memories need no alignment.
 void runCopy(const StridedCopy &copy, const void *source, void *target,
              size_t elementSize);
 
-/// Iterations of the outermost loop, 1 if there is none.
+/// Returns the extent of the outermost loop, or 1 if there are no loops.
 inline int64_t outerExtent(const StridedCopy &copy) {
   return copy.loops.empty() ? 1 : copy.loops.front().extent;
 }
 
-/// Runs iterations [begin, end) of the outermost loop.
+/// Executes iterations [begin, end) of the outermost loop, so that threads can
+/// share a copy. Without loops the only valid range is [0, 1).
 void runCopyPart(const StridedCopy &copy, int64_t begin, int64_t end,
                  const void *source, void *target, size_t elementSize);
 

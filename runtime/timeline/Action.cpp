@@ -1,4 +1,4 @@
-//===- Action.cpp - how actions are written and read ----------------------===//
+//===- Action.cpp - actions of a pipeline schedule and their spelling -----===//
 
 #include "runtime/timeline/Action.h"
 
@@ -15,7 +15,7 @@ struct Spelling {
   std::string_view name;
 };
 
-/// What files may have.
+/// Spellings that schedule files may contain.
 constexpr std::array<Spelling, 12> spellings{{
     {ActionKind::Forward, "F"},
     {ActionKind::Backward, "B"},
@@ -31,7 +31,7 @@ constexpr std::array<Spelling, 12> spellings{{
     {ActionKind::ReceiveBackward, "RECV_B"},
 }};
 
-/// The number at the start of `text`, which it is cut off from.
+/// Parses the number at the beginning of `text` and removes it from `text`.
 std::optional<int> takeNumber(std::string_view &text) {
   int number = 0;
   auto [end, failure] =
@@ -42,7 +42,8 @@ std::optional<int> takeNumber(std::string_view &text) {
   return number;
 }
 
-/// Keeps a misprinted number from becoming a table of that size.
+/// Limit of stages and microbatches. Callers allocate tables of that size, so
+/// that a misprint in a file must not become a huge table.
 constexpr int largestNumber = 1 << 20;
 
 } // namespace
@@ -59,6 +60,7 @@ std::string print(const Action &action) {
   return text;
 }
 
+/// Splits `text` into stage, kind and microbatch. No kind contains a digit.
 std::optional<Action> parseAction(std::string_view text) {
   Action action;
   std::optional<int> stage = takeNumber(text);

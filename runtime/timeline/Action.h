@@ -1,4 +1,4 @@
-//===- Action.h - what a rank does in a step ------------------------------===//
+//===- Action.h - actions of a pipeline schedule and their spelling -------===//
 
 #ifndef PCC_RUNTIME_TIMELINE_ACTION_H
 #define PCC_RUNTIME_TIMELINE_ACTION_H
@@ -11,57 +11,69 @@
 
 namespace pcc::runtime {
 
-/// What an action does. B = I + W: a table has either B, or I and W, of a
-/// stage and microbatch.
+/// Kind of an action. A backward pass may be split into two actions (zero
+/// bubble, Qi et al. 2023), B = I + W. A schedule has either B, or I and W, for
+/// a stage and microbatch. The order of the enumerators matters: F, B, I and W
+/// come first (isCompute), messages last.
 enum class ActionKind : uint8_t {
-  Forward,
-  Backward,
-  InputGradient,
-  WeightGradient,
-  /// Of the whole stage, once per step.
+  Forward,        ///< F: forward pass
+  Backward,       ///< B: gradients of inputs and of weights
+  InputGradient,  ///< I: gradients of the stage's inputs only
+  WeightGradient, ///< W: gradients of the stage's weights only
+  /// U: optimizer update of a whole stage, once per step. An update may have
+  /// several numbered parts.
   Update,
-  /// What all microbatches share, weights that are gathered above all.
+  /// Work that all microbatches share, mainly all-gathers of sharded weights
+  /// (FSDP).
   Unshard,
+  /// Release of gathered weights; occurs only in schedule files.
   Reshard,
+  /// Reduction of gradients over replicas; occurs only in schedule files.
   ReduceGradient,
-  /// Only in files and simulations: pcc derives messages from transfers
-  /// (plan/DeadlockCheck.h).
+  /// Messages between stages. Message actions occur only in schedule files and
+  /// timelines, because pcc derives messages from the transfers between stages
+  /// (passes/plan/schedule/PipelineMessages.h).
   SendForward,
   ReceiveForward,
   SendBackward,
   ReceiveBackward,
-  /// Of a measured step: any time in which a rank communicated.
+  /// Time in which a rank of a measured step communicated, whatever the cause.
   Communication,
 };
 
-/// One action of a step. Written as in PyTorch's schedule files: stage, kind,
-/// microbatch, for example 0F3, 2I0, 1UNSHARD, 0SEND_F2.
+/// One action of a step. print() spells it as PyTorch's schedule files do:
+/// stage, kind, microbatch. Examples are 0F3, 2I0, 1UNSHARD and 0SEND_F2.
 struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
-  /// -1 for actions that concern the whole step. Of an update it is the part:
-  /// what one part sends, a later one receives.
+  /// Microbatch; -1 for actions of the whole step. For an update it is the
+  /// part: a later part may receive what an earlier part sends.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;
 };
 
-/// F, B, I or W: what computes something for one microbatch.
+/// Returns whether the action computes for one microbatch: F, B, I or W.
 bool isCompute(ActionKind kind);
 
-/// Whether the action hands gradients to the stage before: B or I.
+/// Returns whether the action computes the gradient that the previous stage
+/// needs: B or I.
 inline bool makesInputGradient(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::InputGradient;
 }
 
+/// Returns the spelling of an action.
 std::string print(const Action &action);
-/// Nothing if `text` is not an action.
+/// Parses the spelling of an action. Returns nothing if `text` is not one; F,
+/// B, I and W need a microbatch.
 std::optional<Action> parseAction(std::string_view text);
 
-/// What runs a function of a stage: an action without stage and microbatch (F,
-/// B, UNSHARD), an update with its part (U0). Nothing if it is none.
+/// Parses the kind of a stage's function: an action without stage and
+/// microbatch, such as F, B or UNSHARD. An update may have the number of its
+/// part, such as U0. Returns nothing if `text` is not such a kind.
 std::optional<Action> parseKind(std::string_view text);
-/// The same of an action.
+/// Returns the kind of the function that executes `action`; the inverse of
+/// parseKind().
 std::string printKind(const Action &action);
 
 } // namespace pcc::runtime

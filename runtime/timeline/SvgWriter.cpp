@@ -1,4 +1,4 @@
-//===- SvgWriter.cpp - the text of a picture ------------------------------===//
+//===- SvgWriter.cpp - writing of SVG documents ---------------------------===//
 
 #include "runtime/timeline/SvgWriter.h"
 
@@ -8,6 +8,8 @@
 namespace pcc::runtime {
 namespace {
 
+/// Escapes the characters that XML reserves and drops control characters, which
+/// XML does not allow.
 std::string escape(std::string_view text) {
   std::string escaped;
   for (char c : text)

@@ -1,4 +1,4 @@
-//===- Timeline.cpp - what every position does when -----------------------===//
+//===- Timeline.cpp - actions, messages and memory of a step over time ----===//
 
 #include "runtime/timeline/Timeline.h"
 

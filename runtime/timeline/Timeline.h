@@ -1,4 +1,4 @@
-//===- Timeline.h - what every position does when -------------------------===//
+//===- Timeline.h - actions, messages and memory of a step over time ------===//
 
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINE_H
 #define PCC_RUNTIME_TIMELINE_TIMELINE_H
@@ -9,55 +9,64 @@
 
 namespace pcc::runtime {
 
-/// Times are seconds since the step began.
+/// An action and the time at which it ran. Times are seconds since the step
+/// began.
 struct TimedAction {
   Action action;
   double start = 0;
   double end = 0;
-  /// What it is called; empty: as in action tables.
+  /// Name to display; empty for the action's spelling.
   std::string name = {};
-  /// How long the thread that ran it had a core; negative if that is not known.
+  /// CPU time in seconds of the thread that ran the action; negative if
+  /// unknown.
   double coreSeconds = -1;
 };
 
+/// Returns the name to display.
 inline std::string nameOf(const TimedAction &timed) {
   return timed.name.empty() ? print(timed.action) : timed.name;
 }
 
-/// From `seconds` on, until the next point, a row holds `bytes`.
+/// One step of a memory curve: from `seconds` until the next point, the row
+/// holds `bytes` bytes.
 struct MemoryPoint {
   double seconds = 0;
   int64_t bytes = 0;
 };
 
-/// One step, as it was simulated or as it was measured: a row per position, or
-/// one per rank of a measured run.
+/// One training or inference step, simulated or measured. A simulated step has
+/// one row per pipeline position, a measured step one row per rank. All vectors
+/// are indexed by row.
 struct Timeline {
-  /// What the rows are called; empty: rank 0, rank 1, …
+  /// Names of the rows; missing ones are "rank 0", "rank 1", …
   std::vector<std::string> names = {};
-  /// The actions of each row in order; none begins before the last has ended.
-  /// Of a simulation: actions that can never start are missing, and `stuck`
-  /// tells why.
+  /// Actions of each row, in order of time and without overlap. In a simulation
+  /// that deadlocks, actions that can never start are missing, and `stuck`
+  /// tells the reason.
   std::vector<std::vector<TimedAction>> positions;
-  /// Sends and receives of each row by start, while they travel and not while
-  /// they wait; of a measured step all that a rank spent in exchanges and
-  /// collectives. They may overlap with actions and with each other. Empty if
-  /// messages were not looked at.
+  /// Communication of each row, ordered by start; empty if it was not recorded.
+  /// In a simulation these are the sends and receives, each while it travels,
+  /// without the time it waits for its peer. In a measured step they are the
+  /// times that the rank spent in message exchanges and collectives. Entries
+  /// may overlap actions and each other.
   std::vector<std::vector<TimedAction>> messages;
-  /// What each row holds. Empty if memory was not looked at.
+  /// Memory curve of each row; empty if memory was not computed (see
+  /// addMemory).
   std::vector<std::vector<MemoryPoint>> memory;
+  /// Time at which the last action or message ends, in seconds.
   double makespan = 0;
-  /// Makespan less own work, by row.
+  /// Idle seconds of each row: the makespan without the time of the row's
+  /// actions.
   std::vector<double> idle;
-  /// Empty, or the first actions of each position that wait forever, and for
-  /// what.
+  /// Empty if the step completes. In a deadlock: for each waiting position, the
+  /// first action that waits forever and its missing input.
   std::string stuck;
 };
 
-/// The name of a row.
+/// Returns the name of a row.
 std::string rowName(const Timeline &timeline, size_t row);
 
-/// Sets makespan and idle from the actions and messages of the rows.
+/// Computes `makespan` and `idle` from the actions and messages.
 void measureIdle(Timeline &timeline);
 
 } // namespace pcc::runtime

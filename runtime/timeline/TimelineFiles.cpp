@@ -1,4 +1,4 @@
-//===- TimelineFiles.cpp - a step as files --------------------------------===//
+//===- TimelineFiles.cpp - output files of a timeline ---------------------===//
 
 #include "runtime/timeline/TimelineFiles.h"
 

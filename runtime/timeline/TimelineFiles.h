@@ -1,4 +1,4 @@
-//===- TimelineFiles.h - a step as files ----------------------------------===//
+//===- TimelineFiles.h - output files of a timeline -----------------------===//
 
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINEFILES_H
 #define PCC_RUNTIME_TIMELINE_TIMELINEFILES_H
@@ -8,13 +8,16 @@
 
 namespace pcc::runtime {
 
-/// Where a timeline goes; empty: nowhere.
+/// Paths of a timeline's output files. An empty path means that the file is not
+/// written.
 struct TimelineFiles {
-  std::string svg;   ///< drawSvg
-  std::string trace; ///< writeTrace
+  std::string svg;   ///< drawing (drawSvg)
+  std::string trace; ///< trace events (writeTrace)
 };
 
-/// Writes the files, each whole or not at all (exit code 7).
+/// Writes the files. Each file is complete or keeps its old content. Returns
+/// exit code 7 if a file cannot be written. `title` is the heading of the
+/// drawing.
 Status writeTimeline(const Timeline &timeline, std::string_view title,
                      const TimelineFiles &files);
 

@@ -1,4 +1,4 @@
-//===- TimelineMemory.cpp - what a step holds when ------------------------===//
+//===- TimelineMemory.cpp - memory curves of a step -----------------------===//
 
 #include "runtime/timeline/TimelineMemory.h"
 
@@ -8,10 +8,12 @@
 namespace pcc::runtime {
 namespace {
 
+/// Returns whether the action computes weight gradients: B or W.
 bool makesWeightGradient(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::WeightGradient;
 }
 
+/// Returns whether the step has a backward pass.
 bool hasBackward(const Timeline &timeline) {
   for (const std::vector<TimedAction> &row : timeline.positions)
     for (const TimedAction &timed : row)
@@ -20,17 +22,21 @@ bool hasBackward(const Timeline &timeline) {
   return false;
 }
 
-/// The curve of one row, whose actions it is shown in order.
+/// Computes the curve of one row from its actions, which are visited in order.
 class MemoryCurve {
 public:
   MemoryCurve(const std::vector<StageBytes> &stages, bool trains)
       : stages(stages), trains(trains) {}
 
+  /// Returns the curve of a row; to be called once.
   std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
 
 private:
+  /// Returns the bytes that an action allocates when it starts.
   int64_t taken(const Action &action);
+  /// Returns the bytes that an action releases when it ends.
   int64_t givenBack(const Action &action);
+  /// Appends a point at which the held bytes change.
   void change(double seconds, int64_t bytes) {
     if (bytes)
       curve.push_back({seconds, curve.back().bytes + bytes});

@@ -1,4 +1,4 @@
-//===- TimelineMemory.h - what a step holds when --------------------------===//
+//===- TimelineMemory.h - memory curves of a step -------------------------===//
 
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINEMEMORY_H
 #define PCC_RUNTIME_TIMELINE_TIMELINEMEMORY_H
@@ -7,25 +7,28 @@
 
 namespace pcc::runtime {
 
-/// Bytes that a stage takes on each of its ranks.
+/// Bytes that one stage occupies on each of its ranks. Memory that an action
+/// needs only while it runs is not included.
 struct StageBytes {
-  /// During the whole step: weights and state of the optimizer.
+  /// Weights and optimizer state, occupied during the whole step.
   int64_t weights = 0;
-  /// Accumulated gradients: from the first B or W to the update or, without
-  /// one, to the end of the step.
+  /// Accumulated gradients, occupied from the start of the stage's first B or W
+  /// to the end of its update, or to the end of the step if there is no update.
   int64_t gradients = 0;
-  /// What F of one microbatch leaves for its backward: until B or W ends. In a
-  /// step without backward, until F ends.
+  /// Activations of one microbatch that F keeps for the backward pass, occupied
+  /// from the start of F to the end of B or W. In a step without backward pass
+  /// they are released at the end of F.
   int64_t activations = 0;
-  /// The part of `activations` that only I needs: until I ends.
+  /// Part of `activations` that only I needs; it is released at the end of I.
   int64_t activationsOfInput = 0;
 };
 
-/// Fills `memory` from the actions of each row, by stage. An action takes its
-/// bytes when it begins and gives them back when it ends.
+/// Computes `timeline.memory` from the actions. `stages` is indexed by stage
+/// and must contain every stage of the timeline. An action allocates when it
+/// starts and releases when it ends.
 void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages);
 
-/// The most that each row ever holds.
+/// Returns the peak of each row's memory curve, in bytes.
 std::vector<int64_t> peakBytes(const Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- TimelineSvg.cpp - a picture of a step ------------------------------===//
+//===- TimelineSvg.cpp - drawing of a timeline as SVG ---------------------===//
 
 #include "runtime/timeline/TimelineSvg.h"
 
@@ -13,18 +13,20 @@
 namespace pcc::runtime {
 namespace {
 
-/// Pixels.
+/// Sizes in pixels.
 constexpr double leastLeft = 64, right = 150, top = 44, barHeight = 20,
                  messageHeight = 6, memoryHeight = 22, rowGap = 8,
                  footHeight = 56, baseline = 6, digitWidth = 6.2,
                  leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
                  mostPlotWidth = 6000;
 
+/// Fill colour, text colour and legend text of a kind of box.
 struct BoxStyle {
   std::string_view colour, ink, meaning;
 };
 
-/// In the order of the legend. Colours differ in lightness too.
+/// Styles in the order of the legend. The colours also differ in lightness, so
+/// that they can be told apart without hue.
 constexpr std::array<BoxStyle, 6> boxStyles{{
     {"#3b6fb6", "#fff", "F forward"},
     {"#7fb069", "#000", "B backward"},
@@ -35,13 +37,17 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
+/// Returns the index of the style. F, B, I and W have their own styles; U,
+/// UNSHARD and other work of a whole stage share the fifth style; all
+/// communication has the last.
 size_t boxStyleOf(ActionKind kind) {
   if (kind >= ActionKind::SendForward)
     return boxStyles.size() - 1;
   return std::min(static_cast<size_t>(kind), boxStyles.size() - 2);
 }
 
-/// Three digits and the unit that makes them readable.
+/// Returns a number with three significant digits and the largest fitting unit.
+/// Adjacent units differ by the factor `step`.
 std::string printScaled(double number,
                         const std::array<std::string_view, 4> &units,
                         double step) {
@@ -65,7 +71,8 @@ std::string printShare(double part, double whole) {
   return printFixed(whole > 0 ? 100 * part / whole : 0, 1) + " % idle";
 }
 
-/// Gives the average forward a box that can hold a number, within limits.
+/// Returns a width of the plot, within limits, at which the average forward
+/// action has space for a number.
 double plotWidthOf(const Timeline &timeline) {
   double work = 0, count = 0;
   for (const std::vector<TimedAction> &row : timeline.positions)
@@ -77,7 +84,7 @@ double plotWidthOf(const Timeline &timeline) {
                   : leastPlotWidth;
 }
 
-/// Room for the longest name of a row.
+/// Returns the width of the column of row names.
 double leftOf(const Timeline &timeline) {
   size_t longest = 0;
   for (size_t row = 0; row < timeline.positions.size(); ++row)
@@ -85,7 +92,7 @@ double leftOf(const Timeline &timeline) {
   return std::max(leastLeft, 16 + digitWidth * static_cast<double>(longest));
 }
 
-/// What a row needs: bar, messages, memory, gap.
+/// Returns the height of a row: actions, messages, memory and a gap.
 double rowHeightOf(const Timeline &timeline) {
   return barHeight + (timeline.messages.empty() ? 0 : messageHeight) +
          (timeline.memory.empty() ? 0 : memoryHeight) + rowGap;
@@ -105,23 +112,37 @@ public:
   std::string draw(std::string_view title);
 
 private:
+  /// Returns the horizontal position of a time.
   double x(double seconds) const { return left + seconds * scale; }
+  /// Writes the title, the makespan and the idle share.
   void addHead(std::string_view title);
+  /// Draws one row.
   void addRow(size_t row);
+  /// Draws the actions of a row on a bar that shows idle time. The n-th stage
+  /// of the row is drawn paler than the stages before it.
   void addBar(size_t row, double y);
+  /// Draws a box for an action or a message.
   void addAction(const TimedAction &timed, double y, double height,
                  double opacity);
+  /// Writes the microbatch into a box, if there is space.
   void addNumber(const TimedAction &timed, double y);
+  /// Draws the area under the memory curve of a row. All rows have the same
+  /// scale.
   void addMemory(size_t row, double y);
+  /// Draws ticks at multiples of 1, 2 or 5 times a power of ten.
   void addAxis();
+  /// Draws the legend of the styles that occur.
   void addLegend();
+  /// Writes text to the right of the plot; `bottom` is the lower edge of its
+  /// line.
   void addBeside(double bottom, const std::string &text) {
     svg.addText(left + plotWidth + 6, bottom - baseline, text);
   }
 
   const Timeline &timeline;
   const std::vector<int64_t> peaks;
-  /// Pixels; `scale` is pixels per second, `foot` where the last row ends.
+  /// Pixels, except `scale`, which is pixels per second. `foot` is the vertical
+  /// position at which the rows end.
   const double left, plotWidth, scale, rowHeight, foot;
   std::set<size_t> stylesUsed;
   SvgWriter svg;
@@ -150,7 +171,6 @@ void TimelineDrawing::addAction(const TimedAction &timed, double y,
                  printSeconds(timed.end));
 }
 
-/// The microbatch, if there is room for it.
 void TimelineDrawing::addNumber(const TimedAction &timed, double y) {
   const std::string digits = std::to_string(timed.action.microbatch);
   const double width = (timed.end - timed.start) * scale;
@@ -196,7 +216,6 @@ void TimelineDrawing::addRow(size_t row) {
   svg.endGroup();
 }
 
-/// The area under the row's curve; all rows have one scale.
 void TimelineDrawing::addMemory(size_t row, double y) {
   const int64_t most = *std::max_element(peaks.begin(), peaks.end());
   const double unit =
@@ -219,7 +238,6 @@ void TimelineDrawing::addMemory(size_t row, double y) {
   addBeside(y + memoryHeight, "peak " + printBytes(peaks[row]));
 }
 
-/// Ticks at 1, 2 or 5 times a power of ten.
 void TimelineDrawing::addAxis() {
   if (timeline.makespan <= 0)
     return;

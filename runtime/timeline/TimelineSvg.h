@@ -1,4 +1,4 @@
-//===- TimelineSvg.h - a picture of a step --------------------------------===//
+//===- TimelineSvg.h - drawing of a timeline as SVG -----------------------===//
 
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINESVG_H
 #define PCC_RUNTIME_TIMELINE_TIMELINESVG_H
@@ -7,12 +7,18 @@
 
 namespace pcc::runtime {
 
-/// A timeline as an SVG document, time to the right: per row a bar with a box
-/// for each action (its microbatch inside where there is room, its name and
-/// times on hover, paler for later stages of the row) and gaps where it is
-/// idle; below the bar its messages and the curve of its memory, where the
-/// timeline has them. `title` stands above, followed by makespan and idle
-/// share; a legend and a time axis stand below.
+/// Draws a timeline as an SVG document, with time to the right:
+///
+///   title: makespan, idle share of the whole step
+///   rank 0 | F0 | F1 |    idle    | B0 | B1 |    idle share of the row
+///          messages                              peak of the row
+///          memory curve
+///   time axis, legend
+///
+/// A box is an action. It shows its microbatch if there is space, and its name
+/// and times on hover. Later stages of a row (virtual pipeline stages) are
+/// paler. Messages and memory are drawn only if the timeline has them. Equal
+/// timelines give equal documents.
 std::string drawSvg(const Timeline &timeline, std::string_view title);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- TimelineTrace.cpp - a step for trace viewers -----------------------===//
+//===- TimelineTrace.cpp - export of a timeline as Chrome trace events ----===//
 
 #include "runtime/timeline/TimelineTrace.h"
 
@@ -10,20 +10,23 @@ namespace {
 
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-/// Trace times are microseconds. Begin and end are rounded alike, so that
-/// events which touch do not overlap.
+/// Returns a time in microseconds, the unit of trace events, with three
+/// decimals. Begin and end of an event are rounded to nanoseconds in the same
+/// way, so that adjacent events do not overlap.
 std::string microseconds(int64_t nanoseconds) {
   const std::string digits = std::to_string(nanoseconds % 1000);
   return std::to_string(nanoseconds / 1000) + "." +
          std::string(3 - digits.size(), '0') + digits;
 }
 
-/// Any text as JSON has it; what is not UTF-8 is replaced.
+/// Returns a JSON string. Bytes that are not UTF-8 are replaced.
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false,
                                    nlohmann::json::error_handler_t::replace);
 }
 
+/// Returns the category by which viewers color events. All kinds without a
+/// computation are communication.
 std::string_view categoryOf(ActionKind kind) {
   switch (kind) {
   case ActionKind::Forward:
@@ -41,15 +44,21 @@ std::string_view categoryOf(ActionKind kind) {
   }
 }
 
+/// Builds the list of trace events.
 class TraceWriter {
 public:
   std::string write(const Timeline &timeline);
 
 private:
-  /// Begins an event of a row; its other fields follow.
+  /// Begins an event of the given phase ('X' complete, 'C' counter, 'M'
+  /// metadata) and returns the text, to which the caller appends the remaining
+  /// fields.
   std::string &begin(char phase, size_t row, int thread);
+  /// Adds a metadata event that names a process or a thread. `what` is the kind
+  /// of name.
   void name(std::string_view what, size_t row, int thread,
             const std::string &name);
+  /// Adds a complete event for each action.
   void addActions(const std::vector<TimedAction> &actions, size_t row,
                   int thread);
 

@@ -1,4 +1,4 @@
-//===- TimelineTrace.h - a step for trace viewers -------------------------===//
+//===- TimelineTrace.h - export of a timeline as Chrome trace events ------===//
 
 #ifndef PCC_RUNTIME_TIMELINE_TIMELINETRACE_H
 #define PCC_RUNTIME_TIMELINE_TIMELINETRACE_H
@@ -7,11 +7,12 @@
 
 namespace pcc::runtime {
 
-/// A timeline in Chrome's trace event format (JSON, for Perfetto and
-/// chrome://tracing): a process per row with one thread of actions, one of
-/// messages, and a counter of its memory, where the timeline has them. Complete
-/// events are called as in action tables and carry stage and microbatch; their
-/// `tdur` is the time in which their thread had a core, where it is known.
+/// Returns a timeline as JSON in Chrome's trace event format, which Perfetto
+/// and chrome://tracing display. Each row is a process. Thread 0 of the process
+/// has the actions, thread 1 the messages, and a counter shows the memory; the
+/// latter two are written only if the timeline has them. Each action or message
+/// is a complete event that carries its stage and, for F, B, I and W, its
+/// microbatch. The event's `tdur` is the CPU time, if it is known.
 std::string writeTrace(const Timeline &timeline);
 
 } // namespace pcc::runtime

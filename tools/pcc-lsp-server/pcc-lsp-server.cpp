@@ -1,4 +1,9 @@
-//===- pcc-lsp-server.cpp - upstream's language server with our dialects --===//
+//===- pcc-lsp-server.cpp - MLIR language server for our dialects ---------===//
+//
+// Serves the language server protocol for .mlir files with the dialects of pcc,
+// by MLIR's own implementation.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "passes/Register.h"

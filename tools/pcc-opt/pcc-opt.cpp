@@ -1,4 +1,9 @@
-//===- pcc-opt.cpp - runs single passes on modules of any phase -----------===//
+//===- pcc-opt.cpp - runs single passes, like mlir-opt --------------------===//
+//
+// Runs any pass of pcc, or a pipeline of passes, on a textual module of any
+// phase. The lit tests use it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Register.h"

@@ -1,4 +1,4 @@
-//===- ByteSize.cpp - sizes as users write them ---------------------------===//
+//===- ByteSize.cpp - parser of byte sizes on the command line ------------===//
 
 #include "tools/pcc/ByteSize.h"
 
@@ -13,7 +13,9 @@ std::optional<int64_t> tool::parseBytes(const std::string &text) {
   std::smatch match;
   if (!std::regex_match(text, match, form))
     return std::nullopt;
+  // Group 4 is the prefix of the unit (K, M, ...), group 5 the i of KiB.
   const std::string unit = match[4];
+  // An i without a prefix, as in "5iB", is no unit.
   if (unit.empty() && match[5].length() > 0)
     return std::nullopt;
   const size_t power = unit.empty() ? 0 : std::string("KMGT").find(unit) + 1;

@@ -1,4 +1,4 @@
-//===- ByteSize.h - sizes as users write them -----------------------------===//
+//===- ByteSize.h - parser of byte sizes on the command line --------------===//
 
 #ifndef PCC_TOOLS_PCC_BYTESIZE_H
 #define PCC_TOOLS_PCC_BYTESIZE_H
@@ -9,7 +9,10 @@
 
 namespace pcc::tool {
 
-/// "80GiB", "1.5GB", "4096"; nothing if it is no size of at least a byte.
+/// Returns the number of bytes that `text` spells, such as "80GiB", "1.5GB" or
+/// "4096". Units are powers of 1000 (KB, MB, GB, TB) or of 1024 (KiB, MiB, GiB,
+/// TiB); fractions of a byte are dropped. Returns std::nullopt for any other
+/// text, and for sizes under 1 byte or over 10^18 bytes.
 std::optional<int64_t> parseBytes(const std::string &text);
 
 } // namespace pcc::tool

@@ -1,4 +1,4 @@
-//===- CheckpointCommand.cpp - pcc checkpoint export DIR ------------------===//
+//===- CheckpointCommand.cpp - pcc checkpoint: export of trained weights --===//
 
 #include "runtime/base/ScopedFolder.h"
 #include "runtime/checkpoint/TrainedWeights.h"
@@ -11,6 +11,7 @@ using namespace pcc;
 using namespace pcc::tool;
 
 namespace {
+/// Arguments of `pcc checkpoint export`.
 struct ExportOptions {
   std::string directory;
   ModelWithWeightsOptions model;
@@ -18,10 +19,13 @@ struct ExportOptions {
 };
 } // namespace
 
+/// Returns the extension of a path with its dot, such as ".onnx".
 static std::string endingOf(const std::string &path) {
   return std::filesystem::path(path).extension();
 }
 
+/// Checks that the output is an .onnx or .safetensors file. Returns an error,
+/// or an empty string.
 static std::string checkOutput(const std::string &path) {
   const std::string ending = endingOf(path);
   return ending == ".onnx" || ending == ".safetensors"
@@ -29,6 +33,7 @@ static std::string checkOutput(const std::string &path) {
              : "needs FILE.safetensors or FILE.onnx, got '" + path + "'";
 }
 
+/// Adds the options of `pcc checkpoint export`.
 static void addExport(CLI::App &app, ExportOptions &options) {
   app.add_option("DIR", options.directory,
                  "a folder of checkpoints, of which the newest is taken, or "
@@ -51,6 +56,8 @@ static void addExport(CLI::App &app, ExportOptions &options) {
              "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
 }
 
+/// Writes the model with the trained weights in place of its own. Exit code 6
+/// if neither the options nor the checkpoint name the model.
 static Outcome writeModel(runtime::TrainedWeights &trained,
                           ModelWithWeightsOptions options) {
   if (options.model.empty())
@@ -69,6 +76,8 @@ static Outcome writeModel(runtime::TrainedWeights &trained,
   return writeModelWithWeights(options, weights);
 }
 
+/// Opens the newest checkpoint and writes its weights in the format that the
+/// output file's name asks for.
 static Outcome exportCheckpoint(const ExportOptions &options) {
   runtime::TrainedWeights trained;
   if (runtime::Status status =
@@ -83,6 +92,8 @@ static Outcome exportCheckpoint(const ExportOptions &options) {
   return writeModel(trained, options.model);
 }
 
+/// `export` is the only subcommand. Unfinished files are removed if a signal
+/// ends the process.
 int tool::checkpointCommand(int argc, const char *const *argv) {
   ExportOptions options;
   CLI::App app("handles what 'pcc run --save DIR' has saved", "pcc checkpoint");

@@ -1,4 +1,4 @@
-//===- CompileCommand.cpp - pcc MODEL, and the options that others share --===//
+//===- CompileCommand.cpp - pcc compile and the options shared by all -----===//
 
 #include "tools/pcc/CompileCommand.h"
 #include "runtime/base/ScopedFolder.h"
@@ -16,7 +16,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// "batch=8" → {"batch", 8}; a usage error names the option.
+/// Splits "batch=8" into {"batch", 8}. Throws a usage error that names `option`
+/// if the text has another form or the number is below 1.
 static std::pair<std::string, int64_t> splitNumber(const std::string &option,
                                                    const std::string &text) {
   size_t equals = text.rfind('=');
@@ -35,7 +36,8 @@ static std::pair<std::string, int64_t> splitNumber(const std::string &option,
   return {text.substr(0, equals), number};
 }
 
-/// "ids=8x32" → {"ids", {8, 32}}; "s=" is a scalar.
+/// Splits "ids=8x32" into {"ids", {8, 32}}; "s=" is a scalar. Throws a usage
+/// error for another form.
 static std::pair<std::string, std::vector<int64_t>>
 splitShape(const std::string &text) {
   size_t equals = text.rfind('=');
@@ -52,7 +54,8 @@ splitShape(const std::string &text) {
   return {text.substr(0, equals), shape};
 }
 
-/// Two values for one name contradict each other.
+/// Adds an entry to a map. Throws a usage error if the map has another value
+/// for the same name.
 template <typename Value>
 static void insertOnce(const std::string &option,
                        std::map<std::string, Value> &map,
@@ -63,7 +66,8 @@ static void insertOnce(const std::string &option,
                                            "' twice, with different values");
 }
 
-/// "wte.weight=[tp,-]"; what stands in the brackets is read with the mesh.
+/// Checks the form of "wte.weight=[tp,-]"; the text in brackets is parsed
+/// later, when the mesh is known. Returns an error, or an empty string.
 static std::string checkShard(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole = equals != std::string::npos && equals > 0 &&
@@ -72,7 +76,7 @@ static std::string checkShard(const std::string &text) {
   return isWhole ? "" : "needs 'NAME=[tp,-]', got '" + text + "'";
 }
 
-/// "ids=0"
+/// Checks the form of "ids=0". Returns an error, or an empty string.
 static std::string checkBatchDim(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole =
@@ -81,6 +85,7 @@ static std::string checkBatchDim(const std::string &text) {
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
 }
 
+/// Adds the limit on the bytes of weights and arena of one rank.
 static void addMemoryLimit(CLI::App &app, CompileOptions &options) {
   app.add_option_function<std::string>(
          "--memory-limit",
@@ -99,6 +104,8 @@ static void addMemoryLimit(CLI::App &app, CompileOptions &options) {
       ->group("Target");
 }
 
+/// Adds the presets: named layouts that seed shardings, such as Megatron's
+/// tensor parallelism, ZeRO and FSDP.
 static void addPresets(CLI::App &app, CompileOptions &options) {
   app.add_option(
          "--preset", options.presets,
@@ -121,6 +128,7 @@ static void addPresets(CLI::App &app, CompileOptions &options) {
       ->group("Parallelism");
 }
 
+/// Adds the options of mesh, microbatches, schedule, shardings and stages.
 static void addParallelism(CLI::App &app, CompileOptions &options) {
   for (const char *axis : {"tp", "pp", "dp", "cp", "ep"})
     app.add_option_function<int64_t>(
@@ -179,6 +187,7 @@ static void addParallelism(CLI::App &app, CompileOptions &options) {
       ->group("Parallelism");
 }
 
+/// Adds the model and the options that describe its shapes and weights.
 static void addModel(CLI::App &app, CompileOptions &options) {
   app.add_option("MODEL", options.model, ".onnx, or .mlir of any phase")
       ->required();
@@ -219,6 +228,7 @@ static void addModel(CLI::App &app, CompileOptions &options) {
       ->group("Model");
 }
 
+/// Adds an option whose value is a phase by number or name.
 static CLI::Option *addPhaseOption(CLI::App &app, const std::string &name,
                                    std::optional<Phase> &phase,
                                    const std::string &what) {
@@ -236,6 +246,7 @@ static CLI::Option *addPhaseOption(CLI::App &app, const std::string &name,
       ->group("Phases");
 }
 
+/// The text of a cluster file is read here, so that later phases need no file.
 void tool::addCompileOptions(CLI::App &app, CompileOptions &options) {
   addModel(app, options);
   addParallelism(app, options);
@@ -291,7 +302,7 @@ void tool::addPrecision(CLI::App &app, std::string &dtype) {
       ->group("Target");
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a POSIX shell if it needs quoting.
 static std::string quoted(const std::string &word) {
   const bool isPlain =
       !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
@@ -319,6 +330,7 @@ std::string tool::commandLine(const std::string &name, int argc,
   return line;
 }
 
+/// A listener without callbacks is valid: its defaults do nothing.
 Listener tool::terminalListener(bool quiet) {
   Listener listener;
   if (!quiet)
@@ -331,6 +343,7 @@ Listener tool::terminalListener(bool quiet) {
   return listener;
 }
 
+/// Returns the folders and meanings of all phases, one phase per line.
 static std::string listPhases() {
   std::ostringstream lines;
   for (Phase phase = Phase::Import; phase <= lastPhase; phase = after(phase))
@@ -339,7 +352,9 @@ static std::string listPhases() {
   return lines.str();
 }
 
-/// External data of an annotated model is found from where MODEL lies.
+/// Returns the output if `-o` is not given. An annotated model goes to the
+/// folder of the model, because external data is found relative to it; a bundle
+/// goes to the current folder.
 static std::string defaultOutput(const CompileOptions &options) {
   const std::filesystem::path model = options.model;
   if (options.emitsOnnx)
@@ -347,6 +362,8 @@ static std::string defaultOutput(const CompileOptions &options) {
   return model.stem().string() + ".pcc";
 }
 
+/// Adds the options that only compile has: the output, and files about the
+/// compilation and the planned step.
 void tool::declareCompile(CLI::App &app, CompileOptions &options) {
   app.name("pcc");
   app.description(
@@ -393,6 +410,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
                "copy the weights' shards into the bundle");
 }
 
+/// The default of `-o` depends on other options, so it is set after parsing.
 tool::ParsedArguments tool::parseCompile(int argc, const char *const *argv,
                                          CompileOptions &options) {
   CLI::App app;

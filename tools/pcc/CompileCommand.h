@@ -1,4 +1,4 @@
-//===- CompileCommand.h - pcc MODEL, and the options that others share ----===//
+//===- CompileCommand.h - options and entry points of all commands --------===//
 
 #ifndef PCC_TOOLS_PCC_COMPILECOMMAND_H
 #define PCC_TOOLS_PCC_COMPILECOMMAND_H
@@ -8,40 +8,49 @@
 
 namespace pcc::tool {
 
-/// The options that compile, verify and explain share.
+/// Adds the options that `pcc compile`, `pcc verify` and `pcc explain` share to
+/// `app`. Parsing `app` writes to `options`, which must outlive it.
 void addCompileOptions(CLI::App &app, CompileOptions &options);
 
-/// --dtype of compile and explain; that of verify says more.
+/// Adds `--dtype` of compile and explain, which writes to `dtype`. The
+/// `--dtype` of verify takes more values.
 void addPrecision(CLI::App &app, std::string &dtype);
 
-/// The command as it was typed, quoted for a shell, without its --dim: messages
-/// complete it. `name` is "pcc verify", say.
+/// Returns the command as the user typed it, quoted for a shell, without its
+/// `--dim` options. Error messages about unbound dims append the options that
+/// are missing. `name` replaces argv[0], such as "pcc verify".
 std::string commandLine(const std::string &name, int argc,
                         const char *const *argv);
 
-/// Progress on a terminal, notes unless quiet.
+/// Returns a listener that prints notes to stderr unless `quiet`, and that
+/// shows the current phase if stderr is a terminal.
 Listener terminalListener(bool quiet);
 
-/// What `pcc verify` is asked for.
+/// Arguments of `pcc verify`.
 struct VerifyRequest {
   CompileOptions compile = {};
   VerifyOptions verify = {};
-  /// --run
+  /// Whether to run the executables as well (`--run`).
   bool runs = false;
 };
 
-/// What `pcc run` is asked for.
+/// Arguments of `pcc run`.
 struct RunRequest {
+  /// Directory of the bundle.
   std::string bundle = {};
   runtime::RunOptions options = {};
 };
 
-// A command's options; what reading them sets must outlive the app.
+// Each of these functions adds the name, the description and all options of one
+// command to `app`. Parsing `app` writes to the second argument, which must
+// outlive it.
 void declareCompile(CLI::App &app, CompileOptions &options);
 void declareVerify(CLI::App &app, VerifyRequest &request);
 void declareRun(CLI::App &app, RunRequest &request);
 
-// A command's arguments.
+// Each of these functions parses the arguments of one command. argv[0] is
+// ignored. The options are complete only if the result has neither an error nor
+// a text.
 ParsedArguments parseCompile(int argc, const char *const *argv,
                              CompileOptions &options);
 ParsedArguments parseVerify(int argc, const char *const *argv,
@@ -49,9 +58,12 @@ ParsedArguments parseVerify(int argc, const char *const *argv,
 ParsedArguments parseRun(int argc, const char *const *argv,
                          RunRequest &request);
 
-/// Verifies, with the executables if that was asked for.
+/// Verifies a model on simulated ranks. If `request.runs`, the executables are
+/// compiled, run and compared as well, in a private temporary folder.
 Outcome runVerify(VerifyRequest request, const Listener &listener);
 
+// Each of these functions executes one command and returns the exit code of the
+// process. argv[0] is ignored.
 int compileCommand(int argc, const char *const *argv);
 int verifyCommand(int argc, const char *const *argv);
 int explainCommand(int argc, const char *const *argv);

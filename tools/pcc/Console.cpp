@@ -1,4 +1,4 @@
-//===- Console.cpp - how the tool speaks to its user ----------------------===//
+//===- Console.cpp - messages and argument parsing of the tool ------------===//
 
 #include "tools/pcc/Console.h"
 
@@ -7,6 +7,7 @@
 
 using namespace pcc;
 
+/// Whether the last line of the terminal is a progress line.
 static bool progressShown = false;
 
 bool tool::isTerminal() { return isatty(STDERR_FILENO); }
@@ -16,6 +17,7 @@ void tool::showProgress(const std::string &what) {
   progressShown = true;
 }
 
+/// Removes the progress line, so that a message gets a line of its own.
 static void clearProgress() {
   if (progressShown)
     fprintf(stderr, "\r\033[K");
@@ -27,7 +29,7 @@ void tool::printNote(const std::string &note) {
   fprintf(stderr, "pcc: note: %s\n", note.c_str());
 }
 
-/// A message is one line.
+/// Replaces line breaks by spaces: every message is one line.
 static std::string oneLine(std::string text) {
   for (char &c : text)
     if (c == '\n' || c == '\r')
@@ -45,8 +47,8 @@ int tool::reportOutcome(const Outcome &outcome) {
   return outcome.exitCode;
 }
 
-/// A sentence with a small first letter; one that begins with a name in capital
-/// letters keeps the name.
+/// Makes the first letter of a message of CLI11 lower-case. A message that
+/// begins with a name in capital letters gets the prefix "argument" instead.
 static std::string inLowerCase(std::string text) {
   if (text.size() > 1 && isupper(static_cast<unsigned char>(text[1])))
     return "argument " + text;
@@ -55,6 +57,7 @@ static std::string inLowerCase(std::string text) {
   return text;
 }
 
+/// CLI11 reports everything but success by exceptions, which end here.
 tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
                                            const char *const *argv) {
   try {

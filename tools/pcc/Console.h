@@ -1,6 +1,6 @@
-//===- Console.h - how the tool speaks to its user ------------------------===//
+//===- Console.h - messages and argument parsing of the tool --------------===//
 //
-// stdout carries results only; everything here goes to stderr.
+// Results go to stdout. Errors, notes and progress go to stderr.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,33 +14,39 @@
 
 namespace pcc::tool {
 
-/// One line `pcc: error: …` and its notes if the outcome is an error; returns
-/// the exit code.
+/// Prints an error as one line `pcc: error: …` with one line per note; prints
+/// nothing on success. Returns the exit code.
 int reportOutcome(const Outcome &outcome);
+/// Prints one line `pcc: note: …`.
 void printNote(const std::string &note);
 
-/// Whether someone watches stderr.
+/// Returns whether stderr is a terminal.
 bool isTerminal();
-/// Overwrites the progress line.
+/// Replaces the progress line of the terminal, which the next error or note
+/// removes. An empty text clears the line.
 void showProgress(const std::string &what);
 
-/// The exit code of a CLI::ParseError that means: possible, but not built.
+/// Exit code for requests that are possible but not implemented.
+/// parseArguments() reports a CLI::ParseError with this code as unsupported,
+/// all others as wrong usage.
 inline constexpr int unsupportedCode = 4;
 
-/// What reading a command's arguments came to.
+/// Result of parsing the arguments of a command.
 struct ParsedArguments {
-  /// Wrong usage, if it is no success.
+  /// Success, or the error: wrong usage or an unsupported option.
   Outcome outcome = {};
-  /// What was asked for in place of the command: its help, the version.
+  /// Text to print instead of executing the command: its help, its version or
+  /// the list of phases. Empty if the command is to be executed.
   std::string text = {};
 };
 
-/// Reads a command's arguments; argv[0] is not one of them.
+/// Parses the arguments of a command and adds `--version` to its options.
+/// argv[0] is ignored.
 ParsedArguments parseArguments(CLI::App &app, int argc,
                                const char *const *argv);
 
-/// Says what there is to say. Returns an exit code if the command ends here:
-/// after --help, or on wrong usage.
+/// Prints the error or the text of `reading`. Returns the exit code if the
+/// command is not to be executed, else std::nullopt.
 std::optional<int> finishEarly(const ParsedArguments &reading);
 
 } // namespace pcc::tool

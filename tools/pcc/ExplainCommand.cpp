@@ -1,4 +1,4 @@
-//===- ExplainCommand.cpp - pcc explain MODEL -----------------------------===//
+//===- ExplainCommand.cpp - pcc explain: reasons of all collectives -------===//
 
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
@@ -7,6 +7,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
+/// The options are those of compile: explain decides everything that a
+/// compilation would decide, and emits nothing.
 int tool::explainCommand(int argc, const char *const *argv) {
   CompileOptions options;
   ExplainOptions explainOptions;

@@ -1,4 +1,4 @@
-//===- InspectCommand.cpp - pcc inspect BUNDLE ----------------------------===//
+//===- InspectCommand.cpp - pcc inspect: description of a bundle ----------===//
 
 #include "runtime/program/Inspect.h"
 #include "tools/pcc/CompileCommand.h"
@@ -7,6 +7,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
+/// `--schedule` prints comma-separated values for `pcc --schedule FILE.csv`, so
+/// it excludes the other forms.
 int tool::inspectCommand(int argc, const char *const *argv) {
   runtime::InspectOptions options;
   CLI::App app("tells what a bundle holds: weights and their index runs, "

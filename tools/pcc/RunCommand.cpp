@@ -1,4 +1,4 @@
-//===- RunCommand.cpp - pcc run BUNDLE ------------------------------------===//
+//===- RunCommand.cpp - pcc run: runs all ranks of a bundle ---------------===//
 
 #include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/launch/RunBundle.h"
@@ -8,6 +8,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
+/// The executables of a bundle have the same options, which
+/// runtime::addRunOptions adds for both.
 void tool::declareRun(CLI::App &app, RunRequest &request) {
   app.name("pcc run");
   app.description(
@@ -29,11 +31,12 @@ tool::ParsedArguments tool::parseRun(int argc, const char *const *argv,
   return parseArguments(app, argc, argv);
 }
 
+/// Shows progress on a terminal, except with `--quiet`.
 int tool::runCommand(int argc, const char *const *argv) {
   RunRequest request;
   if (auto code = finishEarly(parseRun(argc, argv, request)))
     return *code;
-  // Ranks take the same options; only the bundle is not one of theirs.
+  // Processes of ranks parse the same arguments, except the bundle.
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i)
     if (request.bundle != argv[i])

@@ -1,4 +1,4 @@
-//===- TrainingOptionsCli.cpp - how to train, on a command line -----------===//
+//===- TrainingOptionsCli.cpp - command line options of training ----------===//
 
 #include "tools/pcc/TrainingOptionsCli.h"
 
@@ -7,8 +7,10 @@
 
 using namespace pcc;
 
+/// Heading of these options in --help.
 static constexpr char group[] = "Training";
 
+/// Adds the hyperparameters of optimizers and gradient clipping.
 static void addNumbers(CLI::App &app, TrainingOptions &options) {
   app.add_option("--lr", options.lr,
                  "learning rate (default 0.001, or 0.01 for adagrad)")
@@ -44,7 +46,8 @@ static void addNumbers(CLI::App &app, TrainingOptions &options) {
       ->group(group);
 }
 
-/// Empty if `text` is a whole number that is not negative.
+/// Checks that `text` is a number that uint64_t can hold. Returns an error, or
+/// an empty string.
 static std::string checkSeed(const std::string &text) {
   uint64_t number = 0;
   auto [end, error] =
@@ -53,7 +56,8 @@ static std::string checkSeed(const std::string &text) {
   return isWhole ? "" : "needs a whole number, got '" + text + "'";
 }
 
-/// Empty if `text` says how the gradient of the loss is scaled.
+/// Checks that `text` is a positive number or begins with "dynamic"; 2-prepare
+/// parses the rest. Returns an error, or an empty string.
 static std::string checkScale(const std::string &text) {
   double number = 0;
   auto [end, error] =
@@ -66,7 +70,7 @@ static std::string checkScale(const std::string &text) {
              : "needs 'dynamic' or a positive number, got '" + text + "'";
 }
 
-/// What makes training in narrow types, or with random numbers, work.
+/// Adds the options of loss scaling, dropout and its seed.
 static void addNumerics(CLI::App &app, TrainingOptions &options) {
   app.add_option(
          "--loss-scale", options.lossScale,
@@ -89,6 +93,7 @@ static void addNumerics(CLI::App &app, TrainingOptions &options) {
       ->group(group);
 }
 
+/// Adds the option that makes sums independent of the layout, bit by bit.
 static void addReproducible(CLI::App &app, TrainingOptions &options) {
   app.add_flag("--reproducible", options.reproducible,
                "sums over the batch and the norm of gradients in an order "
@@ -99,6 +104,7 @@ static void addReproducible(CLI::App &app, TrainingOptions &options) {
       ->group(group);
 }
 
+/// Adds the option of activation checkpointing.
 static void addRecompute(CLI::App &app, TrainingOptions &options) {
   app.add_option("--recompute", options.recompute,
                  "what the backward pass makes again in place of keeping it: "
@@ -116,6 +122,7 @@ static void addRecompute(CLI::App &app, TrainingOptions &options) {
       ->group(group);
 }
 
+/// Adds a repeatable option whose values are globs of weight names.
 static void addGlobs(CLI::App &app, const std::string &name,
                      std::vector<std::string> &globs, const std::string &what) {
   app.add_option(name, globs, what)
@@ -126,6 +133,8 @@ static void addGlobs(CLI::App &app, const std::string &name,
       ->group(group);
 }
 
+/// The loss and the schedule of the learning rate are texts, which 2-prepare
+/// parses once the graph is known.
 void tool::addTrainingOptions(CLI::App &app, TrainingOptions &options) {
   app.add_flag("--train", options.train,
                "make a step of training: loss, gradients, update")

@@ -1,4 +1,4 @@
-//===- TrainingOptionsCli.h - how to train, on a command line -------------===//
+//===- TrainingOptionsCli.h - command line options of training ------------===//
 
 #ifndef PCC_TOOLS_PCC_TRAININGOPTIONSCLI_H
 #define PCC_TOOLS_PCC_TRAININGOPTIONSCLI_H
@@ -9,7 +9,9 @@
 
 namespace pcc::tool {
 
-/// Adds --train and what says how.
+/// Adds `--train` and the options of loss, optimizer, numerics and
+/// recomputation to `app`. Parsing `app` writes to `options`, which must
+/// outlive it. Options that the user does not give stay empty.
 void addTrainingOptions(CLI::App &app, TrainingOptions &options);
 
 } // namespace pcc::tool

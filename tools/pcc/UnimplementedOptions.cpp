@@ -1,4 +1,4 @@
-//===- UnimplementedOptions.cpp - options of the interface that are not built ===//
+//===- UnimplementedOptions.cpp - documented options that are not built ---===//
 
 #include "tools/pcc/UnimplementedOptions.h"
 #include "tools/pcc/Console.h"
@@ -8,29 +8,34 @@
 using namespace pcc;
 
 namespace {
+/// Commands that have an option.
 enum OfCommand { Any, VerifyOnly };
 
+/// A documented option without implementation.
 struct UnimplementedOption {
   const char *name;
-  /// Values that it may have, as a regular expression; null: it has none.
+  /// Regular expression of valid values; null if the option is a flag.
   const char *values;
   OfCommand command = Any;
 };
 } // namespace
 
+/// Heading of these options in --help.
 static constexpr char group[] = "Not in this build";
 
+/// All documented options without implementation.
 static constexpr UnimplementedOption laterOptions[] = {
     {"--emit", "onnx", VerifyOnly},
-    // Further ways to verify.
     {"--blocks", nullptr, VerifyOnly},
 };
 
+/// Throws the error that an option is unsupported.
 static void refuse(const std::string &name) {
   throw CLI::ParseError("option " + name + " is unsupported in this build",
                         tool::unsupportedCode);
 }
 
+/// Returns a check that a value matches `values`.
 static CLI::Validator oneOf(const std::string &name, const char *values) {
   return CLI::Validator(
       [name, values](const std::string &text) {

@@ -1,4 +1,4 @@
-//===- VerifyCommand.cpp - pcc verify MODEL -------------------------------===//
+//===- VerifyCommand.cpp - pcc verify: comparison with the whole model ----===//
 
 #include "runtime/launch/RunBundle.h"
 #include "runtime/launch/job/BundleFiles.h"
@@ -10,7 +10,8 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// Runs a bundle: on threads of this process or, as GPUs have it, on processes.
+/// Runs a bundle and writes its outputs: on threads of this process, or on
+/// processes if it is for GPUs.
 static Outcome runHere(const BundleRun &run) {
   runtime::RunOptions options;
   options.inputs = run.inputs;
@@ -24,6 +25,7 @@ static Outcome runHere(const BundleRun &run) {
   return outcomeOf(runtime::runBundle(run.bundle, options, words));
 }
 
+/// `--dtype` takes a type to compile for, a type to compare in, or both.
 void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.name("pcc verify");
   app.description("executes all ranks on simulated ranks and compares with the "
@@ -70,6 +72,7 @@ tool::ParsedArguments tool::parseVerify(int argc, const char *const *argv,
   return reading;
 }
 
+/// The destructor of `folder` removes the bundle, its inputs and its outputs.
 Outcome tool::runVerify(VerifyRequest request, const Listener &listener) {
   runtime::PrivateFolder folder;
   if (request.runs) {
@@ -81,6 +84,7 @@ Outcome tool::runVerify(VerifyRequest request, const Listener &listener) {
   return verify(request.compile, request.verify, listener);
 }
 
+/// A signal that ends the process removes the private folder, too.
 int tool::verifyCommand(int argc, const char *const *argv) {
   VerifyRequest request;
   if (auto code = finishEarly(parseVerify(argc, argv, request)))

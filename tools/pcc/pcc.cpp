@@ -1,4 +1,4 @@
-//===- pcc.cpp - the command line -----------------------------------------===//
+//===- pcc.cpp - entry point of the command line tool ---------------------===//
 
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
@@ -8,6 +8,7 @@
 
 using Command = int (*)(int, const char *const *);
 
+/// Returns the command of that name; null if there is none.
 static Command find(const std::string &name) {
   static const std::map<std::string, Command> commands{
       {"compile", pcc::tool::compileCommand},
@@ -21,16 +22,18 @@ static Command find(const std::string &name) {
   return command == commands.end() ? nullptr : command->second;
 }
 
-/// Commands of the interface that this build has not.
+/// Returns whether the interface documents a command that this build does not
+/// implement.
 static bool isLater(const std::string &name) { return name == "plan"; }
 
-/// `pcc help [COMMAND]` is `pcc [COMMAND] --help`.
+/// Executes `pcc help [COMMAND]`, which is the same as `pcc [COMMAND] --help`.
 static int help(int argc, char **argv) {
   const char *const words[] = {argv[0], "--help"};
   Command command = argc > 2 ? find(argv[2]) : nullptr;
   return (command ? command : pcc::tool::compileCommand)(2, words);
 }
 
+// Without the name of a command the first argument is a model to compile.
 int main(int argc, char **argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "help")

@@ -1,4 +1,9 @@
-//===- Attention.cpp - types and costs of attention -----------------------===//
+//===- Attention.cpp - types, checks and costs of attention ops -----------===//
+//
+// Shapes of attention and its gradients: query [B, H, S, D], key [B, K, T, D]
+// and value [B, K, T, E], where K key heads divide H query heads.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/ElementTypes.h"
@@ -7,7 +12,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// That of queries, keys and values of four dims.
+/// Returns the type of the result of attention: the query's, with the width of
+/// the values. Emits an error and fails unless all three have four dims.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -21,7 +27,8 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
   return query.clone(shape);
 }
 
-/// A number per query and head.
+/// Returns the type of the softmax statistics that query gradients return: one
+/// number per query and head, in f32 if `query` has narrower elements.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -59,7 +66,9 @@ AttentionKeyGradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Whether queries, keys, values and a mask fit each other.
+/// Checks that the shapes of query, key, value and mask of `op` fit each other,
+/// and that query, key and value hold floats. The mask must broadcast to
+/// [B, H, S, T].
 static LogicalResult verifyAttention(AttentionOpInterface op) {
   auto query = tensorType(op.getQuery()).getShape(),
        key = tensorType(op.getKey()).getShape(),
@@ -84,7 +93,7 @@ static LogicalResult verifyAttention(AttentionOpInterface op) {
   return checkFloats(op, {op.getQuery(), op.getKey(), op.getValue()});
 }
 
-/// Whether `value`, called `what`, has the type of what it belongs to.
+/// Checks that `value`, called `what` in errors, has the type `wanted`.
 static LogicalResult verifyType(Operation *op, Value value, StringRef what,
                                 Type wanted) {
   if (value.getType() == wanted)
@@ -120,7 +129,9 @@ LogicalResult AttentionKeyGradientOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Of so many products over the elements of keys and of values.
+/// Returns the floating-point operations of several matrix products per query
+/// head: `ofKeys` products of S x T x D multiply-adds and `ofValues` products
+/// of S x T x E multiply-adds.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),
@@ -133,11 +144,13 @@ double AttentionOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 1, 1);
 }
 
-// Of the five products of a gradient, those that both of its parts need count
-// for the first.
+/// Counts three of the five products of a gradient: scores, the gradient of the
+/// probabilities and the gradient of the queries. The key gradient computes the
+/// first two again, but they count only once.
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }
+/// Counts the two products that give the gradients of keys and values.
 double AttentionKeyGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 1, 1);
 }

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - types and costs of sums of products -------------===//
+//===- Contractions.cpp - types and costs of matmul, einsum, convolutions -===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/EinsumEquation.h"
@@ -14,7 +14,8 @@ using namespace pcc::graph;
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// A matrix operand's last two dims after the transposition it asks for.
+/// Returns the last two dims of a matrix operand, swapped if it is
+/// `transposed`.
 static std::pair<int64_t, int64_t> matrixDims(RankedTensorType type,
                                               bool transposed) {
   ArrayRef<int64_t> last = type.getShape().take_back(2);
@@ -64,6 +65,7 @@ FailureOr<EinsumEquation> EinsumEquation::parse(StringRef text) {
   for (StringRef part : parts)
     equation.operands.push_back(part.trim());
   equation.result = right.trim();
+  // Every term must consist of letters, none of them twice.
   SmallVector<StringRef> terms(equation.operands);
   terms.push_back(equation.result);
   for (StringRef term : terms)
@@ -115,6 +117,8 @@ LogicalResult EinsumOp::verify() {
   return checkSameElements(*this, getInputs());
 }
 
+/// Counts a multiply-add for each combination of indices that the letters can
+/// take; with a single operand, one addition.
 double EinsumOp::getFlops() {
   auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());
@@ -134,8 +138,8 @@ int64_t pcc::graph::windowOutput(int64_t input, int64_t window, int64_t stride,
   return room < 0 ? 0 : room / stride + 1;
 }
 
-/// How many dims a convolution slides along; 0 if its operands and attributes
-/// are for different numbers of them.
+/// Returns the number of spatial dims of a convolution; 0 if its operands and
+/// attributes disagree about that number.
 template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
   int64_t rank = tensorType(adaptor.getInput()).getRank();
   size_t spatial = rank < 3 ? 0 : rank - 2;
@@ -173,6 +177,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult ConvOp::verify() { return checkFloats(*this, getOperands()); }
 
+/// Counts a multiply-add per output element and element of one output channel's
+/// filter.
 double ConvOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getResult()).getNumElements() *
@@ -206,6 +212,8 @@ LogicalResult ConvTransposeOp::verify() {
   return checkFloats(*this, getOperands());
 }
 
+/// Counts a multiply-add per input element and element of one input channel's
+/// filter.
 double ConvTransposeOp::getFlops() {
   RankedTensorType filter = tensorType(getFilter());
   return 2.0 * tensorType(getInput()).getNumElements() *

@@ -1,4 +1,4 @@
-//===- EinsumEquation.h - einsum equations --------------------------------===//
+//===- EinsumEquation.h - parsed einsum equations -------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_OPS_EINSUMEQUATION_H
 #define PCC_DIALECTS_GRAPH_OPS_EINSUMEQUATION_H
@@ -8,15 +8,21 @@
 
 namespace pcc::graph {
 
-/// "ab,bc->ac" taken apart; the parts view the text that was parsed.
+/// The terms of an einsum equation: "ab,bc->ac" has the operands "ab" and "bc"
+/// and the result "ac". The terms point into the text that was parsed, which
+/// must outlive them.
 struct EinsumEquation {
+  /// One term per operand, with one letter per dim.
   llvm::SmallVector<llvm::StringRef> operands;
   llvm::StringRef result;
 
-  /// Fails unless every term is letters without repetition.
+  /// Parses an equation. Fails unless it has a `->` and every term consists of
+  /// letters, none of them twice.
   static llvm::FailureOr<EinsumEquation> parse(llvm::StringRef text);
-  /// The size of each letter; fails if operands contradict each other or the
-  /// result names an unknown letter.
+  /// Returns the size of each letter, given the ranked tensor types of the
+  /// operands. Fails if number or ranks of the operands differ from the terms,
+  /// if a letter would have two sizes, or if no operand has a letter of the
+  /// result.
   llvm::FailureOr<llvm::SmallDenseMap<char, int64_t>>
   sizes(mlir::TypeRange types) const;
 };

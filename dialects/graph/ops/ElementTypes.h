@@ -1,4 +1,4 @@
-//===- ElementTypes.h - checks of what operands hold ----------------------===//
+//===- ElementTypes.h - verifier checks of element types ------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_OPS_ELEMENTTYPES_H
 #define PCC_DIALECTS_GRAPH_OPS_ELEMENTTYPES_H
@@ -7,7 +7,7 @@
 
 namespace pcc::graph {
 
-/// An error unless all of `values` hold floats.
+/// Emits an error at `op` and fails unless all of `values` have float elements.
 inline mlir::LogicalResult checkFloats(mlir::Operation *op,
                                        mlir::ValueRange values) {
   for (mlir::Value value : values)
@@ -17,7 +17,8 @@ inline mlir::LogicalResult checkFloats(mlir::Operation *op,
   return mlir::success();
 }
 
-/// An error unless all of `values` hold elements of one type.
+/// Emits an error at `op` and fails unless all of `values`, of which there is
+/// at least one, have the same element type.
 inline mlir::LogicalResult checkSameElements(mlir::Operation *op,
                                              mlir::ValueRange values) {
   for (mlir::Value value : values)

@@ -6,8 +6,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// The broadcast of all operands' shapes with `elementType`; an error names the
-/// shapes that do not fit.
+/// Infers one result with the broadcast of all operands' shapes and
+/// `elementType`. If shapes do not broadcast, emits an error that names them
+/// and fails.
 static LogicalResult inferBroadcast(std::optional<Location> loc,
                                     ValueRange operands, Type elementType,
                                     SmallVectorImpl<Type> &results) {
@@ -28,7 +29,8 @@ static Type elementTypeOf(Value value) {
   return tensorType(value).getElementType();
 }
 
-/// Binary ops whose operands and result share an element type.
+/// Infers the result of a binary op whose operands and result have the same
+/// element type.
 template <typename Op>
 static LogicalResult inferBinary(std::optional<Location> loc,
                                  typename Op::Adaptor adaptor,
@@ -109,6 +111,7 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *,
                         elementTypeOf(adaptor.getOnTrue()), results);
 }
 
+/// Infers the result of a test such as is_nan: booleans of the operand's shape.
 static LogicalResult inferTest(MLIRContext *context, Value input,
                                SmallVectorImpl<Type> &results) {
   results.push_back(tensorType(input).clone(IntegerType::get(context, 1)));

@@ -1,4 +1,10 @@
-//===- Experts.cpp - types and costs of rows that go to some experts ------===//
+//===- Experts.cpp - types and costs of dropless mixture-of-experts ops ---===//
+//
+// Dropless experts (as in MegaBlocks): the rows of all experts lie one expert
+// after the other in a dim of static capacity, and counts say how many rows
+// each expert has.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/ElementTypes.h"
@@ -7,6 +13,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Infers token, expert and gate of each row, and the rows per expert. A token
+/// has at most `chosen` rows, and at most one per expert.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -53,7 +61,7 @@ LogicalResult GroupedMatmulOp::verify() {
   return checkSameElements(*this, {getRows(), getMatrices()});
 }
 
-/// As if the bounded dim were full.
+/// Counts all rows of the static capacity, although fewer may be in use.
 double GroupedMatmulOp::getFlops() {
   return 2.0 * tensorType(getResult()).getNumElements() *
          tensorType(getRows()).getDimSize(1);

@@ -7,6 +7,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Infers the shape data[:dim] + indices + data[dim+1:], where + concatenates.
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -22,7 +23,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Indices must be i32 or i64.
+/// Checks that indices are i32 or i64.
 static LogicalResult checkIndices(Operation *op, Value indices) {
   Type type = tensorType(indices).getElementType();
   if (type.isInteger(64) || type.isInteger(32))
@@ -41,8 +42,9 @@ GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
-/// Whether indices of this shape stay within `data` along the dims that they
-/// do not index.
+/// Returns whether indices of shape `indices` can address `data` along `dim`:
+/// both have as many dims, and in all other dims the indices are no larger than
+/// the data.
 static bool fitsAround(ArrayRef<int64_t> data, ArrayRef<int64_t> indices,
                        uint64_t dim) {
   if (data.size() != indices.size() || dim >= data.size())
@@ -62,6 +64,9 @@ LogicalResult GatherElementsOp::verify() {
   return checkIndices(*this, getIndices());
 }
 
+/// Infers the result of a gather by index tuples, which are the last dim of the
+/// indices: the shape of the indices without that dim, then the dims of the
+/// data behind the batch dims and the indexed dims.
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,
@@ -112,6 +117,7 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// Checks that the updates have one slice of the data per index tuple.
 LogicalResult ScatterNdOp::verify() {
   auto data = tensorType(getData()).getShape(),
        indices = tensorType(getIndices()).getShape();

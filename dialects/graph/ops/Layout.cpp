@@ -1,4 +1,4 @@
-//===- Layout.cpp - types, checks and folds of ops that move elements -----===//
+//===- Layout.cpp - types, checks and folds of layout ops -----------------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/ElementTypes.h"
@@ -72,6 +72,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// Checks that the first and the last element that is read lie inside each dim.
+/// Steps may be negative.
 LogicalResult SliceOp::verify() {
   for (auto [i, size] : llvm::enumerate(tensorType(getInput()).getShape())) {
     int64_t start = getStarts()[i], count = getSizes()[i],
@@ -90,6 +92,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return whole ? OpFoldResult(getInput()) : OpFoldResult();
 }
 
+/// Infers the sum of the sizes along `dim`; all other dims must be equal.
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -107,6 +110,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
     if (other.size() != shape.size() ||
         tensorType(input).getElementType() != first.getElementType())
       return emitOptionalError(loc, "joins ", first, " and ", input.getType());
+    // Compares all dims but `dim`.
     int64_t size = std::exchange(other[dim], shape[dim]);
     if (other != shape)
       return emitOptionalError(loc, "joins ", first, " and ", input.getType(),
@@ -131,12 +135,15 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
     return -1;
   if (mode == PadMode::Edge)
     return index < 0 ? 0 : size - 1;
+  // Wrapping repeats after `size` elements. Reflection, which does not repeat
+  // the edge, goes forth and back in 2 · size - 2.
   int64_t period =
       mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
   int64_t place = ((index % period) + period) % period;
   return place < size ? place : period - place;
 }
 
+/// Infers the padded shape. Negative counts crop, down to a size of 0.
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

@@ -1,4 +1,4 @@
-//===- Reductions.cpp - types and costs of reductions, norms, scans, pools ===//
+//===- Reductions.cpp - types, costs of reductions, norms, scans, pools ---===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/ops/ElementTypes.h"
@@ -12,7 +12,7 @@ static double elements(Value value) {
   return static_cast<double>(tensorType(value).getNumElements());
 }
 
-/// An error unless `dim` is one of the dims of `value`.
+/// Emits an error at `op` and fails unless `value` has a dim number `dim`.
 static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   int64_t rank = tensorType(value).getRank();
   if (dim >= 0 && dim < rank)
@@ -20,7 +20,8 @@ static LogicalResult checkDim(Operation *op, int64_t dim, Value value) {
   return op->emitOpError("names dim ") << dim << " of " << value.getType();
 }
 
-/// `shape` without `dims` (sorted), or with size 1 there.
+/// Returns `shape` without the dims listed in `dims`, or, with `keep`, with
+/// size 1 in their place.
 static SmallVector<int64_t> reducedShape(ArrayRef<int64_t> shape,
                                          ArrayRef<int64_t> dims, bool keep) {
   SmallVector<int64_t> result;
@@ -41,6 +42,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return success();
 }
 
+/// Checks that the reduced dims exist and are listed in ascending order, each
+/// once.
 LogicalResult ReduceOp::verify() {
   for (int64_t dim : getDims())
     if (failed(checkDim(*this, dim, getInput())))
@@ -71,7 +74,7 @@ LogicalResult ArgReduceOp::verify() {
   return checkDim(*this, getDim(), getInput());
 }
 
-/// What a softmax runs along.
+/// Checks that a softmax runs along a dim of its operand, which holds floats.
 static LogicalResult checkSoftmax(Operation *op, int64_t dim, Value input) {
   return failure(failed(checkDim(op, dim, input)) ||
                  failed(checkFloats(op, input)));
@@ -93,7 +96,8 @@ LogicalResult CumSumOp::verify() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Scale and bias must have the shape of the dims that are normalised.
+/// Checks that scale and bias have the shape of the normalised dims, which are
+/// those of `input` from `dim` on, and that all operands hold floats.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
                                int64_t dim) {
   if (failed(checkDim(op, dim, input)))
@@ -137,6 +141,7 @@ double RmsNormOp::getFlops() { return 4 * elements(getInput()); }
 // topk, pool
 //===----------------------------------------------------------------------===//
 
+/// Infers the k values and their indices (i64).
 LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
@@ -188,6 +193,7 @@ LogicalResult PoolOp::verify() { return success(); }
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
   size_t numDims = op.getWindow().size();
   bool padded = op.getKind() == PoolKind::AverageWithPadding;
+  // Elements count up to `end`, and from 0 on unless padding counts.
   int64_t end = tensorType(op.getInput()).getDimSize(dim + 2), count = 0;
   if (padded)
     end += op.getPads()[dim + numDims] - op.getOverhang()[dim];

@@ -1,7 +1,7 @@
-//===- Resampling.cpp - what an element of a resized dim is made of -------===//
+//===- Resampling.cpp - interpolation weights of resize -------------------===//
 //
-// Every mode is separable: along each dim an element of the result is a sum of
-// a few weighted elements, its taps.
+// Every mode of resize is separable: along each dim, an element of the result
+// is a weighted sum of a few elements, its taps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,14 +12,16 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// One dim that is resized.
+/// Sizes of a resized dim in operand and result, and its scale (to / from, up
+/// to rounding).
 struct ResizedDim {
   int64_t from, to;
   double scale;
 };
 } // namespace
 
-/// Where element `i` of the result lies between elements of the operand.
+/// Returns the position, in elements of the operand, at which element `i` of
+/// the result is sampled. `coordinates` is a mode of ONNX's Resize.
 static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   double centre = (i + 0.5) / dim.scale - 0.5;
   if (coordinates == "asymmetric")
@@ -33,6 +35,8 @@ static double sourceOf(StringRef coordinates, int64_t i, ResizedDim dim) {
   return centre;
 }
 
+/// Rounds `place` to an index for mode nearest. `rounding` is a mode of ONNX's
+/// Resize.
 static double rounded(StringRef rounding, double place) {
   if (rounding == "floor")
     return std::floor(place);
@@ -42,8 +46,8 @@ static double rounded(StringRef rounding, double place) {
                                          : std::ceil(place - 0.5);
 }
 
-/// Weight of an element at `distance` under cubic interpolation with
-/// coefficient `a` (Keys 1981).
+/// Returns the weight of an element at `distance` under cubic interpolation
+/// with coefficient `a` (Keys 1981).
 static double cubicWeight(double distance, double a) {
   double x = std::fabs(distance);
   if (x <= 1)
@@ -51,7 +55,8 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// The taps of one element before the edges are looked at.
+/// Returns the taps of an element that is sampled at `place`, with indices that
+/// may lie outside the operand.
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));
   double rest = place - base;

@@ -1,4 +1,4 @@
-//===- Resampling.h - what an element of a resized dim is made of ---------===//
+//===- Resampling.h - interpolation weights of resize ---------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_OPS_RESAMPLING_H
 #define PCC_DIALECTS_GRAPH_OPS_RESAMPLING_H
@@ -7,19 +7,23 @@
 
 namespace pcc::graph {
 
-/// An element of the operand and how much it counts.
+/// One term of the weighted sum that makes an element of a resized dim.
 struct Tap {
+  /// Index of the operand's element along the dim.
   int64_t index;
+  /// Interpolation weight of that element.
   double weight;
 };
 using Taps = llvm::SmallVector<Tap, 4>;
 
-/// Whether the result is sampled along `dim` at other places than the operand.
+/// Returns whether `op` resamples `dim`: its size changes, or its scale is not
+/// 1.
 bool isResized(ResizeOp op, int64_t dim);
 
-/// What element `i` along `dim` is the weighted sum of: one element if the mode
-/// is nearest, two if linear, four if cubic. Edges repeat, or with
-/// `exclude_outside` weigh nothing.
+/// Returns the terms whose weighted sum is element `i` of the result along
+/// `dim`: one in mode nearest, two in mode linear, four in mode cubic. An index
+/// outside the operand becomes that of the nearest edge. With `exclude_outside`
+/// its weight is 0 instead, and the other weights are scaled to a sum of 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

@@ -1,10 +1,12 @@
-//===- Sources.cpp - verifiers of weights, constants and indices ----------===//
+//===- Sources.cpp - checks of parameters, constants and iota -------------===//
 
 #include "dialects/graph/GraphDialect.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Checks that a weight has the declared type after its transforms. A parameter
+/// has a weight or a fill value, not both.
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
   if (weight && getFill())
@@ -29,6 +31,8 @@ LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// Checks that the parameter may be written: it is trained, or a state, which
+/// begins with a fill value.
 LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());

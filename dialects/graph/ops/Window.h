@@ -1,4 +1,4 @@
-//===- Window.h - arithmetic of sliding windows ---------------------------===//
+//===- Window.h - output sizes and divisors of convolutions and pools -----===//
 
 #ifndef PCC_DIALECTS_GRAPH_OPS_WINDOW_H
 #define PCC_DIALECTS_GRAPH_OPS_WINDOW_H
@@ -7,15 +7,17 @@
 
 namespace pcc::graph {
 
-/// How many windows fit: floor((input + low + high − (window−1)·dilation − 1) /
-/// stride) + 1, never negative.
+/// Returns the output size of a convolution or pool along one spatial dim:
+/// floor((input + low + high − (window−1)·dilation − 1) / stride) + 1, or 0 if
+/// no window fits. `low` and `high` are the padding on each side, in elements.
 int64_t windowOutput(int64_t input, int64_t window, int64_t stride, int64_t low,
                      int64_t high, int64_t dilation);
 
-/// How many taps along spatial dim `dim` count where an average pool makes
-/// output `output`: those inside the input, or inside the padded input without
-/// its overhang. The product over all dims is what a window's sum is divided
-/// by.
+/// Returns how many elements of a window along spatial dim `dim` count when an
+/// average pool makes the output with index `output` of that dim. Elements
+/// count if they lie inside the input, or, for AverageWithPadding, inside the
+/// padded input without its overhang. The pool divides a window's sum by the
+/// product of these counts over all spatial dims.
 int64_t countedTaps(PoolOp op, size_t dim, int64_t output);
 
 } // namespace pcc::graph

@@ -1,4 +1,4 @@
-//===- Attention.cpp - sharding rules of attention ------------------------===//
+//===- Attention.cpp - sharding rules of attention and its gradients ------===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 
@@ -8,16 +8,21 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// What attention and its gradients have in common. Query heads are [key heads,
-/// queries per key head]; keys stay whole, and so do the elements of a key.
-/// Queries that are split have to know where they are if they see only the keys
-/// before them.
+/// Factors that attention and its gradients have in common:
+///
+///   query [batch, shared own, queries, inner]
+///   key   [batch, shared, keys, inner]
+///   value [batch, shared, keys, outer]
+///
+/// `shared` are the key heads and `own` the query heads per key head. Keys and
+/// the elements of a key stay whole. With causal attention, split queries need
+/// their global positions.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// `perQuery` is what splitting the queries of a key head does, `ofValues`
-  /// what splitting the elements of a value does.
+  /// Adds the factors and the first three operands. `perQuery` is the kind of
+  /// `own` and `queries`, `ofValues` that of `outer`.
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
                    FactorKind ofValues) {
     auto query = tensorType(op.getQuery()).getShape(),
@@ -37,22 +42,26 @@ struct AttentionFactors {
                      {batch, shared, keys, outer}};
   }
 
+  /// Returns the factors of the query heads.
   Dims heads() const {
     Dims heads = shared;
     heads.append(own);
     return heads;
   }
+  /// Returns the factors of the softmax statistics, one number per query.
   ShardingRule::TensorFactors rows() const { return {batch, heads(), queries}; }
   ShardingRule::TensorFactors result() const {
     return {batch, heads(), queries, outer};
   }
 
-  /// The last operand, if there is one.
+  /// Adds the mask as the last operand if it is not null. It broadcasts to
+  /// [batch, heads, queries, keys].
   void addMask(Value mask) {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Whoever splits queries and keys alike wants rows of the mask.
+    // Ring attention (Liu et al. 2023) splits `keys` like `queries`, but reads
+    // whole rows of the mask. Its columns are therefore a factor of their own.
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -63,13 +72,16 @@ struct AttentionFactors {
   }
 
 private:
-  /// The factor of a dim of `size`, as a list; a dim of size 1 has none.
+  /// Adds a factor for a dim of `size` and returns it as a list; a dim of size
+  /// 1 has none.
   Dims factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
     return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
   }
 };
 } // namespace
 
+/// Makes all factors but keys and key width Parallel. Partial sums of the
+/// values pass, since attention is linear in them.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -79,6 +91,8 @@ ShardingRule AttentionOp::getShardingRule() {
   return all.rule;
 }
 
+/// Makes batch, heads and queries Parallel; the width of values stays whole,
+/// since the gradient of the probabilities contracts it.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -91,6 +105,8 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
+/// Makes queries and the query heads per key head Sums, since gradients of keys
+/// and values are sums over them.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - sharding rules of sums of products --------------===//
+//===- Contractions.cpp - sharding rules of matmul, einsum, convolutions --===//
 
 #include "dialects/graph/ops/EinsumEquation.h"
 #include "dialects/graph/rules/RuleBuilders.h"
@@ -8,12 +8,14 @@ using namespace pcc::graph;
 
 using Dims = ShardingRule::DimFactors;
 
-/// The factor of a dim of `size`, as a list; a dim of size 1 has none.
+/// Adds a factor for a dim of `size` and returns it as a list; a dim of size 1
+/// has none.
 static Dims factor(ShardingRule &rule, int64_t size,
                    FactorKind kind = FactorKind::Parallel) {
   return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
 }
 
+/// Makes rows, columns and batch dims Parallel and the contracted dim a Sum.
 ShardingRule MatmulOp::getShardingRule() {
   ShardingRule rule;
   auto lhs = tensorType(getLhs()).getShape(),
@@ -42,6 +44,7 @@ ShardingRule MatmulOp::getShardingRule() {
   return rule;
 }
 
+/// Makes the letters of the result Parallel and all other letters Sums.
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   auto equation = EinsumEquation::parse(getEquation());
@@ -67,21 +70,23 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Dims that a window slides over: whole, unless slideWindows frees them.
+/// Adds Whole factors for the spatial dims of `shape` [N, C, spatial…]. Windows
+/// may later let the result's spatial dims be split (slideWindows).
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
 }
 
+/// Appends Whole factors for the spatial dims of `tensor` to `dims`.
 static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
                           Value tensor) {
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
 }
 
-/// Channels of a grouped convolution are [group, channels of the group]: the
-/// group is one factor of input, filter and result, and within it channels are
-/// summed over (in) or free (out). Filters are [out, in] with the groups in dim
-/// 0, transposed ones [in, out].
+/// Returns the rule of a grouped convolution. Channels are [group, channels of
+/// a group]. The group is a Parallel factor of input, filter and result. Within
+/// a group, input channels are a Sum and output channels are Parallel. Filters
+/// are [group out, in, spatial…], transposed ones [group in, out, spatial…].
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);
@@ -112,6 +117,8 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
+/// Returns convRule, with windows (halo exchange) that let the spatial dims of
+/// the result be split.
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

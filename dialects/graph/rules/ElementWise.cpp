@@ -67,7 +67,8 @@ bool pcc::graph::isZeros(Value value) {
   return false;
 }
 
-/// `broadcastRule` through which partial sums flow from the listed operands.
+/// Returns a broadcastRule through which partial sums pass from the listed
+/// operands: from each of them, or, with `together`, from all at once.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {
@@ -129,6 +130,7 @@ PCC_RULE(GeluOp, broadcastRule(*this))
 PCC_RULE(RandomOp, broadcastRule(*this))
 #undef PCC_RULE
 
+/// Lets a partial sum pass from one alternative if the other one is zeros.
 ShardingRule SelectOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   if (isZeros(getOnFalse()))
@@ -138,7 +140,8 @@ ShardingRule SelectOp::getShardingRule() {
   return rule;
 }
 
-/// A partial sum passes a cast to a float type that is at least as wide.
+/// Lets a partial sum pass a cast to a float type that is at least as wide,
+/// since such a cast is exact.
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());

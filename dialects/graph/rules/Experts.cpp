@@ -1,14 +1,15 @@
-//===- Experts.cpp - sharding rules of rows that go to some experts -------===//
+//===- Experts.cpp - sharding rules of dropless mixture-of-experts ops ----===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Where a row lies depends on all gates.
+/// Keeps all dims whole, since the place of each row depends on all gates.
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
-/// Rows and experts stay together; what is summed and the columns are free.
+/// Keeps rows and experts whole. Makes the contracted dim a Sum and the columns
+/// of the matrices Parallel.
 ShardingRule GroupedMatmulOp::getShardingRule() {
   ShardingRule rule;
   rule.operands = {

@@ -8,7 +8,8 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 using Tensor = ShardingRule::TensorFactors;
 
-/// Constant indices are windows; the other dims go through.
+/// Returns the rule of a gather with constant indices: the gathered dim is read
+/// through a window, and the other dims are Parallel.
 static ShardingRule
 constantGatherRule(GatherOp op,
                    ArrayRef<ShardingRule::Window::Stretch> stretches) {
@@ -32,8 +33,9 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// The gathered dim is a sum: every rank reads what it owns and gives zeros
-/// elsewhere (vocabulary-parallel embedding).
+/// Makes the gathered dim a Sum: each rank reads the slices that it owns and
+/// gives zeros for the others (vocabulary-parallel embedding; Megatron-LM,
+/// Shoeybi et al. 2019).
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -41,6 +43,7 @@ ShardingRule GatherOp::getShardingRule() {
   size_t dim = getDim();
   Tensor data = addDims(rule, tensorType(getData()).getShape()),
          indices = addDims(rule, tensorType(getIndices()).getShape());
+  // Booleans cannot be summed.
   bool numbers = !tensorType(getData()).getElementType().isInteger(1);
   for (int factor : data[dim]) {
     rule.factors[factor].kind = numbers ? FactorKind::Sum : FactorKind::Whole;
@@ -56,8 +59,9 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Dims other than `dim` where data and indices have the same size go together;
-/// the rest is whole.
+/// Adds factors for the dims of `data` and `indices`, which have as many dims.
+/// A dim other than `dim` with the same size in both is one Parallel factor.
+/// All other dims are Whole.
 static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
                         ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
                         Tensor &indexDims) {
@@ -76,7 +80,7 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// As for `gather`: the dim that is read is a sum.
+/// Makes the gathered dim a Sum, like that of `graph.gather`.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -96,13 +100,14 @@ ShardingRule GatherElementsOp::getShardingRule() {
   return rule;
 }
 
-/// What is added to zeros may be a partial sum.
+/// Lets partial sums of the updates pass if they are added to zeros.
 template <typename Op> static void passSums(Op op, ShardingRule &rule) {
   if (op.getKind() == ScatterKind::Add && isZeros(op.getData()))
     rule.partialThrough = {2};
 }
 
-/// The dim that is written is free: every rank writes what it owns.
+/// Makes the dim that is written Parallel: each rank writes the elements that
+/// it owns.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -119,8 +124,8 @@ ShardingRule ScatterElementsOp::getShardingRule() {
   return rule;
 }
 
-/// Batch dims and the dims behind the index tuple are free, as are the dims of
-/// tuples; indexed dims are whole.
+/// Makes indexed dims Whole. Batch dims, dims behind the indexed ones and the
+/// dims over which the index tuples extend are Parallel.
 ShardingRule GatherNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -144,9 +149,9 @@ ShardingRule GatherNdOp::getShardingRule() {
   return rule;
 }
 
-/// Dims of the data are free: every rank writes what it owns. So are, where
-/// elements are added, the index tuples: ranks add their share of the updates,
-/// one of them to the data and the others to zeros.
+/// Makes the dims of the data Parallel: each rank writes the elements that it
+/// owns. If updates are added, the dims of the index tuples are Sums: each rank
+/// adds its share of the updates, one rank to the data and all others to zeros.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -172,6 +177,7 @@ ShardingRule ScatterNdOp::getShardingRule() {
   return rule;
 }
 
+/// Makes all dims Parallel; parts of the new dim need their position.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();

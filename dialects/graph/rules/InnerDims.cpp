@@ -1,7 +1,9 @@
-//===- InnerDims.cpp - rules of ops whose parts exchange inner values -----===//
+//===- InnerDims.cpp - sharding rules: softmax, norms, scans, top-k -------===//
 //
-// Softmaxes, norms, scans and selections work along dims of their own. Such a
-// dim may be split, at the price of a few numbers per row.
+// Softmaxes, norms, scans and selections work along some dims of their operand.
+// A dim that the op works along may be split as an Inner factor: the parts then
+// exchange a few numbers per row, as in online softmax (Milakov & Gimelshein
+// 2018).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +15,9 @@ using namespace pcc::graph;
 
 using Tensor = ShardingRule::TensorFactors;
 
-/// Makes the dims from `begin` to `end` of `tensor` Inner; Whole where `result`
-/// has no elements, so that there is nothing to exchange.
+/// Makes the factors of dims [begin, end) of `tensor` Inner and contiguous.
+/// They become Whole if `result` has no elements, since there is then nothing
+/// to exchange.
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -25,31 +28,36 @@ static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
     }
 }
 
-/// `tensor` with size 1 in the dims from `begin` to `end`.
+/// Returns `tensor` with size 1, that is without factors, in dims [begin, end).
 static Tensor without(Tensor tensor, int64_t begin, int64_t end) {
   for (int64_t dim = begin; dim < end; ++dim)
     tensor[dim].clear();
   return tensor;
 }
 
+/// Returns the bytes of one element of `value`.
 static int64_t bytesOf(Value value) { return elementBytes(tensorType(value)); }
 
-/// Bytes of a sum over floats: narrower ones are summed in f32.
+/// Returns the bytes of the accumulator of a sum over floats, which is f32 for
+/// narrower types.
 static int64_t bytesOfSum(Value value) {
   return std::max<int64_t>(4, bytesOf(value));
 }
 
-/// Bytes of a global index as it is exchanged.
+/// Returns the bytes of an exchanged global index of a dim of `size`: i32 if
+/// the dim is small enough.
 static int64_t bytesOfIndex(int64_t size) { return size > INT32_MAX ? 8 : 4; }
 
-/// The rule of an op that works along `dim` of operand and result of one shape.
+/// Returns the rule of an op that works along `dim`, with an operand and a
+/// result of one shape.
 static ShardingRule alongDim(Operation *op, int64_t dim) {
   ShardingRule rule = sameShapeRule(op);
   makeInner(rule, rule.results[0], op->getResult(0), dim, dim + 1);
   return rule;
 }
 
-/// The maximum and the sum of each row.
+/// Returns the rule of a softmax along `dim`. Its parts exchange the maximum
+/// and the sum of each row.
 static ShardingRule softmaxRule(Operation *op, int64_t dim) {
   ShardingRule rule = alongDim(op, dim);
   Tensor row = without(rule.results[0], dim, dim + 1);
@@ -66,8 +74,9 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
   return softmaxRule(*this, getDim());
 }
 
-/// Scale and bias follow the dims that are normalised. `numSums` sums of each
-/// row travel together.
+/// Returns the rule of a norm over the dims from `from` on. Scale and bias have
+/// the factors of these dims. The parts exchange `numSums` sums per row, in one
+/// message.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -87,7 +96,7 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// The sum of each part.
+/// Makes the dim of the scan Inner: all parts gather the sums of the parts.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -97,7 +106,8 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-/// The extreme value of each row, then the first or last index that has it.
+/// Makes the reduced dim Inner: the parts find the extreme value of each row,
+/// then the first or last index that has it.
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();
@@ -116,8 +126,9 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-/// The best k of each part, then the global indices of the k that won, which
-/// those who have them sum with the zeros of the others.
+/// Makes the dim of the selection Inner: the parts gather the best k values of
+/// each part. They then sum the global indices of the k best of all, where a
+/// part contributes 0 for each value that it lacks.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

@@ -1,4 +1,4 @@
-//===- Layout.cpp - sharding rules of ops that move elements --------------===//
+//===- Layout.cpp - sharding rules of layout ops --------------------------===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -19,14 +19,15 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Walks the dims of two shapes of equal volume from the left and cuts both
-/// into common factors:
+/// Cuts two shapes with equally many elements into common factors, from the
+/// left:
 ///
-///   [6, 4] and [2, 12]:  gcd walk gives 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
+///   [6, 4] and [2, 12]:  factors 2 | 3 | 4, so {2,3},{4} and {2},{3,4}
 ///
-/// Where the parts that are left do not divide each other ([6,4] and [4,6]:
-/// after 2 remain 3·4 and 2·6) the rest of the two dims becomes Whole factors
-/// of each side.
+/// Each step takes the smaller of the two sizes that remain of the current
+/// dims, which must divide the larger one. Where it does not ([6, 4] and [4,
+/// 6]), the dims become Whole factors of each side, up to the next place where
+/// both sides have covered equally many elements.
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -48,8 +49,8 @@ public:
   Tensor operand, result;
 
 private:
-  /// Moves on to a dim that still has something to give, loading its size;
-  /// false at the end.
+  /// Advances `dim` to the first dim that factors do not yet cover, and sets
+  /// `rest` to the size that is left of it. Returns false after the last dim.
   static bool next(ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
     while (rest == 0 || (rest == 1 && dim < shape.size())) {
       if (rest == 1)
@@ -61,6 +62,7 @@ private:
     return dim < shape.size();
   }
 
+  /// Adds a common factor of `size` to the current dims of both sides.
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -69,8 +71,8 @@ private:
     right /= size;
   }
 
-  /// Ends at the next place where both sides have covered the same volume;
-  /// everything in between is Whole.
+  /// Adds Whole factors to both sides up to the next place where both have
+  /// covered equally many elements.
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -113,9 +115,11 @@ ShardingRule BroadcastOp::getShardingRule() {
   return rule;
 }
 
-/// A dim of which nothing is cut is free. A part of `size` that starts at a
-/// multiple of its size in a dim that it divides is one of n blocks: [n whole,
-/// size] → [size] (fused QKV). Everything else is read through a window.
+/// Makes a dim that is not sliced Parallel. If the size of a slice divides the
+/// dim and the start, the slice is one of n equal blocks: the operand is [n
+/// Whole, size] and the result [size] (fused QKV). All slices may also be read
+/// through a window; a slice that is not such a block can be split in no other
+/// way.
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -145,8 +149,9 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// Equal parts are blocks: [size] … → [n whole, size]. Unequal parts are read
-/// through windows, each where it lies in the result.
+/// Makes n equal operands blocks of the result: operands are [size], the result
+/// is [n Whole, size]. Unequal operands are read through windows, each at its
+/// place in the result.
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -180,7 +185,8 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 
-/// The dims that an op leaves as they are go through; the others stay whole on
+/// Returns the rule of an op that changes some dims of its operand: a dim for
+/// which `untouched` is true is one Parallel factor, any other dim is Whole on
 /// both sides.
 static ShardingRule untouchedRule(Operation *op,
                                   llvm::function_ref<bool(size_t)> untouched) {
@@ -203,7 +209,9 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Where each element of a padded dim of `size` comes from.
+/// Returns, as stretches, the element of a dim of `size` that each element of
+/// the padded dim comes from. Stretches of a constant pad reach outside the
+/// dim, which reads zeros.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -236,6 +244,7 @@ ShardingRule PadOp::getShardingRule() {
   auto shape = tensorType(getInput()).getShape();
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
+    // paddedFrom covers one repetition of the dim, and no cropping.
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))
@@ -249,6 +258,7 @@ ShardingRule PadOp::getShardingRule() {
   return rule;
 }
 
+/// Keeps the last dim whole, since its two halves are rotated together.
 ShardingRule RotaryOp::getShardingRule() {
   ShardingRule rule = broadcastRule(*this);
   for (int factor : rule.results[0].back())

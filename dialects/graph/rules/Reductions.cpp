@@ -5,6 +5,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Returns the kind of a factor that is reduced. A mean is a sum: the divisor
+/// comes from the global shape.
 static FactorKind kindOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -56,7 +58,8 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // Averages over what lies inside the input count it.
+  // An average divides by the number of elements that count. With padding, or
+  // overhang, that number differs between windows, so such dims stay whole.
   auto counts = [&](const ShardingRule::Window &window) {
     size_t i = window.dim - 2, low = getPads()[i],
            high = getPads()[i + extents.size()];

@@ -1,12 +1,13 @@
-//===- Sources.cpp - sharding rules of weights, constants and indices -----===//
+//===- Sources.cpp - sharding rules of parameters, constants and iota -----===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
-/// A result-only rule: every dim may be split, also one of a single element,
-/// which then lies on one rank.
+/// Returns the rule of an op without operands: every dim is a Parallel factor.
+/// A dim of size 1 has a factor as well; if it is split, one rank has its
+/// element.
 static ShardingRule sourceRule(Operation *op) {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.results.emplace_back();
@@ -21,7 +22,8 @@ ShardingRule ConstantOp::getShardingRule() { return sourceRule(*this); }
 
 ShardingRule LossGradientOp::getShardingRule() { return sourceRule(*this); }
 
-/// As a leaf with an operand: dims of one element may lie on one rank, too.
+/// Gives operand and result the factors of a source, also for dims of size 1.
+/// Partial sums pass.
 ShardingRule AccumulateOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   rule.operands.push_back(rule.results[0]);
@@ -29,6 +31,7 @@ ShardingRule AccumulateOp::getShardingRule() {
   return rule;
 }
 
+/// Gives the written value the factors of sourceRule, like the parameter.
 ShardingRule SetParameterOp::getShardingRule() {
   ShardingRule rule;
   ShardingRule::TensorFactors &dims = rule.operands.emplace_back();
@@ -38,6 +41,7 @@ ShardingRule SetParameterOp::getShardingRule() {
   return rule;
 }
 
+/// Makes all dims Parallel; parts of the counted dim need their position.
 ShardingRule IotaOp::getShardingRule() {
   ShardingRule rule = sourceRule(*this);
   for (int factor : rule.results[0][getDim()])

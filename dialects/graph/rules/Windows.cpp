@@ -1,4 +1,4 @@
-//===- Windows.cpp - rules of dims that are read through windows ----------===//
+//===- Windows.cpp - windows of sharding rules (halo exchange) ------------===//
 
 #include "dialects/graph/rules/RuleBuilders.h"
 
@@ -14,8 +14,8 @@ void pcc::graph::addWindow(ShardingRule &rule, ShardingRule::Window window) {
   rule.windows.push_back(std::move(window));
 }
 
-/// Whether `index` goes on where `stretch` ends; a second element sets the
-/// step.
+/// Returns whether `index` is the next element of `stretch`. The second element
+/// of a stretch sets its step, unless it repeats the first one.
 static bool continues(ShardingRule::Window::Stretch &stretch, int64_t index) {
   const int64_t count = stretch.hi - stretch.lo;
   if (count == 1 && index != stretch.source)

@@ -1,4 +1,4 @@
-//===- BindInputs.cpp - sizes for the dynamic dims of inputs --------------===//
+//===- BindInputs.cpp - sizes for the dynamic dims of the inputs ----------===//
 
 #include "passes/1-import/build/BindInputs.h"
 #include "passes/1-import/onnx/model/Error.h"
@@ -12,7 +12,8 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// The few of `names` that are spelled most like `word`, for a message.
+/// Lists the three entries of `names` with the smallest edit distance to
+/// `word`, as a hint for a misspelled option; "none" if there are no names.
 static std::string nearest(StringRef word, const std::set<std::string> &names) {
   std::vector<std::pair<unsigned, std::string>> ranked;
   for (const std::string &name : names)
@@ -25,6 +26,8 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 }
 
 namespace {
+/// Implements bindInputs. `binding` starts with the inputs alone. bindShapes
+/// fills in the shapes that --shape gives, and bindDims all other shapes.
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options,
@@ -55,6 +58,8 @@ private:
     return std::string(input.info->name);
   }
 
+  /// Checks that all inputs are tensors, and that an input without a declared
+  /// shape has a --shape.
   bool checkTypes() {
     for (const BoundInput &input : binding.inputs) {
       const onnx::Type &type = input.info->type;
@@ -69,7 +74,8 @@ private:
     return true;
   }
 
-  /// Every name in an option must exist.
+  /// Checks that every --dim names a dynamic dim and every --shape names an
+  /// input.
   bool checkNames() {
     std::set<std::string> inputs, params;
     for (const BoundInput &input : binding.inputs) {
@@ -95,12 +101,14 @@ private:
     return true;
   }
 
+  /// Returns the declared dims of `input`, or no dims if its rank is unknown.
   static llvm::ArrayRef<onnx::Dim> dimsOf(const BoundInput &input) {
     const auto &shape = input.info->type.shape;
     return shape ? llvm::ArrayRef(*shape) : llvm::ArrayRef<onnx::Dim>();
   }
 
-  /// Whole shapes bind the names of their dims, too.
+  /// Applies --dim and --shape. A shape from --shape also binds the names of
+  /// the dims of its input.
   bool bindShapes() {
     binding.dims.insert(options.dims.begin(), options.dims.end());
     for (BoundInput &input : binding.inputs) {
@@ -118,6 +126,8 @@ private:
     return true;
   }
 
+  /// Checks the shape that --shape gives for `input` against the declared dims,
+  /// and binds the names of its dynamic dims.
   bool bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
@@ -144,6 +154,8 @@ private:
     return true;
   }
 
+  /// Fills in the dim names of all inputs, and the shapes of the inputs without
+  /// a --shape. All unbound dims are reported in one error.
   bool bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
     for (BoundInput &input : binding.inputs) {
@@ -169,7 +181,7 @@ private:
     return failUnbound(unboundDims, unboundInputs);
   }
 
-  /// A size that such a dim might have, for the example.
+  /// Returns a plausible size of the dim `name` for the example command.
   static int64_t exampleSize(StringRef name) {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
@@ -177,17 +189,22 @@ private:
     return StringRef(lower).contains("batch") ? 8 : 1;
   }
 
+  /// Returns whether a shell would interpret a character of `text`.
   static bool needsQuotes(StringRef text) {
     return !llvm::all_of(text, [](char c) {
       return llvm::isAlnum(c) || StringRef("_-./=").contains(c);
     });
   }
 
+  /// Formats an option of the example command, with quotes where needed.
   static std::string option(StringRef flag, const std::string &value) {
     std::string shown = needsQuotes(value) ? "'" + value + "'" : value;
     return (" --" + flag + " " + shown).str();
   }
 
+  /// Reports the unbound dims. A note shows the user's command with example
+  /// sizes for them. `unboundInputs` holds the inputs with dims that have
+  /// neither a size nor a name, so that only --shape can bind them.
   bool failUnbound(const std::set<std::string> &unboundDims,
                    const std::set<std::string> &unboundInputs) {
     std::string names,
@@ -210,6 +227,7 @@ private:
                        "; bind them with --dim or --shape");
   }
 
+  /// Formats an example for the --shape of `input`, such as 8x128.
   std::string exampleShape(const BoundInput &input) {
     std::string text;
     for (const onnx::Dim &dim : dimsOf(input))

@@ -1,4 +1,4 @@
-//===- BindInputs.h - sizes for the dynamic dims of inputs ----------------===//
+//===- BindInputs.h - sizes for the dynamic dims of the inputs ------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_BINDINPUTS_H
 #define PCC_PASSES_1_IMPORT_BUILD_BINDINPUTS_H
@@ -10,25 +10,39 @@
 
 namespace pcc::onnx_import {
 
-/// An input of the model with its shape bound.
+/// An input of the model with a static shape.
 struct BoundInput {
+  /// The declaration in the model, never null; the model must outlive it.
   const onnx::ValueInfo *info;
+  /// Size of each dim.
   std::vector<int64_t> shape;
-  /// The name of each dim in the file, "" if it had none.
+  /// Name of each dim in the file, such as "batch"; "" for a dim without a
+  /// name.
   std::vector<std::string> names;
 };
 
-/// What is bound: the inputs that are no initializers, and all dims with a
-/// name.
+/// The inputs of a model and the sizes of its named dims. An initializer that
+/// the graph also lists as an input is not one of the inputs.
 struct InputBinding {
+  /// The inputs, in the order of the graph.
   std::vector<BoundInput> inputs;
+  /// Sizes of the named dynamic dims, given by --dim or implied by --shape.
   std::map<std::string, int64_t> dims;
 };
 
-/// Gives every dim of every input of `graph` a size. Mistakes: an option that
-/// names no dim or input (2), a dim without a size (5; the message completes
-/// the user's command), sizes that contradict (5), an input that is no tensor
-/// (4).
+/// Gives every dim of every input of `graph` a size. Each size comes from the
+/// model, from --dim or from --shape. For an input x[batch, 4]:
+///
+///   --dim batch=8      x is [8, 4]
+///   --shape x=8x4      x is [8, 4], and `batch` is 8 in all other inputs
+///
+/// On failure the result is empty, and `error` holds the exit code:
+///
+///   2   an option names no dim or input, or a size in an option is out of range
+///   4   an input is not a tensor
+///   5   a dim has no size, or two sizes contradict each other
+///
+/// For dims without a size, a note of the error completes the user's command.
 std::optional<InputBinding> bindInputs(const onnx::Graph &graph,
                                        const ImportOptions &options,
                                        ImportError &error);

@@ -1,4 +1,4 @@
-//===- DenseElements.cpp - arithmetic on the bytes of small tensors -------===//
+//===- DenseElements.cpp - operations on elements of constant tensors -----===//
 
 #include "passes/1-import/build/DenseElements.h"
 #include "dialects/graph/reference/Arithmetic.h"
@@ -9,13 +9,14 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Bytes per element in this file: booleans take one, though attributes pack
-/// them.
+/// Returns the bytes per element in the byte vectors of this file. A boolean
+/// takes one byte, as in raw_data, although DenseElementsAttr may pack
+/// booleans.
 static size_t byteWidth(Type elementType) {
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;
 }
 
-/// All elements, splats written out.
+/// Returns the bytes of all elements, row-major. A splat is expanded.
 static std::vector<char> toBytes(DenseElementsAttr value) {
   size_t count = value.getNumElements(),
          width = byteWidth(value.getElementType());
@@ -52,6 +53,7 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   auto type = cast<RankedTensorType>(value.getType()).clone(shape);
   if (value.isSplat())
     return value.resizeSplat(type);
+  // The shape of `value`, aligned with `shape` by leading dims of size 1.
   SmallVector<int64_t> source(shape.size() - value.getType().getRank(), 1);
   llvm::append_range(source, value.getType().getShape());
   SmallVector<int64_t> strides = computeStrides(source),
@@ -69,7 +71,8 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
   return fromBytes(type, to);
 }
 
-/// Whether all slices of size 1 along the middle one of three dims are equal.
+/// Returns whether all slices along the middle dim of a tensor [outer, size,
+/// inner] are equal. `inner` counts bytes, not elements.
 static bool repeats(const std::vector<char> &bytes, size_t outer, size_t size,
                     size_t inner) {
   for (size_t o = 0; o < outer; ++o)

@@ -1,4 +1,4 @@
-//===- DenseElements.h - arithmetic on the bytes of small tensors ---------===//
+//===- DenseElements.h - operations on elements of constant tensors -------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_DENSEELEMENTS_H
 #define PCC_PASSES_1_IMPORT_BUILD_DENSEELEMENTS_H
@@ -8,25 +8,31 @@
 
 namespace pcc::onnx_import {
 
-/// `value` repeated to `shape`, as NumPy's broadcast_to.
+/// Returns `value` broadcast to `shape`, as NumPy's broadcast_to does. `value`
+/// must be broadcastable to `shape`. Splats stay splats.
 mlir::DenseElementsAttr broadcastElements(mlir::DenseElementsAttr value,
                                           llvm::ArrayRef<int64_t> shape);
 
-/// `value` with every dim whose slices are all equal cut down to size 1.
+/// Returns `value` with every dim along which all slices are equal reduced to
+/// size 1. Broadcasting the result to the shape of `value` gives `value` again.
 ///   [[1, 2], [1, 2]] -> [[1, 2]]
 mlir::DenseElementsAttr dropRepeats(mlir::DenseElementsAttr value);
 
-/// A tensor of `type` from bytes in the layout of ONNX's raw_data: little
-/// endian, row major, a byte per boolean.
+/// Creates a tensor of `type` from `bytes` in the layout of ONNX's raw_data:
+/// little endian, row-major, one byte per boolean. The number of bytes must
+/// match the type.
 mlir::DenseElementsAttr elementsFromBytes(mlir::RankedTensorType type,
                                           llvm::StringRef bytes);
 
-/// All elements as i64; floats are truncated.
+/// Returns all elements as i64, in row-major order. Floats are truncated,
+/// saturated at the limits of i64; NaN becomes 0.
 llvm::SmallVector<int64_t> toIntegers(mlir::DenseElementsAttr value);
-/// All elements as doubles.
+/// Returns all elements as doubles, in row-major order.
 llvm::SmallVector<double> toDoubles(mlir::DenseElementsAttr value);
 
-/// `value` as an attribute of `elementType`, a float or an integer.
+/// Returns `value` as an attribute of `elementType`, a float or integer type.
+/// For integer types the value is truncated and then wrapped to the type's
+/// width.
 mlir::Attribute numberAttr(mlir::Type elementType, double value);
 
 } // namespace pcc::onnx_import

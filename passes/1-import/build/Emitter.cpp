@@ -1,4 +1,4 @@
-//===- Emitter.cpp - makes graph ops, folding what is known ---------------===//
+//===- Emitter.cpp - builder of graph ops that folds known values ---------===//
 
 #include "passes/1-import/build/Emitter.h"
 #include "mlir/IR/Diagnostics.h"
@@ -56,8 +56,9 @@ RankedTensorType Emitter::noType() {
 // Types and checks
 //===----------------------------------------------------------------------===//
 
-/// The type of the result that the op's own inference gives; null if it
-/// refuses. Ops without inference keep what they have.
+/// Sets the result types of `op` to those that its type inference gives. An op
+/// without inference keeps its types. Fails if the inference refuses the
+/// operands or attributes.
 static LogicalResult inferTypes(Operation *op) {
   auto *interface = op->getName().getInterface<InferTypeOpInterface>();
   if (!interface)
@@ -73,7 +74,8 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
-/// A sentence if a result has a shape that no tensor may have.
+/// Returns an error message if a result of `op` has a shape that no tensor may
+/// have, else an empty string.
 static std::string checkSizes(Operation *op) {
   for (Value result : op->getResults())
     if (std::string mistake = describeShapeError(shapeOf(result));
@@ -82,6 +84,9 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
+/// Chooses the exit code by the step that fails. A failed inference means that
+/// shapes contradict each other, possibly because of dims that the user bound.
+/// A failure in a later step is an error of the model (exit code 3).
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -97,6 +102,7 @@ bool Emitter::inferAndVerify(Operation *op) {
       return true;
     exitCode = 3;
   }
+  // Drop MLIR's prefix "'graph.add' op ": the caller names the node instead.
   StringRef message = text, prefix = "op ";
   if (message.consume_front("'" + op->getName().getStringRef().str() + "' "))
     message.consume_front(prefix);
@@ -123,14 +129,17 @@ Value Emitter::finish(Operation *op) {
 // Folding
 //===----------------------------------------------------------------------===//
 
-/// Ops that put elements of their first operand in other places.
+/// Returns whether each element of `op`'s result is an element of its first
+/// operand.
 static bool isMovement(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, GatherOp, GatherNdOp,
              GatherElementsOp>(op);
 }
 
-/// Repeats elements in dims that are kept as a broadcast: masks must not grow
-/// with the batch. Lists of numbers (shapes, indices) are written out.
+/// Returns whether `op` is a broadcast that must not be expanded into a
+/// constant: it repeats elements in a result of rank 2 or more. A vector may be
+/// expanded, because it holds sizes or indices. Results of higher rank are
+/// masks, which must not grow with the batch.
 static bool isKeptBroadcast(Operation *op) {
   return isa<BroadcastOp>(op) && shapeOf(op->getResult(0)).size() > 1 &&
          tensorType(op->getResult(0)).getNumElements() >
@@ -138,7 +147,8 @@ static bool isKeptBroadcast(Operation *op) {
 }
 
 Value Emitter::tryFold(Operation *op) {
-  // The op's own identities; operands are unknown to it.
+  // Identities of the op, such as a transpose to the same order. They must not
+  // depend on operand values, so all operands are passed as unknown.
   SmallVector<OpFoldResult> results;
   SmallVector<Attribute> unknown(op->getNumOperands());
   if (op->getNumOperands() > 0 && succeeded(op->fold(unknown, results)) &&
@@ -192,7 +202,7 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // The same op on scalars, which folds or is worth nothing.
+  // Evaluate the op on scalars. If it cannot be evaluated, discard the clone.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));
@@ -202,7 +212,8 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// The truth of `value` if all its elements are known to be equal booleans.
+/// Returns the boolean that all elements of `value` are known to equal, if
+/// there is one.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))
@@ -221,6 +232,7 @@ Value Emitter::foldMask(Operation *op) {
     return broadcast(*condition ? select.getOnTrue() : select.getOnFalse(),
                      shape);
   }
+  // `x and true` is x, and `x and false` is false; dually for `or`.
   for (auto [value, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
                               std::pair(op->getOperand(1), op->getOperand(0))})
     if (auto known = truth(*this, value))

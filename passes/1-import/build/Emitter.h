@@ -1,4 +1,4 @@
-//===- Emitter.h - makes graph ops, folding what is known -----------------===//
+//===- Emitter.h - builder of graph ops that folds known values -----------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_EMITTER_H
 #define PCC_PASSES_1_IMPORT_BUILD_EMITTER_H
@@ -10,77 +10,94 @@
 
 namespace pcc::onnx_import {
 
-/// Results with more elements are not computed while importing.
+/// Limit on the number of elements of a result that the import computes itself.
+/// A larger result is computed only if its elements are known to be equal.
 inline constexpr int64_t foldLimit = 16384;
 
-/// The product of the dims of a tensor may not exceed this; dims of size 0
-/// count as 1, so that no part of a shape is larger either.
+/// Limit on the number of elements of a tensor, where dims of size 0 count as
+/// 1. Hence the product of any subset of a tensor's dims fits into an int64_t.
 inline constexpr int64_t maxElements = int64_t{1} << 48;
 
-/// More dims are refused.
+/// Limit on the rank of a tensor.
 inline constexpr int64_t maxRank = 1024;
 
-/// Why no tensor may have this shape ("a dim of -1", …); empty if one may.
+/// Returns why no tensor may have the shape `shape`, such as "a dim of -1";
+/// empty if the shape is valid.
 std::string describeShapeError(llvm::ArrayRef<int64_t> shape);
 
-/// "[2, 3]": sizes in a message.
+/// Formats sizes for a message, such as "[2, 3]".
 std::string sizesText(llvm::ArrayRef<int64_t> sizes);
 
-/// The product of two sizes; where it is larger than an int64_t, one that no
-/// tensor may have.
+/// Returns the product of two sizes, or INT64_MAX on overflow, which is a size
+/// that describeShapeError refuses.
 int64_t saturatingProduct(int64_t lhs, int64_t rhs);
 
-/// The shape of `value`; empty if it is null.
+/// Returns the shape of `value`, a ranked tensor; empty if `value` is null.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// A mistake found while ops are made; see ImportError for the codes.
+/// An error that occurred while ops were created.
 struct EmitError {
+  /// Exit code of pcc; ImportError lists the codes.
   int exitCode;
+  /// One line that begins in lower case and names no node.
   std::string message;
 };
 
-/// An operand that an op may lack.
+/// An operand that an op may lack. Emitter::make accepts a null value here,
+/// whereas any other null operand is an error.
 struct OptionalOperand {
+  /// Null if the operand is absent.
   mlir::Value value;
   operator mlir::Value() const { return value; }
 };
 
-/// Makes graph ops with inferred types at one location. After the first mistake
-/// everything returns null and makes nothing, so that users need not check each
-/// step; they must not look into the types of a null value.
+/// Creates graph ops with inferred types at one location. After the first error
+/// every method that creates an op returns null and creates nothing, so that
+/// callers need not check each step. A caller must check failed() before it
+/// reads the type of a value; shapeOf accepts null.
 ///
-/// Values that are known while importing are folded: constants, broadcasts of
-/// constants, and values all of whose elements are equal (which may be of any
-/// size). A folded tensor with equal slices along a dim is kept as the
-/// broadcast of one slice, so that masks do not grow with the batch.
+/// Values that are known during the import are folded: constants, broadcasts of
+/// constants, and tensors of any size whose elements are all equal. A folded
+/// tensor with equal slices along a dim is kept as the broadcast of one slice,
+/// so that a mask does not grow with the batch:
+///
+///   iota [1, 4] <= iota [4, 1]      -> constant [4, 4]
+///   that mask for a batch of 8      -> broadcast of constant [4, 4] to [8, 4, 4]
 class Emitter {
 public:
-  /// `mismatchExitCode` is the exit code of shapes that do not fit together: 5 if
-  /// the user bound some, else 3.
+  /// Creates an emitter that inserts ops at the insertion point of `builder`,
+  /// which must outlive the emitter. `mismatchExitCode` is the exit code of
+  /// shapes that do not fit together: 5 if the user bound some, else 3.
   Emitter(mlir::OpBuilder &builder, mlir::Location loc,
           int mismatchExitCode = 3)
       : mismatchExitCode(mismatchExitCode), builder(builder), loc(loc) {}
 
   //===--------------------------------------------------------------------===//
-  // Mistakes
+  // Errors
   //===--------------------------------------------------------------------===//
 
+  /// Returns whether an error has occurred.
   bool failed() const { return error.has_value(); }
+  /// Returns the first error. Requires failed().
   const EmitError &getError() const { return *error; }
-  /// The model is not valid ONNX. Returns null.
+  /// Records that the model is not valid ONNX (exit code 3). Returns null.
   mlir::Value invalid(const llvm::Twine &message) { return fail(3, message); }
-  /// The model is valid, but pcc does not know this form. Returns null.
+  /// Records that the model is valid ONNX in a form that pcc does not support
+  /// (exit code 4). Returns null.
   mlir::Value unsupported(const llvm::Twine &message) {
     return fail(4, message);
   }
+  /// Records an error unless one has occurred before. Returns null.
   mlir::Value fail(int exitCode, const llvm::Twine &message);
 
   //===--------------------------------------------------------------------===//
   // Any op
   //===--------------------------------------------------------------------===//
 
-  /// An op whose result type is inferred; `args` are those of its builder after
-  /// the result type.
+  /// Creates an op whose result type is inferred from its operands and
+  /// attributes. `args` are the arguments of the op's builder after the result
+  /// type. Returns the op's first result, or an equal value if the op was
+  /// folded.
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     if (failed() || (isMissing(args) || ...))
       return missingOperand();
@@ -88,7 +105,8 @@ public:
                              std::forward<Args>(args)...));
   }
 
-  /// An op whose result type is given.
+  /// Creates an op whose result has the given type. `args` and the returned
+  /// value are those of make.
   template <typename Op, typename... Args>
   mlir::Value makeTyped(mlir::RankedTensorType type, Args &&...args) {
     if (failed() || (isMissing(args) || ...))
@@ -100,26 +118,33 @@ public:
   // Constants
   //===--------------------------------------------------------------------===//
 
+  /// Creates a `graph.constant` of `value`.
   mlir::Value constant(mlir::DenseElementsAttr value);
-  /// A tensor without dims.
+  /// Creates a constant of rank 0.
   mlir::Value scalar(double value, mlir::Type elementType);
-  /// A scalar with the element type of `like`.
+  /// Creates a constant of rank 0 with the element type of `like`.
   mlir::Value scalarLike(mlir::Value like, double value);
-  /// A 1-D tensor of i64.
+  /// Creates a constant [values.size()] of i64.
   mlir::Value indices(llvm::ArrayRef<int64_t> values);
-  /// `value` everywhere.
+  /// Creates a tensor of `type` whose elements all equal `value`, as the
+  /// broadcast of a scalar.
   mlir::Value full(mlir::RankedTensorType type, double value);
 
-  /// The elements of `value` if they are known while importing, else null.
+  /// Returns the elements of `value` if it is a constant or a broadcast of one,
+  /// else null. A broadcast to more than 8 · foldLimit elements counts as
+  /// unknown.
   mlir::DenseElementsAttr known(mlir::Value value);
-  /// The scalar that all elements of `value` equal, if that is known, else
-  /// null.
+  /// Returns the scalar that all elements of `value` equal, as an attribute of
+  /// rank 0; null if the elements are unknown or differ. `value` may have any
+  /// size.
   mlir::DenseElementsAttr uniform(mlir::Value value);
 
   //===--------------------------------------------------------------------===//
   // Frequent ops
   //===--------------------------------------------------------------------===//
 
+  /// Creates an element-wise op, as do the next functions up to `select`. The
+  /// operands broadcast as in NumPy.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
@@ -129,57 +154,89 @@ public:
                       mlir::Value rhs);
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
+  /// Converts `input` to `elementType`.
   mlir::Value cast(mlir::Value input, mlir::Type elementType);
+  /// Reshapes `input` to `shape`, which must have as many elements.
   mlir::Value reshape(mlir::Value input, llvm::ArrayRef<int64_t> shape);
+  /// Broadcasts `input` to `shape`, as NumPy's broadcast_to does. A broadcast
+  /// of a broadcast becomes one op.
   mlir::Value broadcast(mlir::Value input, llvm::ArrayRef<int64_t> shape);
+  /// Permutes the dims: dim i of the result is dim perm[i] of `input`.
   mlir::Value transpose(mlir::Value input, llvm::ArrayRef<int64_t> perm);
-  /// Swaps the dims `a` and `b`.
+  /// Transposes `input` so that dims `a` and `b` are exchanged.
   mlir::Value swapDims(mlir::Value input, int64_t a, int64_t b);
-  /// The elements [start, start + size) of one dim.
+  /// Slices the elements [start, start + size) of dim `dim`; the other dims
+  /// stay whole.
   mlir::Value sliceDim(mlir::Value input, int64_t dim, int64_t start,
                        int64_t size);
+  /// Concatenates `inputs` along dim `dim`.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> inputs, int64_t dim);
+  /// Reduces over `dims`. With `keep` the reduced dims stay with size 1.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value input,
                      llvm::ArrayRef<int64_t> dims, bool keep);
-  /// Values and indices of the k largest or smallest elements.
+  /// Returns the values and the i64 indices of the `k` largest elements along
+  /// `dim`, or of the smallest if `largest` is false. Both are null after an
+  /// error.
   std::pair<mlir::Value, mlir::Value> topK(mlir::Value input, int64_t k,
                                            int64_t dim, bool largest);
-  /// 0, 1, 2, … along `dim` of `shape`, as i64.
+  /// Creates an i64 tensor of `shape` that holds each element's index along
+  /// `dim`.
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t dim);
 
-  /// The exit code of shapes that do not fit together.
+  /// Exit code of shapes that do not fit together.
   const int mismatchExitCode;
 
-  /// Infers the type of the result, checks the op and folds it. Null if that
-  /// fails; then the op is gone.
+  /// Completes `op`, which has just been created with placeholder result types:
+  /// infers the types, verifies the op, sinks broadcasts below it and folds it.
+  /// Returns the first result, or an equal value that replaces the op. On an
+  /// error returns null. `op` is erased if it is replaced or fails.
   mlir::Value finish(mlir::Operation *op);
 
+  /// Returns the builder whose insertion point receives the ops.
   mlir::OpBuilder &getBuilder() { return builder; }
+  /// Returns the location of all ops that this emitter creates.
   mlir::Location getLoc() const { return loc; }
 
 protected:
-  /// The first two steps of `finish`; erases the op if they fail.
+  /// Infers the result types of `op` and verifies it. On an error records it,
+  /// erases `op` and returns false.
   bool inferAndVerify(mlir::Operation *op);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
 
 private:
+  /// Returns whether a builder argument is a null operand. Arguments of other
+  /// types, such as attributes and OptionalOperand, are never missing.
   template <typename T> static bool isMissing(const T &) { return false; }
   static bool isMissing(const mlir::Value &value) { return !value; }
   static bool isMissing(const mlir::ValueRange &values) {
     return llvm::is_contained(values, mlir::Value());
   }
+  /// Records a missing operand, unless an earlier error is the cause of the
+  /// null value. Returns null.
   mlir::Value missingOperand() { return invalid("lacks an operand"); }
 
+  /// Returns the placeholder for a result type that is still to be inferred.
   mlir::RankedTensorType noType();
+  /// Returns a value that equals the first result of `op` and makes `op`
+  /// redundant; null if there is none. The next three functions each try one
+  /// kind of fold.
   mlir::Value tryFold(mlir::Operation *op);
+  /// Evaluates `op` if all operands are known and the result has at most
+  /// `foldLimit` elements.
   mlir::Value foldKnown(mlir::Operation *op);
+  /// Folds an op whose result has equal elements: an element-wise op on uniform
+  /// operands, or a data movement such as a gather of a uniform first operand.
   mlir::Value foldUniform(mlir::Operation *op);
+  /// Folds And, Or and Select if one operand, or the condition, is uniformly
+  /// true or false.
   mlir::Value foldMask(mlir::Operation *op);
-  /// `value` as a constant, or a broadcast of one with fewer elements.
+  /// Creates `value` as a constant, or as the broadcast of a smaller constant
+  /// if slices repeat.
   mlir::Value compact(mlir::DenseElementsAttr value);
 
+  /// The first error.
   std::optional<EmitError> error;
 };
 

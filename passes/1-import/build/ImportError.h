@@ -1,4 +1,4 @@
-//===- ImportError.h - why a model cannot be imported ---------------------===//
+//===- ImportError.h - error that ends an import --------------------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_IMPORTERROR_H
 #define PCC_PASSES_1_IMPORT_BUILD_IMPORTERROR_H
@@ -8,25 +8,35 @@
 
 namespace pcc {
 
-/// An op that pcc does not know, or whose form it does not know.
+/// An ONNX op with nodes that pcc cannot import, because pcc lacks the op or
+/// the form that a node uses.
 struct UnsupportedOp {
+  /// Type of the op, such as "Einsum".
   std::string op;
+  /// Domain of the op; "" for the standard ops.
   std::string domain;
-  /// Labels of the nodes, in the order of the graph.
+  /// Names of the nodes, in the order of the graph; "#12" for node 12 without a
+  /// name.
   std::vector<std::string> nodes;
 };
 
-/// Why a model cannot be imported. `message` is one line that begins in lower
-/// case; `notes` are further lines, each a cause.
+/// The reason why a model cannot be imported.
 struct ImportError {
-  /// 2 options that do not fit the model, 3 not a valid model, 4 unsupported, 5
-  /// unbound dims or contradicting shapes, 6 annotations that cannot be met, 7
-  /// the operating system refuses.
+  /// Exit code of pcc:
+  ///
+  ///   2   options do not fit the model
+  ///   3   the file is not a valid ONNX model
+  ///   4   pcc does not support an op, a form of an op, or a type
+  ///   5   a dim is unbound, or shapes contradict each other after binding
+  ///   6   an annotation cannot be met
+  ///   7   the operating system refuses an operation
   int exitCode = 3;
+  /// One line that begins in lower case and has no full stop.
   std::string message;
+  /// Further lines, each of which names a cause or a remedy.
   std::vector<std::string> notes;
-  /// All of them, if exitCode is 4 and ops are the reason; what an input or an
-  /// initializer is that pcc lacks is in the message.
+  /// All unsupported ops, if they are the reason of exit code 4. Empty if exit
+  /// code 4 is due to an input or initializer; `message` then names it.
   std::vector<UnsupportedOp> unsupported;
 };
 

@@ -12,36 +12,46 @@
 
 namespace pcc {
 
+/// Options of importOnnx. The comments name the command-line options that set
+/// them.
 struct ImportOptions {
   /// Sizes of dynamic dims by name (--dim batch=8).
   std::map<std::string, int64_t> dims;
-  /// Whole shapes of inputs by name (--shape ids=8x32).
+  /// Shapes of inputs by name (--shape ids=8x32).
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// A further directory in which external data may lie.
+  /// Additional directory in which external data may lie
+  /// (--external-data-root); empty for none.
   std::string externalDataRoot;
-  /// What Dropout nodes become. In inference nothing, and one that says that it
-  /// drops elements is refused; else what they say, or nothing, or all of them
-  /// drop.
+  /// Treatment of Dropout nodes (--dropout):
+  ///
+  ///   Inference  all elements are kept; a node in training mode is unsupported
+  ///   AsSaid     a node drops elements if its training_mode input is true
+  ///   Never      all elements are kept
+  ///   Always     every node drops elements
   enum class Dropout { Inference, AsSaid, Never, Always };
   Dropout dropout = Dropout::Inference;
-  /// Of their random numbers.
+  /// Seed of the random numbers of Dropout nodes (--seed).
   uint64_t seed = 0;
-  /// The model is trained as its TrainingInfo says, if it has one; without it
-  /// nothing changes.
+  /// Whether to import the training step that the model's TrainingInfo
+  /// describes. The option has no effect on a model without TrainingInfo.
   bool trainingInfo = false;
-  /// Missing weight files are no error: the run time generates weights.
+  /// Whether weight files may be missing, because the runtime generates the
+  /// weights (--random-weights).
   bool allowAbsentWeights = false;
-  /// The axes that split tensors, major to minor; nothing if the user left that
-  /// to the model's annotations.
+  /// Names and sizes of the axes that split tensors, major to minor. Empty if
+  /// the user leaves the axes to the model's annotations.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
-  /// --pp and --virtual-stages.
+  /// Number of pipeline positions (--pp). Empty if the user leaves it to the
+  /// annotations.
   std::optional<int64_t> pipeline;
+  /// Number of stages per position (--virtual-stages).
   int64_t virtualStages = 1;
-  /// Which of the model's device configurations holds: its name, "none", or
-  /// empty for the only one.
+  /// Name of the device configuration of the model to use (--configuration), or
+  /// "none" to ignore all annotations. If empty, the model decides (see
+  /// DevicePlan.h).
   std::string configuration;
-  /// The command that the user typed, without --dim; the error for unbound dims
-  /// completes it.
+  /// The user's command without its --dim options, such as "pcc m.onnx". The
+  /// error for unbound dims completes it.
   std::string command;
 };
 

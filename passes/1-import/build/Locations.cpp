@@ -1,4 +1,4 @@
-//===- Locations.cpp - where a node comes from ----------------------------===//
+//===- Locations.cpp - MLIR locations of ONNX nodes -----------------------===//
 
 #include "passes/1-import/build/Locations.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Parses `File "model.py", line 26, in forward`.
+/// Parses one frame of a stack trace: `File "model.py", line 26, in forward`.
 static std::optional<PythonLine> parseFrame(StringRef text) {
   text = text.ltrim();
   unsigned line;

@@ -1,4 +1,4 @@
-//===- Locations.h - where a node comes from ------------------------------===//
+//===- Locations.h - MLIR locations of ONNX nodes -------------------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_LOCATIONS_H
 #define PCC_PASSES_1_IMPORT_BUILD_LOCATIONS_H
@@ -9,21 +9,25 @@
 
 namespace pcc::onnx_import {
 
-/// A line of the Python program that was exported.
+/// A line of the Python program from which the model was exported.
 struct PythonLine {
+  /// Path of the source file, as the exporter wrote it.
   std::string file;
+  /// Line number, from 1.
   unsigned line;
 };
 
-/// The innermost line of the node's exported stack trace; nothing if the
-/// exporter left none.
+/// Returns the innermost line of the stack trace that torch.onnx stored with
+/// `node`; nothing if there is no stack trace.
 std::optional<PythonLine> pythonLine(const onnx::Node &node);
 
-/// What names a node in locations: its name, or `Op#index` without one.
+/// Returns the name of `node` in locations: the node's name, or `Op#index` if
+/// the node has none.
 std::string nameInLocations(const onnx::Node &node);
 
-/// The node's name (`Op#index` without one); with a stack trace, as a call from
-/// its innermost Python line.
+/// Returns the location of the ops that `node` becomes: a NameLoc of
+/// nameInLocations. If the node has a stack trace, the result is a CallSiteLoc
+/// of this name, called from the innermost Python line.
 mlir::Location locationOf(const onnx::Node &node, mlir::MLIRContext *context);
 
 } // namespace pcc::onnx_import

@@ -1,4 +1,4 @@
-//===- NodeImport.cpp - one ONNX node on its way to graph ops -------------===//
+//===- NodeImport.cpp - view of one ONNX node for its normalizer ----------===//
 
 #include "passes/1-import/build/NodeImport.h"
 #include "dialects/dist/DistDialect.h"
@@ -93,7 +93,7 @@ bool NodeImport::hasAttribute(StringRef name) const {
   return node.attribute(std::string_view(name)) != nullptr;
 }
 
-/// ONNX's word for a type of attributes.
+/// Returns ONNX's name of an attribute type, for messages.
 static StringRef wordFor(onnx::AttributeType type) {
   static constexpr StringLiteral words[] = {
       "undefined",      "float",   "int",    "string",
@@ -155,7 +155,8 @@ const onnx::Tensor *NodeImport::tensor(StringRef name) {
   return found ? &found->tensors.front() : nullptr;
 }
 
-/// Large tensors become weights, which need a name: that of the output.
+/// A large tensor becomes a weight, which needs a name. If the tensor has none,
+/// the weight is named after the node's output.
 Value NodeImport::constantTensor(const onnx::Tensor &tensor) {
   if (!tensor.name.empty() || node.outputs.empty())
     return values.weights.makeConstantNode(tensor, *this);
@@ -216,6 +217,8 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
+  // Several names may stand for one constant, weight or pin, so these get no
+  // name.
   bool named = !op ||
                isa<graph::ConstantOp, graph::GetParameterOp, dist::PinOp>(op) ||
                op->hasAttr("graph.name");

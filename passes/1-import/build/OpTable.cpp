@@ -1,4 +1,4 @@
-//===- OpTable.cpp - which ONNX ops pcc knows, since when -----------------===//
+//===- OpTable.cpp - table of the ONNX ops that pcc imports, by version ---===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -6,6 +6,7 @@
 
 namespace pcc::onnx_import {
 
+/// Returns the key of an op in the table.
 static std::string key(llvm::StringRef domain, llvm::StringRef op) {
   return (domain + ":" + op).str();
 }

@@ -1,4 +1,4 @@
-//===- SinkBroadcasts.cpp - ops below broadcasts instead of above them ----===//
+//===- SinkBroadcasts.cpp - sinking of broadcasts below other ops ---------===//
 
 #include "passes/1-import/build/SinkBroadcasts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,13 +19,15 @@ bool isElementWise(Operation *op) {
 
 using Shape = SmallVector<int64_t>;
 
-/// What `value` repeats, or `value` itself.
+/// Returns the operand of the broadcast that defines `value`, or `value`
+/// itself.
 static Value sourceOf(Value value) {
   auto repeated = value.getDefiningOp<BroadcastOp>();
   return repeated ? repeated.getInput() : value;
 }
 
-/// The shape of what `value` repeats, with as many dims as `value`.
+/// Returns the shape of sourceOf(value), padded with leading dims of size 1 to
+/// the rank of `value`.
 static Shape sourceShape(Value value) {
   ArrayRef<int64_t> source = shapeOf(sourceOf(value));
   Shape shape(shapeOf(value).size() - source.size(), 1);
@@ -33,12 +35,14 @@ static Shape sourceShape(Value value) {
   return shape;
 }
 
-/// Whether `value` repeats one slice along `dim`.
+/// Returns whether `value` is broadcast along `dim`, so that all its slices
+/// along `dim` are equal.
 static bool repeats(Value value, size_t dim) {
   return shapeOf(value)[dim] > 1 && sourceShape(value)[dim] == 1;
 }
 
-/// One slice of `value` along each dim of `dims`, all of which it repeats.
+/// Returns `value` reduced to one slice along each of `dims`, along all of
+/// which `value` is broadcast.
 static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
   Shape shape(shapeOf(value));
   for (size_t dim : dims)
@@ -47,7 +51,8 @@ static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
                            shape);
 }
 
-/// The dims that all of `values` repeat.
+/// Returns the dims along which all of `values` are broadcast. The values have
+/// the same rank.
 static SmallVector<size_t> commonRepeats(ValueRange values) {
   SmallVector<size_t> dims;
   for (size_t dim = 0; dim < shapeOf(values.front()).size(); ++dim)
@@ -57,9 +62,11 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops
+// Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
+/// Applies `op` to the sources of its operands. This pays only if the broadcast
+/// shape of the sources is smaller than the result.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -74,6 +81,8 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
+/// Returns the concatenation without the dims along which all inputs are
+/// broadcast. The concatenated dim itself stays.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -85,6 +94,8 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
+/// Returns the slice of one element along each broadcast dim. A result without
+/// elements is left alone.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -98,6 +109,7 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
+/// Returns the transpose of one slice along each broadcast dim.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -105,6 +117,8 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
+/// Returns the running sum without the broadcast dims, except for the summed
+/// dim.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -115,7 +129,9 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Only where dims of size 1 come or go.
+/// Returns the reshape of one slice along each broadcast dim, if the reshape
+/// only adds or removes dims of size 1. Other reshapes may merge a broadcast
+/// dim with another dim.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

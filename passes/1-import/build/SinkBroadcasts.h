@@ -1,4 +1,4 @@
-//===- SinkBroadcasts.h - ops below broadcasts instead of above them ------===//
+//===- SinkBroadcasts.h - sinking of broadcasts below other ops -----------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_SINKBROADCASTS_H
 #define PCC_PASSES_1_IMPORT_BUILD_SINKBROADCASTS_H
@@ -7,18 +7,22 @@
 
 namespace pcc::onnx_import {
 
-/// Ops whose result at a place depends on the operands at this place only.
+/// Returns whether each element of `op`'s result depends only on the operand
+/// elements at the same index, broadcasting aside.
 bool isElementWise(mlir::Operation *op);
 
-/// If `op` treats alike what its operands repeat along some dims, the same
-/// value as a broadcast of the op on operands without these repetitions:
+/// Rewrites an op on broadcast operands as the broadcast of the op on smaller
+/// operands, where the op treats all repeated slices alike:
 ///   add(broadcast a, broadcast b) -> broadcast(add(a, b))
-/// so that masks and positions stay free of the batch. Null if there is nothing
-/// to gain. `op` stays.
+/// As a result, masks and positions are computed without the batch dim. Returns
+/// the new value, or null if no operand can be made smaller. `op` itself stays;
+/// the caller erases it if it is replaced. Handles element-wise ops, concat,
+/// slice, transpose, cumsum and reshape.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
-/// Lets an element-wise op repeat its operands itself, where the result stays
-/// the same.
+/// Replaces broadcast operands of an element-wise op by their sources where the
+/// op's implicit broadcasting still gives the same result shape:
+///   add(x [8, 4], broadcast b [4] to [8, 4]) -> add(x [8, 4], b [4])
 void absorbBroadcasts(mlir::Operation *op);
 
 } // namespace pcc::onnx_import

@@ -1,4 +1,4 @@
-//===- TrainingInfoImport.cpp - the training that a model spells out ------===//
+//===- TrainingInfoImport.cpp - import of a model's ONNX TrainingInfo -----===//
 
 #include "passes/1-import/build/TrainingInfoImport.h"
 #include "passes/1-import/build/DenseElements.h"
@@ -55,6 +55,8 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
+/// Marks the parameter as trained. A parameter with a `fill` needs no mark,
+/// because `graph.set_parameter` may write it anyway.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -72,7 +74,8 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// The initialization has been folded, as it depends on nothing.
+/// The initialization graph has no inputs, so its outputs are already folded to
+/// constants.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

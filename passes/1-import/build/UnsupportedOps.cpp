@@ -1,4 +1,4 @@
-//===- UnsupportedOps.cpp - all that a model has and pcc lacks ------------===//
+//===- UnsupportedOps.cpp - collector of nodes that pcc cannot import -----===//
 
 #include "passes/1-import/build/UnsupportedOps.h"
 #include "passes/1-import/onnx/model/Error.h"
@@ -6,7 +6,8 @@
 
 namespace pcc::onnx_import {
 
-/// More nodes of one op are counted, not named.
+/// Most nodes of one op that the message names, and most reasons in the notes.
+/// The message also gives the total count.
 static constexpr size_t namedNodes = 8;
 
 void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
@@ -25,7 +26,7 @@ void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
     reasons.push_back({node.label(), reason});
 }
 
-/// `3 of org.example.Frob ('a', 'b', 'c')`
+/// Formats one op for the message: `3 of org.example.Frob ('a', 'b', 'c')`.
 static std::string describe(const UnsupportedOp &op) {
   std::string text = std::to_string(op.nodes.size()) + " of " +
                      (op.domain.empty() ? "" : op.domain + ".") + op.op + " (";

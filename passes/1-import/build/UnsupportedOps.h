@@ -1,4 +1,4 @@
-//===- UnsupportedOps.h - all that a model has and pcc lacks --------------===//
+//===- UnsupportedOps.h - collector of nodes that pcc cannot import -------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_UNSUPPORTEDOPS_H
 #define PCC_PASSES_1_IMPORT_BUILD_UNSUPPORTEDOPS_H
@@ -11,19 +11,24 @@ namespace pcc::onnx_import {
 /// Collects nodes that cannot be imported, so that one error names all of them.
 class UnsupportedOps {
 public:
-  /// `node` is of an op that pcc does not know, or for `reason` of an unknown
-  /// form.
+  /// Records `node`. An empty `reason` means that pcc lacks the op; otherwise
+  /// `reason` describes the unsupported form.
   void add(const onnx::Node &node, const std::string &reason = "");
 
-  /// Whether there are any; then `error` lists them by op, with counts and
-  /// names.
+  /// Returns whether any node was recorded. If so, `error` gets exit code 4 and
+  /// lists the ops with counts and node names; the notes give the first
+  /// reasons.
   bool report(ImportError &error) const;
 
 private:
+  /// The unsupported form of one node.
   struct Reason {
+    /// Label of the node, and what pcc does not support about it.
     std::string node, text;
   };
+  /// Unsupported ops, each with its nodes, in the order of first occurrence.
   std::vector<UnsupportedOp> ops;
+  /// Reasons, in the order of the nodes.
   std::vector<Reason> reasons;
 };
 

@@ -1,4 +1,4 @@
-//===- ValueTable.cpp - ONNX value names and what they stand for ----------===//
+//===- ValueTable.cpp - table from ONNX value names to SSA values ---------===//
 
 #include "passes/1-import/build/ValueTable.h"
 

@@ -1,4 +1,4 @@
-//===- Weights.cpp - initializers as weights or constants -----------------===//
+//===- Weights.cpp - initializers as graph parameters or constants --------===//
 
 #include "passes/1-import/build/Weights.h"
 #include "passes/1-import/build/DenseElements.h"
@@ -37,7 +37,8 @@ Type builtinType(onnx::DataType type, MLIRContext *context) {
   // clang-format on
 }
 
-/// What the exporter says an initializer is: PARAMETER, BUFFER, …
+/// Returns the kind that torch.export gives an initializer, such as PARAMETER
+/// or BUFFER; empty if the metadata has none.
 static StringRef inputKind(const onnx::Metadata &metadata) {
   for (const onnx::MetadataEntry &entry : metadata)
     if (entry.key == "pkg.torch.export.graph_signature.InputSpec.kind")
@@ -72,7 +73,8 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
   return RankedTensorType::get(tensor.dims, element);
 }
 
-/// A scalar has no shards: its value is part of the program.
+/// Returns whether `tensor` has a single element. A single element cannot be
+/// sharded, so its value becomes part of the program.
 static bool isScalar(const onnx::Tensor &tensor) {
   return ShapedType::getNumElements(tensor.dims) == 1;
 }
@@ -91,6 +93,8 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
+/// Elements that the reader had to decode are not in the file in raw form, so
+/// no reference can name them. They become a constant, whatever their number.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -112,7 +116,8 @@ Value Weights::makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter) {
   return value ? emitter.constant(value) : Value();
 }
 
-/// The bytes of an external tensor, or null with an error.
+/// Returns the bytes of a tensor in an external file; null, with an error, if
+/// they cannot be read.
 static std::unique_ptr<llvm::MemoryBuffer>
 readSlice(const std::string &root, const onnx::DataReference &reference,
           Emitter &emitter) {
@@ -151,7 +156,6 @@ DenseElementsAttr Weights::elementsOf(const onnx::Tensor &tensor,
                 : DenseElementsAttr();
 }
 
-/// A parameter that begins with what all elements of `tensor` are.
 Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,
                           Emitter &emitter) {
   DenseElementsAttr value = elementsOf(tensor, emitter);
@@ -161,6 +165,7 @@ Value Weights::makeFilled(const onnx::Tensor &tensor, RankedTensorType type,
                                "are not where they can be read from");
   auto name = StringAttr::get(context, symbolFor(tensor));
   OpBuilder builder(context);
+  // Insert in front of @main, which is the last op of the module.
   builder.setInsertionPoint(&module.getBody()->back());
   auto parameter = ParameterOp::create(builder, emitter.getLoc(), name, type);
   parameter.setFillAttr(builder.getF64FloatAttr(toDoubles(value).front()));

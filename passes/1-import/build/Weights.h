@@ -1,4 +1,4 @@
-//===- Weights.h - initializers as weights or constants -------------------===//
+//===- Weights.h - initializers as graph parameters or constants ----------===//
 
 #ifndef PCC_PASSES_1_IMPORT_BUILD_WEIGHTS_H
 #define PCC_PASSES_1_IMPORT_BUILD_WEIGHTS_H
@@ -12,61 +12,84 @@
 
 namespace pcc::onnx_import {
 
-/// The builtin type of `type`: floats, signless signed integers, unsigned
-/// integers and i1; null for strings and types that pcc lacks.
+/// Returns the builtin type for the ONNX element type `type`. Signed integers
+/// are signless, unsigned integers are unsigned, and booleans are i1. Returns
+/// null for strings and for types that pcc lacks.
 mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 
 /// Turns tensors of a model into `graph.parameter` symbols, whose bytes are
-/// never read, or constants.
+/// never read, or into constants:
 ///
-///   weight    floats of rank 1 and more with more than one element, and
-///             whatever has more than `foldLimit` elements
-///   constant  the rest, and elements that the file holds in a decoded form
+///   parameter  a float tensor with a dim and more than one element, and every
+///              tensor with more than `foldLimit` elements, if a file holds the
+///              elements in raw form; also every initializer that training writes
+///   constant   all other tensors
 class Weights {
 public:
+  /// Prepares the creation of parameters in `module`. `model` must outlive the
+  /// object. The constructor notes which initializers the exporter calls
+  /// buffers.
   Weights(const onnx::Model &model, const ImportOptions &options,
           mlir::ModuleOp module);
 
-  /// The canonical directory that references are relative to.
+  /// Returns the canonical directory to which weight references are relative.
   const std::string &root() const { return data.root(); }
 
-  /// Whether `make` gives a weight, and not a constant.
+  /// Returns whether `tensor` becomes a parameter whose bytes are read from a
+  /// file. Any other initializer that training writes becomes a parameter with
+  /// a `fill` value.
   bool becomesParameter(const onnx::Tensor &tensor) const;
-  /// From here on `name` is no constant, as steps of training write it.
+  /// Declares that training steps write the initializer `name`, so that its
+  /// elements are not known during the import.
   void markWritten(llvm::StringRef name) { written.insert(name); }
-  /// `tensor` as a value at the insertion point; null if that fails, which the
-  /// emitter is told.
+  /// Creates the value of `tensor` at the insertion point of `emitter`. Returns
+  /// null, with an error in `emitter`, on failure.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
-  /// The elements of a tensor, read from its file if need be; null if it has
-  /// more than `foldLimit` elements or is of a type that pcc lacks.
+  /// Returns the elements of `tensor`, read from its file if necessary. Returns
+  /// null if training writes the tensor or if it has more than `foldLimit`
+  /// elements. Also returns null, with an error in `emitter`, if the type is
+  /// unsupported or the file cannot be read.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Attributes and initializers with at most this many elements that a
-  /// `Constant` node holds are no weights.
+  /// Creates the value of a tensor that an attribute of a node holds. Up to
+  /// `foldLimit` elements make a constant, even of floats; a larger tensor is
+  /// created as by `make`.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
 private:
+  /// Returns whether the type and the size of `tensor` are those of a weight
+  /// rather than those of a constant.
   bool isWeight(const onnx::Tensor &tensor) const;
+  /// Implements `elements`, but also reads tensors that training writes.
   mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
                                      Emitter &emitter);
+  /// Creates a parameter without a weight file, all of whose elements start as
+  /// the single value that `tensor` holds everywhere. Null, with an error, if
+  /// the elements of `tensor` differ.
   mlir::Value makeFilled(const onnx::Tensor &tensor,
                          mlir::RankedTensorType type, Emitter &emitter);
+  /// Creates a parameter that refers to the bytes of `tensor` in its file. If
+  /// the file is absent, and may be, the reference has an empty path.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
-  /// The name of the tensor; with a number behind it if it is taken, as
-  /// branches and constants may repeat names.
+  /// Returns an unused symbol name for `tensor`: its name, or NAME.1, NAME.2, …
+  /// if the name is taken. Branches and constants may repeat names.
   std::string symbolFor(const onnx::Tensor &tensor);
+  /// Returns the type of `tensor`; null, with an error, if pcc lacks the
+  /// element type or refuses the shape.
   mlir::RankedTensorType typeOf(const onnx::Tensor &tensor, Emitter &emitter);
 
   const onnx::Model &model;
+  /// Locator of the bytes of tensors.
   onnx::ExternalData data;
   mlir::ModuleOp module;
   mlir::MLIRContext *context;
-  /// Weights that the exporter calls buffers.
+  /// Names of the weights that torch.export calls buffers, which are not
+  /// trained.
   llvm::StringSet<> buffers;
-  /// Initializers that steps of training write.
+  /// Names of the initializers that training steps write.
   llvm::StringSet<> written;
-  /// The symbols that were made.
+  /// Symbol names in use.
   llvm::StringSet<> symbols;
 };
 

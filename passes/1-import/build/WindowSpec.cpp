@@ -1,4 +1,4 @@
-//===- WindowSpec.cpp - ONNX's ways to describe a sliding window ----------===//
+//===- WindowSpec.cpp - sliding windows of convolutions and pools ---------===//
 
 #include "passes/1-import/build/WindowSpec.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +8,9 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Attribute `name` with `count` entries of at least `least`.
+/// Reads the list attribute `name`, which must have `count` entries of at least
+/// `least`. An absent attribute gives `count` times `otherwise`. Wrong entries
+/// are errors and are replaced by valid ones.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {
@@ -26,7 +28,8 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   return list;
 }
 
-/// Sizes whose product with a stride or dilation is an int64_t.
+/// Checks that all sizes are below 2^31, so that a product of a size and a
+/// stride or dilation fits into an int64_t.
 static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size > INT32_MAX)
@@ -34,7 +37,9 @@ static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
                    " elements");
 }
 
-/// SAME_UPPER and SAME_LOWER: as many windows as strides fit into the input.
+/// Resolves auto_pad SAME_UPPER and SAME_LOWER: pads such that ceil(input /
+/// stride) windows fit. If the padding is odd, `upper` puts the extra element
+/// at the high end.
 static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t windows = llvm::divideCeil(input, window.strides[i]);
@@ -46,7 +51,13 @@ static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   }
 }
 
-/// ceil_mode: one more window, if it begins within the input or the low pad.
+/// Applies ceil_mode: adds one more window per dim if elements are left over
+/// and the window starts within the input or the low pad. The high pad grows by
+/// the elements that this window needs beyond the padded input. For 6 elements,
+/// a window of 3 and a stride of 2:
+///
+///   starts 0, 2      the floor of (6 - 3) / 2 gives two windows
+///   starts 0, 2, 4   ceil_mode: one more element is needed, so overhang is 1
 static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t &high = window.pads[i + spatial.size()];

@@ -1,4 +1,4 @@
-//===- AnnotationImport.cpp - annotations in the IR -----------------------===//
+//===- AnnotationImport.cpp - sharding annotations as IR ------------------===//
 
 #include "passes/1-import/devices/AnnotationImport.h"
 #include "dialects/dist/DistDialect.h"
@@ -25,6 +25,8 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
+/// An initializer may not be a value yet. It becomes one only if a pin is
+/// needed, so that annotations alone do not create weights.
 bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
                                   Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -37,8 +39,8 @@ bool AnnotationImport::pinOperand(const onnx::Node &node, std::string_view name,
                                         error) ||
       !annotations.shardingAtUse(node, name, shape, shardingAtUse, error))
     return false;
-  // Inputs, weights and results lie as asked for where they are made; constants
-  // have no such place, so each use has a pin.
+  // An input, a weight or a result has its sharding where it is defined. A
+  // constant has no such place, so each use gets a pin.
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);
@@ -74,6 +76,7 @@ bool AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   if (!annotations.shardingAtDefinition(name, sizesOf(value), asked, error))
     return false;
+  // A constant is replicated by itself.
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

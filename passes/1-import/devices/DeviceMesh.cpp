@@ -1,4 +1,4 @@
-//===- DeviceMesh.cpp - device lists as axes of a mesh --------------------===//
+//===- DeviceMesh.cpp - ONNX device lists as axes of a mesh ---------------===//
 
 #include "passes/1-import/devices/DeviceMesh.h"
 
@@ -9,7 +9,7 @@
 using namespace pcc;
 using namespace pcc::onnx_import;
 
-/// "0, 1, 2, …"
+/// Formats the first 16 of `numbers` for messages: "0, 1, 2, …".
 static std::string listOf(const std::vector<int64_t> &numbers) {
   std::string text;
   for (size_t i = 0; i < std::min<size_t>(numbers.size(), 16); ++i)
@@ -31,7 +31,8 @@ static int64_t product(const std::vector<int64_t> &sizes) {
                          std::multiplies<>());
 }
 
-/// The devices behind one entry of a device list.
+/// Returns the devices for one entry of a device list: those of the group with
+/// that key, or the single device of that number.
 static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
                                       int64_t entry) {
   for (const onnx::DeviceGroup &group : spec.groups)
@@ -74,7 +75,9 @@ std::optional<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
   return std::nullopt;
 }
 
-/// The number of each device's shard along each factor, factors in order.
+/// Returns for each factor, in order, the part of the factor that each device
+/// holds. For counts {2, 2} and shards {0 1 2 3} the result is {0 0 1 1} and {0
+/// 1 0 1}.
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -88,8 +91,8 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Whether `part` grows by equal steps over the first `count` devices that are
-/// `stride` apart.
+/// Returns whether `part` grows by equal steps from 0 over the `count` devices
+/// 0, `stride`, 2 · `stride`, …; a step of 0 is allowed.
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -107,8 +110,8 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // From the minor end: the longest run of devices along which all parts grow
-  // evenly, or not at all, is an axis.
+  // Find the axes from the minor end. Each axis is the longest run of devices
+  // along which every part grows linearly or stays constant.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -128,7 +131,8 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
   return sizes;
 }
 
-/// `axis` in prime parts, major first: what shardings are made of.
+/// Splits `axis` into sub-axes of prime size, major first. Every sub-axis of
+/// `axis` is made of such parts.
 static dist::SubAxes primeParts(const dist::Axis &axis) {
   dist::SubAxes parts;
   int64_t rest = axis.size, before = 1;
@@ -138,8 +142,8 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// How far apart two devices are that differ by one along each prime part of
-/// `mesh`.
+/// Returns the prime parts of the axes of `mesh`, minor first, each with the
+/// distance between devices that differ by 1 along that part alone.
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;
@@ -154,7 +158,9 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// The axes along which `part` grows, if they count it; empty otherwise.
+/// Returns the axes whose combined coordinate equals `part` on every device,
+/// major first; no axes if there are none. The part's step along each prime
+/// part of the mesh gives the order of the axes. The final loop verifies them.
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;
@@ -173,6 +179,9 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
+/// Returns for each factor of `layout` the only axis of `mesh` with as many
+/// coordinates as the factor has parts. An ambiguous or missing axis is an
+/// error.
 static std::optional<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh,
            std::string &error) {

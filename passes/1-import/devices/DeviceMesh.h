@@ -1,11 +1,15 @@
-//===- DeviceMesh.h - device lists as axes of a mesh ----------------------===//
+//===- DeviceMesh.h - ONNX device lists as axes of a mesh -----------------===//
 //
-// ONNX says which device holds which shard; pcc says along which axes a dim is
-// split. Device numbers are ranks: those of mesh {dp=2, tp=2} are
+// ONNX multi-device annotations list which device holds which shard of a
+// tensor. pcc names the mesh axes over which a dim is split. Device numbers are
+// ranks. An example on the mesh {dp=2, tp=2}, with the shards that each device
+// holds:
 //
-//   device   0 1 2 3
-//   dp       0 0 1 1      shards 0 0 1 1: the dim is split over dp
-//   tp       0 1 0 1      shards 0 1 0 1: over tp
+//   device           0 1 2 3
+//   dp coordinate    0 0 1 1
+//   tp coordinate    0 1 0 1
+//   shards 0 0 1 1   the dim is split over dp
+//   shards 0 1 0 1   the dim is split over tp
 //
 // Plain C++ without MLIR.
 //
@@ -23,45 +27,54 @@
 
 namespace pcc::onnx_import {
 
-/// Which shard of one tensor each device of a stage holds. Shards are numbered
-/// row-major over `counts`.
+/// The shard of one tensor that each device of a stage holds. Shards are
+/// numbered row-major over `counts`.
 struct ShardLayout {
-  /// Parts of each factor that is split, in the order of the annotation.
+  /// Number of parts of each factor, in the order of the annotation.
   std::vector<int64_t> counts;
-  /// The first device of the stage; those of `shards` follow it.
+  /// First device of the stage. Entry i of `shards` belongs to device
+  /// firstDevice + i.
   int64_t firstDevice = 0;
-  /// Per device; empty if the annotation lists none.
+  /// Shard number per device of the stage; empty if the annotation lists no
+  /// devices.
   std::vector<int64_t> shards;
 
+  /// Compares all members.
   bool operator==(const ShardLayout &) const = default;
 };
 
-/// The layout that `spec` asks for, where stages have `devicesPerStage` devices
-/// each. Nothing, with an error, if it leaves out devices of a stage. `spec`
-/// has passed checkDevices.
+/// Returns the layout that `spec` requests in a pipeline whose stages have
+/// `devicesPerStage` devices each. `spec` must have passed checkDevices.
+/// Returns nothing, with `error` filled, if the listed devices are not exactly
+/// those of one stage.
 std::optional<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                     int64_t devicesPerStage,
                                     std::string &error);
 
-/// The coarsest mesh whose axes express all layouts that list devices: sizes,
-/// major to minor, whose product is `numDevices`. Which layouts it does not
-/// express, axesOf tells.
+/// Returns the axis sizes, major to minor, of the coarsest mesh that expresses
+/// all `layouts` with device lists. The product of the sizes is `numDevices`.
+/// If a layout is irregular, the mesh does not express it, and axesOf reports
+/// the error.
 ///   {0 0 1 1}, {0 1 0 1} -> 2, 2     {0 1 2 3} -> 4
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Per factor of `layout`, the axes of `mesh` that split it, major first.
-/// Without a list of devices, shards lie in the order of devices if there are
-/// as many, else each factor takes the only axis of its size. Nothing, with an
-/// error, if the axes do not express it.
+/// Returns for each factor of `layout` the axes of `mesh` that split it, major
+/// first. A layout without a device list takes the devices in order if it has
+/// one shard per device. Otherwise each of its factors takes the only axis of
+/// its size. Returns nothing, with `error` filled, if no axes express the
+/// layout.
 std::optional<std::vector<dist::SubAxes>>
 axesOf(const ShardLayout &layout, const dist::Mesh &mesh, std::string &error);
 
-/// For messages: `dp=2,tp=2`, or `one device`.
+/// Formats a mesh for messages: `dp=2,tp=2`, or `one device` if no axis is
+/// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// The annotation of a tensor whose factors are split over `axes`: the devices
-/// from `firstDevice` on, or groups of those that hold the same shard.
+/// Fills the device list of `spec` for a tensor whose factors are split over
+/// `axes`. The devices are numbered from `firstDevice`. Devices that hold the
+/// same shard form a group, unless each shard has a single device. This is the
+/// inverse of axesOf.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

@@ -1,4 +1,4 @@
-//===- DevicePlan.cpp - where a model wants its nodes ---------------------===//
+//===- DevicePlan.cpp - device configuration, mesh and stages of a model --===//
 
 #include "passes/1-import/devices/DevicePlan.h"
 #include "passes/1-import/build/Locations.h"
@@ -43,6 +43,8 @@ std::string_view onnx_import::metadataOf(const onnx::Metadata &metadata,
 // The configuration
 //===----------------------------------------------------------------------===//
 
+/// Adds to `names` the configurations that `nodes` and their subgraphs refer
+/// to.
 static void addConfigurations(const std::vector<onnx::Node> &nodes,
                               std::set<std::string_view> &names) {
   for (const onnx::Node &node : nodes) {
@@ -54,6 +56,7 @@ static void addConfigurations(const std::vector<onnx::Node> &nodes,
   }
 }
 
+/// Returns the configuration of `model` called `name`; null if there is none.
 static const onnx::DeviceConfiguration *find(const onnx::Model &model,
                                              std::string_view name) {
   for (const onnx::DeviceConfiguration &configuration : model.configurations)
@@ -62,6 +65,8 @@ static const onnx::DeviceConfiguration *find(const onnx::Model &model,
   return nullptr;
 }
 
+/// Returns the number of ranks that the user asks for: the pipeline positions
+/// times the size of the mesh. Requires options.mesh.
 static int64_t worldOf(const ImportOptions &options) {
   int64_t world = options.pipeline.value_or(1);
   for (const auto &[name, size] : *options.mesh)
@@ -69,9 +74,8 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// The configuration that was asked for, the only one that nodes speak of, or
-/// the only such one that has as many devices as the user's mesh. One that no
-/// node speaks of asks for nothing.
+/// A configuration that no node refers to has no effect, so it is chosen only
+/// by name.
 bool DevicePlan::chooseConfiguration(const ImportOptions &options,
                                      ImportError &error) {
   std::set<std::string_view> used;
@@ -115,6 +119,9 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
+/// With V stages per position, stage s runs on position s modulo the number of
+/// positions. The number of positions is --pp if given, else the number of
+/// stages over V, and at least 1. It must divide the number of devices.
 bool DevicePlan::findStages(const ImportOptions &options, ImportError &error) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -157,7 +164,8 @@ bool DevicePlan::setStage(const onnx::Node &node, int64_t stage,
                 error);
 }
 
-/// The devices of a layout are those of the stage that its node is on.
+/// Devices determine the position, and so the stage only if each position has
+/// one stage. With virtual stages a node must name its stage.
 bool DevicePlan::placeNode(const onnx::Node &node, const ShardLayout &layout,
                            ImportError &error) {
   if (layout.shards.empty() || numPositions == 1)
@@ -186,7 +194,8 @@ bool DevicePlan::placeNode(const onnx::Node &node, const ShardLayout &layout,
 //===----------------------------------------------------------------------===//
 
 size_t DevicePlan::indexOf(ShardLayout layout) {
-  // What is the same on every stage is the same layout.
+  // The mesh is the same on every stage, so layouts are compared without the
+  // stage.
   layout.firstDevice = 0;
   auto same = std::find(layouts.begin(), layouts.end(), layout);
   if (same == layouts.end())
@@ -208,7 +217,8 @@ bool DevicePlan::findLayouts(ImportError &error) {
   return true;
 }
 
-/// "dp=2,tp=4"; nothing if it is not of that form.
+/// Parses a mesh such as "dp=2,tp=4". Returns nothing if the text has another
+/// form, repeats an axis or has a size outside of [1, 65536].
 static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   dist::Mesh mesh;
   while (!text.empty()) {
@@ -228,8 +238,11 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// The user's axes, those of the metadata, or the coarsest that express all
-/// annotations: a, b, … from major to minor.
+/// Takes the mesh from the user's options, else from metadata `pcc.mesh`, else
+/// the coarsest mesh that expresses all annotations. The axes of the last one
+/// are called a, b, … from major to minor. Metadata `pcc.mesh` belongs to the
+/// configuration in metadata `pcc.configuration` and is ignored for any other
+/// one.
 bool DevicePlan::findMesh(const ImportOptions &options, ImportError &error) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

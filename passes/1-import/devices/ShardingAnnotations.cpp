@@ -1,4 +1,4 @@
-//===- ShardingAnnotations.cpp - what a model asks of its values ----------===//
+//===- ShardingAnnotations.cpp - shardings requested by a model -----------===//
 
 #include "passes/1-import/devices/ShardingAnnotations.h"
 #include "dialects/dist/ShardingText.h"
@@ -57,8 +57,8 @@ ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
   return bound == dims.end() ? std::nullopt : std::optional(bound->second);
 }
 
-/// The sizes of a dim's factors; one that is left open is what remains. Returns
-/// what is wrong, if anything is.
+/// At most one factor may have an open size, which is then the quotient of
+/// `size` and the other factors.
 std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
                                            int64_t size,
                                            std::vector<int64_t> &sizes) const {
@@ -86,7 +86,7 @@ std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
          " elements, but that axis has " + std::to_string(size);
 }
 
-/// "[2, 10]"
+/// Formats a shape for messages: "[2, 10]".
 static std::string shapeText(const dist::Shape &shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i)
@@ -94,6 +94,8 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
+/// The factors of all dims form one list, in the order of the annotation, and
+/// `next` points to the axes of the next factor.
 bool ShardingAnnotations::convert(const NodeAnnotation &word,
                                   const Shape &shape, RequestedSharding &asked,
                                   ImportError &error) const {

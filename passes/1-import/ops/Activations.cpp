@@ -1,4 +1,4 @@
-//===- Activations.cpp - functions of one value, and softmax --------------===//
+//===- Activations.cpp - import of activation functions and softmax -------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,10 +8,12 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
+/// Returns max(x, 0).
 static Value positive(NodeImport &n, Value x) {
   return n.make<MaxOp>(x, n.scalarLike(x, 0));
 }
 
+/// Returns min(x, 0).
 static Value negative(NodeImport &n, Value x) {
   return n.make<MinOp>(x, n.scalarLike(x, 0));
 }
@@ -24,6 +26,7 @@ static Value shift(NodeImport &n, Value x, double offset) {
   return n.add(x, n.scalarLike(x, offset));
 }
 
+/// Imports Gelu (Hendrycks & Gimpel 2016), exact or in the tanh approximation.
 static Value gelu(NodeImport &n) {
   std::string approximation = n.text("approximate", "none");
   if (approximation != "none" && approximation != "tanh")
@@ -32,13 +35,15 @@ static Value gelu(NodeImport &n) {
   return n.make<GeluOp>(n.operand(0), approximation == "tanh");
 }
 
-/// com.microsoft's, with a bias that is optional for one of them.
+/// Imports com.microsoft's Gelu, BiasGelu and FastGelu, which take the bias as
+/// operand 1.
 template <bool tanh> static Value geluWithBias(NodeImport &n) {
   Value x = n.operand(0);
   return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
 }
 
-/// max(x, 0) + alpha (exp(min(x, 0) / width) - 1)
+/// Computes max(x, 0) + alpha (exp(min(x, 0) / width) - 1), the common form of
+/// Elu, Celu and Selu.
 static Value exponentialUnit(NodeImport &n, double alpha, double width) {
   Value x = n.operand(0),
         below = n.make<ExpOp>(scale(n, negative(n, x), 1 / width));
@@ -54,6 +59,8 @@ static Value celu(NodeImport &n) {
   return exponentialUnit(n, alpha, alpha);
 }
 
+/// Imports Selu (Klambauer et al. 2017). Version 6 changed the default
+/// constants.
 static Value selu(NodeImport &n) {
   double alpha = n.real("alpha",
                         n.opset() < 6 ? 1.6732 : 1.67326319217681884765625),
@@ -67,7 +74,8 @@ static Value leakyRelu(NodeImport &n) {
   return n.add(positive(n, x), scale(n, negative(n, x), n.real("alpha", 0.01)));
 }
 
-/// Before version 7 a slope of one dim belonged to the channels.
+/// Imports PRelu. Before version 7 a slope of rank 1 held one value per channel
+/// (dim 1) and did not follow NumPy's broadcasting.
 static Value prelu(NodeImport &n) {
   Value x = n.operand(0), slope = n.operand(1);
   if (n.opset() < 7 && shapeOf(slope).size() == 1 && shapeOf(x).size() > 2) {
@@ -78,6 +86,7 @@ static Value prelu(NodeImport &n) {
   return n.add(positive(n, x), n.mul(negative(n, x), slope));
 }
 
+/// Computes max(0, min(1, alpha x + beta)).
 static Value hardSigmoid(NodeImport &n, Value x, double alpha, double beta) {
   Value line = shift(n, scale(n, x, alpha), beta);
   return n.make<MinOp>(positive(n, line), n.scalarLike(x, 1));
@@ -98,11 +107,13 @@ static Value softsign(NodeImport &n) {
   return n.div(x, shift(n, n.make<AbsOp>(x), 1));
 }
 
+/// Imports Mish: x tanh(softplus(x)).
 static Value mish(NodeImport &n) {
   Value x = n.operand(0);
   return n.mul(x, n.make<TanhOp>(n.make<SoftplusOp>(x)));
 }
 
+/// Imports Swish: x sigmoid(alpha x).
 static Value swish(NodeImport &n) {
   Value x = n.operand(0);
   double alpha = n.real("alpha", 1);
@@ -116,6 +127,7 @@ static Value thresholdedRelu(NodeImport &n) {
   return n.select(above, x, n.scalarLike(x, 0));
 }
 
+/// Imports Shrink: x + bias below -lambd, x - bias above lambd, and 0 between.
 static Value shrink(NodeImport &n) {
   Value x = n.operand(0), zero = n.scalarLike(x, 0);
   double lambda = n.real("lambd", 0.5), bias = n.real("bias", 0);
@@ -129,8 +141,9 @@ static Value shrink(NodeImport &n) {
 // Along one dim
 //===----------------------------------------------------------------------===//
 
-/// Calls `make` with the operand and the dim. Before version 13 all dims from
-/// `axis` on were taken as one.
+/// Calls `make` with operand 0 and the dim that `axis` selects. Before version
+/// 13, softmax ran over all dims from `axis` on. The operand is then flattened
+/// to [outer, inner], and the result is reshaped back.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);
@@ -149,13 +162,15 @@ static Value alongDim(NodeImport &n,
   return n.reshape(flat, shape);
 }
 
+/// Imports Softmax or LogSoftmax.
 template <typename Op> static Value softmax(NodeImport &n) {
   return alongDim(n, [&](Value x, int64_t dim) {
     return n.make<Op>(x, static_cast<uint64_t>(dim));
   });
 }
 
-/// 1 at the first largest element, else 0.
+/// Imports Hardmax: 1 at the first of the largest elements along the dim, 0
+/// elsewhere.
 static Value hardmax(NodeImport &n) {
   return alongDim(n, [&](Value x, int64_t dim) {
     Value largest = n.make<ArgReduceOp>(

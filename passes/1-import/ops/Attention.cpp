@@ -1,4 +1,11 @@
-//===- Attention.cpp - attention and rotary embedding ---------------------===//
+//===- Attention.cpp - import of attention and rotary embedding -----------===//
+//
+// Scaled dot-product attention (Vaswani et al. 2017) with grouped key heads
+// (GQA, Ainslie et al. 2023), and rotary position embedding (RoFormer, Su et
+// al. 2021). In shapes, B is the batch, S the number of queries, T the number
+// of keys, and D the head size.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +15,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// [B, S, heads·D] -> [B, heads, S, D]; four dims stay as they are.
+/// Splits the heads of a tensor of rank 3: [B, S, heads · D] becomes [B, heads,
+/// S, D]. A tensor of rank 4 is returned as is.
 static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   if (n.failed() || shapeOf(x).size() == 4)
     return x;
@@ -20,7 +28,7 @@ static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   return n.transpose(apart, {0, 2, 1, 3});
 }
 
-/// [B, heads, S, D] -> [B, S, heads·D]
+/// Joins the heads: [B, heads, S, D] becomes [B, S, heads · D].
 static Value joinHeads(NodeImport &n, Value x) {
   if (n.failed())
     return {};
@@ -34,12 +42,15 @@ static Value joinHeads(NodeImport &n, Value x) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// ONNX's Attention as `graph.attention`; written out where somebody wants the
-/// scores.
+/// Imports ONNX's Attention as `graph.attention`. If the node's output of
+/// scores (output 3) is used, the attention is expanded into matmul and softmax
+/// instead, because `graph.attention` does not return scores.
 class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
+  /// Defines all outputs and returns null. Outputs 1 and 2 are the keys and
+  /// values including the past ones.
   Value run() {
     readOperands();
     if (n.failed())
@@ -57,6 +68,9 @@ public:
   }
 
 private:
+  /// Reads query, key and value in the form [B, heads, sequence, D], and
+  /// concatenates the past keys and values (operands 4 and 5) in front of the
+  /// new ones.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -89,11 +103,15 @@ private:
         n.real("scale", 1 / std::sqrt(static_cast<double>(shapeOf(query)[3])));
   }
 
+  /// Returns the number of queries, S.
   int64_t queries() const { return shapeOf(query)[2]; }
+  /// Returns the number of keys, T, including the past keys.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// `graph.attention` lines up the last query with the last key; ONNX the
-  /// first query with the first key after the past.
+  /// Combines all restrictions on visible keys into `mask`. The flag `causal`
+  /// of `graph.attention` aligns the last query with the last key. ONNX instead
+  /// aligns the first query with the first key after the past. Where the two
+  /// differ, the causal mask becomes an explicit comparison of indices.
   void readMask() {
     if (n.failed())
       return;
@@ -116,7 +134,9 @@ private:
     }
   }
 
-  /// Keys at most so far to one side of the query.
+  /// Restricts the keys to a sliding window: at most `size` keys before the
+  /// query (sign -1) or after it (sign 1), where attribute `name` gives the
+  /// size. A size of -1 means no limit.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -126,7 +146,8 @@ private:
                       n.add(rows, n.scalarLike(rows, past + sign * size))));
   }
 
-  /// A mask may be shorter than the keys: those that are left are not seen.
+  /// Pads the last dim of a mask to the number of keys. The missing entries
+  /// hide their keys.
   Value paddedMask(Value given) {
     if (n.failed() || shapeOf(given).empty())
       return given;
@@ -141,7 +162,8 @@ private:
     return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
   }
 
-  /// Both the mask and `visible` (booleans) must allow a key.
+  /// Restricts `mask` to the keys for which the boolean tensor `visible` is
+  /// true.
   void combine(Value visible) {
     if (n.failed())
       return;
@@ -155,7 +177,7 @@ private:
           n.scalarLike(mask, -std::numeric_limits<double>::infinity()));
   }
 
-  /// Repeats each key head for the query heads that share it.
+  /// Repeats each key head for the consecutive query heads that share it.
   Value repeatHeads(Value x) {
     ArrayRef<int64_t> shape = shapeOf(x);
     int64_t times = shapeOf(query)[1] / std::max<int64_t>(1, shape[1]);
@@ -167,8 +189,13 @@ private:
     return n.reshape(n.broadcast(n.reshape(x, apart), wide), joined);
   }
 
-  /// Output 3 has the scores after so many steps: 0 the product, 1 softcap, 2
-  /// the mask, 3 softmax.
+  /// Expands the attention and defines output 3, the scores. The attribute
+  /// qk_matmul_output_mode selects the step after which the scores are taken:
+  ///
+  ///   0   scale · query keyᵀ
+  ///   1   softcap
+  ///   2   mask
+  ///   3   softmax
   Value writeOut() {
     if (causal) {
       Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
@@ -196,6 +223,8 @@ private:
     return n.make<MatmulOp>(steps[3], repeatHeads(value), false, false);
   }
 
+  /// Applies `mask` to the scores: false entries become -infinity, and floats
+  /// are added.
   Value applyMask(Value scores) {
     if (!mask || n.failed())
       return scores;
@@ -207,8 +236,12 @@ private:
   }
 
   NodeImport &n;
+  /// Operands of rank 4; `mask` is null if all keys are visible.
   Value query, key, value, mask;
+  /// Whether the node's operands have rank 3, and whether the op needs the flag
+  /// `causal`.
   bool threeDims = false, causal = false;
+  /// Number of past keys.
   int64_t past = 0;
   double scale = 1, softcap = 0;
 };
@@ -220,7 +253,10 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// A table [B, S, D/2] or [S, D/2] as one that broadcasts to [B, heads, S, D].
+/// Brings a cosine or sine table [B, S, D/2] or [S, D/2] into the form of
+/// `graph.rotary`: [B, 1, S, D] or [1, 1, S, D], with one entry for each
+/// element of a rotated pair. A pair is two adjacent elements if `interleaved`,
+/// else the elements i and i + D/2.
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};
@@ -238,7 +274,8 @@ static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   return n.concat({lined, lined}, 3);
 }
 
-/// Rotates the first `size` elements of the last dim; 0 is all.
+/// Rotates the first `size` elements of the last dim of `x`; 0 stands for all
+/// of them.
 static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
                     bool interleaved) {
   if (n.failed())
@@ -254,6 +291,9 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
   return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);
 }
 
+/// Imports RotaryEmbedding. With position ids (operand 3) the tables are
+/// gathered by position; otherwise they have one row per batch element and
+/// position.
 static Value rotaryEmbedding(NodeImport &n) {
   Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
   if (n.failed())

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - matrix products and einsum ----------------------===//
+//===- Contractions.cpp - import of matrix products and einsum ------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +9,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// A vector counts as a row on the left and as a column on the right; the dim
-/// of size 1 is dropped from the result.
+/// Imports MatMul. A vector counts as a row on the left and as a column on the
+/// right. The added dim of size 1 is dropped from the result.
 static Value matmul(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
   if (n.failed())
@@ -33,7 +33,7 @@ static Value matmul(NodeImport &n) {
   return n.reshape(product, shape);
 }
 
-/// alpha · A' · B' + beta · C
+/// Imports Gemm: alpha A B + beta C, where A and B may be transposed.
 static Value gemm(NodeImport &n) {
   double alpha = n.real("alpha", 1), beta = n.real("beta", 1);
   Value lhs = n.operand(0), rhs = n.operand(1);
@@ -51,7 +51,8 @@ static Value gemm(NodeImport &n) {
   return n.add(result, bias);
 }
 
-/// com.microsoft's: alpha · A' · B', batched.
+/// Imports com.microsoft's FusedMatMul: alpha A B with batch dims, where the
+/// last two dims of A and B may be transposed.
 static Value fusedMatmul(NodeImport &n) {
   if (n.integer("transBatchA", 0) || n.integer("transBatchB", 0))
     return n.unsupported("transposes batch dims");
@@ -67,11 +68,15 @@ static Value fusedMatmul(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Brings an equation into the form of `graph.einsum`: "..." becomes letters,
-/// the result is written out, a letter twice in one operand becomes a diagonal,
-/// and a dim of size 1 that another operand has larger is dropped.
+/// Brings an einsum equation into the form of `graph.einsum`:
+///
+///   1. an implicit result is written out
+///   2. "..." becomes letters
+///   3. a repeated letter in one operand becomes a diagonal of that operand
+///   4. a dim of size 1 that broadcasts against a larger dim is dropped
 class EinsumExpansion {
 public:
+  /// Splits `equation` into the terms of the operands and the result.
   EinsumExpansion(NodeImport &n, std::string equation)
       : n(n), inputs(n.operands()) {
     llvm::erase(equation, ' ');
@@ -84,6 +89,7 @@ public:
       terms.push_back(part.str());
   }
 
+  /// Performs the steps and creates the op. Returns null after an error.
   Value run() {
     if (terms.size() != inputs.size())
       return n.invalid("has " + Twine(inputs.size()) +
@@ -108,8 +114,8 @@ public:
   }
 
 private:
-  /// Without "->" the result has the letters that occur once, in alphabetical
-  /// order, after the dims of "...".
+  /// Writes out an implicit result: the dims of "...", then the letters that
+  /// occur once, in alphabetical order.
   void writeResult() {
     std::map<char, int> count;
     for (char letter : llvm::join(terms, ""))
@@ -121,7 +127,9 @@ private:
         result += letter;
   }
 
-  /// A letter for each dim that "..." stands for, the last one first.
+  /// Returns the letters that the equation does not use. The letter at index i
+  /// stands for dim i of "..." counted from the right, so that operands with
+  /// "..." of different ranks align as in NumPy.
   std::string freeLetters() {
     std::string used = llvm::join(terms, "") + result, free;
     for (char letter :
@@ -131,6 +139,8 @@ private:
     return free;
   }
 
+  /// Replaces "..." in each term by one letter per dim that it stands for, and
+  /// in the result by the longest of these replacements.
   void expandEllipses() {
     std::string letters = freeLetters();
     size_t most = 0;
@@ -157,7 +167,8 @@ private:
     return text;
   }
 
-  /// Sums over the second of two equal letters where their indices are equal.
+  /// Removes repeated letters from term `i`. For "ii", elements off the
+  /// diagonal are set to 0, and the second dim is summed.
   void takeDiagonals(size_t i) {
     std::string &term = terms[i];
     for (size_t second = 1; second < term.size() && !n.failed();) {
@@ -178,6 +189,8 @@ private:
     }
   }
 
+  /// Drops the dims of size 1 whose letter has a larger size in another
+  /// operand. The einsum then broadcasts over the letter.
   void dropSizeOne() {
     if (n.failed())
       return;
@@ -202,9 +215,12 @@ private:
   }
 
   NodeImport &n;
+  /// Operands, and the letters of the dims of each operand.
   SmallVector<Value> inputs;
   std::vector<std::string> terms;
+  /// Letters of the result.
   std::string result;
+  /// Whether the equation has a "->".
   bool hasResult;
 };
 } // namespace

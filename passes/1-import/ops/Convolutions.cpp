@@ -1,4 +1,4 @@
-//===- Convolutions.cpp - convolutions and their transposes ---------------===//
+//===- Convolutions.cpp - import of plain and transposed convolutions -----===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "passes/1-import/build/WindowSpec.h"
@@ -8,7 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Adds a bias of one value per channel, operand 2, if there is one.
+/// Adds operand 2, a bias [channels], to dim 1 of `result`, if the node has
+/// one.
 static Value addBias(NodeImport &n, Value result) {
   if (!n.has(2) || n.failed())
     return result;
@@ -22,7 +23,8 @@ static Value addBias(NodeImport &n, Value result) {
   return n.add(result, n.reshape(bias, shape));
 }
 
-/// A mistake unless operands 0 and 1 have one rank, of at least 3.
+/// Checks that input and filter have the same rank, which is at least 3 (batch,
+/// channels, spatial dims).
 static bool ranksFit(NodeImport &n, Value input, Value filter) {
   if (n.failed())
     return false;
@@ -34,12 +36,13 @@ static bool ranksFit(NodeImport &n, Value input, Value filter) {
   return false;
 }
 
-/// Whether `channels` can be parted into `group` groups.
+/// Returns whether `channels` can be split into `group` equal groups.
 static bool divides(int64_t group, int64_t channels) {
   return group >= 1 && group <= std::max<int64_t>(1, channels) &&
          channels % group == 0;
 }
 
+/// Imports Conv: input [N, C, spatial…], filter [O, C / group, spatial…].
 static Value conv(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -55,8 +58,9 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Pads that give ConvTranspose's attribute `output_shape`; the part that no
-/// window reaches goes into `extra`.
+/// Computes the pads that give a transposed convolution the spatial sizes
+/// `output`. If the sizes exceed what the windows cover, the excess is added to
+/// `extra`, the output padding, instead.
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
@@ -73,11 +77,15 @@ static void padForOutput(NodeImport &n, WindowSpec &window,
   }
 }
 
+/// Returns whether a size is negative or 2^31 or more.
 static bool isOutOfRange(ArrayRef<int64_t> sizes) {
   return llvm::any_of(
       sizes, [](int64_t size) { return size < 0 || size > INT32_MAX; });
 }
 
+/// Imports ConvTranspose: input [N, C, spatial…], filter [C, O / group,
+/// spatial…]. The output size follows from output_shape, from auto_pad SAME_*
+/// (input size times stride) or from the pads, in this order.
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -96,6 +104,7 @@ static Value convTranspose(NodeImport &n) {
     for (auto [i, size] : llvm::enumerate(spatial))
       output->push_back(size * window.strides[i]);
   }
+  // The attribute may also list the batch and the channels, which are dropped.
   if (output && output->size() == spatial.size() + 2)
     output->erase(output->begin(), output->begin() + 2);
   if (extra.size() != spatial.size() ||

@@ -1,4 +1,11 @@
-//===- Dropout.cpp - elements that are dropped while a model is trained ---===//
+//===- Dropout.cpp - import of Dropout with counter-based random numbers --===//
+//
+// The decision to drop an element depends only on the element's index in the
+// whole batch, the training step, the node and the seed. No sharding, stage,
+// microbatch or order of nodes changes the result. The random numbers are those
+// of Philox (Salmon et al. 2011); see `graph.random`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/graph/StepCounter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,7 +17,7 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Whether a node says that it drops elements.
+/// Returns whether the training_mode input of a Dropout node is true.
 static bool saysDropout(NodeImport &n) {
   if (!n.has(2))
     return false;
@@ -18,8 +25,11 @@ static bool saysDropout(NodeImport &n) {
   return !training.empty() && training.front();
 }
 
-/// The number of each element of a tensor, in row-major order: a sum of one
-/// index per dim, so that the tensor can be split along any.
+/// Returns an i64 tensor that numbers the elements of `shape` in row-major
+/// order. The numbers are a sum of one iota per dim, so that any dim can be
+/// split later. For shape [2, 3]:
+///
+///   [[0], [1]] · 3 + [[0, 1, 2]] = [[0, 1, 2], [3, 4, 5]]
 static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
   Type i64 = n.getBuilder().getI64Type();
   Value sum;
@@ -38,7 +48,8 @@ static Value elementNumbers(NodeImport &n, ArrayRef<int64_t> shape) {
   return sum ? sum : n.scalar(0, i64);
 }
 
-/// The number of the step, which training counts.
+/// Returns the number of the training step, the parameter `pcc.step`. The first
+/// use creates the parameter with initial value 0.
 static Value step(NodeImport &n) {
   auto function =
       cast<func::FuncOp>(n.getBuilder().getInsertionBlock()->getParentOp());
@@ -53,18 +64,17 @@ static Value step(NodeImport &n) {
   return n.makeTyped<GetParameterOp>(type, stepName);
 }
 
-/// Different numbers for every node and every seed. The name of its output is a
-/// node's alone.
+/// Returns the key of the node's random numbers. The key is a hash of the
+/// output's name, which is unique in the model, combined with the seed.
 static int64_t keyOf(const NodeImport &n) {
   constexpr uint64_t golden = 0x9E3779B97F4A7C15; // odd: no two seeds agree
   return static_cast<int64_t>(llvm::xxh3_64bits(n.node.outputs.front()) ^
                               (n.options.seed * golden));
 }
 
-/// x / (1 - ratio) where the random number of an element is not below the
-/// ratio, else 0. It is that of the element of the whole batch, in this step,
-/// at this node: neither shards, stages and microbatches nor the order of nodes
-/// change it. In f32 for narrower types, which do not have the factor.
+/// Returns x / (1 - ratio) where the element's random number is at least
+/// `ratio`, else 0. Types narrower than 32 bits are computed in f32, because
+/// they cannot represent the factor exactly.
 static Value drop(NodeImport &n, Value input, double ratio) {
   Value random =
       n.make<RandomOp>(elementNumbers(n, shapeOf(input)), step(n), keyOf(n));
@@ -78,6 +88,7 @@ static Value drop(NodeImport &n, Value input, double ratio) {
   return n.cast(n.select(isKept, scaled, n.scalarLike(scaled, 0)), type);
 }
 
+/// Returns the share of elements to drop: operand 1, else attribute `ratio`.
 static double ratioOf(NodeImport &n) {
   if (n.has(1))
     if (auto given = n.doubles(1); !given.empty())
@@ -85,7 +96,8 @@ static double ratioOf(NodeImport &n) {
   return n.real("ratio", 0.5);
 }
 
-/// `input` with a share of zeros.
+/// Drops elements of `input` after checking the ratio. A used mask output is
+/// unsupported.
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
   if (!input || ratio == 0)
@@ -98,7 +110,8 @@ static Value dropSome(NodeImport &n, Value input) {
   return drop(n, input, ratio);
 }
 
-/// In inference everything is kept.
+/// Imports Dropout as ImportOptions::Dropout demands. If no elements are
+/// dropped, the node is the identity, and its mask output is all ones.
 static Value dropout(NodeImport &n) {
   using Dropout = ImportOptions::Dropout;
   const bool says = saysDropout(n);

@@ -1,4 +1,4 @@
-//===- ElementWise.cpp - arithmetic, comparisons, casts -------------------===//
+//===- ElementWise.cpp - import of arithmetic, comparisons and casts ------===//
 
 #include "passes/1-import/build/OpTable.h"
 
@@ -7,12 +7,14 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
+/// Imports an op of one operand.
 template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
 }
 
-/// Before version 7 the second operand was lined up with the first by `axis`;
-/// then NumPy's rule came.
+/// Aligns `rhs` with `lhs` as versions before 7 did: dim 0 of `rhs` is dim
+/// `axis` of `lhs`. Trailing dims of size 1 make the alignment that of NumPy.
+/// Later versions need no change.
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();
   if (n.opset() >= 7 || !n.hasAttribute("axis") || own >= rank)
@@ -23,6 +25,7 @@ static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   return n.reshape(rhs, shape);
 }
 
+/// Imports an op of two operands that broadcast.
 template <typename Op> static Value binary(NodeImport &n) {
   Value lhs = n.operand(0), rhs = n.operand(1);
   return n.make<Op>(lhs, alignOld(n, lhs, rhs));
@@ -33,6 +36,7 @@ template <Predicate predicate> static Value comparison(NodeImport &n) {
   return n.compare(predicate, lhs, alignOld(n, lhs, rhs));
 }
 
+/// Imports an associative op of any number of operands, from left to right.
 template <typename Op> static Value variadic(NodeImport &n) {
   Value result = n.operand(0);
   for (Value next : n.operands(1))
@@ -45,7 +49,8 @@ static Value mean(NodeImport &n) {
   return n.div(sum, n.scalarLike(sum, n.numOperands()));
 }
 
-/// An integer to a real power is computed in reals.
+/// Imports Pow. An integer base with a float exponent is computed in the
+/// exponent's type and converted back.
 static Value power(NodeImport &n) {
   Value base = n.operand(0), exponent = n.operand(1);
   if (n.failed())
@@ -62,7 +67,7 @@ static Value remainder(NodeImport &n) {
   return n.make<ModOp>(n.operand(0), n.operand(1), truncated);
 }
 
-/// A shift multiplies or divides by a power of two.
+/// Imports BitShift as a multiplication or division by a power of two.
 static Value bitShift(NodeImport &n) {
   std::string direction = n.text("direction", "");
   Value base = n.operand(0),
@@ -94,7 +99,8 @@ static Value castLike(NodeImport &n) {
   return n.cast(n.operand(0), n.elementType(1));
 }
 
-/// Bounds were attributes before version 11.
+/// Imports Clip. Before version 11 the bounds were the attributes `min` and
+/// `max`.
 static Value clip(NodeImport &n) {
   Value result = n.operand(0);
   Value low = n.has(1)                ? n.operand(1)

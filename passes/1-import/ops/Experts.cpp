@@ -1,8 +1,10 @@
-//===- Experts.cpp - com.microsoft's mixture of experts -------------------===//
+//===- Experts.cpp - import of the mixture of experts of com.microsoft ----===//
 //
-// Expanded in its dense form: every expert computes every token, and gates of 0
-// drop what was not chosen. Which ranks compute what is decided in 4-shard, and
-// group-experts leaves out what gates of 0 would drop.
+// Mixture of experts with top-k gating (Shazeer et al. 2017), expanded in dense
+// form: every expert computes every token, and a gate of 0 discards the result
+// of an expert that was not chosen. Phase 4-shard decides which ranks compute
+// which experts. The pass group-experts then skips the products with a gate of
+// 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,18 +17,21 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// How the two halves of a gated linear unit lie in the rows of the first
-/// weight (attribute swiglu_fusion).
+/// Position of the two factors of a gated linear unit (attribute
+/// swiglu_fusion): in two weights (Apart), or in the first weight alone, in
+/// alternate rows (Interleaved) or in two blocks of rows (Halves).
 enum Fusion { Apart, Interleaved, Halves };
 
-/// The node's operands, their sizes checked.
+/// Imports one MoE node, after checking the sizes of its operands.
 class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// gate    = top k of softmax(router)               [tokens, experts]
-  /// hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
-  /// result  = sum over experts of gate · (hidden · fc2' + b2)
+  /// Creates the ops, where ' is a transpose and b1, b2 are optional biases:
+  ///
+  ///   gate    = top k of softmax(router)               [tokens, experts]
+  ///   hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
+  ///   result  = sum over experts of gate · (hidden · fc2' + b2)
   Value run() {
     if (!read())
       return {};
@@ -39,6 +44,7 @@ public:
   }
 
 private:
+  /// Reads and checks the attributes and operands.
   bool read() {
     if (n.integer("use_sparse_mixer", 0))
       n.unsupported("routes by a sparse mixer (use_sparse_mixer is 1)");
@@ -55,6 +61,8 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
+  /// Reads the sizes from the operands, and sets `input` to x [1, tokens,
+  /// size], which broadcasts over the experts.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -81,8 +89,8 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// The second factor of a gated unit comes from a third weight or from the
-  /// first one, not from both or none.
+  /// Checks that a gated unit (swiglu) takes its second factor from exactly one
+  /// source: the third weight, or the first weight if that is fused.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -93,6 +101,8 @@ private:
     return !n.failed();
   }
 
+  /// Checks that operand `operand` has the shape `sizes`. Returns false after
+  /// an error.
   bool expect(size_t operand, ArrayRef<int64_t> sizes) {
     Value value = n.operand(operand);
     if (!n.failed() && shapeOf(value) != sizes)
@@ -102,8 +112,9 @@ private:
     return !n.failed();
   }
 
-  /// x · w' (+ b) for every expert, w being operand `weight`, [experts, to,
-  /// from].
+  /// Returns x · w' (+ b) for every expert, [experts, tokens, to]. w is the
+  /// operand `weight`, [experts, to, from], and b the optional operand `bias`,
+  /// [experts, to].
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};
@@ -118,6 +129,7 @@ private:
     return n.mul(x, n.make<SigmoidOp>(scaled));
   }
 
+  /// Applies the activation, except that of swiglu.
   Value activate(Value x) {
     if (name == "relu")
       return n.make<ReluOp>(x);
@@ -126,7 +138,9 @@ private:
     return name == "silu" ? swish(x, 1) : x;
   }
 
-  /// clamp(g) · sigmoid(alpha · clamp(g)) · (clamp(l) + beta)
+  /// Computes SwiGLU (Shazeer 2020) with optional clamps:
+  ///
+  ///   clamp(g) · sigmoid(alpha · clamp(g)) · (clamp(l) + beta)
   Value gatedUnit(Value g, Value l) {
     if (n.hasAttribute("swiglu_limit")) {
       double limit = n.real("swiglu_limit", 0);
@@ -140,11 +154,13 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// One of the two parts of `both` along `dim`, which has size 2.
+  /// Returns one of the two halves of `both` along `dim`, which has size 2.
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }
 
+  /// Returns the hidden values [experts, tokens, inner]. A fused first weight
+  /// computes both factors of the gated unit in one product.
   Value activation() {
     if (fusion != Apart) {
       Value both = linear(input, 2, 3, 2 * inner, size);
@@ -162,7 +178,8 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// The chances of the best k experts, else 0.
+  /// Returns the gates [tokens, experts]: the router's probabilities of the
+  /// best k experts of each token, and 0 for the others.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);
@@ -176,8 +193,10 @@ private:
   }
 
   NodeImport &n;
+  /// Attribute activation_type.
   std::string name;
   int64_t fusion = Apart;
+  /// Shape of operand 0 and of the result.
   SmallVector<int64_t> shape;
   int64_t size = 0, tokens = 0, experts = 0, inner = 0, k = 1;
   Value input; ///< [1, tokens, size]

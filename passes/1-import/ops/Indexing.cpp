@@ -1,4 +1,4 @@
-//===- Indexing.cpp - gathers, scatters, one-hot --------------------------===//
+//===- Indexing.cpp - import of gathers, scatters and one-hot -------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -8,7 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Operand `i` as indices that the dialect takes: i32 or i64.
+/// Returns operand `i` as indices of type i32 or i64, which `graph` ops
+/// require.
 static Value indexOperand(NodeImport &n, size_t i) {
   Value indices = n.operand(i);
   if (n.failed())
@@ -19,8 +20,9 @@ static Value indexOperand(NodeImport &n, size_t i) {
   return n.cast(indices, n.getBuilder().getI64Type());
 }
 
-/// If `places` counts up or down evenly: a slice. Negative places count from
-/// the end.
+/// Returns the slice of `data` that takes the elements `places` of dim `dim`,
+/// if the places are evenly spaced; else null. Negative places count from the
+/// end. A place out of range is an error.
 static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                         SmallVector<int64_t> places) {
   int64_t size = shapeOf(data)[dim];
@@ -42,7 +44,8 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
   return n.make<SliceOp>(data, starts, sizes, steps);
 }
 
-/// Known indices that are evenly spaced make a slice, others a gather.
+/// Gathers elements of dim `dim`. Known indices with even spacing give a slice,
+/// which can be sharded and needs no index tensor; other indices give a gather.
 static Value gatherAlong(NodeImport &n, Value data, Value indices,
                          int64_t dim) {
   if (n.failed())
@@ -71,17 +74,18 @@ static Value gatherElements(NodeImport &n) {
 }
 
 namespace {
-/// Known indices of one dim of the data that vary along one dim of the index
-/// tensor.
+/// Known indices into one dim of the data that vary along at most one dim of
+/// the index tensor.
 struct IndexVector {
-  /// The dim along which they vary; -1 if there is only one.
+  /// Dim of the index tensor along which the indices vary; -1 if they do not.
   int64_t along;
+  /// The indices, a vector.
   DenseElementsAttr places;
 };
 } // namespace
 
-/// `part`, one component of index tuples, as a vector; nothing if it is not
-/// known or varies along several dims.
+/// Returns `part`, one component of all index tuples, as a vector. Returns
+/// nothing if the component is not known or varies along several dims.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -101,12 +105,16 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// The components of index tuples, if they vary along different dims, in the
-/// order of these dims.
+/// Returns the components of the index tuples `indices` as vectors, if together
+/// they form an outer product: the components vary along different dims, in the
+/// order of these dims. For example, indices[i, j] = (r[i], c[j]) gives the
+/// vectors r and c. Returns nothing otherwise.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
+  // Each operand of a concat along the last dim is one component. A slice of
+  // the concat would not be folded if it is large.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -129,8 +137,8 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// data[rows[i], columns[j]]: one gather after the other, which known positions
-/// turn into slices.
+/// Computes data[r[i], c[j]] for index vectors r and c: gathers along one dim
+/// after the other. Evenly spaced vectors become slices.
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
@@ -149,6 +157,8 @@ static Value gatherOuter(NodeImport &n, Value data, Value indices,
   return n.broadcast(n.reshape(data, lined), whole);
 }
 
+/// Imports GatherND. Index tuples that form an outer product become slices or
+/// one-dimensional gathers.
 static Value gatherNd(NodeImport &n) {
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0)
@@ -165,6 +175,7 @@ static Value gatherNd(NodeImport &n) {
   return n.make<GatherNdOp>(data, indices, static_cast<uint64_t>(batch));
 }
 
+/// Returns how attribute `reduction` combines elements; Set by default.
 static ScatterKind scatterKind(NodeImport &n) {
   std::string word = n.text("reduction", "none");
   auto kind = llvm::StringSwitch<std::optional<ScatterKind>>(word)
@@ -193,6 +204,8 @@ static Value scatterNd(NodeImport &n) {
                              n.operand(2));
 }
 
+/// Imports OneHot. The depth must be known, because it is a dim of the result.
+/// The values are split into the scalars off and on.
 static Value oneHot(NodeImport &n) {
   Value indices = indexOperand(n, 0), values = n.operand(2);
   SmallVector<int64_t> depth = n.integers(1);

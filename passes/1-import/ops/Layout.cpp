@@ -1,4 +1,4 @@
-//===- Layout.cpp - reshapes, transposes, joins, repetitions --------------===//
+//===- Layout.cpp - import of reshapes, transposes, concats and repeats ---===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,6 +8,7 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
+/// Imports Transpose. Without `perm` the dims are reversed.
 static Value transpose(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> reversed =
@@ -15,7 +16,9 @@ static Value transpose(NodeImport &n) {
   return n.transpose(x, n.integerList("perm").value_or(reversed));
 }
 
-/// 0 copies a dim of the operand (unless `allowzero`), one -1 takes the rest.
+/// Imports Reshape. A size of 0 copies the dim of the operand, unless
+/// `allowzero` is set. A size of -1, allowed once, is inferred from the number
+/// of elements.
 static Value reshape(NodeImport &n) {
   Value x = n.operand(0);
   auto asked = n.integersOf("shape", 1);
@@ -45,6 +48,8 @@ static Value reshape(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
+/// Imports Flatten: the dims before `axis` become one dim, and the remaining
+/// dims a second one.
 static Value flatten(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -56,6 +61,7 @@ static Value flatten(NodeImport &n) {
                        llvm::product_of(shapeOf(x).drop_front(dim))});
 }
 
+/// Imports Squeeze. Without `axes` all dims of size 1 are removed.
 static Value squeeze(NodeImport &n) {
   Value x = n.operand(0);
   auto named = n.integersOf("axes", 1);
@@ -78,6 +84,7 @@ static Value squeeze(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
+/// Imports Unsqueeze. `axes` are dims of the result, which get size 1.
 static Value unsqueeze(NodeImport &n) {
   Value x = n.operand(0);
   auto named = n.integersOf("axes", 1);
@@ -96,6 +103,7 @@ static Value unsqueeze(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
+/// Imports Concat. Before version 4 `axis` was optional, with default 1.
 static Value concat(NodeImport &n) {
   SmallVector<Value> inputs = n.operands();
   if (n.failed())
@@ -103,7 +111,8 @@ static Value concat(NodeImport &n) {
   if (!n.hasAttribute("axis") && n.opset() >= 4)
     return n.invalid("lacks the attribute 'axis'");
   int64_t dim = n.dim("axis", 1, shapeOf(inputs[0]).size());
-  // Parts without elements may be left out of a join of vectors.
+  // Drop empty vectors from a concat of vectors. The last operand stays, so
+  // that at least one is left.
   if (shapeOf(inputs[0]).size() == 1 && inputs.size() > 1)
     llvm::erase_if(inputs, [&](Value input) {
       return input != inputs.back() && shapeOf(input) == ArrayRef<int64_t>{0};
@@ -111,8 +120,8 @@ static Value concat(NodeImport &n) {
   return n.concat(inputs, dim);
 }
 
-/// The operand broadcast together with a shape: dims of size 1 in the shape
-/// leave the operand as it is.
+/// Imports Expand: broadcasts the operand and a shape against each other. A dim
+/// of size 1 in the shape keeps the dim of the operand.
 static Value expand(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> asked = n.integers(1);
@@ -125,7 +134,10 @@ static Value expand(NodeImport &n) {
   return n.broadcast(x, *shape);
 }
 
-/// [a, b] repeated r times along each dim is [1, a, 1, b] broadcast.
+/// Returns `x` repeated `repeats[i]` times along each dim i. The repetition is
+/// a broadcast of a reshape: for [a, b] repeated r and s times,
+///
+///   [a, b] -> [1, a, 1, b] -> [r, a, s, b] -> [r · a, s · b]
 static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
   if (n.failed())
     return {};
@@ -142,6 +154,8 @@ static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
   return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
 }
 
+/// Imports Tile. Before version 6 the operands were a number of repeats and a
+/// dim.
 static Value tile(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> repeats = n.integers(1);
@@ -168,10 +182,12 @@ static Value tile(NodeImport &n) {
 }
 
 //===----------------------------------------------------------------------===//
-// Blocks of space as channels
+// Exchange of spatial blocks and channels
 //===----------------------------------------------------------------------===//
 
-/// The block size, if operand 0 has four dims and `dims` of it are divisible.
+/// Returns the attribute blocksize; 0, with an error, unless `x` has rank 4 and
+/// each of `dims` is divisible by the block size (or by its square, if
+/// `squared`).
 static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
                          bool squared) {
   int64_t block = n.integer("blocksize", 0);
@@ -186,6 +202,9 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   return fits ? block : 0;
 }
 
+/// Imports DepthToSpace: [N, C · b², H, W] becomes [N, C, H · b, W · b]. The
+/// mode says whether the block index is major (DCR) or minor (CRD) to the
+/// channel.
 static Value depthToSpace(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {1}, /*squared=*/true);
@@ -204,6 +223,7 @@ static Value depthToSpace(NodeImport &n) {
   return n.reshape(apart, {batch, c, h * b, w * b});
 }
 
+/// Imports SpaceToDepth: [N, C, H · b, W · b] becomes [N, b² · C, H, W].
 static Value spaceToDepth(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {2, 3}, /*squared=*/false);
@@ -220,7 +240,9 @@ static Value spaceToDepth(NodeImport &n) {
 // Triangles
 //===----------------------------------------------------------------------===//
 
-/// The triangle is a comparison of indices, not a constant.
+/// Imports Trilu, the upper or lower triangle of matrices. The mask is a
+/// comparison of row and column indices rather than a constant, so that the
+/// module stores no tensor of the size of the matrix.
 static Value trilu(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> k = n.has(1) ? n.integers(1) : SmallVector<int64_t>{0};

@@ -1,4 +1,4 @@
-//===- Losses.cpp - classification losses ---------------------------------===//
+//===- Losses.cpp - import of classification losses -----------------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +9,9 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// The labels of a loss, [N, …] for scores [N, C, …].
+/// The labels of a loss, with shape [N, …] for scores of shape [N, C, …].
 struct Labels {
+  /// Reads and checks operand 1, and applies the attribute ignore_index.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
     if (n.failed() || !n.hasAttribute("ignore_index"))
@@ -20,6 +21,7 @@ struct Labels {
     index = n.select(ignored, n.scalarLike(index, 0), index);
   }
 
+  /// Checks that the shape `labels` is `scores` without the class dim.
   static void check(NodeImport &n, ArrayRef<int64_t> scores,
                     ArrayRef<int64_t> labels) {
     if (n.failed())
@@ -31,17 +33,18 @@ struct Labels {
                                      " for scores " + sizesText(scores));
   }
 
-  /// 0 where the label is ignored, `value` elsewhere.
+  /// Returns `value` with 0 in place of ignored labels.
   Value masked(NodeImport &n, Value value) const {
     return ignored ? n.select(ignored, n.scalarLike(value, 0), value) : value;
   }
 
-  Value index;   ///< with class 0 where ignored, so that it can be read
-  Value ignored; ///< booleans; null if none may be
+  Value index;   ///< classes; 0, a valid index, for ignored labels
+  Value ignored; ///< booleans; null without ignore_index
 };
 } // namespace
 
-/// -logProb[label] of every label; 0 where it is ignored.
+/// Returns the negative log-probability of each label, and 0 for ignored
+/// labels.
 static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   if (n.failed())
     return {};
@@ -52,8 +55,8 @@ static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   return labels.masked(n, n.make<NegOp>(n.reshape(chosen, shape)));
 }
 
-/// How much each label counts: the weight of its class, 0 where it is ignored;
-/// null if all count alike.
+/// Returns the weight of each label: the weight of its class (operand 2), and 0
+/// for ignored labels. Null if all labels have weight 1.
 static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
   if (n.failed())
     return {};
@@ -65,7 +68,8 @@ static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
              : Value();
 }
 
-/// Reduces as the node asks for, over numbers wide enough for long sums.
+/// Returns the loss reduced as the attribute `reduction` demands: none, sum, or
+/// the weighted mean. Sums of types narrower than 32 bits are computed in f32.
 static Value reduced(NodeImport &n, Value loss, Value weight) {
   std::string reduction = n.text("reduction", "mean");
   if (weight)
@@ -90,7 +94,8 @@ static Value reduced(NodeImport &n, Value loss, Value weight) {
   return n.failed() ? Value() : n.cast(result, type);
 }
 
-/// The scores, [N, C, …]; null after a mistake.
+/// Returns operand 0, the scores [N, C, …]; null, with an error, if its rank is
+/// below 2.
 static Value scoresOf(NodeImport &n) {
   Value scores = n.operand(0);
   size_t rank = shapeOf(scores).size();
@@ -99,6 +104,7 @@ static Value scoresOf(NodeImport &n) {
                                              " dims, not 2 or more");
 }
 
+/// Returns the loss for log-probabilities `logProb`.
 static Value lossOf(NodeImport &n, Value logProb) {
   if (n.failed())
     return {};
@@ -107,10 +113,12 @@ static Value lossOf(NodeImport &n, Value logProb) {
   return reduced(n, loss, weightPerLabel(n, labels, n.elementType(0)));
 }
 
+/// Imports NegativeLogLikelihoodLoss, whose scores are log-probabilities.
 static Value negativeLogLikelihoodLoss(NodeImport &n) {
   return lossOf(n, scoresOf(n));
 }
 
+/// Imports SoftmaxCrossEntropyLoss. Output 1 is the log-probabilities.
 static Value softmaxCrossEntropyLoss(NodeImport &n) {
   Value scores = scoresOf(n);
   Value logProb = n.make<LogSoftmaxOp>(scores, static_cast<uint64_t>(1));

@@ -1,4 +1,10 @@
-//===- Norms.cpp - normalisations -----------------------------------------===//
+//===- Norms.cpp - import of normalizations -------------------------------===//
+//
+// Layer (Ba et al. 2016), RMS (Zhang & Sennrich 2019), batch (Ioffe & Szegedy
+// 2015), instance (Ulyanov et al. 2016), group (Wu & He 2018) and local
+// response normalization (Krizhevsky et al. 2012).
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,11 +14,13 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
+/// Returns the dims `first`, …, rank - 1.
 static SmallVector<int64_t> dimsFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, std::max(first, rank)));
 }
 
-/// A value per channel, [C], lined up with dim 1 of a tensor of `rank` dims.
+/// Reshapes `value`, one element per channel [C], to broadcast along dim 1 of a
+/// tensor of rank `rank`.
 static Value perChannel(NodeImport &n, Value value, int64_t rank) {
   if (n.failed())
     return {};
@@ -21,7 +29,7 @@ static Value perChannel(NodeImport &n, Value value, int64_t rank) {
   return n.reshape(value, shape);
 }
 
-/// `x` in a type that is wide enough for statistics.
+/// Converts `x` to f32 if its type is too narrow for mean and variance.
 static Value widen(NodeImport &n, Value x) {
   if (n.failed() ||
       tensorType(x).getElementType().getIntOrFloatBitWidth() >= 32)
@@ -29,14 +37,15 @@ static Value widen(NodeImport &n, Value x) {
   return n.cast(x, n.getBuilder().getF32Type());
 }
 
+/// Computes 1 / √(variance + epsilon).
 static Value inverseDeviation(NodeImport &n, Value variance, double epsilon) {
   Value shifted = n.add(variance, n.scalarLike(variance, epsilon));
   return n.make<ReciprocalOp>(n.make<SqrtOp>(shifted));
 }
 
 namespace {
-/// Mean, deviation from it and 1 / sqrt(variance + epsilon) over some dims,
-/// which stay with size 1.
+/// The mean, the deviation from the mean, and 1 / √(variance + epsilon) of a
+/// tensor over some dims. The reduced dims have size 1.
 struct Moments {
   Moments(NodeImport &n, Value x, ArrayRef<int64_t> dims, double epsilon) {
     Value wide = widen(n, x);
@@ -54,8 +63,8 @@ struct Moments {
 // Over the last dims
 //===----------------------------------------------------------------------===//
 
-/// A weight brought to exactly the normalised dims, whatever broadcasts to
-/// them.
+/// Brings a scale or bias to exactly the shape of the normalized dims. ONNX
+/// accepts every shape that broadcasts to them.
 static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   if (n.failed() || shapeOf(weight) == shape)
     return weight;
@@ -69,6 +78,7 @@ static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   return n.broadcast(n.reshape(weight, own), shape);
 }
 
+/// Creates a layer norm over the dims from `dim` on; `bias` may be null.
 static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                        Value scale, Value bias) {
   if (n.failed())
@@ -81,6 +91,8 @@ static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                              static_cast<uint64_t>(dim), APFloat(epsilon));
 }
 
+/// Imports LayerNormalization. Its outputs 1 and 2, mean and inverse deviation,
+/// are computed by separate ops if they are used.
 static Value layerNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size(), dim = n.dim("axis", -1, rank);
@@ -95,6 +107,7 @@ static Value layerNormalization(NodeImport &n) {
   return layerNorm(n, x, dim, epsilon, n.operand(1), n.operand(2));
 }
 
+/// Creates an RMS norm over the dims from `dim` on.
 static Value rmsNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                      Value scale) {
   if (n.failed())
@@ -104,14 +117,16 @@ static Value rmsNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                            APFloat(epsilon));
 }
 
+/// Imports RMSNormalization, which exporters also call
+/// SimplifiedLayerNormalization.
 static Value rmsNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size());
   return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
 }
 
-/// com.microsoft's Skip…LayerNormalization: x + skip (+ bias) is normalised,
-/// and is output 3.
+/// Imports com.microsoft's Skip…LayerNormalization: normalizes the sum x + skip
+/// (+ bias). Output 3 is the sum itself.
 template <bool rms> static Value skipNormalization(NodeImport &n) {
   size_t biasAt = rms ? 3 : 4;
   Value sum = n.add(n.operand(0), n.operand(1));
@@ -131,8 +146,10 @@ template <bool rms> static Value skipNormalization(NodeImport &n) {
 // Per channel
 //===----------------------------------------------------------------------===//
 
-/// In inference: x · factor + (bias − mean · factor), factor = scale / √(var +
-/// ε).
+/// Imports BatchNormalization for inference, with given statistics:
+///
+///   factor = scale / √(variance + epsilon)
+///   result = x · factor + (bias - mean · factor)
 static Value batchNormalization(NodeImport &n) {
   if (n.integer("training_mode", 0))
     return n.unsupported("computes batch statistics (training_mode is 1)");
@@ -149,6 +166,7 @@ static Value batchNormalization(NodeImport &n) {
                n.cast(perChannel(n, offset, rank), type));
 }
 
+/// Imports InstanceNormalization: statistics per sample and channel.
 static Value instanceNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size();
@@ -161,7 +179,9 @@ static Value instanceNormalization(NodeImport &n) {
                perChannel(n, n.operand(2), rank));
 }
 
-/// Scale and bias are per group in version 18 and per channel since 21.
+/// Imports GroupNormalization: statistics per sample and group of channels.
+/// Scale and bias have one element per group before version 21, and one per
+/// channel since then.
 static Value groupNormalization(NodeImport &n) {
   Value x = n.operand(0), scale = n.operand(1), bias = n.operand(2);
   int64_t groups = n.integer("num_groups", 0);
@@ -191,7 +211,8 @@ static Value groupNormalization(NodeImport &n) {
 // Others
 //===----------------------------------------------------------------------===//
 
-/// Division by the L1 or L2 norm along a dim; a norm of 0 gives 0.
+/// Imports LpNormalization: divides by the L1 or L2 norm along a dim. Where the
+/// norm is 0, the result is 0.
 static Value lpNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size()), p = n.integer("p", 2);
@@ -205,7 +226,7 @@ static Value lpNormalization(NodeImport &n) {
   return n.div(x, n.select(zero, n.scalarLike(norm, 1), norm));
 }
 
-/// (x − mean) / (deviation + 1e-9)
+/// Imports MeanVarianceNormalization: (x - mean) / (deviation + 1e-9).
 static Value meanVarianceNormalization(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> dims = n.normalizeDims(
@@ -220,7 +241,8 @@ static Value meanVarianceNormalization(NodeImport &n) {
   return n.div(centred, n.add(deviation, n.scalarLike(deviation, 1e-9)));
 }
 
-/// x / (bias + alpha / size · Σ x²) ^ beta over `size` neighbouring channels.
+/// Imports LRN: x / (bias + alpha / size · Σ x²) ^ beta, where the sum runs
+/// over `size` adjacent channels. The sum is written as `size` shifted slices.
 static Value localResponseNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();

@@ -1,4 +1,4 @@
-//===- Pooling.cpp - maxima and averages of windows -----------------------===//
+//===- Pooling.cpp - import of pooling ------------------------------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "passes/1-import/build/WindowSpec.h"
@@ -9,6 +9,7 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
+/// Imports a pool of kind `kind` with the window of the node's attributes.
 static Value pool(NodeImport &n, PoolKind kind) {
   Value input = n.operand(0);
   if (n.failed())
@@ -22,18 +23,22 @@ static Value pool(NodeImport &n, PoolKind kind) {
                         window.dilations, window.overhang);
 }
 
+/// Imports MaxPool. Output 1, the indices of the maxima, is unsupported.
 static Value maxPool(NodeImport &n) {
   if (n.isOutputUsed(1))
     return n.unsupported("gives the indices of maxima");
   return pool(n, PoolKind::Max);
 }
 
+/// Imports AveragePool. count_include_pad says whether padding counts in the
+/// average.
 static Value averagePool(NodeImport &n) {
   return pool(n, n.integer("count_include_pad", 0)
                      ? PoolKind::AverageWithPadding
                      : PoolKind::Average);
 }
 
+/// Imports a pool over all spatial dims, as a reduction.
 template <ReduceKind kind> static Value globalPool(NodeImport &n) {
   Value input = n.operand(0);
   auto dims = llvm::to_vector(

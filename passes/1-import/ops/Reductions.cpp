@@ -1,4 +1,4 @@
-//===- Reductions.cpp - reductions, running sums, top-k -------------------===//
+//===- Reductions.cpp - import of reductions, running sums and top-k ------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,8 +8,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// The dims that a Reduce op names: an attribute first, later operand 1; all if
-/// none are named, unless `noop_with_empty_axes`.
+/// Returns the dims that a Reduce op names: by the attribute `axes` in older
+/// versions, else by operand 1. If the op names none, all dims are reduced, or
+/// no dim with noop_with_empty_axes.
 static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   SmallVector<int64_t> dims =
       n.integersOf("axes", 1).value_or(SmallVector<int64_t>());
@@ -18,6 +19,7 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
+/// Reduces `input`, a function of operand 0, over the dims that the node names.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -27,11 +29,12 @@ static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   return n.reduce(kind, input, dims, n.integer("keepdims", 1));
 }
 
+/// Imports a Reduce op of kind `kind`.
 template <ReduceKind kind> static Value reduce(NodeImport &n) {
   return reduceBy(n, kind, n.operand(0));
 }
 
-/// Maxima and minima; booleans are compared as numbers.
+/// Imports ReduceMax or ReduceMin. Booleans are reduced as i32.
 template <ReduceKind kind> static Value extreme(NodeImport &n) {
   if (!n.elementType(0).isInteger(1))
     return reduce<kind>(n);
@@ -49,7 +52,8 @@ static Value reduceSumSquare(NodeImport &n) {
   return reduceBy(n, ReduceKind::Sum, n.mul(x, x));
 }
 
-/// A function of reals, computed in f32 for integers.
+/// Applies the function `Op` of floats to `x`. Integers are computed in f32 and
+/// converted back.
 template <typename Op> static Value inReals(NodeImport &n, Value x) {
   if (n.failed())
     return {};
@@ -68,7 +72,9 @@ static Value reduceLogSum(NodeImport &n) {
   return inReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
 }
 
-/// log(sum(exp(x))), with the maximum taken out of the sum where it is finite.
+/// Imports ReduceLogSumExp. The maximum m is subtracted before the exponential,
+/// to avoid overflow: log(Σ exp(x - m)) + m. An infinite maximum is taken as 0,
+/// because inf - inf is NaN.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -91,6 +97,7 @@ static Value reduceLogSumExp(NodeImport &n) {
   return n.reshape(result, shape);
 }
 
+/// Imports ArgMax or ArgMin.
 template <ReduceKind kind> static Value argReduce(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size());
@@ -99,6 +106,7 @@ template <ReduceKind kind> static Value argReduce(NodeImport &n) {
                              n.integer("select_last_index", 0) != 0);
 }
 
+/// Imports CumSum, whose dim is an operand that must be known.
 static Value cumSum(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> axis = n.integers(1);
@@ -112,7 +120,7 @@ static Value cumSum(NodeImport &n) {
                           n.integer("reverse", 0) != 0);
 }
 
-/// k was an attribute before version 10.
+/// Imports TopK. Before version 10 `k` was an attribute.
 static Value topK(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size());

@@ -1,4 +1,4 @@
-//===- Resize.cpp - sampling at another resolution ------------------------===//
+//===- Resize.cpp - import of Resize and Upsample -------------------------===//
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "passes/1-import/build/OpTable.h"
@@ -9,6 +9,7 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
+/// Returns the mode that ONNX calls `word`; nothing if there is none.
 static std::optional<ResizeMode> resizeMode(StringRef word) {
   return llvm::StringSwitch<std::optional<ResizeMode>>(word)
       .Case("nearest", ResizeMode::Nearest)
@@ -18,14 +19,16 @@ static std::optional<ResizeMode> resizeMode(StringRef word) {
 }
 
 namespace {
-/// What a Resize asks for, per dim of its operand.
+/// The requested scale and size of each dim of the operand. Both are kept,
+/// because rounding makes the ratio of the sizes differ from the scale.
 struct Resolution {
   SmallVector<double> scales;
   SmallVector<int64_t> shape;
 };
 } // namespace
 
-/// The scales of the dims in `axes`; the others keep their size.
+/// Sets the scales of the dims `axes`, and the sizes that follow from the
+/// scales. Other dims keep their size.
 static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
                         ArrayRef<int64_t> axes) {
   for (auto [dim, scale] : llvm::zip_equal(axes, scales)) {
@@ -34,14 +37,16 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
       return;
     }
     to.scales[dim] = scale;
-    // As floats, which is what the scales were rounded to.
+    // The product is computed in f32, the type in which the model holds the
+    // scales.
     to.shape[dim] = static_cast<int64_t>(std::floor(
         static_cast<float>(to.shape[dim]) * static_cast<float>(scale)));
   }
 }
 
-/// The sizes of the dims in `axes`; a policy other than "stretch" scales all of
-/// them by one factor.
+/// Sets the sizes of the dims `axes`, and the scales that follow from the
+/// sizes. The policy "not_larger" scales all these dims by the smallest of
+/// their scales, and "not_smaller" by the largest.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -60,7 +65,8 @@ static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
   }
 }
 
-/// The operands `scales` and `sizes` count from `first`.
+/// Reads the requested resolution of `x`. `scalesAt` and `sizesAt` are the
+/// indices of the operands with scales and sizes, one of which must be present.
 static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
                                  size_t sizesAt) {
   Resolution to;
@@ -90,6 +96,8 @@ static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
   return to;
 }
 
+/// Creates the resize. `coordinates` and `rounding` are ONNX's
+/// coordinate_transformation_mode and nearest_mode.
 static Value emitResize(NodeImport &n, Value x, const Resolution &to,
                         StringRef coordinates, StringRef rounding) {
   auto mode = resizeMode(n.text("mode", "nearest"));
@@ -103,7 +111,9 @@ static Value emitResize(NodeImport &n, Value x, const Resolution &to,
                                n.integer("exclude_outside", 0) != 0);
 }
 
-/// Version 10 and Upsample: origins coincide, indices are rounded down.
+/// Imports Resize of version 10, and Upsample. The input coordinate is the
+/// output index divided by the scale, rounded down in mode nearest. Upsample 7
+/// has its scales in an attribute.
 static Value resize10(NodeImport &n) {
   Value x = n.operand(0);
   Resolution to;
@@ -121,6 +131,8 @@ static Value resize10(NodeImport &n) {
   return emitResize(n, x, to, "asymmetric", "floor");
 }
 
+/// Imports Resize since version 11. Cropping, antialiasing and the coordinates
+/// tf_half_pixel_for_nn are unsupported.
 static Value resize(NodeImport &n) {
   Value x = n.operand(0);
   std::string coordinates =

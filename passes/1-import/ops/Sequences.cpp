@@ -1,7 +1,9 @@
-//===- Sequences.cpp - lists of tensors, taken apart while importing ------===//
+//===- Sequences.cpp - import of sequence ops as lists of values ----------===//
 //
-// Exporters write chunk, split and stack with sequences. Their lengths are
-// known, so they are lists of values here and leave no op behind.
+// Exporters express chunk, split and stack by sequences of tensors. The length
+// of each sequence is known during the import. A sequence is therefore a list
+// of values in the ValueTable, and sequence ops create no op for the sequence
+// itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +15,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// One element: the place counts from the end if it is negative.
+/// Imports SequenceAt: returns one element. A negative place counts from the
+/// end.
 static Value sequenceAt(NodeImport &n) {
   SmallVector<Value> elements = n.sequence(0);
   SmallVector<int64_t> place = n.integers(1);
@@ -35,6 +38,8 @@ static Value sequenceLength(NodeImport &n) {
   return n.scalar(length, n.getBuilder().getI64Type());
 }
 
+/// Imports ConcatFromSequence. With new_axis the elements are stacked along a
+/// new dim instead.
 static Value concatFromSequence(NodeImport &n) {
   SmallVector<Value> elements = n.sequence(0);
   bool fresh = n.integer("new_axis", 0);
@@ -54,11 +59,12 @@ static Value concatFromSequence(NodeImport &n) {
   return n.concat(elements, dim);
 }
 
-/// More tensors in one sequence are refused.
+/// Most tensors that SplitToSequence may make.
 static constexpr int64_t longestSequence = 4096;
 
-/// The sizes of the parts of a dim of `whole` elements: as listed, or so many
-/// each, or one each.
+/// Returns the sizes of the parts into which a dim of `whole` elements is
+/// split. Operand 1 lists the sizes, or gives one size for all parts but the
+/// last. Without operand 1 each part has one element.
 static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   DenseElementsAttr given =
       n.has(1) ? n.constantOperand(1) : DenseElementsAttr();
@@ -78,6 +84,8 @@ static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   return parts;
 }
 
+/// Imports SplitToSequence. Parts of one element lose the split dim if operand
+/// 1 is absent and keepdims is 0.
 static Value splitToSequence(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size());

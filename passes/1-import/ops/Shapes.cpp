@@ -1,4 +1,4 @@
-//===- Shapes.cpp - constants, shapes and what is made of them ------------===//
+//===- Shapes.cpp - import of constants and ops on shapes -----------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +8,8 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Since version 15 a part [start, end) may be asked for.
+/// Imports Shape as a constant. Since version 15 the attributes `start` and
+/// `end` select a part of the shape.
 static Value shape(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -30,6 +31,7 @@ static Value size(NodeImport &n) {
   return n.scalar(tensorType(x).getNumElements(), n.getBuilder().getI64Type());
 }
 
+/// Creates a constant vector of element type `type`.
 template <typename T>
 static Value vectorOf(NodeImport &n, ArrayRef<T> values, Type type) {
   auto shaped =
@@ -37,7 +39,8 @@ static Value vectorOf(NodeImport &n, ArrayRef<T> values, Type type) {
   return n.constant(DenseElementsAttr::get(shaped, values));
 }
 
-/// The value is in one of several attributes, by type.
+/// Imports Constant. The value is in one of several attributes, according to
+/// its type.
 static Value constant(NodeImport &n) {
   Builder &b = n.getBuilder();
   if (n.hasAttribute("value_int"))
@@ -60,6 +63,7 @@ static Value constant(NodeImport &n) {
   return n.invalid("lacks the attribute 'value'");
 }
 
+/// Imports ConstantOfShape as the broadcast of a scalar.
 static Value constantOfShape(NodeImport &n) {
   SmallVector<int64_t> shape = n.integers(0);
   Value fill;
@@ -75,7 +79,7 @@ static Value constantOfShape(NodeImport &n) {
   return n.broadcast(n.reshape(fill, {}), shape);
 }
 
-/// start + delta · (0, 1, 2, …)
+/// Imports Range as start + delta · iota, whose length must be known.
 static Value range(NodeImport &n) {
   SmallVector<double> bounds;
   for (size_t i = 0; i < 3; ++i) {
@@ -96,7 +100,8 @@ static Value range(NodeImport &n) {
   return bounds[0] == 0 ? index : n.add(index, n.reshape(n.operand(0), {}));
 }
 
-/// Ones on the k-th diagonal: a comparison of indices.
+/// Imports EyeLike: ones on diagonal `k`, as a comparison of row and column
+/// indices.
 static Value eyeLike(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -112,7 +117,9 @@ static Value eyeLike(NodeImport &n) {
                                              : n.elementType(0));
 }
 
-/// How many elements are not zero must be known: the shape depends on it.
+/// Imports NonZero of a known tensor. The shape of the result depends on the
+/// elements, so an unknown operand is unsupported. Row d of the result holds
+/// the indices along dim d, in row-major order of the elements.
 static Value nonZero(NodeImport &n) {
   SmallVector<double> values = n.doubles(0);
   Value x = n.operand(0);

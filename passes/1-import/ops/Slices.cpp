@@ -1,4 +1,4 @@
-//===- Slices.cpp - parts of tensors, and padding -------------------------===//
+//===- Slices.cpp - import of slices, splits and padding ------------------===//
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,13 +10,16 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// One dim of a slice: `count` elements from `start`, `step` apart.
+/// A slice of one dim: `count` elements from `start` on, `step` apart. A
+/// negative step goes backwards.
 struct DimSlice {
   int64_t start, count, step;
 };
 } // namespace
 
-/// NumPy's start:end:step of a dim with `size` elements.
+/// Converts NumPy's start:end:step of a dim with `size` elements into a slice.
+/// Negative bounds count from the end, and bounds outside of the dim are
+/// clamped.
 static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
                            int64_t size) {
   bool forward = step > 0;
@@ -34,7 +37,7 @@ static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
   return {count ? start : 0, count, step};
 }
 
-/// Bounds were attributes before version 10.
+/// Imports Slice. Before version 10 the bounds were attributes.
 static Value slice(NodeImport &n) {
   Value x = n.operand(0);
   auto starts = n.integersOf("starts", 1), ends = n.integersOf("ends", 2),
@@ -64,7 +67,8 @@ static Value slice(NodeImport &n) {
   return n.make<SliceOp>(x, from, sizes, by);
 }
 
-/// Sizes are given, or all parts but the last have the same.
+/// Imports Split. The sizes are given, or all parts have the size ceil(whole /
+/// parts) except the last ones, which may be smaller.
 static Value split(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size()),
@@ -102,6 +106,7 @@ static Value split(NodeImport &n) {
 // Pad
 //===----------------------------------------------------------------------===//
 
+/// Returns the mode that ONNX calls `word`; nothing if there is none.
 static std::optional<PadMode> padMode(StringRef word) {
   return llvm::StringSwitch<std::optional<PadMode>>(word)
       .Case("constant", PadMode::Constant)
@@ -111,7 +116,7 @@ static std::optional<PadMode> padMode(StringRef word) {
       .Default(std::nullopt);
 }
 
-/// Pads and value were attributes before version 11.
+/// Imports Pad. Before version 11 the pads and the value were attributes.
 static Value pad(NodeImport &n) {
   Value x = n.operand(0);
   auto pads = n.integersOf(n.opset() < 2 ? "paddings" : "pads", 1);

@@ -1,7 +1,12 @@
-//===- Training.cpp - updates and gradients that a model spells out -------===//
+//===- Training.cpp - import of the ops of ai.onnx.preview.training -------===//
 //
-// ai.onnx.preview.training: an update takes tensors X…, then their gradients,
-// then each kind of state, and gives new tensors and states in that order.
+// Optimizer steps (momentum, Adagrad, Adam) and the Gradient op. The operands
+// of an optimizer node with tensors X1 to Xn are the learning rate, the step
+// count, the tensors, their gradients, and then each kind of state:
+//
+//   R, T, X1 … Xn, G1 … Gn, V1 … Vn, H1 … Hn
+//
+// The outputs are the new tensors and then the new states, in the same order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,35 +25,41 @@ static StringRef asRef(std::string_view text) {
 }
 
 namespace {
-/// What an update of one tensor is made of.
+/// Operands of the update of one tensor. `rate` is the learning rate R, and
+/// `count` the number T of earlier steps.
 struct Update {
   NodeImport &n;
   Value rate, count;
   Value tensor, gradient;
   SmallVector<Value, 2> states;
 
+  /// Returns a scalar of the element type of `tensor`.
   Value number(double value) { return n.scalarLike(tensor, value); }
-  /// With the gradient of 0.5 norm_coefficient |X|² added.
+  /// Returns the gradient with L2 regularization: G + norm_coefficient · X.
   Value regularized() {
     const double factor = n.real("norm_coefficient", 0);
     return factor == 0 ? gradient
                        : n.add(n.mul(tensor, number(factor)), gradient);
   }
-  /// `later` where steps were made before this one, else `first`.
+  /// Returns `first` in the first step (T = 0), `later` in all others.
   Value afterFirst(Value later, Value first) {
     Value some = n.compare(Predicate::Greater, count, n.scalarLike(count, 0));
     return n.select(some, later, first);
   }
+  /// Converts `value` to the element type of `tensor`.
   Value as(Value value) { return n.cast(value, elementTypeOf()); }
   Type elementTypeOf() { return tensorType(tensor).getElementType(); }
 };
 
-/// The new tensor, then its new states.
+/// A function that computes the new tensor and its new states, in this order.
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// V = alpha V + beta G (beta is 1 at first), X -= R V; or, of Nesterov, R (G +
-/// alpha V).
+/// Computes an update with momentum, where beta is 1 in the first step:
+///
+///   V = alpha V + beta G
+///   X = X - R V                 standard
+///   X = X - R (G + alpha V)     Nesterov
 static SmallVector<Value, 3> momentum(Update &u) {
   NodeImport &n = u.n;
   const std::string mode = n.text("mode", "");
@@ -62,7 +73,10 @@ static SmallVector<Value, 3> momentum(Update &u) {
   return {n.sub(u.tensor, n.mul(u.as(u.rate), direction)), v};
 }
 
-/// H += G², X -= R / (1 + T decay) G / (sqrt(H) + epsilon)
+/// Computes an update by Adagrad (Duchi et al. 2011):
+///
+///   H = H + G²
+///   X = X - R / (1 + T decay) G / (√H + epsilon)
 static SmallVector<Value, 3> adagrad(Update &u) {
   NodeImport &n = u.n;
   Value g = u.regularized(), count = u.as(u.count);
@@ -74,10 +88,16 @@ static SmallVector<Value, 3> adagrad(Update &u) {
   return {n.sub(u.tensor, step), h};
 }
 
-/// V = alpha V + (1 - alpha) G, H = beta H + (1 - beta) G²,
-/// X -= R sqrt(1 - beta^T) / (1 - alpha^T) V / (sqrt(H) + epsilon), X scaled
-/// by 1 - norm_coefficient_post; where T is 0, R is taken as it is: with 1 for
-/// T, as what is not selected must not be 0 / 0, of which gradients are made.
+/// Computes an update by Adam (Kingma & Ba 2015):
+///
+///   V = alpha V + (1 - alpha) G
+///   H = beta H + (1 - beta) G²
+///   X = X - R √(1 - beta^T) / (1 - alpha^T) V / (√H + epsilon)
+///   X = (1 - norm_coefficient_post) X
+///
+/// Where T is 0, R is used without the bias correction. The correction is
+/// computed all the same, with 1 in place of T: 0 / 0 in the unselected value
+/// would make gradients NaN.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -98,7 +118,8 @@ static SmallVector<Value, 3> adam(Update &u) {
   return {n.mul(x, u.number(1 - n.real("norm_coefficient_post", 0))), v, h};
 }
 
-/// Applies a formula to each tensor. There are `numStates` states of each.
+/// Imports an optimizer node: applies `formula` to each tensor, which has
+/// `numStates` states.
 template <Formula formula, size_t numStates>
 static Value update(NodeImport &n) {
   constexpr size_t perTensor = 2 + numStates;
@@ -119,8 +140,8 @@ static Value update(NodeImport &n) {
   return {};
 }
 
-/// Differentiates `y` in front of what comes next. Null, with a mistake, if an
-/// op on the way has no gradient.
+/// Creates the gradients of `y` by `wanted` at the insertion point. Returns an
+/// empty list, with an error, if an op on a path between them has no gradient.
 static SmallVector<Value> differentiated(NodeImport &n, Value y,
                                          ArrayRef<Value> wanted) {
   std::string mistake;
@@ -128,6 +149,8 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
       n.getBuilder().getContext(),
       [&](Diagnostic &diagnostic) { mistake = diagnostic.str(); });
   Value seed = n.full(tensorType(y), 1);
+  // The differentiation inserts in front of an existing op, so create one and
+  // erase it afterwards.
   Operation *next = n.scalar(0, n.getBuilder().getI64Type()).getDefiningOp();
   Gradients gradients = differentiate(y, seed, wanted, next);
   next->erase();
@@ -137,7 +160,10 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Stands for the gradient of the loss by a weight, until 2-prepare builds it.
+/// Creates a placeholder for the gradient of the loss by `weight`, which is
+/// called `name`. Phase 2-prepare replaces it by the gradient
+/// (graph::gradientOfName). The `graph.accumulate` makes its readers run once
+/// per step, after all microbatches.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -150,8 +176,10 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
 }
 
-/// The gradients of y by xs, where the node is given the very values that the
-/// names in xs and zs stand for.
+/// Imports Gradient: the gradients of `y` by the values in `xs`. ONNX lets
+/// operands replace the values named in `xs` and `zs`; this is unsupported, so
+/// operands and names must be the same. In a training step of TrainingInfo the
+/// outputs are placeholders.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

@@ -1,19 +1,24 @@
-//===- ExpandAttention.cpp - attention whose keys go round ----------------===//
+//===- ExpandAttention.cpp - expansion of ring and striped attention ------===//
 //
-// The dim of queries and that of keys are cut into the c parts of the ring,
-// [c@axis, size]; part p of the queries and part p of the keys are on one rank.
-// In step i the keys have moved by i parts, so that a product batched over the
-// parts is all that is needed:
+// Ring attention (Liu et al. 2023) as ordinary ops. The dim of queries and that
+// of keys are cut into the c parts of the ring, [c@axis, size]. Part p of the
+// queries and part p of the keys are on one rank. In step i the keys have moved
+// by i parts, so one product batched over the parts gives the scores of the
+// step:
 //
 //   scores  [B, K, c, R·size, size] = query [B, K, c, R·size, D] · keyᵀ
 //   part p of the queries meets part (p + i) mod c of the keys
 //
-// In stripes (Stripes.h) each part has a piece of each of n stripes, and there
-// are n products: stripe k of the queries meets stripes 0 to k of the keys,
-// c · (k + 1) · size of them in all steps.
+// Here B is the batch, K the number of key heads, R the number of query heads
+// per key head, D the size of a head and E the width of the values.
 //
-// OnlineSoftmaxState keep the largest score so far, the sum of their powers and the sum of
-// values weighted by these; both sums shrink when a larger score comes:
+// In stripes (Stripes.h) each part has a piece of each of n stripes, and a step
+// has n products. Stripe k of the queries meets stripes 0 to k of the keys,
+// c·(k+1)·size keys over all steps.
+//
+// Each row keeps an OnlineSoftmaxState (online softmax, Milakov & Gimelshein
+// 2018): the largest score so far, the sum of exponentials, and the sum of
+// values weighted by them. Both sums are scaled down when a larger score comes:
 //
 //   top' = max(top, max scores)    power = exp(scores - top')
 //   sum' = sum · exp(top - top') + Σ power
@@ -32,11 +37,14 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// What rows know after some of the steps.
+/// Running maximum, sum of exponentials and weighted sum of values of all rows
+/// of one stripe: [B, K, c, R, size, 1], the same, and [B, K, c, R, size, E].
+/// All are null before the first step.
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
 
+/// Expands one attention whose queries and keys are split in a ring.
 class RingAttentionExpansion : StripedAttention {
 public:
   RingAttentionExpansion(const ShardedOp &op, ShardedBuilder &b)
@@ -52,6 +60,7 @@ public:
         attention.getMask() || attention.getCausal() || count * size != length;
   }
 
+  /// Builds all steps of the ring. Returns the result of the attention.
   Value expand() {
     SmallVector<Value> queries, masks, results;
     makeMask();
@@ -62,7 +71,7 @@ public:
     SmallVector<Value, 2> keyValues = makeKeyValues();
     SmallVector<OnlineSoftmaxState> rows(stripes);
     for (int64_t step = 0; step < count; ++step) {
-      // What is next travels while these parts are looked at.
+      // The next keys and values are sent while this step computes.
       SmallVector<Value, 2> next;
       if (step + 1 < count)
         for (Value keyValue : keyValues)
@@ -93,7 +102,7 @@ private:
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// [B, K·R, length, D] to [B, K, c, R·size, D].
+  /// Reshapes queries [B, K·R, length, D] to [B, K, c, R·size, D].
   Value cutQueries(Value query) {
     Value whole = b.padDim(query, 2, count * size, 0);
     const int64_t depth = dimOf(whole, 3);
@@ -103,8 +112,8 @@ private:
     return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
   }
 
-  /// Keys and values as they travel, together where they can: [B, K, n,
-  /// c·size, …].
+  /// Returns keys and values as they rotate, [B, K, n, c·size, …]: joined along
+  /// the last dim if ringPacksKeysAndValues, else both.
   SmallVector<Value, 2> makeKeyValues() {
     SmallVector<Value, 2> keyValues{attention.getKey(), attention.getValue()};
     if (ringPacksKeysAndValues(ring))
@@ -118,7 +127,8 @@ private:
     return keyValues;
   }
 
-  /// Every rank gets the part of the next one.
+  /// Returns `keyValue` one step further: every rank gets the part of the next
+  /// rank.
   Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
@@ -126,7 +136,7 @@ private:
     return b.takeAlong(keyValue, 3, from);
   }
 
-  /// Those of keys and of values.
+  /// Returns the keys and the values that `keyValues` holds.
   std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
     if (keyValues.size() == 2)
       return {keyValues[0], keyValues[1]};
@@ -136,7 +146,8 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Of `keyValue` the stripes up to `stripe`: [B, K, c, (stripe + 1)·size, D].
+  /// Returns the stripes of `keyValue` up to `stripe`: [B, K, c,
+  /// (stripe+1)·size, …].
   Value seenBy(int64_t stripe, Value keyValue) {
     const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
     Value value = b.sliceDim(keyValue, 2, 0, seen);
@@ -151,8 +162,8 @@ private:
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// The user's mask as [B, K, R, n, c, size, n, c, size], rows before keys,
-  /// with size 1 where it broadcasts.
+  /// Sets `mask` to the user's mask as [B, K, R, n, c, size, n, c, size], rows
+  /// before keys. Dims that broadcast have size 1.
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -162,7 +173,7 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
-    // Only the one stripe of an uneven sequence has padding.
+    // Padding exists only if there is one stripe: stripes have equal parts.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -176,9 +187,9 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// What the queries of one stripe need of it, [B, K, n, R, rows, keys]; n are
-  /// the pairs of parts if both are cut, else the parts of keys, or those of
-  /// rows.
+  /// Returns the mask for one stripe of queries, [B, K, parts, R, rows, keys].
+  /// `parts` is c · c, pairs of parts, if the mask has both rows and keys; c if
+  /// it has one of them; else 1.
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -193,7 +204,8 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// What part p of the queries needs of `own` in `step`.
+  /// Returns the mask that the queries of each part need in `step`, out of
+  /// `own`, the mask of their stripe.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -203,7 +215,8 @@ private:
     return b.takeAlong(own, 2, from);
   }
 
-  /// 0, 1, … along one of the six dims of scores, of parts or within a part.
+  /// Returns 0, 1, … along dim `dim` of the six dims of scores. Dim 2, the
+  /// parts, is split over the ring.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -211,10 +224,11 @@ private:
     return b.iota(length, dim, 6, b.getI64Type(), split);
   }
 
+  /// Returns `value` as an integer scalar.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Which keys of `step` the queries of a stripe see, of those in it and
-  /// before it, in the order of tokens; null if all are seen.
+  /// Returns which keys of `step` precede or equal each query of a stripe, as a
+  /// mask for hideUnless; null if the attention is not causal.
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -226,7 +240,7 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // Parts that have gone round come before the queries.
+    // Parts that have wrapped around precede all queries of the rank.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -235,8 +249,8 @@ private:
                                                            number(before)));
   }
 
-  /// Which keys of `step` are no padding; null if all are. Where the order
-  /// counts, padding comes after all queries.
+  /// Returns which keys of `step` are not padding; null if all are keys. Under
+  /// a causal mask, padding comes after all queries and is hidden already.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -252,12 +266,16 @@ private:
                      number(length));
   }
 
+  /// Returns `scores`, with -inf where `visible` is false. A null `visible`
+  /// hides no score.
   Value hideUnless(Value visible, Value scores) {
     return visible ? b.make<graph::SelectOp>(visible, scores,
                                              b.scalarLike(scores, -HUGE_VAL))
                    : scores;
   }
 
+  /// Returns `scores` of one step and stripe with the causal mask, padding and
+  /// the user's mask applied. A Boolean mask hides scores, any other is added.
   Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
     scores = hideUnless(seenInOrder(step, stripe), scores);
     scores = hideUnless(isKey(step), scores);
@@ -275,8 +293,9 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// `value` times `factor`. In f32 the factor is a sum of two: what is
-  /// executed in f64 to verify a plan must not see it rounded.
+  /// Returns `value` times `factor`. For narrower types than f64 the factor is
+  /// a sum of two f32 numbers: verification of a plan runs in f64 and must not
+  /// see a rounded factor.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -286,7 +305,8 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// [B, K, c, R, size, keys]
+  /// Returns the scaled scores of one step, [B, K, c, R, size, keys], with the
+  /// soft cap applied if there is one.
   Value scoresOf(Value query, Value key) {
     Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
                                             /*transpose_rhs=*/true);
@@ -301,6 +321,8 @@ private:
     return b.make<graph::MulOp>(b.make<graph::TanhOp>(inner), limit);
   }
 
+  /// Returns the state of rows after a step with the given scores and values.
+  /// `before` is the state before the step.
   OnlineSoftmaxState attend(const OnlineSoftmaxState &before, Value scores,
                             Value value) {
     OnlineSoftmaxState rows;
@@ -308,7 +330,8 @@ private:
     if (before.top)
       rows.top = b.make<graph::MaxOp>(before.top, rows.top);
     Value top = rows.top;
-    // OnlineSoftmaxState that have seen nothing yet.
+    // A row that has seen no key yet has the maximum -inf, which would make
+    // NaN.
     if (hides)
       top = b.make<graph::SelectOp>(
           b.compare(Predicate::Greater, top, b.scalarLike(top, -HUGE_VAL)), top,
@@ -327,7 +350,7 @@ private:
     return rows;
   }
 
-  /// Σ power · value, [B, K, c, R, size, E].
+  /// Returns Σ power · value, [B, K, c, R, size, E].
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
     Value flat =
@@ -339,7 +362,8 @@ private:
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// [B, K·R, length, E]
+  /// Returns the result of one stripe, [B, K·R, length, E]. Rows that see no
+  /// key get 0.
   Value finish(const OnlineSoftmaxState &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
@@ -355,15 +379,21 @@ private:
     return b.sliceDim(result, 2, 0, length);
   }
 
+  /// The attention as a ring, and the axes around which keys rotate.
   const ShardedOp &ring;
   dist::SubAxes axes;
+  /// Sizes B, K, R, c, and tokens per part (of a stripe), padding included.
   int64_t batch, keyHeads, group, count, size;
-  bool hides; ///< some row may see nothing in some step
+  /// Whether some row may see no key in some step.
+  bool hides;
+  /// The user's mask in the shape of makeMask; null if there is none.
   Value mask;
-  bool hasRows = false, hasKeys = false; ///< of the mask
+  /// Whether the mask has a row per query, and a column per key.
+  bool hasRows = false, hasKeys = false;
 };
 } // namespace
 
+/// Expands a ring, or else stripes.
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()

@@ -1,4 +1,4 @@
-//===- ExpandNorms.cpp - norms over split dims ----------------------------===//
+//===- ExpandNorms.cpp - expansion of norms over split dims ---------------===//
 
 #include "passes/4-shard/expand/Expansions.h"
 
@@ -7,8 +7,9 @@ using namespace pcc;
 using namespace pcc::shard;
 
 namespace {
-/// The dims that a norm takes its statistics over.
+/// The dims over which a norm takes its statistics.
 struct NormDims {
+  /// All dims of `input` from dim `from` on.
   NormDims(Value input, int64_t from)
       : dims(llvm::to_vector(
             llvm::seq<int64_t>(from, graph::tensorType(input).getRank()))) {
@@ -16,21 +17,24 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Σ value over the dims, a partial sum.
+  /// Returns Σ value over the dims, a partial sum.
   Value sum(ShardedBuilder &b, Value value) const {
     return b.reduce(graph::ReduceKind::Sum, value, dims);
   }
-  /// A sum that has been reduced over the logical count.
+  /// Returns `sum` divided by the number of elements, padding excluded. A
+  /// partial `sum` is reduced for that.
   Value mean(ShardedBuilder &b, Value sum) const {
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
   }
 
+  /// The dims, and the number of elements over all of them.
   SmallVector<int64_t> dims;
   int64_t count = 1;
 };
 } // namespace
 
-/// value / √(square + epsilon) · scale (+ bias) as `type`.
+/// Returns value / √(square + epsilon) · scale (+ bias) in element type `type`.
+/// `bias` may be null.
 static Value scaled(ShardedBuilder &b, Value value, Value square,
                     double epsilon, Value scale, Value bias, Type type) {
   Value shifted = b.make<graph::AddOp>(square, b.scalarLike(square, epsilon));
@@ -43,7 +47,7 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// One reduction of the pair (Σ x, Σ x²):
+/// Expands a layer norm with one all-reduce, that of the pair (Σ x, Σ x²):
 ///
 ///   mean = Σ x / n    variance = Σ x² / n - mean², at least 0
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
@@ -59,7 +63,7 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
   Value square = over.mean(b, b.sliceDim(pair, last, 1, 1));
   Value variance =
       b.make<graph::SubOp>(square, b.make<graph::MulOp>(mean, mean));
-  // Rounding must not make it negative.
+  // Rounding can make the difference negative.
   variance = b.make<graph::MaxOp>(variance, b.scalarLike(variance, 0));
   return {scaled(b, b.make<graph::SubOp>(x, mean), variance,
                  norm.getEpsilon().convertToDouble(), norm.getScale(),
@@ -67,7 +71,7 @@ static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                  graph::tensorType(norm.getResult()).getElementType())};
 }
 
-/// One reduction of Σ x².
+/// Expands an RMS norm with one all-reduce, that of Σ x².
 static SmallVector<Value, 2> expandRmsNorm(const ShardedOp &op,
                                            ShardedBuilder &b) {
   auto norm = cast<graph::RmsNormOp>(op.op);

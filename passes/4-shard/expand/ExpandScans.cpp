@@ -1,4 +1,4 @@
-//===- ExpandScans.cpp - running sums along a split dim -------------------===//
+//===- ExpandScans.cpp - expansion of running sums along a split dim ------===//
 
 #include "passes/4-shard/expand/Expansions.h"
 
@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Each part sums on its own and adds what the parts before it (behind it if
-/// `reverse`) add up to; those totals are gathered:
+/// Expands a cumulative sum. Each part sums on its own and adds the total of
+/// the parts before it, or behind it if `reverse`. The totals of all parts are
+/// gathered:
 ///
 ///   x  1 2 | 3 4    own  1 3 | 3 7    totals 3 | 7    before 0 | 3
 ///   y  1 3 | 6 10

@@ -1,4 +1,4 @@
-//===- ExpandSelections.cpp - extreme elements of a split dim -------------===//
+//===- ExpandSelections.cpp - expansion of arg-reduce and top-k -----------===//
 
 #include "passes/4-shard/expand/Expansions.h"
 #include <limits>
@@ -9,13 +9,14 @@ using namespace pcc::shard;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A type for indices of a dim of `size`, as narrow as it may be: they travel.
+/// Returns the narrowest type for indices of a dim of `size`, since indices are
+/// communicated.
 static Type indexType(OpBuilder &b, int64_t size) {
   return size > INT32_MAX ? b.getI64Type() : b.getI32Type();
 }
 
-/// Where `x` is as extreme as `top`; where `top` is NaN, which beats all
-/// numbers, where x is NaN.
+/// Returns where `x` equals `top`. If `top` is NaN, which beats all numbers,
+/// returns where `x` is NaN.
 static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
   Value equal = b.compare(graph::Predicate::Equal, x, top);
   if (!isa<FloatType>(graph::tensorType(x).getElementType()))
@@ -24,7 +25,8 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
                                  b.make<graph::IsNanOp>(x), equal);
 }
 
-/// The extreme value of each row is reduced, then the first index that has it:
+/// Expands an arg-reduce: the extreme value of each row is all-reduced, then
+/// the first (or last) index that has it:
 ///
 ///   x    3 7 | 7 1    top 7    index  - 1 | 2 -    first 1, last 2
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
@@ -43,8 +45,10 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// The indices of the winners among the candidates: `index` of each part's own
-/// candidates, [n, k'] from the start of the part, at `winners`.
+/// Returns the indices, in the whole dim, of the winners among the candidates.
+/// `index` holds the candidates' indices within their parts, [n, k']. `winners`
+/// holds positions among the n·k' candidates of all parts, whose shape is
+/// `flat`.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -59,12 +63,14 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Each part selects its own candidates, all select among those of all:
+/// Expands a top-k: each part selects its own candidates, then all ranks select
+/// among the candidates of all parts:
 ///
 ///   x [v] as [n, v / n@n]   own topk [n, k']   whole topk [n·k'] -> [k]
 ///
-/// Candidates come in the order of the parts, and padding at the end of the
-/// last part that has elements, so ties go to the lowest index as before.
+/// Candidates are in the order of the parts, and padding is at the end of the
+/// last part that has elements. Ties therefore go to the lowest index, as in
+/// the unexpanded op.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

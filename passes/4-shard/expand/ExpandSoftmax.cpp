@@ -1,4 +1,4 @@
-//===- ExpandSoftmax.cpp - softmaxes along a split dim --------------------===//
+//===- ExpandSoftmax.cpp - expansion of softmaxes along a split dim -------===//
 
 #include "passes/4-shard/expand/Expansions.h"
 
@@ -6,7 +6,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// The maximum and the sum of each row are reduced over the parts:
+/// Expands a softmax or log-softmax. The maximum and the sum of each row are
+/// all-reduced over the parts:
 ///
 ///   top = max(x)    sum = Σ exp(x - top)
 ///   y = exp(x - top) / sum,  or its logarithm  x - top - log(sum)

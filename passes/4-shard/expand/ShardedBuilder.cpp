@@ -1,4 +1,4 @@
-//===- ShardedBuilder.cpp - builds ops that know how they lie -------------===//
+//===- ShardedBuilder.cpp - builder of ops with inferred shardings --------===//
 
 #include "passes/4-shard/expand/ShardedBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- StripedAttention.cpp - causal attention, stripe by stripe ----------===//
+//===- StripedAttention.cpp - causal attention as one attention per stripe ===//
 
 #include "passes/4-shard/expand/StripedAttention.h"
 #include "passes/4-shard/graph/Stripes.h"
@@ -21,7 +21,6 @@ Value StripedAttention::expand() {
   return joined(results);
 }
 
-/// Stripe `stripe` of dim `dim` of `value`.
 Value StripedAttention::stripeOf(Value value, int64_t dim, int64_t stripe) {
   if (stripes == 1)
     return value;
@@ -36,7 +35,6 @@ Value StripedAttention::queriesOf(int64_t stripe) {
   return stripeOf(attention.getQuery(), 2, stripe);
 }
 
-/// Those of the stripe and before it.
 Value StripedAttention::keysOf(Value keys, int64_t stripe) {
   return b.sliceDim(keys, 2, 0, (stripe + 1) * length);
 }
@@ -58,6 +56,8 @@ Value StripedAttention::joined(ArrayRef<Value> results) {
   if (results.size() == 1)
     return results.front();
   SmallVector<int64_t> shape(graph::tensorType(results.front()).getShape());
+  // Stacks the results along a new dim of stripes, so that the split dim of
+  // tokens is not concatenated.
   shape.insert(shape.begin() + 2, 1);
   auto stacked = llvm::map_to_vector(
       results, [&](Value result) { return b.reshape(result, shape); });

@@ -1,4 +1,4 @@
-//===- AxisRole.cpp - what a mesh axis may split --------------------------===//
+//===- AxisRole.cpp - roles that decide what a mesh axis may split --------===//
 
 #include "passes/4-shard/graph/AxisRole.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -15,6 +15,7 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
+  // Only `dp` and `cp` can divide experts (ExpertAxes.h).
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

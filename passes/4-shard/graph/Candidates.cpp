@@ -1,4 +1,4 @@
-//===- Candidates.cpp - all that one more axis may do to an op ------------===//
+//===- Candidates.cpp - ways in which one more axis can split an op -------===//
 
 #include "passes/4-shard/graph/Ring.h"
 
@@ -7,8 +7,9 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Different reductions of one op cannot be pending at once. Parts that
-/// exchange inner values need their operands reduced.
+/// Returns whether a split of a factor of this kind would mix two reductions in
+/// one op, which must not happen: the results can be partial in one kind only.
+/// Parts that exchange inner values need operands that are not partial.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -44,19 +45,21 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
 }
 
 namespace {
-/// How a factor takes parts of an axis.
+/// A way in which a factor takes the parts of an axis.
 struct FillMode {
-  /// Also where no element is left for some rank.
+  /// Whether the factor takes parts even if some rank then has no element.
   bool overfill = false;
-  /// In front of the first axis that seeds put behind this one.
+  /// Whether the parts go in front of the first axis that `seeds` order after
+  /// this one, rather than behind all axes.
   bool reorder = false;
-  /// The parts from `first` up to `end` only.
+  /// The factor takes only the parts from `first` up to `end`.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
-/// Gives `factor` of `op` as many of `parts` as leave no rank without elements,
-/// at least one; returns how many, 0 if the factor is full.
+/// Gives `factor` of `op` the first of `parts`: as many as leave no rank
+/// without elements, but at least one. Returns their number, which is 0 if the
+/// factor is full.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -67,6 +70,7 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
+  // Only the first part may give the factor more parts than elements.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -78,13 +82,14 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// The ways in which `factor` may take `parts`; the first is the usual one.
+/// Returns the ways in which `factor` may take `parts`. The first way is the
+/// usual one; the others exist only where seeds ask for them.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // What seeds name apart is offered apart.
+  // Parts between two cuts of seeds are offered by themselves.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -108,7 +113,8 @@ static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
   return fillings;
 }
 
-/// Whether some tensor of an op has both factors in one dim, side by side.
+/// Returns whether some dim of an operand or result has factor `minor` directly
+/// after factor `major`.
 static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
   return llvm::any_of(
       llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
@@ -122,7 +128,8 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// The factors among `strategies` that may take what `first` has no room for.
+/// Returns the factors among `strategies` that may take the parts for which
+/// factor `first` has no room.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -134,8 +141,9 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// As many of `parts` as `factor` has room for, and then all the others on one
-/// of `others`, or on none.
+/// Adds a candidate in which `factor` takes as many of `parts` as it has room
+/// for. If parts are left, also adds a candidate for each of `others` that has
+/// room for all of them.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       const Seeds &seeds,
@@ -156,7 +164,8 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// All parts go round, or none: ranks without queries would have no turn.
+/// Adds the candidate in which all of `parts` split the ring of `op`, if its
+/// queries have room for all of them: every rank needs queries.
 static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     const Seeds &seeds,
                     SmallVectorImpl<ShardedOp> &candidates) {
@@ -191,6 +200,8 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
+  // A narrowing window, such as that of a slice, can save memory even where no
+  // axis splits it.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -201,7 +212,7 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   return candidates;
 }
 
-/// Those parts of `axes` that have been handed out.
+/// Returns the parts of `axes` that overlap an axis in `decided`.
 static dist::SubAxes decidedOf(const dist::SubAxes &axes,
                                const dist::SubAxes &decided) {
   dist::SubAxes kept;
@@ -212,8 +223,9 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// The factors of a dim, each with that of `split` which it is all or a part
-/// of: one that is not split may have been cut finer.
+/// Returns the factors of `dim`, each with the factor of `split` that it is
+/// equal to or a part of. A factor that a seed does not split may have been
+/// cut.
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -231,8 +243,9 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// `op` with its factors split as far as `seed` has been handed out, and by
-/// what else splits them already: time in front, others behind.
+/// Returns `op` with its factors split as far as the axes of `seed` have been
+/// decided. Other axes that split the factors already remain: the time axis in
+/// front, the others behind.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);
@@ -266,6 +279,8 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
+  // An axis that the seed names has no choice, not even for parts that the seed
+  // leaves out.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

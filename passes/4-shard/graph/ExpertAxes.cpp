@@ -1,4 +1,4 @@
-//===- ExpertAxes.cpp - the sub-axes that divide experts ------------------===//
+//===- ExpertAxes.cpp - sub-axes of dp and cp that divide experts ---------===//
 
 #include "passes/4-shard/graph/ExpertAxes.h"
 

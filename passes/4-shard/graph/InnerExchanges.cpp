@@ -1,4 +1,4 @@
-//===- InnerExchanges.cpp - what the parts of one op tell each other ------===//
+//===- InnerExchanges.cpp - communication among the parts of one split op -===//
 
 #include "passes/4-shard/graph/InnerExchanges.h"
 #include "dialects/graph/TensorBytes.h"
@@ -10,7 +10,7 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Elements that the largest part has of the one dim that is Inner.
+/// Returns the number of elements, along the Inner dim, of the largest part.
 static int64_t largestPart(const ShardedOp &op) {
   int64_t size = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -19,7 +19,8 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// A gathered value has one more dim, of the parts.
+/// Appends a dim to a gathered value: `perPart` elements of each of the parts,
+/// split over `axes` before the reshard and whole after it.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -28,6 +29,8 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
+/// Returns the reshard that makes inner value `value` whole over `axes`: a
+/// gather for kind Inner, else a reduction of the value's kind.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {
@@ -69,7 +72,8 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Elements of a part of the dims from `begin` on.
+/// Returns the number of elements that a rank holds of the dims of `value` from
+/// dim `begin` on.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;
@@ -79,6 +83,7 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
+/// Query [B, H, S, D], key [B, K, T, D] and scores [B, H, S, T], all local.
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

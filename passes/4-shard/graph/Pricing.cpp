@@ -1,4 +1,4 @@
-//===- Pricing.cpp - what choices cost ------------------------------------===//
+//===- Pricing.cpp - costs of reshards, of computation and of broken rules ===//
 
 #include "passes/4-shard/graph/Pricing.h"
 #include "dialects/graph/TensorBytes.h"
@@ -48,7 +48,8 @@ plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
   return cost;
 }
 
-/// The share of the op's work that falls on the rank with most of it.
+/// Returns the share of the op's work that the rank with the largest part does.
+/// The share exceeds 1 / parts where parts are uneven.
 static double largestShare(const ShardedOp &op) {
   double share = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -59,7 +60,7 @@ static double largestShare(const ShardedOp &op) {
   return share;
 }
 
-/// Bytes that the op reads and writes, all of them.
+/// Returns the bytes of all operands and results of `op`, over all ranks.
 static double bytesMoved(Operation *op) {
   double bytes = 0;
   for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
@@ -68,7 +69,8 @@ static double bytesMoved(Operation *op) {
   return bytes;
 }
 
-/// As the cluster file calls it.
+/// Returns the element type's name as spelled in the cluster file, such as
+/// `bf16`.
 static std::string nameOf(Type type) {
   std::string name;
   llvm::raw_string_ostream(name) << type;

@@ -1,4 +1,4 @@
-//===- Pricing.h - what choices cost --------------------------------------===//
+//===- Pricing.h - costs of reshards, of computation and of broken rules --===//
 
 #ifndef PCC_PASSES_4_SHARD_GRAPH_PRICING_H
 #define PCC_PASSES_4_SHARD_GRAPH_PRICING_H
@@ -9,29 +9,34 @@
 
 namespace pcc::shard {
 
-/// Bytes of the part of a tensor that a rank holds, padding included.
+/// Returns the bytes that a rank holds of a tensor, padding included.
 int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 
-/// What a plan of `planner` costs: seconds count only where a cluster is known.
+/// Returns the cost of a plan of `planner`: bytes received per rank, calls and,
+/// if the planner knows a cluster, time in picoseconds. Without a cluster the
+/// time is 0, so that bytes decide.
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
-/// Whether microbatches give partial sums, which only `graph.accumulate` adds
-/// up.
+/// Returns whether microbatches hold partial sums of the value, which only
+/// `graph.accumulate` can add up.
 bool isPartialInTime(const dist::Sharding &sharding);
 
-/// What it costs to change the sharding of a tensor once. Where there is no way
-/// a rule is broken: out of reach, but still to be added up.
+/// Returns the cost of one reshard of a tensor from `from` to `to`. A reshard
+/// that is impossible costs `brokenRulePenalty`, and so does one that would
+/// start or end a partial sum over microbatches.
 plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
                    const dist::Sharding &from, const dist::Sharding &to);
 
-/// Outweighs all bytes, but can be counted: a plan that has to break a rule is
-/// found, and reported at the op that breaks it.
+/// Penalty of a plan for each rule that it breaks. It outweighs the bytes of
+/// any model but is finite, so that penalties add up. The search can then find
+/// the plan that breaks the fewest rules, and the op that breaks one can be
+/// reported.
 inline constexpr double brokenRulePenalty = 1e15;
 
-/// Time in which one rank computes its part of the op, by the cluster of
-/// `planner`; 0 where none is known, so that bytes decide. In picoseconds, in
-/// whole numbers: sums do not depend on their order.
+/// Returns the time in which one rank computes its part of `op`, in whole
+/// picoseconds despite the name. Sums of whole numbers do not depend on their
+/// order. Returns 0 if the planner knows no cluster, so that bytes decide.
 double computeSeconds(const ShardedOp &op, const plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard

@@ -1,4 +1,4 @@
-//===- PropagateThroughOp.cpp - shardings that follow from those of the operands ===//
+//===- PropagateThroughOp.cpp - sharding propagation through one op -------===//
 
 #include "passes/4-shard/graph/PropagateThroughOp.h"
 
@@ -8,6 +8,7 @@ using namespace pcc::shard;
 using graph::FactorKind;
 using DimFactors = graph::ShardingRule::DimFactors;
 
+/// Returns whether no factor of `op` uses an axis that overlaps `axes`.
 static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   return llvm::none_of(op.axes, [&](const dist::SubAxes &used) {
     return llvm::any_of(used, [&](const dist::SubAxis &one) {
@@ -18,9 +19,11 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Gives `axes`, which split the dim part that `covering` makes up, to its
-/// major factor, if it can be split like this: whole numbers of its elements
-/// per part.
+/// Splits the major factor of `covering` by `axes`. The factors `covering`
+/// together make up one factor of a sharding that `axes` split. Does nothing if
+/// the parts would not be whole numbers of elements of that factor, if the
+/// factor may not be split without communication, or if it or the axes are in
+/// use.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -31,8 +34,8 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Walks the factors of the rule's dim beside those of the sharding, as long as
-/// their boundaries agree.
+/// Walks the factors of a dim of the rule beside those of `sharding`, and
+/// splits them alike, up to the first boundary that does not agree.
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {
@@ -48,6 +51,7 @@ static void followDim(ShardedOp &op, ArrayRef<int> dim,
   }
 }
 
+/// Calls followDim for every dim of a tensor.
 static void followTensor(ShardedOp &op,
                          const graph::ShardingRule::TensorFactors &tensor,
                          const dist::Sharding &sharding) {
@@ -55,7 +59,7 @@ static void followTensor(ShardedOp &op,
     followDim(op, dim, split);
 }
 
-/// Lets the partial sums of operands pass.
+/// Lets the partial sums of operands pass, where the rule allows that.
 static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
   for (int operand : op.rule->partialThrough)
     for (const dist::Partial &partial : operands[operand].partials)

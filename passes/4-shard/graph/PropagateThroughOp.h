@@ -1,4 +1,4 @@
-//===- PropagateThroughOp.h - shardings that follow from those of the operands ===//
+//===- PropagateThroughOp.h - sharding propagation through one op ---------===//
 
 #ifndef PCC_PASSES_4_SHARD_GRAPH_PROPAGATETHROUGHOP_H
 #define PCC_PASSES_4_SHARD_GRAPH_PROPAGATETHROUGHOP_H
@@ -7,10 +7,12 @@
 
 namespace pcc::shard {
 
-/// `op` with the axes that its operands, which lie as `operands` say, bring
-/// along and that it can take without inner communication; where operands
-/// disagree the first one counts. Partial sums are wanted reduced, unless
-/// `partialsPass`.
+/// Returns `op` with the axes of its operands, whose shardings are `operands`
+/// (sharding propagation as in GSPMD, Xu et al. 2021).
+/// An axis is taken if the op can use it without communication among its parts.
+/// Where operands disagree about a factor, the first operand wins. If
+/// `partialsPass`, partial sums of operands pass through the op where its rule
+/// allows that; otherwise the op needs them reduced.
 ///
 ///   add [8@t, -], [8, -]:           [8@t, -]
 ///   reduce sum [8@d, 6@t] over 1:   [8@d] partial sum(t)
@@ -18,7 +20,8 @@ ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);
 
-/// `op`, which has no operands, with the axes of its result's sharding.
+/// Returns `op`, whose result has sharding `result`, with the axes of that
+/// sharding. Meant for ops without operands and for ops that resize a dim.
 ShardedOp propagateFromResult(mlir::Operation *op,
                               const dist::Sharding &result);
 

@@ -1,9 +1,11 @@
-//===- RefineFactors.cpp - cut factors until neighbours agree -------------===//
+//===- RefineFactors.cpp - cuts and tags of the factors of all ops --------===//
 //
-// Part of ShardedGraph. A dim that one op sees as one factor and another as
-// several is cut where both can be: 192 columns that are sliced in 3 and then
-// seen as heads become 3 * 8 * 8 everywhere, and splitting the 8 heads costs
-// nothing along the whole way. The same walk tells the batch and the sequence.
+// Implements ShardedGraph::refine. A dim that one op sees as one factor and an
+// adjacent op sees as several is cut in both, where the rules allow that.
+// Example: 192 columns that are sliced in 3 and then viewed as heads become the
+// factors 3, 8 and 8 in every op, so splitting the 8 heads costs nothing along
+// the whole way. A second walk over the same edges tags the factors of the
+// batch, the sequence and the heads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +18,8 @@ using namespace pcc::shard;
 
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// The products of sizes before each factor of a dim, and the whole size last.
+/// Returns the products of the factor sizes before each factor of `dim`, then
+/// the size of the dim: 192 as 3, 8, 8 gives 1, 3, 24, 192.
 static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
                                          const DimFactors &dim) {
   SmallVector<int64_t> boundaries{1};
@@ -25,13 +28,15 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Factors that must stay whole need no parts.
+/// Returns whether a factor may be cut. Factors that are never split, or must
+/// be contiguous when split, stay in one piece.
 static bool mayRefine(const graph::ShardingRule::Factor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// The parts of a factor from `begin` to `end` at those of `boundaries` that
-/// divide what lies before and behind them.
+/// Returns the sizes of the parts into which `boundaries` cut the factor that
+/// reaches from `begin` to `end`. A boundary counts if it is a multiple of the
+/// boundary before it and divides `end`.
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -45,7 +50,7 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Cuts the factors of `dim` at `boundaries`; returns whether any was cut.
+/// Cuts the factors of `dim` at `boundaries`. Returns whether any was cut.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -62,7 +67,8 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Makes both ends of an edge agree on its dims, as far as they may.
+/// Cuts the factors of both ends of an edge at each other's boundaries, dim by
+/// dim. Returns whether any was cut.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -90,9 +96,10 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Gives the factors of an operand's dim the tags of those factors of the
-/// producer's that begin where they begin. A factor that is not cut finer is
-/// tagged by whatever lies within it. Heads count `withHeads` only.
+/// Copies tags along an edge, from factors of the producer's dim `from` to
+/// those factors of the user's dim `to` that begin at the same boundary. A
+/// user's factor of kind Whole or Inner takes the tag of any producer's factor
+/// that begins within it. Head tags are copied only if `withHeads`.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -112,8 +119,9 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// The same against the stream: what has no tag, a table of positions or a
-/// mask, belongs to the sequence where it meets it.
+/// Copies Sequence tags against an edge, from the user to untagged factors of
+/// the producer with the same begin and end. This reaches tables of positions
+/// and masks, which do not depend on a tagged argument.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -143,8 +151,9 @@ bool ShardedGraph::refine(int64_t sequenceParts) {
                             edge.operand);
     return changed;
   };
-  // What one end learns, the next op may need: forward, then backward, until
-  // nothing is new. Cuts only get finer, so this ends.
+  // A cut on one edge may call for another on the next edge. Alternates forward
+  // and backward walks until no factor changes; this ends because factors only
+  // get smaller.
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned i = 0; i < ops.size(); ++i)
@@ -175,8 +184,9 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// The factor of a dim of tokens that ranks divide: its first one, or, behind
-/// that of stripes, the tokens of each stripe.
+/// Returns the factor of a sequence dim that ranks divide: its first factor or,
+/// if the dim begins with the stripes for `numParts` ranks, the factor of the
+/// tokens of each stripe.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -186,7 +196,8 @@ static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                                                                   : dim.front();
 }
 
-/// A product whose rows are tokens and whose columns are tokens, too: scores.
+/// Returns whether `op` is the product of queries and keys: each operand has a
+/// Sequence factor that the other operand lacks and the result keeps.
 static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
       op.rule->operands.size() != 2)
@@ -203,8 +214,9 @@ static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   return hasOwn(0) && hasOwn(1);
 }
 
-/// The heads of attention; of scores, what both operands and the result have
-/// besides.
+/// The heads of a fused attention are dim 1 of its queries. The heads of a
+/// product of queries and keys are the untagged factors that both operands and
+/// the result have.
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
   const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);
@@ -222,7 +234,6 @@ void ShardedGraph::tagHeads(unsigned index) {
   }
 }
 
-/// Attention, or the product of weights of tokens with values.
 bool ShardedGraph::endsAttention(unsigned index) const {
   const ShardedOp &op = ops[index];
   return isa_and_nonnull<graph::AttentionOpInterface>(op.op) ||

@@ -1,4 +1,4 @@
-//===- Ring.h - attention whose keys visit its queries --------------------===//
+//===- Ring.h - ring attention: keys rotate past the queries --------------===//
 
 #ifndef PCC_PASSES_4_SHARD_GRAPH_RING_H
 #define PCC_PASSES_4_SHARD_GRAPH_RING_H
@@ -7,28 +7,38 @@
 
 namespace pcc::shard {
 
-/// Two factors of an attention over as many keys as queries. Axes may split
-/// both at once, although keys alone stay whole: the parts of keys and values
-/// go round, and every rank attends to one of them after another.
+/// The two factors of an attention that ring attention (Liu et al. 2023) splits
+/// over the same axes. The attention has as many queries as keys. Outside a
+/// ring the keys stay whole on every rank. In a ring, each rank has one part of
+/// the queries; the parts of keys and values rotate by one rank per step, and
+/// every rank attends to one part at a time:
 ///
 ///   rank   step 0   step 1   step 2
 ///   0      k0 v0    k1 v1    k2 v2
 ///   1      k1 v1    k2 v2    k0 v0
 ///   2      k2 v2    k0 v0    k1 v1
 struct Ring {
+  /// Ids of the factors in the rule of the op. For an attention in stripes
+  /// (Stripes.h) these are the tokens of each stripe.
   int queries, keys;
 };
 
-/// The ring that `op` may become; nothing if it cannot.
+/// Returns the factors that a ring of `op` would split, whether or not an axis
+/// splits them. Returns nothing if `op` is no `graph.attention`, or if the
+/// numbers of queries and keys differ.
 std::optional<Ring> ringOf(const ShardedOp &op);
 
-/// The axes round which the keys of `op` go; none if they stay.
+/// Returns the axes along which the keys of `op` rotate; empty if `op` is no
+/// ring.
 dist::SubAxes ringAxes(const ShardedOp &op);
 
-/// Keys and values travel as one tensor: nothing splits the width of values.
+/// Returns whether keys and values can travel as one tensor: no axis splits the
+/// width of the values. `op` must be an attention.
 bool ringPacksKeysAndValues(const ShardedOp &op);
 
-/// What travels in all steps.
+/// Returns the reshards that rotate keys and values, over all steps of the
+/// ring: one or two for each of the c - 1 steps of a ring of c parts. Empty if
+/// `op` is no ring.
 llvm::SmallVector<InnerReshard, 2> ringReshards(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -1,4 +1,4 @@
-//===- Seeds.cpp - shardings that the user asked for ----------------------===//
+//===- Seeds.cpp - shardings that the user or the model pins --------------===//
 
 #include "passes/4-shard/graph/Seeds.h"
 #include "dialects/dist/Lints.h"
@@ -11,13 +11,13 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Behind the message of a request that cannot be met.
+/// Returns the lint code that ends the message of a request that cannot be met.
 static std::string code() {
   return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
 }
 
-/// Whether `pattern` (a glob, or a name that holds glob characters itself)
-/// names `name`.
+/// Returns whether `pattern` names `name`: as a glob, or literally for names
+/// that contain glob characters themselves.
 static bool matches(StringRef pattern, StringRef name) {
   if (name.empty())
     return false;
@@ -35,14 +35,16 @@ static StringRef textOf(Attribute attribute) {
   return attribute ? cast<StringAttr>(attribute).getValue() : StringRef();
 }
 
-/// The name under which a user knows what an op makes: of a weight its own.
+/// Returns the name by which the user knows the result of `op`: the parameter's
+/// name for a weight, else `graph.name`.
 static StringRef nameOf(Operation *op) {
   if (auto parameter = dyn_cast<graph::GetParameterOp>(op))
     return parameter.getParameter();
   return textOf(op->getAttr("graph.name"));
 }
 
-/// An output's name means what the user gets, not how the op makes it.
+/// Returns whether `value` is a function result of that name. A user who names
+/// an output asks for the sharding of the output, not for that of the op.
 static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
@@ -52,7 +54,8 @@ static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   return false;
 }
 
-/// What the model asks of `value`; nothing, with an error, if that cannot be.
+/// Returns the seed that the model's annotation of `value` makes. Emits an
+/// error and returns nothing if it does not fit the mesh or the shape.
 static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
                                   Value value, const dist::Mesh &mesh) {
   const dist::Sharding &sharding = annotation.getSharding();
@@ -69,7 +72,8 @@ static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
               /*isAnnotation=*/true};
 }
 
-/// What the model asks of the value that `op` makes; null if nothing.
+/// Returns the model's annotation of the result of `op`: that of a pin, or of
+/// the parameter that a `graph.get_parameter` reads. Null if there is none.
 static dist::ShardingAttr annotationOf(Operation &op,
                                        const SymbolTable &parameters) {
   if (auto pin = dyn_cast<dist::PinOp>(op))
@@ -112,7 +116,7 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   return success(isSound);
 }
 
-/// The user may repeat what the model asks for, and nothing else.
+/// Checks that the user, if anything, repeats what the model asks for.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                func::FuncOp function) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -123,6 +127,9 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
+/// Parses the request once per match, since the sharding depends on the shape
+/// of the matched value. Matches arguments, then op results that are no outputs
+/// of that name, then outputs.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -186,7 +193,8 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// What ops around a seed have to be offered so that they can lie like it.
+/// The parts that divide experts cut their axes as seeds do, so that each part
+/// is assigned as a whole.
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
@@ -204,6 +212,8 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   return success();
 }
 
+/// Fails after an error if the positions at which seeds have cut an axis do not
+/// divide each other.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, func::FuncOp function) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {

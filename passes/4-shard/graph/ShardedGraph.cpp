@@ -1,4 +1,4 @@
-//===- ShardedGraph.cpp - all ops of a function while axes are handed out -===//
+//===- ShardedGraph.cpp - ops and values of a function, as a graph --------===//
 
 #include "passes/4-shard/graph/ShardedGraph.h"
 #include "dialects/graph/rules/RuleBuilders.h"
@@ -22,6 +22,9 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
+/// The results of a vertex may be partial sums over microbatches if it sums
+/// over the batch, or lets the partial sums of an operand pass.
+/// `graph.accumulate` ends these sums.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {
@@ -56,7 +59,9 @@ Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
                         : Value(ops[op].op->getResult(result));
 }
 
-/// Factors as `seed` has them, or one per dim.
+/// Adds the factors of a tensor to `rule` and returns them per dim. With a seed
+/// these are the factors that the seed names, one for a dim that the seed
+/// leaves whole, and none for a dim of size 0.
 static graph::ShardingRule::TensorFactors
 addDims(graph::ShardingRule &rule, RankedTensorType type, const Seed *seed) {
   if (!seed)
@@ -77,6 +82,8 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
+    // A split factor of the seed stays one run of indices, so no axis can take
+    // it with strides.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

@@ -1,4 +1,4 @@
-//===- ShardedOp.cpp - one op's rule and which axes split its factors -----===//
+//===- ShardedOp.cpp - sharding rule of one op and the axes that split it -===//
 
 #include "passes/4-shard/graph/ShardedOp.h"
 #include "dialects/graph/rules/RuleBuilders.h"
@@ -27,7 +27,8 @@ RefinedRule::RefinedRule(graph::ShardingRule rule)
     parts.push_back({static_cast<int>(i)});
 }
 
-/// Puts `more` behind every `id` of a list.
+/// Inserts `more` after the first occurrence of `id` in `list`, if there is
+/// one.
 static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
                          ArrayRef<int> more) {
   for (auto it = list.begin(); it != list.end(); ++it)
@@ -38,6 +39,7 @@ static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
 }
 
 void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
+  // Parts inherit the kind and the flags of the factor.
   factors[id].size = sizes.front();
   SmallVector<int> more;
   for (int64_t size : sizes.drop_front()) {
@@ -90,6 +92,10 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
+/// A window without extent (a slice, a pad) copies elements: the view is as
+/// long as the result's dim and has one piece per stretch. A window with an
+/// extent (a convolution) gives each part of the result one block: its own
+/// elements and the halo around them.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -113,7 +119,7 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // Nothing that only padding would read.
+  // Leaves out the elements that only padding of the last part would read.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};
@@ -140,7 +146,7 @@ dist::Sharding ShardedOp::resultSharding(unsigned result) const {
     if (isReduction(factor.kind))
       for (const dist::SubAxis &axis : split)
         sharding.partials.push_back({axis, reductionOf(factor.kind)});
-  // Sums over microbatches end where they accumulate.
+  // Sums over microbatches end at graph.accumulate.
   const bool accumulates = isa_and_nonnull<graph::AccumulateOp>(op);
   for (const dist::SubAxis &axis : through)
     if (!accumulates || axis.axis != dist::timeAxis)

@@ -1,4 +1,4 @@
-//===- ShardedOpAttrs.cpp - a sharded op as its attributes record it ------===//
+//===- ShardedOpAttrs.cpp - ShardedOp to op attributes and back -----------===//
 
 #include "passes/4-shard/graph/ShardedOpAttrs.h"
 
@@ -13,7 +13,7 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
-/// Which windows of its rule the op reads through.
+/// Returns the indices of the rule's windows through which the op reads.
 static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   SmallVector<int64_t> windows;
   for (auto [i, window] : llvm::enumerate(op.rule->windows))
@@ -22,8 +22,9 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Windows that the split alone does not explain were asked for. Fails where
-/// the record contradicts the split.
+/// Sets `usesAllWindows` of `op` from its `dist.windows` attribute. Fails if
+/// the attribute contradicts the split: without the flag, the used windows
+/// follow from the split alone.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -40,6 +41,7 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
+  // A recorded dim with several factors says how far its factor was refined.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));

@@ -1,4 +1,4 @@
-//===- ShardedOpAttrs.h - a sharded op as its attributes record it --------===//
+//===- ShardedOpAttrs.h - ShardedOp to op attributes and back -------------===//
 
 #ifndef PCC_PASSES_4_SHARD_GRAPH_SHARDEDOPATTRS_H
 #define PCC_PASSES_4_SHARD_GRAPH_SHARDEDOPATTRS_H
@@ -8,12 +8,16 @@
 
 namespace pcc::shard {
 
-/// The op with the axes that `dist.split` gives its factors; nothing if it has
-/// no rule or no such attribute, or if the attribute does not fit the rule.
+/// Returns `op` with the axes that its attributes `dist.split`, `dist.through`
+/// and `dist.windows` give its factors. Returns nothing if `op` has no
+/// `dist.split`, or if the attributes do not fit the op's rule.
 std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
-/// Writes how the op lies into its attributes: `dist.split`, `dist.through` and
-/// the sharding of each result.
+/// Writes the axes of `op` into its attributes: `dist.split`, `dist.windows`
+/// and `dist.through` where they are not empty, and the sharding of each
+/// result. A `graph.accumulate` also records whether it sums over microbatches.
+/// Afterwards readShardedOp returns an equal ShardedOp. `op.op` must not be
+/// null.
 void record(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -1,4 +1,4 @@
-//===- Stripes.cpp - causal attention with as much to do on every rank ----===//
+//===- Stripes.cpp - striped attention: equal causal work on every rank ---===//
 
 #include "passes/4-shard/graph/Stripes.h"
 #include "dialects/graph/GraphDialect.h"
@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// 4 stripes leave 10 of 16 pairs, 8 would leave 9: more products for little.
+/// Four stripes leave 10 of 16 pairs, eight would leave 36 of 64 (9 of 16).
+/// Eight would need twice as many products for that small gain.
 static constexpr int64_t mostStripes = 4;
 
 int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
@@ -17,8 +18,8 @@ int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
   return 1;
 }
 
-/// The factors of the dims of queries and of keys; none where order plays no
-/// role.
+/// Returns the factors of the dims of queries and of keys if `op` is a causal
+/// attention with as many queries as keys; else nothing. `op` may be null.
 static std::optional<std::pair<ArrayRef<int>, ArrayRef<int>>>
 tokensOf(Operation *op, const RefinedRule &rule) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op);

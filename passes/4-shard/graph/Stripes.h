@@ -1,4 +1,20 @@
-//===- Stripes.h - causal attention with as much to do on every rank ------===//
+//===- Stripes.h - striped attention: equal causal work on every rank -----===//
+//
+// Striped attention (Brandon et al. 2023), with contiguous stripes in place of
+// single tokens. Under a causal mask queries see only the keys before them, so
+// the last rank of a sequence in contiguous parts has most of the work. In
+// stripes, each rank has a part of the beginning, of the middle and of the end
+// of the sequence:
+//
+//   16 tokens on 2 ranks      [16@cp]     0000000011111111
+//   in 4 stripes              [4|4@cp]    0011001100110011
+//
+// A stripe of queries meets the keys of its own stripe and of the stripes
+// before it. For n stripes, n · (n + 1) / 2 of the n · n pairs of stripes
+// remain. The pairs that remain are the same on all ranks, so the others are
+// never computed.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_4_SHARD_GRAPH_STRIPES_H
 #define PCC_PASSES_4_SHARD_GRAPH_STRIPES_H
@@ -18,17 +34,20 @@ namespace pcc::shard {
 /// A stripe of queries meets the keys of its own stripe and of those before:
 /// of n · n pairs of stripes n · (n + 1) / 2 are left.
 
-/// In how many stripes `numParts` ranks divide `numTokens`; 1 if that would
-/// leave some rank less than others.
+/// Returns the number of stripes for `numTokens` tokens on `numParts` ranks: 4
+/// or 2, the larger one that gives every rank an equal part of each stripe,
+/// else 1.
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
-/// Cuts the dims of queries and keys of a causal attention over as many keys as
-/// queries in stripes for `numParts` ranks. False if `op` is none, or is not
-/// cut.
+/// Cuts the dims of queries and keys of `op` into stripes for `numParts` ranks,
+/// in `rule`. This applies to a causal `graph.attention` with as many queries
+/// as keys whose number of tokens allows stripes. Returns whether the dims were
+/// cut. `op` may be null.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// In how many stripes the queries of `op` lie, of which all ranks have a part
-/// each; 1 if they do not.
+/// Returns the number of stripes that the queries of `op` are split in: the
+/// stripe factor is whole and the factor of the tokens of each stripe is split.
+/// Returns 1 if the queries are not in stripes.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

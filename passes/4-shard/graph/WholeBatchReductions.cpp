@@ -1,4 +1,4 @@
-//===- WholeBatchReductions.cpp - what is computed of the inputs of a whole step ===//
+//===- WholeBatchReductions.cpp - reductions over the whole batch ---------===//
 
 #include "passes/4-shard/graph/WholeBatchReductions.h"
 #include "mlir/IR/Builders.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// On ops while shardings are decided.
+/// Name of the attribute that marks the clones while shardings are decided.
 static constexpr llvm::StringLiteral oncePerStepName = "dist.once_per_step";
 
 bool pcc::shard::seesWholeBatch(Operation *op) {
@@ -20,6 +20,7 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
   return llvm::any_of(argument.getUsers(), seesWholeBatch);
 }
 
+/// Returns whether vertex `index` reduces a factor of the batch.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -30,6 +31,7 @@ static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
 }
 
 namespace {
+/// Replaces reductions over the batch by clones that see whole inputs.
 class WholeBatchSeparator {
 public:
   explicit WholeBatchSeparator(const ShardedGraph &graph) : graph(graph) {}
@@ -48,6 +50,8 @@ public:
   }
 
 private:
+  /// Returns whether `op` depends on inputs and constants alone. Relies on the
+  /// ops before `op` having been visited.
   bool dependsOnInputs(Operation *op) const {
     return isa<graph::ShardingRuleOpInterface>(op) && isPure(op) &&
            !isa<graph::GetParameterOp, graph::LossGradientOp>(op) &&
@@ -57,7 +61,8 @@ private:
            });
   }
 
-  /// A copy of `op` and of all that it depends on, each once.
+  /// Returns a marked clone of `op`, whose operands are clones as well. Every
+  /// op is cloned once at most.
   Operation *cloneWhole(Operation *op) {
     if (Operation *known = clones.lookup(op))
       return known;
@@ -71,13 +76,16 @@ private:
   }
 
   const ShardedGraph &graph;
+  /// Visited ops that depend on inputs and constants alone.
   DenseSet<Operation *> ofInputs;
+  /// Ops of `ofInputs` that reduce the batch.
   SmallVector<Operation *> reductions;
+  /// Per cloned op: its clone.
   DenseMap<Operation *, Operation *> clones;
 };
 } // namespace
 
-/// Ops of which nobody reads a result any more.
+/// Erases pure ops whose results have no uses, last op first.
 static void eraseDead(func::FuncOp function) {
   SmallVector<Operation *> ops;
   for (Operation &op : function.front().without_terminator())
@@ -89,6 +97,7 @@ static void eraseDead(func::FuncOp function) {
 
 void pcc::shard::separateWholeBatchReductions(func::FuncOp function,
                                               const Seeds &seeds) {
+  // The graph refers to ops that eraseDead erases, so it must go first.
   {
     ShardedGraph graph(function, seeds);
     graph.refine();

@@ -1,4 +1,4 @@
-//===- WholeBatchReductions.h - what is computed of the inputs of a whole step ===//
+//===- WholeBatchReductions.h - reductions over the whole batch -----------===//
 
 #ifndef PCC_PASSES_4_SHARD_GRAPH_WHOLEBATCHREDUCTIONS_H
 #define PCC_PASSES_4_SHARD_GRAPH_WHOLEBATCHREDUCTIONS_H
@@ -7,21 +7,26 @@
 
 namespace pcc::shard {
 
-/// What a reduction over the batch gives, if it depends on inputs alone, is
-/// known before the first microbatch: the number of labels that a loss divides
-/// by. Such reductions and what they depend on become ops of their own, which
-/// see all microbatches at once.
+/// Lets reductions over the batch that depend on inputs alone see the batch of
+/// the whole step rather than of one microbatch. An example is the number of
+/// labels by which a loss is divided. The value can be computed before the
+/// first microbatch, but from no single microbatch.
 ///
-///   %n = graph.reduce sum %labels over [0, 1]      microbatches share it
+/// Replaces each of these reductions, and the ops that it depends on, by marked
+/// clones that read whole inputs. Erases pure ops that are then unused.
+/// Invalidates `seeds` for replaced ops, so seeds must be resolved again.
+///
+///   %n = graph.reduce sum %labels over [0, 1]      all microbatches share it
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 
-/// Removes the marks of these ops, once their shardings say the same.
+/// Removes the marks of these clones. Called once shardings have been decided;
+/// the shardings then say that the clones see the whole batch.
 void eraseWholeBatchMarks(mlir::func::FuncOp function);
 
-/// Whether an op sees all microbatches at once; false for null.
+/// Returns whether `op` is such a clone. `op` may be null.
 bool seesWholeBatch(mlir::Operation *op);
-/// Whether some such op reads an input.
+/// Returns whether some such clone reads `argument`.
 bool isReadByWholeBatchOp(mlir::Value argument);
 
 } // namespace pcc::shard

@@ -1,4 +1,4 @@
-//===- ContractionWeights.cpp - weights that tensor parallelism divides ---===//
+//===- ContractionWeights.cpp - weights for tensor parallelism to divide --===//
 
 #include "passes/4-shard/policy/ContractionWeights.h"
 #include "dialects/graph/TensorBytes.h"
@@ -43,6 +43,7 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
+  // Weights below the threshold, such as those of small heads, do not count.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

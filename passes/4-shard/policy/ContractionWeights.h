@@ -7,48 +7,63 @@
 
 namespace pcc::shard {
 
-/// Whether `op`, which may be null, sums products.
+/// Returns whether `op` sums products: a matmul, an einsum or a convolution.
+/// `op` may be null.
 bool isContraction(mlir::Operation *op);
 
-/// Whether `op`, which may be null, gives its operand another layout or type.
+/// Returns whether `op` gives its operand another layout or element type: a
+/// transpose, reshape, slice, cast or broadcast. `op` may be null.
 bool isLayoutOrCast(mlir::Operation *op);
 
-/// The weight that `value` is, possibly in another layout; null if it is none.
+/// Returns the weight that `value` is, possibly behind layout ops and casts;
+/// null if it is none.
 graph::GetParameterOp weightOf(mlir::Value value);
 
-/// Which ops contract with a weight that counts, one of more than 1% of its
-/// block's weights, and which ops read such a weight: it is stored as it is
-/// used, also where a lookup would rather have all of it. The blocks of a model
-/// are estimated by how often its most frequent weight shape occurs.
+/// The contraction weights of a graph that count, that is, that tensor
+/// parallelism must divide. A weight counts if it has more than 1 % of the
+/// bytes of all contraction weights of one transformer block. The number of
+/// blocks is estimated as the number of contraction weights of the most
+/// frequent shape.
+///
+/// The requirement holds for the ops that contract with the weight and for the
+/// op that reads it. So the weight is stored as the contractions use it, even
+/// if another user, such as an embedding lookup, would prefer it whole.
 class ContractionWeights {
 public:
+  /// Finds the weights of `graph`, which need not outlive this.
   explicit ContractionWeights(const ShardedGraph &graph);
 
-  /// Bytes of the weight that op `index` reads or contracts with; 0 if there
-  /// is none that counts.
+  /// Returns the bytes of the weight that vertex `index` reads or contracts
+  /// with; 0 if there is none that counts.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Whether one more part of `axis` has to split the weight of `op`, which is
-  /// op `index` so far: some factor of the weight has something left to give to
-  /// it. An axis that has begun on a factor, heads for instance, does not go on
-  /// to another one.
+  /// Returns whether `axis`, one more part of a mesh axis, must split the
+  /// weight of `op`, the present state of vertex `index`. This holds if some
+  /// factor of the weight still has enough elements. A mesh axis that splits
+  /// some factor already, such as heads, continues on that factor only.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 
-  /// Whether `candidate` splits the weight of op `index` by `axis`.
+  /// Returns whether `candidate`, a state of vertex `index`, splits the weight
+  /// of that vertex by `axis`.
   bool splits(const ShardedOp &candidate, unsigned index,
               const dist::SubAxis &axis) const;
 
 private:
+  /// The weight of one vertex.
   struct Weight {
+    /// Bytes of the whole weight; 0 if it does not count.
     double bytes = 0;
-    std::optional<unsigned> operand; ///< none: the op reads the weight
+    /// The operand that is the weight; none if the vertex reads the weight.
+    std::optional<unsigned> operand;
 
+    /// Returns the factors of the weight in `rule`, the rule of the vertex.
     const graph::ShardingRule::TensorFactors &
     dimsOf(const RefinedRule &rule) const {
       return operand ? rule.operands[*operand] : rule.results[0];
     }
   };
+  /// Per vertex that reads or contracts with a weight: that weight.
   llvm::DenseMap<unsigned, Weight> weights;
 };
 

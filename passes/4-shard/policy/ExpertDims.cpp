@@ -1,4 +1,4 @@
-//===- ExpertDims.cpp - which dims are experts, and what lies around them -===//
+//===- ExpertDims.cpp - dims of experts, and the ops around experts -------===//
 
 #include "passes/4-shard/policy/ExpertDims.h"
 #include "dialects/graph/TensorBytes.h"
@@ -21,7 +21,8 @@ using DimFactors = graph::ShardingRule::DimFactors;
 // Which dims are experts
 //===----------------------------------------------------------------------===//
 
-/// Whether `value` is made of the indices of a selection by ops on integers.
+/// Returns whether `value` is computed from the indices of a selection (topk,
+/// arg_reduce) by ops on integers.
 static bool isSelection(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen;
@@ -44,7 +45,8 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// The factors of `op` that are routed: by itself, or by indices.
+/// Returns the factors of `op` that are routed: a softmax or selection works
+/// along them, or the indices of a selection are positions in them.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -79,7 +81,8 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
   return routed;
 }
 
-/// The factors of `op` that batch a weight.
+/// Returns the factors of `op` that batch a weight: both operands and the
+/// result of a contraction have them.
 static SmallVector<int> weightBatches(const ShardedOp &op) {
   SmallVector<int> batches;
   if (!isContraction(op.op) || op.op->getNumOperands() < 2)
@@ -97,7 +100,8 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 }
 
 namespace {
-/// The factors of all ops, joined where an edge makes them one dim.
+/// Equivalence classes of the factors of all vertices: an edge joins two
+/// factors if the ops at its ends see them as the same part of a dim.
 class JoinedFactors {
 public:
   explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
@@ -113,13 +117,16 @@ public:
     classes.compress();
   }
 
+  /// Returns the number of classes.
   unsigned numClasses() const { return classes.getNumClasses(); }
+  /// Returns the class of a factor of vertex `op`.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
 
 private:
-  /// Factors of both ends that begin at the same place and have one size.
+  /// Joins the factors of both ends of an edge that begin at the same position
+  /// of a dim and have the same size.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -140,7 +147,9 @@ private:
   }
 
   const ShardedGraph &graph;
-  std::vector<unsigned> first; ///< per op, its first factor
+  /// Per vertex: the number of its first factor among the factors of all
+  /// vertices.
+  std::vector<unsigned> first;
   llvm::IntEqClasses classes;
 };
 } // namespace
@@ -166,10 +175,10 @@ bool pcc::shard::tagExperts(ShardedGraph &graph) {
 }
 
 //===----------------------------------------------------------------------===//
-// What lies around them
+// The region of experts
 //===----------------------------------------------------------------------===//
 
-/// Dims of a tensor that have more than one element.
+/// Returns the number of dims of a tensor that have more than one element.
 static size_t numDims(const RefinedRule &rule,
                       const graph::ShardingRule::TensorFactors &tensor) {
   return llvm::count_if(tensor, [&](const DimFactors &dim) {
@@ -178,8 +187,9 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// The traffic of the tokens whose experts op `index` sums; none if it does
-/// not, or if all of them count.
+/// Returns the traffic of the tokens whose experts vertex `index` combines.
+/// Returns nothing if the vertex combines no experts or needs the outputs of
+/// all experts (no `graph.chosen` mark).
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -203,7 +213,8 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// The gates of `sum` are made where tokens live, with all that they need.
+/// The gates are operand 0 of the combination `sum`. Walks backward from there
+/// and stops outside the region, and at combinations of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -212,7 +223,6 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   while (!open.empty()) {
     const unsigned index = open.pop_back_val();
     Operation *op = graph.ops[index].op;
-    // Experts before these are none of its needs.
     if (!inside.test(index) || (op && op->hasAttr(graph::chosenName)))
       continue;
     inside.reset(index);
@@ -221,6 +231,7 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
+/// Walks backward, so that the users of a vertex are known before the vertex.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
@@ -245,6 +256,9 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
   addWeights(graph);
 }
 
+/// Adds combinations with the output of experts that they sum. Adds
+/// contractions with an expert weight, and the vertices that read it, with the
+/// weight.
 void ExpertRegion::addWeights(const ShardedGraph &graph) {
   auto expertsIn = [&](unsigned index,
                        const graph::ShardingRule::TensorFactors &dims) {
@@ -258,7 +272,7 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // Few of its addends count: they are not worth moving.
+    // Few of the addends count, so the combination must not move all of them.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),
@@ -266,7 +280,8 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];
-      // A router's weight has a column per expert, and is none of theirs.
+      // The weight of a router has a column per expert, but it is no expert's
+      // weight: it has only two dims.
       int factor = expertsIn(i, dims);
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;

@@ -1,4 +1,4 @@
-//===- MegatronLayout.cpp - columns, then rows ----------------------------===//
+//===- MegatronLayout.cpp - Megatron-LM layout: columns, then rows --------===//
 
 #include "passes/4-shard/policy/MegatronLayout.h"
 #include "passes/4-shard/policy/Presets.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Whether `value` is computed from an input of the model.
+/// Returns whether `value` is computed from an input of the model.
 static bool dependsOnInputs(Value value) {
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -21,14 +21,16 @@ static bool dependsOnInputs(Value value) {
   return false;
 }
 
-/// A table whose rows the run picks: positions are known before.
+/// Returns whether `op` looks up rows of a weight by indices that depend on
+/// inputs. A table of positions is none, since its indices are constant.
 static bool isLookup(Operation *op) {
   auto gather = dyn_cast_or_null<graph::GatherOp>(op);
   return gather && weightOf(gather.getData()) &&
          dependsOnInputs(gather.getIndices());
 }
 
-/// The operand of `op` that is a weight which counts.
+/// Returns the operand of `op`, vertex `index`, that is a contraction weight
+/// which counts; nothing if there is none.
 static std::optional<unsigned> weightOperand(const ContractionWeights &weights,
                                              unsigned index, Operation *op) {
   if (!isContraction(op) || weights.bytes(index) == 0)
@@ -53,6 +55,8 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
+    // Contractions and lookups split a weight. Any other op that reads the
+    // stream, such as a norm or a residual, splits the sequence.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -75,6 +79,8 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
+/// A lookup has its table as operand 0, whose rows are a reduction as well:
+/// ranks without the row give 0.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

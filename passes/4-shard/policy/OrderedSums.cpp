@@ -1,4 +1,4 @@
-//===- OrderedSums.cpp - sums over the batch in an order of their own -----===//
+//===- OrderedSums.cpp - reproducible sums over the batch, as binary trees ===//
 
 #include "passes/4-shard/policy/OrderedSums.h"
 #include "dialects/graph/TensorBuilder.h"
@@ -14,7 +14,8 @@ using namespace pcc::shard;
 
 using graph::ShardingRule;
 
-/// On the ops of an ordered sum, while shardings are decided.
+/// Name of the attribute that marks the ops of an ordered sum while shardings
+/// are decided.
 static constexpr llvm::StringLiteral orderedName = "dist.ordered";
 
 bool pcc::shard::mayDivideSum(Operation *op) {
@@ -33,26 +34,33 @@ void pcc::shard::eraseSumOrderMarks(func::FuncOp function) {
 }
 
 namespace {
-/// How a batch is taken apart.
+/// The shape of the tree over a batch: m microbatches of 2^k blocks of q
+/// samples.
 struct SumTree {
-  int64_t microbatches, levels, samples; ///< m, k and q
+  /// The numbers m, k and q; q is odd.
+  int64_t microbatches, levels, samples;
 
+  /// Returns the tree over `batch` samples, which `microbatches` must divide.
   static SumTree of(int64_t batch, int64_t microbatches) {
     const int64_t rows = batch / microbatches;
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
     return {microbatches, levels, rows >> levels};
   }
+  /// Returns the number of blocks of all microbatches, m · 2^k.
   int64_t blocks() const { return microbatches << levels; }
 };
 
-/// A factor of an op's own rule of which the major part is the batch.
+/// A factor of an op's unrefined rule whose major part is the batch.
 struct BatchFactor {
   int id;
-  int64_t batch; ///< samples
-  int64_t size;  ///< of all of the factor
+  /// Number of samples.
+  int64_t batch;
+  /// Size of the whole factor.
+  int64_t size;
 };
 
-/// Builds ops in the place of one, on its stage.
+/// Builds ops in place of one op. Each gets the attributes of that op, such as
+/// its stage, except its name, and the mark of ordered sums.
 class ReplacementBuilder : public graph::TensorBuilder {
 public:
   explicit ReplacementBuilder(Operation *op) : TensorBuilder(op), op(op) {}
@@ -73,7 +81,8 @@ private:
 };
 } // namespace
 
-/// The factors of the op's own rule that begin with the whole batch.
+/// Returns the factors of the op's unrefined rule that begin with the whole
+/// batch: their leading refined parts are tagged Batch, and no later part is.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -96,13 +105,15 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// One op that sums over the batch, or whose rows are samples.
+/// Rewrites one op that sums over the batch, or whose rows are samples. After
+/// one of the three rewrites the op is erased.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
       : op(op), rule(ruleOf(op)), factor(factor), tree(tree), builder(op) {}
 
-  /// A product that sums over the batch becomes one per block.
+  /// Replaces a product that sums over the batch by a product per block, whose
+  /// results are added in the tree.
   void orderProduct() {
     std::string equation;
     SmallVector<Value> operands;
@@ -114,7 +125,8 @@ public:
     finish(summed(wide(builder.make<graph::EinsumOp>(equation, operands)), 0));
   }
 
-  /// A sum or mean sums what is in a block first.
+  /// Replaces a sum or mean over the batch by one that first sums the samples
+  /// of each block, and the other reduced dims with them.
   void orderReduction() {
     auto reduce = cast<graph::ReduceOp>(op);
     Value value = wide(reduce.getInput());
@@ -137,7 +149,7 @@ public:
     finish(summed(builder.reduceSum(value, dims), kept));
   }
 
-  /// [samples · rest, k] x [k, n]: a product for each sample.
+  /// Replaces [samples · rest, k] x [k, n] by a product for each sample.
   void productPerSample() {
     auto matmul = cast<graph::MatmulOp>(op);
     auto type = graph::tensorType(matmul.getLhs());
@@ -149,10 +161,12 @@ public:
   }
 
 private:
+  /// The einsum letter of the dim of blocks.
   static constexpr char blockLetter = 'A';
 
-  /// A letter for each factor, and the blocks in front of what sums over the
-  /// batch, whose own letter names what is left of a block.
+  /// Returns the einsum letters of an operand: one per factor, and the letter
+  /// of blocks in front of the factor that holds the batch. The batch factor
+  /// keeps a letter for the samples of a block, if a block has more than one.
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -165,7 +179,7 @@ private:
     return letters;
   }
 
-  /// An operand with a dim for each letter.
+  /// Returns an operand reshaped to one dim per letter of lettersOf.
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -182,7 +196,8 @@ private:
                : builder.reshape(value, shape);
   }
 
-  /// In f32 at least, so that no branch is rounded to less.
+  /// Returns `value` in f32 at least, so that branches of the tree are not
+  /// rounded to a narrower type.
   Value wide(Value value) {
     auto type = graph::tensorType(value).getElementType();
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32
@@ -190,8 +205,9 @@ private:
                : value;
   }
 
-  /// The sum over blocks, which are dim `at`, or the mean of a reduction. What
-  /// microbatches add has the type of the op's result.
+  /// Returns the sum over blocks, which are dim `at` of `value`; for a mean,
+  /// divided by the count. The sum of each microbatch is cast to the type of
+  /// the op's result before microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     for (int64_t level = 0; level < tree.levels; ++level) {
@@ -208,6 +224,8 @@ private:
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
+  /// Returns the number of elements over which `reduce` takes the mean, as a
+  /// scalar of the type of `sum`.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {
@@ -219,6 +237,7 @@ private:
                           static_cast<double>(count));
   }
 
+  /// Replaces the op by `value`, which gets the op's shape and name.
   void finish(Value value) {
     auto type = graph::tensorType(op->getResult(0));
     if (graph::tensorType(value).getShape() != type.getShape())
@@ -236,7 +255,7 @@ private:
   ReplacementBuilder builder;
 };
 
-/// Finds what has to change, and changes it.
+/// Finds the ops of a function that need a rewrite, and rewrites them.
 class SumOrderer {
 public:
   SumOrderer(func::FuncOp function, const dist::Mesh &mesh)
@@ -247,6 +266,8 @@ public:
         divisions *= axis.size;
   }
 
+  /// Collects all rewrites before it makes any, since the graph refers to the
+  /// ops that rewrites erase.
   LogicalResult run(const Seeds &seeds) {
     ShardedGraph graph(function, seeds);
     graph.refine();
@@ -261,6 +282,8 @@ public:
   }
 
 private:
+  /// Records the rewrite that `op` needs, if any. `factors` are its factors
+  /// that begin with the batch.
   LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();
@@ -283,6 +306,8 @@ private:
     return success();
   }
 
+  /// Returns whether `matmul` is a product of two matrices, the rows of the
+  /// first one being samples.
   static bool hasRowsOfSamples(graph::MatmulOp matmul, const ShardingRule &rule,
                                const BatchFactor &factor) {
     return !matmul.getTransposeLhs() && rule.operands[0].size() == 2 &&
@@ -290,6 +315,8 @@ private:
            llvm::is_contained(rule.operands[0][0], factor.id);
   }
 
+  /// Checks that the axes that divide the batch give every rank whole branches
+  /// of the tree.
   LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();
@@ -300,7 +327,9 @@ private:
   }
 
   func::FuncOp function;
+  /// Number of microbatches, and number of ranks that divide the batch.
   int64_t microbatches, divisions = 1;
+  /// The recorded rewrites.
   std::vector<std::function<void()>> rewrites;
 };
 } // namespace

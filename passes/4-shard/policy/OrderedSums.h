@@ -1,4 +1,4 @@
-//===- OrderedSums.h - sums over the batch in an order of their own -------===//
+//===- OrderedSums.h - reproducible sums over the batch, as binary trees --===//
 
 #ifndef PCC_PASSES_4_SHARD_POLICY_ORDEREDSUMS_H
 #define PCC_PASSES_4_SHARD_POLICY_ORDEREDSUMS_H
@@ -7,35 +7,45 @@
 
 namespace pcc::shard {
 
-/// For --reproducible: gives sums over the batch an order that follows from the
-/// positions of samples alone. B samples in m microbatches are m times 2^k
-/// blocks of q samples, q odd. Each block is summed by itself, blocks in a
-/// binary tree, and microbatches one after another, where they accumulate:
+/// Rewrites sums over the batch for `--reproducible`, so that the order of
+/// additions follows from the positions of samples alone. The bits of a sum
+/// then do not depend on the number of ranks that divide the batch.
 ///
-///   %g = graph.einsum "bm,bn->mn"      x [B, m], y [B, n]
+/// B samples in m microbatches make m · 2^k blocks of q samples, with q odd.
+/// The samples of a block are summed first, then the 2^k blocks of a microbatch
+/// in a binary tree, then the microbatches one after another:
 ///
-///   %p = graph.einsum "abm,abn->amn"   x [m·2^k, q, m] …: a product per block
-///   %t = graph.reduce sum over [1]     of [m·2^(k-1), 2, m, n], and so on
-///   %g = graph.reduce sum over [0]     of [m, m, n]
+///   %g = graph.einsum "bi,bj->ij"      x [B, i], y [B, j]
 ///
-/// Ranks that divide the batch have whole branches of the tree, and collectives
-/// add their members in the same one. So far for products and sums; other ops
-/// that sum over the batch are not divided along it (`mayDivideSum`). Products
-/// of a matrix with rows of samples become products per sample, so that a
-/// library's choice does not depend on how many samples there are.
+/// becomes
 ///
-/// Fails after an error if `mesh` divides the batch in other parts than
-/// branches.
+///   %p = graph.einsum "abi,abj->aij"   x [m·2^k, q, i] …: a product per block
+///   %t = graph.reduce sum over [1]     of [m·2^(k-1), 2, i, j]; k times in all
+///   %g = graph.reduce sum over [0]     of [m, i, j]
+///
+/// Ranks that divide the batch hold whole branches of the tree, and collectives
+/// add the parts of their members in the order of the tree. Ordered are
+/// products (matmul, einsum) and sums or means; other ops that sum over the
+/// batch are not divided along it (`mayDivideSum`). A product of a matrix whose
+/// rows are samples becomes one product per sample, so that a library's choice
+/// of kernel does not depend on the number of local samples.
+///
+/// Invalidates `seeds` for replaced ops, so seeds must be resolved again. Fails
+/// after an error if the axes of `mesh` would divide the batch into parts that
+/// are not branches of the tree.
 mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
                               const dist::Mesh &mesh);
 
-/// Whether ordered sums over the batch keep their order where an axis divides
-/// op's sum over it, or passes its partial sums on; null counts as an op that
-/// has none.
+/// Returns whether an axis may divide the sum of `op` over the batch without
+/// changing its order: `op` is part of an ordered sum. Null counts as an op
+/// without a sum.
 bool mayDivideSum(mlir::Operation *op);
+/// Returns whether partial sums over the batch may pass `op` without changing
+/// their order: `op` is a reduction of an ordered sum, or only moves elements.
+/// Null counts as an op without a sum.
 bool mayPassSum(mlir::Operation *op);
 
-/// Removes the marks of ordered sums, once their shardings are known.
+/// Removes the marks of ordered sums. Called once shardings have been decided.
 void eraseSumOrderMarks(mlir::func::FuncOp function);
 
 } // namespace pcc::shard

@@ -1,4 +1,4 @@
-//===- Presets.cpp - layouts that the user asked for by name --------------===//
+//===- Presets.cpp - sharding presets of the command line -----------------===//
 
 #include "passes/4-shard/policy/Presets.h"
 

@@ -1,4 +1,4 @@
-//===- Presets.h - layouts that the user asked for by name ----------------===//
+//===- Presets.h - sharding presets of the command line -------------------===//
 
 #ifndef PCC_PASSES_4_SHARD_POLICY_PRESETS_H
 #define PCC_PASSES_4_SHARD_POLICY_PRESETS_H
@@ -7,10 +7,11 @@
 
 namespace pcc::shard {
 
-/// On the module: the names of --preset.
+/// Name of the module attribute that holds the names given by `--preset`.
 inline constexpr llvm::StringLiteral presetsName = "dist.presets";
 
-/// Whether one of `names` was asked for.
+/// Returns whether the user gave one of the presets `names`. `function` must be
+/// in a module.
 bool hasPreset(mlir::func::FuncOp function,
                llvm::ArrayRef<llvm::StringRef> names);
 

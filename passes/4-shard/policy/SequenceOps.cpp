@@ -1,4 +1,4 @@
-//===- SequenceOps.cpp - which ops work on what tokens have become --------===//
+//===- SequenceOps.cpp - ops that context parallelism must divide ---------===//
 
 #include "passes/4-shard/policy/SequenceOps.h"
 #include "passes/4-shard/policy/ContractionWeights.h"
@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
+/// Returns whether `op` reads a parameter of floats; tables of integers are no
+/// weights. `op` may be null.
 static bool isWeight(Operation *op) {
   auto get = dyn_cast_or_null<graph::GetParameterOp>(op);
   return get &&

@@ -1,4 +1,4 @@
-//===- SequenceOps.h - which ops work on what tokens have become ----------===//
+//===- SequenceOps.h - ops that context parallelism must divide -----------===//
 
 #ifndef PCC_PASSES_4_SHARD_POLICY_SEQUENCEOPS_H
 #define PCC_PASSES_4_SHARD_POLICY_SEQUENCEOPS_H
@@ -8,21 +8,24 @@
 
 namespace pcc::shard {
 
-/// The ops that an axis of the sequence divides wherever they have a sequence:
-/// those that contract, or read weights of floats, and everything behind them
-/// that computes. What inputs alone decide, masks and positions, costs little,
-/// and other layouts of a value cost nothing: these are whole or not as they
-/// are wanted.
+/// The ops that an axis of role Sequence (`cp`) must split wherever they have a
+/// dim of the sequence. These are contractions, attention, reads of float
+/// weights, and all ops behind them that compute. Masks and positions depend on
+/// inputs alone and cost little, and a change of layout costs nothing: these
+/// ops may stay whole.
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention -> …
 ///   positions -> mask ---------------------------------^
 class SequenceOps {
 public:
+  /// Finds the ops in `graph`, which need not outlive this.
   explicit SequenceOps(const ShardedGraph &graph);
 
+  /// Returns whether vertex `op` is one of them.
   bool contains(unsigned op) const { return ops.test(op); }
 
 private:
+  /// The vertices that are.
   llvm::BitVector ops;
 };
 

@@ -1,4 +1,4 @@
-//===- StoredWeights.cpp - weights that every axis divides ----------------===//
+//===- StoredWeights.cpp - weights, gradients and states stored in shards -===//
 
 #include "passes/4-shard/policy/StoredWeights.h"
 #include "passes/4-shard/policy/Presets.h"
@@ -7,25 +7,28 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// A scale or a bias is not worth a call of its own.
+/// Returns whether two or more dims have more than one element. Scales and
+/// biases have not: they are too small to be worth a collective.
 static bool hasTwoDims(RankedTensorType type) {
   return llvm::count_if(type.getShape(),
                         [](int64_t size) { return size > 1; }) >= 2;
 }
 
+/// Returns the parameter that `get` reads; null if there is none.
 static graph::ParameterOp parameterOf(graph::GetParameterOp get) {
   return SymbolTable::lookupNearestSymbolFrom<graph::ParameterOp>(
       get, get.getParameterAttr());
 }
 
+/// Returns whether `op` is a cast to a narrower type. `op` may be null.
 static bool isNarrowing(Operation *op) {
   auto cast = dyn_cast_if_present<graph::CastOp>(op);
   return cast && graph::tensorType(cast.getInput()).getElementTypeBitWidth() >
                      graph::tensorType(cast).getElementTypeBitWidth();
 }
 
-/// Whether all that reads an op's result casts it to a narrower type, or is
-/// part of the update.
+/// Returns whether every user of the result of vertex `op` casts it to a
+/// narrower type or is part of the update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
   return llvm::all_of(graph.users[op][0],
                       [&](const ShardedGraph::OperandEdge &edge) {
@@ -34,9 +37,10 @@ static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
                       });
 }
 
-/// Weights of two or more dims of which the model uses nothing but what casts
-/// to a narrower type make. They are state of the optimizer like the rest of
-/// it: what is gathered is narrow.
+/// Returns the master copies of mixed-precision training: trained parameters of
+/// two or more dims that the model only reads through casts to a narrower type.
+/// They count as optimizer state, since the narrow copy is what the model uses
+/// and what is gathered.
 static llvm::StringSet<> mastersOf(const ShardedGraph &graph) {
   llvm::StringSet<> masters, others;
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -68,10 +72,10 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
       divided.insert(i);
 }
 
-/// Whether the gradient of one use of a weight is all that is known of it
-/// before the update adds those of others. With one microbatch nothing
-/// accumulates: sums over ranks pass that addition, as they do where gradients
-/// are not divided, and are reduced once.
+/// Returns whether the accumulated gradient belongs to one of several uses of a
+/// weight, and the update adds the gradients of all uses. With one microbatch
+/// nothing accumulates. Partial sums over ranks then pass that addition and are
+/// reduced once, so this gradient is not stored in shards.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

@@ -1,4 +1,4 @@
-//===- StoredWeights.h - weights that every axis divides while they rest --===//
+//===- StoredWeights.h - weights, gradients and states stored in shards ---===//
 
 #ifndef PCC_PASSES_4_SHARD_POLICY_STOREDWEIGHTS_H
 #define PCC_PASSES_4_SHARD_POLICY_STOREDWEIGHTS_H
@@ -10,30 +10,47 @@
 
 namespace pcc::shard {
 
-/// On the module: the names of weights that have to be stored divided so that
-/// all fits into memory; none if there is no need.
+/// Name of the module attribute that lists the weights that must be stored
+/// divided so that the plan fits into memory. The attribute is absent if all
+/// fits without it.
 inline constexpr llvm::StringLiteral dividedName = "dist.divided";
 
-/// What is stored in as many parts as there are ranks that would hold the same
-/// otherwise, and gathered where it is used: weights of `dist.divided`; and of
-/// tensors of two or more dims with the preset zero1 the state of the
-/// optimizer, with zero2 gradients as well, as soon as a microbatch has made
-/// them, with zero3 and fsdp also weights. What the user has pinned stays as it
-/// is.
+/// Tensors that are stored fully sharded over the ranks that would otherwise
+/// hold replicas, and all-gathered where they are used: ZeRO (Rajbhandari et
+/// al. 2020) and FSDP. The weights that `dist.divided` lists are stored like
+/// this. Presets add tensors that have two or more dims of more than one
+/// element:
+///
+///   preset        optimizer state   gradients   weights
+///   zero1         yes
+///   zero2         yes               yes
+///   zero3, fsdp   yes               yes         yes
+///
+/// Gradients are stored in shards as soon as a microbatch has made them. A
+/// tensor that the user has pinned stays as pinned.
 ///
 ///   stored [tp+dp, -]  --all-gather over dp-->  used [tp, -]
 class StoredWeights {
 public:
+  /// Finds the tensors in `graph`, which need not outlive this.
   explicit StoredWeights(const ShardedGraph &graph);
 
+  /// Returns whether nothing is stored in shards.
   bool empty() const { return divided.empty(); }
+  /// Returns whether the result of vertex `op` is stored in shards.
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
+  /// Returns whether the result of `op` must be stored in shards. `op` must not
+  /// be pinned.
   bool isDivided(mlir::Operation *op) const;
 
+  /// Whether the presets shard weights, gradients, and optimizer state.
   bool weights, gradients, states;
+  /// Parameters that are stored in shards with any shape: those of
+  /// `dist.divided`, and master copies of weights.
   llvm::StringSet<> names;
+  /// The vertices whose results are stored in shards.
   std::set<unsigned> divided;
 };
 

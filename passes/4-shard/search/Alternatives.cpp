@@ -1,4 +1,4 @@
-//===- Alternatives.cpp - what else could have been decided ---------------===//
+//===- Alternatives.cpp - choices that ops did not take, and their prices -===//
 
 #include "passes/4-shard/search/Alternatives.h"
 #include "dialects/dist/ShardingText.h"
@@ -15,14 +15,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Choices that a decision keeps besides the chosen one.
+/// Maximum number of choices that a decision keeps besides the chosen one.
 static constexpr size_t mostKept = 5;
 
+/// Returns whether `part` is a sub-axis of `axis`.
 static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
   return part.axis == axis.name;
 }
 
-/// `op` as it was before `axis` was handed out.
+/// Returns `op` as it was before `axis` was assigned.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
   bool isSplit = false;
@@ -39,8 +40,9 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// `axis` was put last; it takes the place that it has in `own`, else that of
-/// the mesh.
+/// Orders the axes of each factor that `axis` splits, since candidatesOf puts
+/// `axis` last. The order is that of `own` if the same axes split the factor
+/// there, else that of the mesh.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -55,8 +57,9 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// A partial sum would have to be made of a whole value first: no way that
-/// anybody would take.
+/// Returns whether `candidate` passes a partial sum over `axis` although no
+/// producer has one. A whole value would have to be made partial first, which
+/// is never useful.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -68,6 +71,8 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
   });
 }
 
+/// Returns whether two states of a vertex have the same shardings of all
+/// operands and results.
 static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
   for (unsigned i = 0; i < a.rule->operands.size(); ++i)
     if (!dist::samePlacement(a.operandSharding(i), b.operandSharding(i)))
@@ -82,7 +87,6 @@ static bool liesLike(const ShardedOp &a, const ShardedOp &b) {
 // Prices
 //===----------------------------------------------------------------------===//
 
-/// False if there is no way.
 bool Alternatives::add(const dist::Sharding &from, const dist::Sharding &to,
                        RankedTensorType type, bool isShared,
                        dist::Choice &choice) const {
@@ -102,7 +106,6 @@ bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
   return plan.possible();
 }
 
-/// A weight or constant that nobody has pinned and only `reader` reads.
 bool Alternatives::followsReader(unsigned index, unsigned reader) const {
   const ShardedOp &leaf = graph.ops[index];
   return leaf.op && leaf.op->getNumOperands() == 0 && !graph.seedOf(index) &&
@@ -110,8 +113,6 @@ bool Alternatives::followsReader(unsigned index, unsigned reader) const {
                       [&](const auto &edge) { return edge.user == reader; });
 }
 
-/// What the other readers of a value take of it, or earlier operands of
-/// `candidate`.
 SmallVector<dist::Sharding>
 Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
                           const ShardedOp &candidate) const {
@@ -125,7 +126,9 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return taken;
 }
 
-/// What others take is there anyway, and can be gone on from.
+/// The source is the producer's result or a sharding that other readers need,
+/// whichever is cheapest. A sharding that another reader needs, too, is shared:
+/// its reshard costs this op nothing.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const ShardedOp &candidate,
                                 dist::Choice &choice) {
@@ -150,8 +153,9 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
   return add(*cheapest, to, type, isShared, choice);
 }
 
-/// Each form that users want is made once, from the result or from another
-/// form, in the order that costs least; many forms in the order of users.
+/// Each sharding that users need is made once, from the result or from another
+/// sharding, in the order that costs least. If there are more than four, they
+/// are made in the order of users.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -182,7 +186,6 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
   });
 }
 
-/// Nothing if some neighbour cannot be reached.
 std::optional<dist::Choice> Alternatives::price(unsigned index,
                                                 const ShardedOp &candidate) {
   dist::Choice choice;
@@ -205,12 +208,14 @@ std::optional<dist::Choice> Alternatives::price(unsigned index,
 // Words
 //===----------------------------------------------------------------------===//
 
+/// Returns `sharding` as text, the time axis left out.
 static std::string listed(const dist::Sharding &sharding,
                           const dist::Mesh &mesh) {
   return dist::toBriefString(dist::withoutTime(sharding), mesh);
 }
 
-/// What a user calls an operand.
+/// Returns the quoted name by which the user knows an operand; empty if it has
+/// none.
 static std::string nameOf(const ShardedGraph &graph, Value operand) {
   Operation *op = operand.getDefiningOp();
   Attribute name;
@@ -224,13 +229,15 @@ static std::string nameOf(const ShardedGraph &graph, Value operand) {
   return name ? "'" + cast<StringAttr>(name).str() + "'" : "";
 }
 
+/// Returns whether `operand` is a weight of two or more dims.
 static bool isMatrix(Value operand) {
   return operand.getDefiningOp<graph::GetParameterOp>() &&
          graph::tensorType(operand).getRank() > 1;
 }
 
-/// The tensor that shows best how a factor is split: a weight, which can be
-/// pinned by its name, else the result, else an operand.
+/// Returns, in words, the sharding of the tensor that best shows how a factor
+/// is split: a weight, which the user can pin by name, else the result, else an
+/// operand.
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {
@@ -254,7 +261,8 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// The keys of a ring, which go where the queries are.
+/// Returns whether `factor` is the keys of a ring, which are split as the
+/// queries are.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -275,7 +283,7 @@ std::string Alternatives::describe(const ShardedOp &candidate,
       part += ", whose parts exchange what they need";
     if (!ringAxes(candidate).empty())
       part += ", which keys and values visit in a ring";
-    // Two factors of one dim show the same.
+    // Two factors of one dim give the same text.
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
   }
@@ -303,7 +311,6 @@ std::string Alternatives::wholeWeight(unsigned index, const ShardedOp &base,
   return "its weight";
 }
 
-/// `base` is the op before `axis` was handed out.
 std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
                                   const ShardedOp &candidate,
                                   const dist::Axis &axis) const {
@@ -335,6 +342,8 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 // Decisions
 //===----------------------------------------------------------------------===//
 
+/// Returns the sort key of a choice: refused choices come last, then cost
+/// decides as in the search, then the text.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,
@@ -363,7 +372,8 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(candidate);
     std::string refused = refusal(index, base, candidate, axis);
-    // Of the batch and the sequence nobody expects an axis to split the rest.
+    // Choices that split other dims than the axis is for (the batch, the
+    // sequence) are not worth listing.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

@@ -1,4 +1,4 @@
-//===- AxisOrder.cpp - in which order axes are handed out -----------------===//
+//===- AxisOrder.cpp - assignment of all mesh axes, in the cheapest order -===//
 
 #include "passes/4-shard/search/AxisOrder.h"
 #include "passes/4-shard/search/AxisSearch.h"
@@ -12,12 +12,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
+/// Returns the round of an assignment: seeds can put an axis into a later
+/// round.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// The axes of the mesh as they are handed out, round after round; of an axis
-/// of which some parts divide `experts`, these parts after the others.
+/// Returns the assignments for the axes of `mesh`, sorted by round. If some
+/// parts of an axis divide `experts`, the axis becomes two assignments: the
+/// other parts first, then these.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -44,8 +47,9 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Once more each axis that weights may be stored over, behind all others. What
-/// `tp` can divide, it divides for good.
+/// Appends an assignment of role Storage for each axis over which weights may
+/// be stored in shards. These come last, after all uses are known. `tp` is left
+/// out, since what it can divide it has divided for every use already.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -54,10 +58,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// The orders in which the axes of a mesh may be handed out, its own first.
-/// What an axis takes is gone for those after it, so that all orders of up to
-/// three axes of the user's own are tried; axes with a role keep their places,
-/// and all axes their rounds.
+/// Returns the orders in which the assignments may be made, the given order
+/// first. An axis cannot split what earlier axes took, so the order matters.
+/// All permutations of up to three axes of role Free are tried. Axes with
+/// another role keep their positions, and all axes keep their rounds.
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -80,7 +84,8 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   return orders;
 }
 
-/// Hands out the axes one after another; returns what all of it costs.
+/// Assigns the axes one after another. Returns the cost of the plan, with the
+/// penalties of all axes. Emits errors only if `reports`.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -104,8 +109,8 @@ assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
   return cost;
 }
 
-/// Hands out the axes one after another, in the order that costs least; fails
-/// after an error if there is none.
+/// Assigns the axes in the cheapest of `orders`. If none is possible, fails
+/// after the error of the first order.
 static FailureOr<plan::Cost>
 assignInBestOrder(ShardedGraph &graph,
                   ArrayRef<std::vector<AxisAssignment>> orders,
@@ -129,10 +134,11 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Up to so many pairs of choices all axes are handed out at once.
+/// Maximum number of pairs of choices for which all axes are assigned at once.
 static constexpr double mostPairs = 1 << 15;
 
-/// The orders, and the same where the parts of free axes go their own ways.
+/// Returns `orders`, followed by the orders in which each part of a Free axis
+/// is an assignment of its own.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {
@@ -162,6 +168,8 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
+  // A second search over all axes at once is worthwhile only if there are
+  // several assignments, no rounds to keep apart, and something to save.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

@@ -1,8 +1,9 @@
-//===- AxisSearch.cpp - what one axis splits, at the least cost -----------===//
+//===- AxisSearch.cpp - optimal use of one axis by all ops of a graph -----===//
 //
-// A variable per op (value = strategy), an edge per use, priced as the reshard
-// from what the producer gives to what the user takes. Solved exactly by
-// variable elimination.
+// The search problem in the manner of Alpa (Zheng et al. 2022): a variable per
+// op, whose values are the strategies of the op, and an edge per use, priced as
+// the reshard from the produced to the needed sharding. It is solved by
+// variable elimination (Dechter 1999), exactly where tables stay small.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,28 +20,41 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// The most entries of a table.
+/// Maximum number of entries of a table in variable elimination.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// The most sets of forms that may be kept of a value.
+/// Maximum number of sets of shardings from which the search chooses the set
+/// that is kept of a value.
 static constexpr size_t mostForms = 256;
 
-/// Beyond this `assignAxesJointly` would take much longer than `assignAxis` for each.
+/// Maximum work (AxisSearch::work) for which assignAxesJointly searches. Beyond
+/// it, the joint search takes much longer than assignAxis for each axis.
 static constexpr double mostWork = 1e5;
 
-/// Beyond this keeping several forms of values would take longer than the rest.
+/// Maximum work for which the search keeps sets of several additional shardings
+/// per value. Beyond it, the sets would take longer than the rest of the
+/// search.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Beyond both of these, parts of an axis stay in one dim: to mix dims would
-/// take minutes to search, and more would have to be frozen. An op of a
-/// training step of convolutions has 75 choices and more for 4 ranks if it
-/// mixes them, and a table over three such ops is full.
+/// Maximum work, and maximum pairs of choices per use. If both are exceeded,
+/// parts of an axis stay in one dim. Otherwise the search would take minutes
+/// and freeze more variables. Example: a convolution in a training step has 75
+/// and more choices for 4 ranks if it mixes dims, and a table over three such
+/// ops exceeds tableLimit.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
 namespace {
+/// One search: builds the choices of all vertices, prices all reshards among
+/// them, and finds the cheapest combination.
+///
+///   producer ---- value ---- user 0      a variable per vertex and, for a value
+///                      \---- user 1      with several users, one more for the
+///                                        shardings in which it is kept
 class AxisSearch {
 public:
+  /// Builds the choices (StrategySpace) and the values of the graph that have
+  /// users. All arguments must outlive this, except `orders`.
   AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
@@ -52,7 +66,8 @@ public:
           addValue(i, result);
   }
 
-  /// How many prices and combinations of forms `solve` looks at, about.
+  /// Returns an estimate of the number of prices and combinations of shardings
+  /// at which `solve` looks.
   double work() const {
     double work = 0;
     for (const Value &value : values)
@@ -61,7 +76,7 @@ public:
     return work;
   }
 
-  /// How many pairs of choices meet at a use, on average.
+  /// Returns the mean number of pairs of choices that meet at a use.
   double pairsPerUse() const {
     double pairs = 0, uses = 0;
     for (const Value &value : values)
@@ -73,17 +88,19 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
+  /// Returns whether the search is too large for choices that mix dims.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
 
-  /// Finds the cheapest choice; `choose` makes it. One that costs `known` or
-  /// more need not be found.
+  /// Finds the cheapest combination of choices and returns its cost; `choose`
+  /// applies it. Combinations that cost `known` or more need not be found.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
     bound = known;
     for (Value &value : values)
       price(value);
-    // Fewer forms are less exact, but easier to search.
+    // With fewer sets of shardings the model is less exact, but the elimination
+    // is more likely to be.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
@@ -98,12 +115,14 @@ public:
     return best.cost;
   }
 
+  /// Writes the choices that `solve` found into the graph.
   void choose() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
-  /// Reports the first op at which the choice breaks a rule.
+  /// Emits an error at the first op at which the found choice breaks a rule,
+  /// and fails. Succeeds if no such op is found.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
     const bool isTime = assignment.parts.front().axis == dist::timeAxis;
     if (isTime && (failed(reportWholeBatch()) || failed(reportWholeInput())))
@@ -117,8 +136,9 @@ public:
   }
 
 private:
-  /// Without what breaks a rule for sure there is less to look at, and so more
-  /// of it can be.
+  /// Searches again for a plan that breaks no rule, if that is cheaper than
+  /// `best`. The smaller bound leaves fewer choices, so the search is more
+  /// exact.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -126,7 +146,8 @@ private:
       best = std::move(other);
   }
 
-  /// With at most so many sets of forms per value that hold two or more.
+  /// Builds the cost graph and finds its minimum. `mostSets` limits, per value,
+  /// the sets of two or more shardings in which the value is kept.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -145,7 +166,8 @@ private:
     return best;
   }
 
-  /// A weight is written as it is stored.
+  /// Forbids that a parameter is written in another sharding than it is read
+  /// in.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
       costs.addPairs(read, write,
@@ -157,7 +179,7 @@ private:
                      });
   }
 
-  /// Index of `sharding` in `forms`, which it joins if it is new.
+  /// Returns the index of `sharding` in `forms`; appends it if it is new.
   static uint32_t formOf(std::vector<dist::Sharding> &forms,
                          const dist::Sharding &sharding) {
     auto it = llvm::find(forms, sharding);
@@ -166,15 +188,20 @@ private:
     return it - forms.begin();
   }
 
-  /// A value and all shardings that it may be made or wanted in.
+  /// A value and its forms: all shardings in which its producer may make it or
+  /// a user may need it.
   struct Value {
     RankedTensorType type;
-    /// How often it is made, as a share of the microbatches.
+    /// Number of times that the value is made per microbatch: 1, or 1 /
+    /// microbatches if it is made once per step.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
+    /// The produced and needed forms of each choice, and the prices of reshards
+    /// between forms.
     plan::SharedValue shared;
   };
 
+  /// Adds result `result` of vertex `producer` and collects its forms.
   void addValue(unsigned producer, unsigned result) {
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
@@ -196,20 +223,23 @@ private:
     }
   }
 
-  /// Asks for prices where they may matter.
+  /// Prices the reshards of `value` between its forms. A reshard is forbidden
+  /// without being planned if no user needs its result, or if it would receive
+  /// more bytes than the bound allows.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false);
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // Bytes alone say nothing where rules or seconds count before them.
+    // Penalties and seconds compare before bytes. If the bound allows any, no
+    // number of bytes rules a reshard out.
     const double mostBytes = bound.penalty > 0 || bound.seconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // Holes of a view travel nowhere.
+      // Holes of a view are not communicated, so its size is no lower bound.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -227,12 +257,14 @@ private:
   // Errors
   //===--------------------------------------------------------------------===//
 
+  /// Returns the location of vertex `index`, or that of the function.
   Location locationOf(unsigned index) const {
     return graph.ops[index].op ? graph.ops[index].op->getLoc()
                                : graph.function.getLoc();
   }
 
-  /// Along time nothing moves: the op that takes the batch whole is the cause.
+  /// Reports an op that needs the whole batch. Communication along the time
+  /// axis is impossible, so the op that needs the batch is the cause.
   LogicalResult reportWholeBatch() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       for (auto [tag, factor] :
@@ -246,7 +278,8 @@ private:
     return success();
   }
 
-  /// Microbatches that all compute the whole batch are of no use.
+  /// Reports an input that every microbatch would read whole, which means that
+  /// all microbatches compute the same.
   LogicalResult reportWholeInput() {
     for (unsigned i = 0; graph.isArgument(i); ++i)
       if (choiceOf(i).cost.penalty >= brokenRulePenalty ||
@@ -261,10 +294,12 @@ private:
     return success();
   }
 
+  /// Returns the choice found for vertex `op`.
   const OpChoice &choiceOf(unsigned op) const {
     return space.choicesOf(op)[chosen[op]];
   }
 
+  /// Returns whether the reshard on `edge` is impossible.
   bool breaksRule(const ShardedGraph::OperandEdge &edge) {
     return priceOf(planner, graph::tensorType(graph.valueOf(edge)),
                    choiceOf(edge.producer).results[edge.result],
@@ -272,6 +307,8 @@ private:
                .penalty >= brokenRulePenalty;
   }
 
+  /// Emits an error at the user and fails if the reshard on `edge` is
+  /// impossible.
   LogicalResult checkEdge(const ShardedGraph::OperandEdge &edge) {
     if (!breaksRule(edge))
       return success();
@@ -300,13 +337,18 @@ private:
   ShardedGraph &graph;
   plan::ReshardPlanner &planner;
   StrategySpace space;
+  /// All values that have users.
   std::vector<Value> values;
+  /// Cost that a solution must stay below.
   plan::Cost bound;
+  /// Per vertex: index of its choice in the found solution.
   std::vector<unsigned> chosen;
 };
 } // namespace
 
-/// Hands out the parts one after another; the last one's cost is that of all.
+/// Assigns the parts of an axis one after another. Returns the cost after the
+/// last part, with the penalties of all parts. Fails, with the graph partly
+/// changed, if some part breaks a rule.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -340,7 +382,8 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // Fewer choices, of which the cheapest is found where more are too many.
+    // A second search without moved tokens has fewer choices, so that it may be
+    // exact where the first one is not.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
@@ -351,9 +394,10 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // Parts that go their own ways can be cheaper: a weight split by rows and
-    // by columns. On the axes with a role users count on one way each: tensor
-    // parallelism is a reduction per column and row pair.
+    // Parts that split different dims can be cheaper: a weight split by rows
+    // and by columns. Axes with a role are not split up, since users count on
+    // one use of each axis: tensor parallelism is one reduction per pair of
+    // column and row products.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

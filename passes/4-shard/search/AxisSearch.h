@@ -1,4 +1,4 @@
-//===- AxisSearch.h - what one axis splits, at the least cost -------------===//
+//===- AxisSearch.h - optimal use of one axis by all ops of a graph -------===//
 
 #ifndef PCC_PASSES_4_SHARD_SEARCH_AXISSEARCH_H
 #define PCC_PASSES_4_SHARD_SEARCH_AXISSEARCH_H
@@ -7,23 +7,32 @@
 
 namespace pcc::shard {
 
-/// Hands out an axis after those in `before`: chooses what it does to each op
-/// of `graph` such that the bytes received per rank are least, then the calls,
-/// then the memory; exactly, by variable elimination, among the plans that give
-/// the parts out together and, if the axis is free, one by one. Where a large
-/// graph leaves too many ways to do that, no op gets parts in dims apart.
-/// Choices that were made for earlier axes stay. Returns what all that has been
-/// handed out costs, penalties of this axis alone. Fails where a seed, or the
-/// nature of the axis, cannot be met, after an error at the op if it `reports`.
+/// Assigns one axis, after the axes in `before`: chooses for each vertex of
+/// `graph` how it uses the parts of the axis, at the least total cost. Compared
+/// are penalties, then seconds if a cluster is known, then bytes received per
+/// rank, then calls, then memory (plan::Cost). Choices made for earlier axes
+/// stay.
+///
+/// The minimum is found by variable elimination, and is exact unless variables
+/// had to be frozen (plan/search/Eliminate.h). It is taken over the plans in
+/// which all parts are assigned together. For an axis of role Free the parts
+/// are also assigned one by one, and the cheaper plan counts. If the graph
+/// leaves too many choices, no op splits two separate dims by parts of the
+/// axis.
+///
+/// Returns the cost of all axes assigned so far, except that penalties are
+/// those of this axis alone. Fails where a seed, or the role of the axis,
+/// cannot be met, and then changes nothing. Emits an error at the op in
+/// question if `reports`.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
-/// Hands out all axes at once, any op in any of `orders`; so the choice is
-/// exact over all of them. Fails without an error, and changes nothing, if
-/// there is none that costs less than `known`, or if there are too many choices
-/// to look at all.
+/// Assigns all axes at once, each vertex in any of `orders`, so that the
+/// minimum is taken over all axes together. Fails without an error, and changes
+/// nothing, if no plan costs less than `known` or if there are too many
+/// choices.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
     const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);

@@ -1,4 +1,4 @@
-//===- Provenance.cpp - what makes and what reads a value, in words -------===//
+//===- Provenance.cpp - endpoints and causes of reshards, for pcc explain -===//
 
 #include "passes/4-shard/search/Provenance.h"
 #include "dialects/graph/GraphDialect.h"
@@ -7,11 +7,14 @@
 using namespace mlir;
 using namespace pcc;
 
+/// Returns the text of a StringAttr; empty for null and other attributes.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
 }
 
+/// Returns the endpoint of `op`: its mnemonic and ONNX node, or the parameter
+/// that it reads.
 static dist::Endpoint endpointOf(Operation *op) {
   auto get = dyn_cast<graph::GetParameterOp>(op);
   StringRef node = graph::nodeName(op->getLoc());
@@ -72,8 +75,8 @@ Location pcc::shard::reshardLocation(Value value,
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }
 
-/// The members of a group differ along `step.axes`; neighbours are equally far
-/// apart.
+/// All groups of a collective have the same size, and adjacent members of a
+/// group have the same distance, so the first group describes all.
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;

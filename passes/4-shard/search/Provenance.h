@@ -1,4 +1,4 @@
-//===- Provenance.h - what makes and what reads a value, in words ---------===//
+//===- Provenance.h - endpoints and causes of reshards, for pcc explain ---===//
 
 #ifndef PCC_PASSES_4_SHARD_SEARCH_PROVENANCE_H
 #define PCC_PASSES_4_SHARD_SEARCH_PROVENANCE_H
@@ -10,21 +10,24 @@
 
 namespace pcc::shard {
 
-/// What makes `value`, or what it is another form of: an op with what was
-/// decided about it, or an input.
+/// Returns the op or the function argument that makes `value`, with the
+/// decisions about it. Reshards, pins and transfers on the way are skipped.
 dist::Endpoint endpointOf(mlir::Value value);
 
-/// What reads a value here: an op, a pin of the model's, or an output.
+/// Returns the reader of `use`: an op, a pin of the model, or an output.
 dist::Endpoint endpointOf(mlir::OpOperand &use);
 
-/// The pin of the value that `op` makes.
+/// Returns the endpoint for `seed`, to which the result of `op` is pinned.
 dist::Endpoint pinEndpoint(mlir::Operation *op, const Seed &seed);
 
-/// The location of a reshard of `value` for `uses`.
+/// Returns the location of a reshard of `value` for `uses`: the value's
+/// location with the cause of the reshard attached (dialects/dist/Decision.h).
 mlir::Location reshardLocation(mlir::Value value,
                                llvm::ArrayRef<dist::Endpoint> uses);
 
-/// A step that communicates, as decisions keep it.
+/// Returns a step of a reshard in the form in which decisions keep it.
+/// `isShared` marks a step that other readers need, too. `step` must
+/// communicate.
 dist::PricedStep pricedStep(const plan::ReshardStep &step,
                             const dist::Mesh &mesh, bool isShared = false);
 

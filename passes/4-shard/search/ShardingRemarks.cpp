@@ -1,4 +1,4 @@
-//===- ShardingRemarks.cpp - what a user should know about decided shardings ===//
+//===- ShardingRemarks.cpp - remarks to the user about decided shardings --===//
 
 #include "passes/4-shard/search/ShardingRemarks.h"
 #include "dialects/graph/StepParts.h"
@@ -14,9 +14,10 @@ using namespace pcc;
 using namespace pcc::shard;
 
 namespace {
-/// Things of one kind, each once, with how often it occurs.
+/// Descriptions of ops, each with the number of ops that it occurs for.
 class OpCounts {
 public:
+  /// Counts `op` for the description `what`.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -24,7 +25,7 @@ public:
   }
   bool empty() const { return counts.empty(); }
 
-  /// "30 in 4 (12 ops), 101 in 4 (1 op)"
+  /// Returns all descriptions: "30 in 4 (12 ops), 101 in 4 (1 op)".
   std::string list() const {
     SmallVector<std::string> parts;
     for (auto &[what, count] : counts)
@@ -34,7 +35,8 @@ public:
     return llvm::join(parts, ", ");
   }
 
-  /// ", first at node 'n'" if the first op comes from a node.
+  /// Returns ", first at node 'n'" if the first op comes from an ONNX node,
+  /// else an empty string. Must not be called if nothing was counted.
   std::string place() const {
     StringRef node = graph::nodeName(first->getLoc());
     return node.empty() ? "" : (", first at node '" + node + "'").str();
@@ -46,7 +48,8 @@ private:
 };
 } // namespace
 
-/// Factors of an op that its axes do not divide.
+/// Counts the factors of `op` whose size the number of their parts does not
+/// divide.
 static void countUneven(const ShardedOp &op, OpCounts &uneven) {
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
     if (int64_t parts = dist::numParts(axes); factor.size % parts != 0)
@@ -56,7 +59,8 @@ static void countUneven(const ShardedOp &op, OpCounts &uneven) {
                  op.op);
 }
 
-/// An op with something to split whose rule splits nothing.
+/// Counts `op` if it has factors of more than one element but its rule lets
+/// none be split.
 static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
   auto isBig = [](const graph::ShardingRule::Factor &factor) {
     return factor.size > 1;
@@ -89,10 +93,10 @@ void pcc::shard::remarkOnShardings(func::FuncOp function) {
                         << unruled.list() << unruled.place();
 }
 
-/// Most things that a remark names.
+/// Maximum number of names that a remark lists.
 static constexpr size_t mostNamed = 5;
 
-/// "a, b and 3 more"
+/// Returns a list with at most mostNamed names: "a, b and 3 more".
 static std::string listed(SmallVector<std::string> names) {
   size_t more = names.size() - std::min(names.size(), mostNamed);
   names.resize(names.size() - more);
@@ -109,6 +113,7 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
     if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
+    // A weight that could be split but is not was left whole by a seed.
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
             ? "as was asked for"
@@ -122,7 +127,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
       << listed(whole);
 }
 
-/// A vertex whose sequence is pinned to be whole on all ranks of `axis`.
+/// Returns whether vertex `index` is a pin whose sequence `axis` does not
+/// split.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

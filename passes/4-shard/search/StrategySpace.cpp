@@ -1,4 +1,4 @@
-//===- StrategySpace.cpp - what axes may do to each op, and its price -----===//
+//===- StrategySpace.cpp - choices of each op for the next axes, priced ---===//
 
 #include "passes/4-shard/search/StrategySpace.h"
 #include "passes/4-shard/graph/InnerExchanges.h"
@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// What an axis has to split, but for experts; none where it has a choice.
+/// Returns the tag of the dim that an axis of `role` is for, experts left out,
+/// or None.
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -27,8 +28,8 @@ static FactorTag tagOfRole(AxisRole role) {
   }
 }
 
-/// Whether an axis of `role` splits what it is for where it splits `tag`:
-/// within attention, heads are as good as tokens.
+/// Returns whether an axis of `role` splits the dim of its role by splitting a
+/// factor with `tag`. Within attention, heads count as the sequence.
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -36,10 +37,12 @@ static bool isTagOfRole(FactorTag tag, AxisRole role) {
           (tag == FactorTag::Head && home == FactorTag::Sequence));
 }
 
+/// Returns whether `parts` are of the time axis.
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
 
+/// Returns whether two states of one vertex use all axes alike.
 static bool sameSplit(const ShardedOp &a, const ShardedOp &b) {
   return a.axes == b.axes && a.through == b.through &&
          a.throughOperand == b.throughOperand &&
@@ -74,8 +77,6 @@ StrategySpace::StrategySpace(const ShardedGraph &graph,
   }
 }
 
-/// Adds what is new; of two ways to one split the one that breaks fewer rules
-/// counts.
 void StrategySpace::add(SearchState state, States &states) {
   auto same = llvm::find_if(states, [&](const SearchState &other) {
     return sameSplit(other.op, state.op);
@@ -91,7 +92,7 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // Parts of the axis may have come before.
+  // Earlier parts of the same axis are replaced by all parts up to these.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -106,6 +107,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
         seed ? pinnedCandidatesOf(state.op, parts, seed->sharding, decided, may)
              : candidatesOf(state.op, parts, seeds, may, assignment.mixesDims);
     addBeforeSequenceAxes(index, assignment, taken);
+    // The role's dim must be split only if some candidate can split it.
+    // Otherwise no state breaks the rule.
     const bool mustSplit = mustSplitRoleDim(index, assignment) &&
                            llvm::any_of(taken, [&](const ShardedOp &op) {
                              return splitsRoleDim(index, op, assignment);
@@ -122,8 +125,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   states = std::move(next);
 }
 
-/// Keeps those of which a rank stores least: an uneven part is received with
-/// fewer bytes, but is no smaller for it.
+/// Keeps the states that store the fewest bytes per rank. The search would
+/// prefer uneven shards, since fewer bytes of them are received, but an uneven
+/// shard is padded and saves no memory.
 static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
                          RankedTensorType type) {
   int64_t least = std::numeric_limits<int64_t>::max();
@@ -134,7 +138,6 @@ static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
   });
 }
 
-/// Where the parts can divide a weight that is to be divided, they must.
 void StrategySpace::divideStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -162,16 +165,16 @@ void StrategySpace::divideStored(unsigned index,
   states = std::move(next);
 }
 
-/// Whether an op makes another type of what is stored in parts: cast in parts,
-/// it may be what is gathered.
+/// Returns whether vertex `index` casts a tensor that is stored in shards. If
+/// the cast runs on shards, its narrow result can be gathered instead.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// An update may be of a part of what is stored in parts, which the gradients
-/// are reduced to. So may a cast.
+/// Where an update runs on shards, gradients are reduce-scattered to it and new
+/// weights are stored without communication.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -197,11 +200,11 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Heads that an axis of the sequence has taken are of tokens that it divides
-/// before and after: another axis is offered the place in front of it, where it
-/// keeps its heads all the way.
+/// If an axis of the sequence splits heads within attention, it splits tokens
+/// before and after. An axis that splits heads throughout must then be major to
+/// it, or both axes have to move:
 ///
-///   [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both
+///   [32@cp, 8@tp] to [-, 8@cp+tp]:   moves over both axes
 ///   [32@cp, 8@tp] to [-, 8@tp+cp]:   an all-to-all over cp
 void StrategySpace::addBeforeSequenceAxes(
     unsigned index, const AxisAssignment &assignment,
@@ -226,6 +229,9 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
+/// Axes that divide experts may split anything inside the region. Other axes
+/// may split anything but experts and weights there. Without `movesTokens`,
+/// only the dims that roles name.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -238,7 +244,6 @@ bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
   return assignment.movesTokens && tag != FactorTag::Expert && !isWeight;
 }
 
-/// Whether the axis has to split what it is for in op `index`, if it can.
 bool StrategySpace::mustSplitRoleDim(unsigned index,
                                      const AxisAssignment &assignment) const {
   if (knowsExperts(assignment.role) && experts->contains(index))
@@ -248,7 +253,6 @@ bool StrategySpace::mustSplitRoleDim(unsigned index,
          (home == FactorTag::Sequence && tokens.contains(index));
 }
 
-/// Whether the axis splits what it is for in `op`.
 bool StrategySpace::splitsRoleDim(unsigned index, const ShardedOp &op,
                                   const AxisAssignment &assignment) const {
   for (auto [tag, axes] : llvm::zip_equal(graph.tags[index], op.axes))
@@ -258,7 +262,6 @@ bool StrategySpace::splitsRoleDim(unsigned index, const ShardedOp &op,
   return false;
 }
 
-/// Whether sums over the batch stay in their order, if they have one.
 bool StrategySpace::keepsOrder(unsigned index, const Strategy &strategy,
                                AxisRole role) const {
   const ShardedOp &op = graph.ops[index];
@@ -279,7 +282,7 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // Sums over an axis end before what they give is stored in parts.
+  // Partial sums must be reduced before their result is stored in shards.
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -294,6 +297,7 @@ bool pcc::shard::mayCutInTime(const ShardedGraph &graph,
          (kind == graph::FactorKind::Sum && graph.isTraining());
 }
 
+/// Returns whether `op` sends a value to another stage.
 static bool isTransfer(const ShardedOp &op) {
   return op.op && !isa<graph::ShardingRuleOpInterface>(op.op);
 }
@@ -302,8 +306,9 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // Sums over samples may be sent as they are, so that they end where they
-    // would without stages. Others end before, unless they are of an update.
+    // Partial sums over the batch may cross a stage boundary unreduced, so that
+    // they are reduced where they would be without stages. Other partial sums
+    // are reduced before the transfer, unless they belong to the update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -330,6 +335,8 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
+/// Penalties are of different sizes: brokenRulePenalty for a whole batch, the
+/// bytes of a weight that stays whole, and 1 for a broken preset.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
@@ -346,7 +353,8 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// An input whose batch the axis does not split although it could.
+/// An axis of ranks may leave an input whole that a seed pins. The time axis
+/// may leave an input whole that an op on the whole batch reads.
 bool StrategySpace::leavesBatchWhole(unsigned index, const ShardedOp &op,
                                      const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

@@ -1,4 +1,4 @@
-//===- BundleFolder.cpp - a directory that appears whole ------------------===//
+//===- BundleFolder.cpp - atomic creation of a bundle directory -----------===//
 
 #include "passes/7-emit/bundle/BundleFolder.h"
 
@@ -19,12 +19,14 @@ static Status failure(const std::string &what, const std::string &path,
                        "cannot " + what + " '" + path + "': " + why);
 }
 
+/// Returns whether the path exists; symbolic links are not followed.
 static bool exists(const std::string &path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-/// A bundle, or an empty directory.
+/// Returns whether `path` may be overwritten: it is a bundle or an empty
+/// directory.
 static bool isReplaceable(const std::string &path) {
   std::error_code ignored;
   return fs::is_directory(fs::symlink_status(path, ignored)) &&
@@ -85,6 +87,7 @@ Status BundleFolder::makeFolder(std::string_view name) {
 }
 
 Status BundleFolder::makeExecutable(std::string_view name) {
+  // The umask can be read only by setting it; the second call restores it.
   const mode_t mask = umask(0);
   umask(mask);
   return chmod(path(name).c_str(), 0777 & ~mask) == 0
@@ -100,6 +103,8 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
+/// rename() cannot replace a directory that is not empty, so an existing bundle
+/// is first renamed, and removed last.
 Status BundleFolder::finish() {
   std::error_code error;
   const std::string old = temporary.path() + ".old";

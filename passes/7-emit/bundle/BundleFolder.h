@@ -1,4 +1,4 @@
-//===- BundleFolder.h - a directory that appears whole --------------------===//
+//===- BundleFolder.h - atomic creation of a bundle directory -------------===//
 
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEFOLDER_H
@@ -11,28 +11,42 @@
 
 namespace pcc::emit {
 
-/// A bundle in the making: a sibling of the final directory, which is renamed
-/// in the end and removed if that does not happen. All errors have exit code 7.
+/// A bundle that is being written. All files go to a temporary directory beside
+/// the final one, which finish() renames. If finish() is not called or fails,
+/// the temporary directory is removed (ScopedFolder), so no partial bundle is
+/// left. Names of files are relative to the bundle. All errors have exit code
+/// 7.
 class BundleFolder {
 public:
+  /// Creates the temporary directory for the bundle `bundle`. Fails if
+  /// something that is no bundle and no empty directory has this name. Must
+  /// come first.
   runtime::Status create(const std::string &bundle);
-  /// Of a file in the making.
+  /// Returns the current path of a file of the bundle.
   std::string path(std::string_view name) const;
 
+  /// Writes a file; replaces one that exists.
   runtime::Status write(std::string_view name, std::string_view bytes);
+  /// Copies the file at path `from` into the bundle.
   runtime::Status copy(const std::string &from, std::string_view name);
-  /// A second name for a file; a copy where the file system has no more links.
+  /// Adds a second name for a file of the bundle: a hard link, or a copy where
+  /// the file system allows no further link.
   runtime::Status link(std::string_view existing, std::string_view name);
+  /// Creates a folder of the bundle.
   runtime::Status makeFolder(std::string_view name);
+  /// Sets the execute permissions that the umask allows.
   runtime::Status makeExecutable(std::string_view name);
+  /// Removes a file; one that does not exist is no error.
   runtime::Status remove(std::string_view name);
 
-  /// Gives the directory its name. A bundle that has it is replaced; anything
-  /// else there is an error.
+  /// Renames the temporary directory to the bundle's name. A bundle of that
+  /// name is replaced, and restored if the renaming fails.
   runtime::Status finish();
 
 private:
-  std::string bundle; ///< final name
+  /// Path of the finished bundle, without trailing slashes.
+  std::string bundle;
+  /// The temporary directory.
   runtime::ScopedFolder temporary;
 };
 

@@ -1,4 +1,4 @@
-//===- BundleJson.cpp - the facts of a bundle as JSON ---------------------===//
+//===- BundleJson.cpp - bundle.json: description of a bundle --------------===//
 
 #include "passes/7-emit/bundle/BundleJson.h"
 #include "dialects/dist/Target.h"
@@ -23,9 +23,12 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// A weight as its file has it: transposes of the program's view are undone, so
-/// that dims are those of the model.
+/// The order of a weight's dims in its file. A program may use a weight
+/// transposed; the description undoes the transposes, so that users see the
+/// model's dims. If a weight is sliced or reshaped, the description has the
+/// dims of the program.
 struct StoredView {
+  /// Composes the transposes of `parameter`.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -41,11 +44,13 @@ struct StoredView {
     }
   }
 
-  /// order[i] is the dim of the program's view that dim i of the file is.
+  /// Dims of the weight in the program, by dim in the file: dim i of the file
+  /// is dim order[i] of the program.
   std::vector<size_t> order;
 
 private:
-  /// Dim i after the transposes so far came from stored dim from[i].
+  /// Composes one more transpose, whose result dim i is its operand's dim
+  /// permutation[i].
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {
@@ -58,15 +63,18 @@ private:
       dim = inverse[dim];
   }
 
+  /// Whether a step other than a transpose or cast was found.
   bool isReshaped = false;
 };
 
+/// Builds the JSON, one method per field.
 class BundleWriter {
 public:
   BundleWriter(const ModelFacts &facts,
                const std::vector<PositionProgram> &programs)
       : facts(facts), programs(programs), flops(facts.module) {}
 
+  /// Returns the whole description.
   Json write() {
     Json json;
     json["world"] = facts.mesh.sizes().numRanks();
@@ -86,7 +94,7 @@ public:
   }
 
 private:
-  /// Axes of one rank are left out.
+  /// Returns the sizes of the axes; axes of size 1 are left out.
   Json meshJson() const {
     Json mesh = Json::object();
     for (size_t i = 0; i < facts.mesh.names().size(); ++i)
@@ -105,6 +113,8 @@ private:
     return list;
   }
 
+  /// Describes each stage: its ranks, and its flops over all of these ranks in
+  /// one step.
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -124,12 +134,12 @@ private:
     return list;
   }
 
-  /// In one step, on one rank.
+  /// Returns the flops of a stage in one step, on one rank.
   int64_t flopsOf(int stage) const {
     return static_cast<int64_t>(flops.ofStep(facts, stage));
   }
 
-  /// The part of these that a step without recomputation would not need.
+  /// Returns the part of flopsOf() that activation checkpointing adds.
   int64_t recomputedFlopsOf(int stage) const {
     auto flops =
         ModuleOp(facts.module)
@@ -138,7 +148,7 @@ private:
                                          : 0;
   }
 
-  /// Of the stage's weights, undivided, each once.
+  /// Returns the global bytes of the weights that a stage reads, each once.
   int64_t weightBytes(int stage) const {
     llvm::StringMap<int64_t> bytes;
     const auto &parameters =
@@ -156,6 +166,7 @@ private:
     return sum;
   }
 
+  /// Returns the layout of one dim; bundleJson() shows the form.
   Json dimJson(const runtime::DimLayout &dim) const {
     Json factors = Json::array();
     for (const runtime::Factor &factor : dim) {
@@ -170,6 +181,8 @@ private:
     return factors;
   }
 
+  /// Describes the weights of a program. Parameters with a fill value, which
+  /// are the optimizer's state, are left out.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
@@ -189,6 +202,7 @@ private:
     return list;
   }
 
+  /// Describes the inputs or outputs that a position reads or computes.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -204,8 +218,9 @@ private:
     return list;
   }
 
-  /// The interface knows actions of one microbatch: what all share is told by
-  /// collectives per step.
+  /// Returns the actions of a position that compute something for one
+  /// microbatch. The interface has no other actions: the entries of
+  /// `collectives` say what runs once per step.
   std::vector<std::string> actionsOfMicrobatches(int position) const {
     std::vector<std::string> actions = facts.actionsOfPosition[position];
     llvm::erase_if(actions, [](llvm::StringRef action) {
@@ -215,6 +230,7 @@ private:
     return actions;
   }
 
+  /// Describes the program of each position.
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {
@@ -256,6 +272,7 @@ private:
     return list;
   }
 
+  /// Counts the different kernels of the module and their launches in the code.
   Json kernelsJson() const {
     int64_t calls = 0;
     for (auto function : ModuleOp(facts.module).getOps<func::FuncOp>()) {

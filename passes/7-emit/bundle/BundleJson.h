@@ -1,4 +1,4 @@
-//===- BundleJson.h - the facts of a bundle as JSON -----------------------===//
+//===- BundleJson.h - bundle.json: description of a bundle ----------------===//
 
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_BUNDLEJSON_H
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEJSON_H
@@ -7,13 +7,14 @@
 
 namespace pcc::emit {
 
-/// The text of bundle.json: what `pcc inspect --json` prints, but with
-/// `programs`, one per position, in place of `ranks`. Instead of index runs
-/// they have layouts, from which runtime/program/Inspect.h derives the runs of
-/// every rank:
+/// Returns the text of bundle.json, one line of JSON. It has the fields that
+/// `pcc inspect --json` prints, but in place of `ranks` a list `programs` with
+/// one entry per position. Entries describe the parts of weights, inputs and
+/// outputs by layouts, from which runtime/program/Inspect.h derives the index
+/// ranges of every rank. A layout lists the factors of each dim. A factor is
+/// its size and the axes that split it, as [name, pre, size]:
 ///
-///   "layout": [[[3], [64, ["tp", 1, 2]]], …]    per dim the factors, each its
-///                                              size and the axes that split it
+///   "layout": [[[3], [64, ["tp", 1, 2]]], …]    dim 0 is [3, 64@tp] of tp=2
 std::string bundleJson(const ModelFacts &facts,
                        const std::vector<PositionProgram> &programs);
 

@@ -1,4 +1,4 @@
-//===- CollectiveFacts.cpp - what a stage communicates --------------------===//
+//===- CollectiveFacts.cpp - bytes and seconds of collectives -------------===//
 
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -20,12 +20,13 @@ bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
   return fields(*this) == fields(other);
 }
 
+/// Returns the entry of one collective over group number `group`.
 static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // Rows that count go from each rank to each.
+  // Rows that are selected at run time may travel between all pairs of ranks.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::stringifyCollectiveKind(kind).str();
@@ -47,6 +48,8 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
+/// Adds a collective to an equal entry, or as a new one. Collectives of unnamed
+/// nodes are never merged.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -73,7 +76,8 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Members of the group of rank 0 are equally far apart.
+/// The stride between the first two members of the group of rank 0 stands for
+/// all distances.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

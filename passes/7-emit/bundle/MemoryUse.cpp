@@ -1,4 +1,4 @@
-//===- MemoryUse.cpp - what every rank has to hold ------------------------===//
+//===- MemoryUse.cpp - memory that each rank needs ------------------------===//
 
 #include "passes/7-emit/bundle/MemoryUse.h"
 #include "dialects/rank/RankDialect.h"
@@ -16,6 +16,7 @@ int64_t PositionMemory::weightBytes() const {
   return bytes;
 }
 
+/// Parameters with a fill value are the state of the optimizer.
 PositionMemory emit::memoryOf(const PositionProgram &program) {
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)
@@ -48,7 +49,7 @@ Status emit::memoryOf(ModuleOp module, std::vector<PositionMemory> &positions) {
   return Status::success();
 }
 
-/// "stage 0", "stages 0 and 3"
+/// Returns text such as "stage 0" or "stages 0 and 3".
 static std::string stagesText(ArrayRef<int> stages) {
   std::string text = stages.size() > 1 ? "stages " : "stage ";
   for (auto [i, stage] : llvm::enumerate(stages))

@@ -1,4 +1,4 @@
-//===- MemoryUse.h - what every rank has to hold --------------------------===//
+//===- MemoryUse.h - memory that each rank needs --------------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_MEMORYUSE_H
 #define PCC_PASSES_7_EMIT_BUNDLE_MEMORYUSE_H
@@ -12,34 +12,41 @@
 
 namespace pcc::emit {
 
-/// What each rank of one position holds, in bytes.
+/// Bytes that each rank of one position holds, by purpose.
 struct PositionMemory {
-  /// By name; a weight that is held in two placements counts twice.
+  /// Local bytes of each weight by name. A weight in two placements counts
+  /// twice.
   std::map<std::string, int64_t> weights;
-  /// What the optimizer keeps of weights.
+  /// Bytes of the optimizer state.
   int64_t state = 0;
+  /// Bytes of the arena.
   int64_t arena = 0;
-  /// The part of the arena that gradients take through the step.
+  /// Bytes of the arena that hold gradients until the update.
   int64_t gradients = 0;
-  /// The stages that it runs.
+  /// Stages of the position.
   std::vector<int> stages;
 
+  /// Returns the bytes of all weights.
   int64_t weightBytes() const;
+  /// Returns the bytes of weights, optimizer state and arena.
   int64_t total() const { return weightBytes() + state + arena; }
 };
 
+/// Returns the memory of one position from its program; `stages` is empty.
 PositionMemory memoryOf(const PositionProgram &program);
-/// Of all positions.
+/// Returns the memory of all positions, in order.
 std::vector<PositionMemory>
 memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 
-/// The same for a module that phase 7-emit has passed, by planning its
-/// programs. Fails as `writePrograms` does.
+/// Returns in `positions` the memory of a module that phase 7-emit has
+/// processed. Writes the programs only to measure them. Exit codes are those of
+/// writePrograms().
 runtime::Status memoryOf(mlir::ModuleOp module,
                          std::vector<PositionMemory> &positions);
 
-/// Exit code 6 where a position, which the message names with its stages, holds
-/// more than the module's limit.
+/// Returns exit code 6 if a rank of some position holds more bytes than the
+/// module's `rank.memory_limit`. The message names the position and its stages.
+/// Without a limit every module passes.
 runtime::Status checkMemory(mlir::ModuleOp module,
                             llvm::ArrayRef<PositionMemory> positions);
 

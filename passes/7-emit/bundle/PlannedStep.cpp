@@ -1,4 +1,4 @@
-//===- PlannedStep.cpp - a step as it should run --------------------------===//
+//===- PlannedStep.cpp - simulated timeline of one step -------------------===//
 
 #include "passes/7-emit/bundle/PlannedStep.h"
 #include "dialects/dist/Target.h"
@@ -14,7 +14,8 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Prices actions and messages by the cluster of the module.
+/// Seconds of actions and messages, by the prices of the module's cluster. The
+/// seconds of all functions are computed once, in the constructor.
 class StepPrices {
 public:
   explicit StepPrices(const ModelFacts &facts)
@@ -26,6 +27,7 @@ public:
         seconds[function] = secondsOf(function);
   }
 
+  /// Returns the costs for the simulation, which refer to this object.
   plan::ActionCosts costs() const {
     return {.seconds =
                 [this](const plan::Action &action) {
@@ -36,6 +38,7 @@ public:
   }
 
 private:
+  /// Returns the bytes of all operands and results of `op`.
   static double bytesMoved(Operation &op) {
     double bytes = 0;
     for (Value value : llvm::concat<Value>(llvm::to_vector(op.getOperands()),
@@ -45,6 +48,9 @@ private:
     return bytes;
   }
 
+  /// Returns the seconds of one call of `function`: its ops one after another,
+  /// overlap of collectives not counted. Ops without operands and sends are
+  /// free.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())
@@ -57,7 +63,9 @@ private:
     return sum;
   }
 
-  /// Of one of the values that go from one stage to another.
+  /// Returns the seconds of one message between two stages: the price of the
+  /// mean size of their transfers, between ranks of equal coordinates on both
+  /// positions. Stages of one position need no message, so the result is 0.
   double messageSeconds(int from, int to) const {
     double bytes = 0, count = 0;
     for (const StageTransfer &transfer : facts.transfers)
@@ -81,6 +89,7 @@ private:
 };
 } // namespace
 
+/// Returns the bytes that each stage holds, from the programs of all positions.
 static std::vector<runtime::StageBytes>
 bytesOfStages(const ModelFacts &facts,
               const std::vector<PositionProgram> &programs) {

@@ -1,4 +1,4 @@
-//===- PlannedStep.h - a step as it should run ----------------------------===//
+//===- PlannedStep.h - simulated timeline of one step ---------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_PLANNEDSTEP_H
 #define PCC_PASSES_7_EMIT_BUNDLE_PLANNEDSTEP_H
@@ -8,11 +8,11 @@
 
 namespace pcc::emit {
 
-/// One step of a bundle, simulated: a row per position, whose ranks do the
-/// same. An action takes what its operations, the bytes that they move and its
-/// collectives take by the module's cluster, a message what its bytes take;
-/// memory is what the programs hold for longer than an action. The same facts
-/// give the same timeline.
+/// Simulates one step of a bundle. The timeline has one row per position,
+/// because its ranks do the same. The module's cluster prices everything: an
+/// action by the flops, bytes and collectives of its ops, a message by its
+/// bytes. Memory is the bytes that programs hold for longer than an action. The
+/// result is deterministic.
 runtime::Timeline plannedStep(const ModelFacts &facts,
                               const std::vector<PositionProgram> &programs);
 

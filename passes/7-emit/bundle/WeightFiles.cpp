@@ -1,4 +1,4 @@
-//===- WeightFiles.cpp - the files that parameters point into -------------===//
+//===- WeightFiles.cpp - identification and packing of weight files -------===//
 
 #include "passes/7-emit/bundle/WeightFiles.h"
 #include "runtime/base/MappedFile.h"
@@ -18,16 +18,19 @@ using namespace pcc;
 using namespace pcc::emit;
 using runtime::Status;
 
+/// Returns the path of a weight file of `program`.
 static std::string pathOf(const program::ProgramT &program,
                           const program::WeightFileT &file) {
   return program.weights_root.empty() ? file.path
                                       : program.weights_root + "/" + file.path;
 }
 
-/// Files up to this size are hashed as a whole as well, for `--check-weights`.
+/// Largest file, in bytes, that is also hashed as a whole, for
+/// `--check-weights`.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
-/// xxh3 of a file without mapping it; 0 if it cannot be read.
+/// Returns the xxh3 hash of a file, which is read rather than mapped; 0 if it
+/// cannot be opened.
 static uint64_t hashInPieces(const std::string &path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
       std::fopen(path.c_str(), "rb"), &std::fclose);
@@ -43,6 +46,7 @@ static uint64_t hashInPieces(const std::string &path) {
   return XXH3_64bits_digest(state.get());
 }
 
+/// Fills the size, the modification time and the hashes of `file`.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
     return Status::error(runtime::CannotRead, status.message());
@@ -51,6 +55,7 @@ static Status describe(const std::string &path, program::WeightFileT &file) {
   return Status::success();
 }
 
+/// Programs share most files, so each path is described once.
 Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
   std::map<std::string, program::WeightFileT> known;
   for (PositionProgram &program : programs)
@@ -70,7 +75,8 @@ Status emit::describeWeightFiles(std::vector<PositionProgram> &programs) {
 }
 
 namespace {
-/// One position's weights on their way into one file.
+/// Packs the weights of one position into one safetensors file. Parameters that
+/// read the same range of bytes of one file share one copy of the range.
 class WeightPacker {
 public:
   WeightPacker(program::ProgramT &program, BundleFolder &folder,
@@ -87,17 +93,22 @@ public:
   }
 
 private:
-  /// Bytes of a model's file.
+  /// A range of bytes of one of the model's files, and its place in the new
+  /// file.
   struct PackedRange {
+    /// Index in the files of the program.
     int32_t file;
     uint64_t offset, length;
-    uint64_t target = 0; ///< offset behind the header
+    /// Offset in the new file, after the header.
+    uint64_t target = 0;
     auto operator<=>(const PackedRange &other) const {
       return std::tie(file, offset, length) <=>
              std::tie(other.file, other.offset, other.length);
     }
   };
 
+  /// Lists the ranges that the parameters read, and their places in the new
+  /// file.
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {
@@ -116,6 +127,7 @@ private:
     }
   }
 
+  /// Writes the header, then the ranges one after another.
   Status writeFile() {
     const std::string head = runtime::safetensorsHeader(entries);
     dataAt = head.size();
@@ -136,7 +148,8 @@ private:
                              "' of the bundle: " + std::strerror(errno));
   }
 
-  /// Page by page, and lets go of what has been read.
+  /// Copies one range in chunks, and releases the mapped pages of each chunk,
+  /// so that memory use stays small.
   Status append(const PackedRange &piece, std::FILE *out) const {
     runtime::MappedFile source;
     if (Status status = runtime::MappedFile::open(
@@ -154,6 +167,8 @@ private:
     return Status::success();
   }
 
+  /// Makes all parameters read the new file, the only one of the program. Its
+  /// modification time is not recorded, because copying a bundle changes it.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     if (Status status = describe(folder.path(name), *file); status.failed())
@@ -176,9 +191,12 @@ private:
   program::ProgramT &program;
   BundleFolder &folder;
   std::string name;
+  /// Tensors of the new file.
   std::vector<runtime::SafetensorsEntry> entries;
   std::vector<PackedRange> pieces;
+  /// Offset in the new file, after the header, by file, offset and length.
   std::map<std::tuple<int32_t, uint64_t, uint64_t>, uint64_t> known;
+  /// Bytes of the header.
   uint64_t dataAt = 0;
 };
 } // namespace

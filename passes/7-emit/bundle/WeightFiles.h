@@ -1,4 +1,4 @@
-//===- WeightFiles.h - the files that parameters point into ---------------===//
+//===- WeightFiles.h - identification and packing of weight files ---------===//
 
 #ifndef PCC_PASSES_7_EMIT_BUNDLE_WEIGHTFILES_H
 #define PCC_PASSES_7_EMIT_BUNDLE_WEIGHTFILES_H
@@ -8,14 +8,15 @@
 
 namespace pcc::emit {
 
-/// Records in every program by what its weight files are recognised: size, time
-/// and hashes of a few pages; nothing else of them is read. Exit code 3 for a
-/// file that cannot be.
+/// Records in every program how a run recognizes its weight files: by size,
+/// modification time and hashes of sampled pages. Files up to 1 GiB are also
+/// hashed as a whole. Returns exit code 3 for a file that cannot be read.
 runtime::Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
-/// Copies what each position reads to `weights/position-N.safetensors` of the
-/// bundle, a tensor per weight as it is stored in the model, and lets the
-/// programs point there.
+/// Copies the weights that each position reads to
+/// `weights/position-N.safetensors` of the bundle, and changes the programs to
+/// read them there. Every weight is one tensor in the model's stored type and
+/// shape. Must come after describeWeightFiles().
 runtime::Status packWeights(std::vector<PositionProgram> &programs,
                             BundleFolder &folder);
 

@@ -1,4 +1,4 @@
-//===- AttentionGroups.cpp - attention that is a kernel of its own --------===//
+//===- AttentionGroups.cpp - kernel groups of fused attention -------------===//
 
 #include "passes/7-emit/fuse/AttentionGroups.h"
 #include "dialects/graph/GraphDialect.h"
@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Threads read neighbouring elements of a row.
+/// Returns whether the last dim is contiguous in memory, so that neighbouring
+/// threads access neighbouring elements.
 static bool isAlongRows(const StridedView &view) {
   return view.strides.back() == 1 || view.shape.back() == 1;
 }
@@ -17,13 +18,17 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
 }
 
+/// Adds to `group` the layout ops in front of `operand` that the kernel
+/// replaces by strided reads.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
     group.ops.insert(seen.ops.begin(), seen.ops.end());
 }
 
-/// A kernel that reads the result reorders it for nothing.
+/// Adds to `group` the layout ops behind `result` that the kernel replaces by
+/// strided stores. Adds none if a kernel reads their result, since that kernel
+/// can hold them for free.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))
@@ -35,6 +40,8 @@ static void addOrder(Value result, KernelGroup &group) {
     group.ops.insert(order.begin(), order.end());
 }
 
+/// Returns whether `value` has four dims, as queries, keys, values and their
+/// gradients have. Row statistics have three dims.
 static bool hasRows(Value value) {
   return graph::tensorType(value).getRank() == 4;
 }

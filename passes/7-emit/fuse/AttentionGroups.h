@@ -1,4 +1,4 @@
-//===- AttentionGroups.h - attention that is a kernel of its own ----------===//
+//===- AttentionGroups.h - kernel groups of fused attention ---------------===//
 
 #ifndef PCC_PASSES_7_EMIT_FUSE_ATTENTIONGROUPS_H
 #define PCC_PASSES_7_EMIT_FUSE_ATTENTIONGROUPS_H
@@ -7,9 +7,12 @@
 
 namespace pcc::emit {
 
-/// A group for every attention of `block`, all of which are fused: with it,
-/// layout ops that say in which order it reads its operands and stores its
-/// result.
+/// Returns one group for each attention op and attention gradient op of
+/// `block`. The fused GPU kernel must support all of them; any other attention
+/// has been lowered before. A group also holds the layout ops of operands and
+/// results that the kernel replaces by strided reads and writes:
+///
+///   transpose q, k, v -> attention -> transpose   becomes   one kernel
 std::vector<KernelGroup> groupAttention(mlir::Block &block);
 
 } // namespace pcc::emit

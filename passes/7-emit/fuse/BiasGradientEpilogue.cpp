@@ -1,4 +1,4 @@
-//===- BiasGradientEpilogue.cpp - sums of what a product reads anyway -----===//
+//===- BiasGradientEpilogue.cpp - bias gradients as matmul epilogues ------===//
 
 #include "passes/7-emit/fuse/BiasGradientEpilogue.h"
 #include "mlir/IR/Builders.h"
@@ -11,7 +11,8 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// The factors of which a product contracts the first dim.
+/// Returns the factors of which `product` contracts the first dim, each with
+/// whether it is the lhs. Empty if `product` has batch dims or empty factors.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -27,7 +28,8 @@ contractedRows(graph::MatmulOp product) {
   return factors;
 }
 
-/// Whether `reduce` sums everything but the last dim, of this size.
+/// Returns whether `reduce` sums over all dims but the last one, which has
+/// `columns` elements.
 static bool sumsColumns(graph::ReduceOp reduce, int64_t columns) {
   RankedTensorType type = typeOf(reduce.getInput());
   const int64_t last = type.getRank() - 1;
@@ -59,7 +61,8 @@ BiasGradientEpilogue pcc::emit::findBiasGradient(graph::MatmulOp product) {
   return {};
 }
 
-/// A reduction of `value`, or of a reshape of it.
+/// Returns a reduction that sums columns of `value` or of a reshape of `value`.
+/// Returns null if there is none.
 static graph::ReduceOp findReduction(Value value, int64_t columns) {
   for (Operation *user : value.getUsers()) {
     if (auto reduce = dyn_cast<graph::ReduceOp>(user);
@@ -72,8 +75,8 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// What is left of `sums` when it has been cast to `stored`; null if something
-/// else is done with it.
+/// Follows casts and reshapes from `sums` to the first value with element type
+/// `stored`. Returns null if a value on the way has another reader.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||
@@ -84,8 +87,9 @@ static Value castTo(Type stored, Value sums) {
   return sums;
 }
 
-/// What follows from `value` before `last`, in order. False if one of the ops
-/// has to stay where it is.
+/// Collects in `readers` the ops in front of `last` that depend on `value`, in
+/// order. Returns false if one of them has side effects or if `last` depends on
+/// `value`, so that the ops cannot move behind `last`.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();
@@ -105,7 +109,7 @@ static bool collectReaders(Value value, Operation *last,
          });
 }
 
-/// What findBiasGradient() finds.
+/// Inserts, in front of `product`, the ops that findBiasGradient() looks for.
 static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
                                       Type stored, Location loc) {
   OpBuilder builder(product);
@@ -123,7 +127,9 @@ static BiasGradientEpilogue writeSums(graph::MatmulOp product, Value factor,
   return sums;
 }
 
-/// Erases a chain of ops that nobody reads, back to its first one.
+/// Erases the chain of ops from `first` to `last`. The result of `last` must
+/// have no readers. The only reader of any other op of the chain must be the
+/// next op.
 static void eraseFrom(Operation *last, Operation *first) {
   while (last != first) {
     Operation *maker = last->getOperand(0).getDefiningOp();

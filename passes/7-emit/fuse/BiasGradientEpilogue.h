@@ -1,14 +1,16 @@
-//===- BiasGradientEpilogue.h - sums of what a product reads anyway -------===//
+//===- BiasGradientEpilogue.h - bias gradients as matmul epilogues --------===//
 //
-// The gradient of a linear layer's weight contracts the rows of dy, and that of
-// its bias sums them. A library that makes the first has read every element
-// that the second needs:
+// The weight gradient of a linear layer contracts the rows of dy; the bias
+// gradient sums the same rows. A library that computes the weight gradient
+// reads every element of dy and can compute the sums along with it (cuBLASLt's
+// epilogues BGRADA and BGRADB):
 //
 //   dw = graph.matmul x, dy {transpose_lhs}   [k, m] · [k, n]
 //   db = graph.reduce sum dy over [0]         [n]
 //
-// A kernel that makes dy could add up its columns as well, but then has as few
-// blocks as there are columns, not as there are elements.
+// The kernel that produces dy could compute these column sums as well. But a
+// GPU divides a column reduction by columns rather than by elements, so that
+// the kernel would have too few blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,25 +21,32 @@
 
 namespace pcc::emit {
 
-/// Sums of one factor of a product over what is contracted.
+/// Sums of one factor of a product over the contracted dim.
 struct BiasGradientEpilogue {
-  /// Null where there are none.
+  /// Value that holds the sums. Null if there is no such epilogue.
   mlir::Value result;
-  /// Whether they are of the lhs, one for each row of the product; else of the
-  /// rhs, one for each column.
+  /// True for sums of the lhs, one per row of the product; false for sums of
+  /// the rhs, one per column.
   bool ofLhs = false;
-  /// The reduction, and perhaps a cast to the type that the product is stored
-  /// in.
+  /// Ops that compute `result`: the reduction and, if the product is stored in
+  /// another type than its own, a cast to that type.
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// The sums beside a product, which read its very operand.
+/// Returns the bias gradient that the library computes along with `product`: a
+/// reduction, in the block of `product`, that reads a factor of `product`
+/// directly. Changes nothing.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Looks for a reduction of the same elements that a factor of `product` has,
-/// in whatever shape, and writes it before `product` as findBiasGradient() wants
-/// it, in the element type that the product is `stored` in. Its readers come
-/// behind `last`; nothing changes where one of them has to stay before.
+/// Prepares a bias gradient for findBiasGradient(). Looks for a reduction that
+/// sums a factor of `product`, possibly through reshapes. Its sums must have
+/// the element type `stored`, possibly after a cast. Replaces this reduction by
+/// one that reads the factor itself, directly before `product`, with a cast to
+/// `stored`.
+///
+/// `last` is the last op of the future library call; readers of the sums move
+/// behind `last`. Returns an empty epilogue, and changes nothing, if there is
+/// no such reduction or if one of its readers cannot move.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

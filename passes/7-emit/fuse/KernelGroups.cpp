@@ -1,4 +1,4 @@
-//===- KernelGroups.cpp - which ops become one kernel ---------------------===//
+//===- KernelGroups.cpp - fusion of ops into kernels ----------------------===//
 
 #include "passes/7-emit/fuse/KernelGroups.h"
 #include "dialects/graph/GraphDialect.h"
@@ -10,10 +10,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// More ops than this make one kernel slow to compile.
+/// Largest number of ops in a kernel. Larger kernels are slow to compile.
 static constexpr size_t maxOps = 64;
-/// Reductions in one kernel: the threads of a GPU's block share memory for each
-/// of them, and there is room for so many of the largest kind.
+/// Largest number of reductions in a kernel. Each needs shared memory of a GPU
+/// block, which has room for 8 of the largest kind.
 static constexpr int64_t maxReductions = 8;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -32,13 +32,16 @@ bool pcc::emit::isCopiedIntoKernels(Operation *op) {
 // Producers of slices
 //===----------------------------------------------------------------------===//
 
-/// The slice that alone reads `use`, perhaps through a reshape.
+/// Returns `use` if it is a slice, or the slice that is the only reader of the
+/// reshape `use`. Otherwise returns null.
 static graph::SliceOp onlySlice(Operation *use) {
   if (isa<graph::ReshapeOp>(use) && use->hasOneUse())
     use = *use->getUsers().begin();
   return dyn_cast<graph::SliceOp>(use);
 }
 
+/// Returns whether only slices read the result of `op`, and have no more
+/// elements in all than the result.
 static bool isReadInSlices(Operation *op) {
   int64_t numElements = 0;
   for (Operation *user : op->getUsers()) {
@@ -57,7 +60,8 @@ void pcc::emit::splitBeforeSlices(Block &block) {
         (readKindOf(&op) == ReadKind::ElementWise && !isExpensive(&op));
     if (!isCheap || op.use_empty() || op.hasOneUse() || !isReadInSlices(&op))
       continue;
-    // In the order of the block: that of the uses differs after a dump.
+    // Users in the order of the block, since the order of uses is not the same
+    // after the module has been printed and parsed.
     SmallVector<Operation *> users(op.getUsers());
     llvm::sort(users, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
@@ -73,7 +77,9 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The shapes of values that a kernel over `rows` may compute from statistics.
+/// Shapes of the values that a kernel over rows can compute: one element per
+/// element of the rows (`element`), or one per row, with the inner dims kept as
+/// 1 (`kept`) or removed (`flat`).
 struct RowShapes {
   ArrayRef<int64_t> element;
   SmallVector<int64_t> kept, flat;
@@ -91,8 +97,8 @@ struct RowShapes {
 };
 } // namespace
 
-/// Whether `user` may take `value`, which depends on statistics of the current
-/// row: both have to speak of the same row.
+/// Returns whether `user` computes a row of its result from the same row of
+/// `value`, where `value` depends on statistics of the rows.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -110,8 +116,8 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Whether all that `group` computes from `op`, a reduction over `rows`, stays
-/// within a row.
+/// Returns whether all ops of `group` that depend on `op`, a reduction over
+/// `rows`, read only the row of `op` that they are part of.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -135,10 +141,16 @@ static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Greedy fusion of a block's ops, from the last op to the first.
+///
+/// Invariant: when an op is placed, all its users have been placed. Each group
+/// has one iteration space, and no path of uses leaves a group and returns.
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
 
+  /// Returns the groups in the order of the block, each with its ops in that
+  /// order.
   std::vector<KernelGroup> run() {
     for (Operation &op : llvm::reverse(block))
       if (isa<graph::ReshapeOp>(op))
@@ -161,12 +173,14 @@ public:
   }
 
 private:
-  /// The group of `op`, -1 if it has none.
+  /// Returns the number of the group of `op`, or -1 if `op` has no group.
   int groupOf(Operation *op) const {
     auto found = groupOfOp.find(op);
     return found == groupOfOp.end() ? -1 : found->second;
   }
 
+  /// Adds `op` to a group. The first reduction determines the rows of the
+  /// group.
   void add(Operation *op, int group) {
     groups[group].ops.insert(op);
     groupOfOp[op] = group;
@@ -176,14 +190,16 @@ private:
     }
   }
 
+  /// Starts a group with `op`.
   void begin(Operation *op) {
     groups.emplace_back().shape =
         SmallVector<int64_t>(shapeOf(op->getResult(0)));
     add(op, groups.size() - 1);
   }
 
-  /// A constant is part of the program; an index that an op outside needs is
-  /// written by a kernel of its own.
+  /// Places `op`, a constant or index, of which each kernel holds a copy. An
+  /// index that an op outside of all groups reads gets a group, since a kernel
+  /// has to write it. A constant is part of the program.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -191,8 +207,11 @@ private:
       begin(op);
   }
 
+  /// Adds `op` to the group of one of its users, or starts a group if no group
+  /// can take `op` and `mayBegin` is true.
   void place(Operation *op, bool mayBegin) {
-    // The nearest group first; the order of uses differs after a dump.
+    // Groups with larger numbers are nearer to `op`. The order of uses is no
+    // criterion, since it is not the same after printing and parsing.
     std::set<int, std::greater<int>> candidates;
     for (Operation *user : op->getUsers())
       if (int group = groupOf(user); group >= 0)
@@ -204,6 +223,7 @@ private:
       begin(op);
   }
 
+  /// Returns whether `op` can become part of group number `number`.
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
     auto rows = rowSpaceOf(op);
@@ -217,13 +237,15 @@ private:
     return !escapes || (canStore(op, rows, group) && !leadsBack(op, number));
   }
 
+  /// Returns whether `group` cannot take another reduction.
   static bool isFullOfReductions(const KernelGroup &group) {
     return llvm::count_if(group.ops, [](Operation *op) {
              return rowSpaceOf(op).has_value();
            }) >= maxReductions;
   }
 
-  /// Whether the rows of the reduction `op` can be those of `group`.
+  /// Returns whether `rows`, the rows of the reduction `op`, are or can become
+  /// the rows of `group`.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -236,8 +258,10 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Whether computing `op` wherever the group reads it costs little more than
-  /// computing it once.
+  /// Returns whether it is cheap enough to compute `op` at every place at which
+  /// `group` reads it. An expensive op must not be computed more often than it
+  /// has elements. The exception is an op of size 1 along the last dim, over
+  /// which the group loops: LLVM hoists its computation out of that loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -250,7 +274,8 @@ private:
     return numReaders <= 1 && sizeOf(group.shape) <= sizeOf(shape);
   }
 
-  /// Whether the group can store the result of `op` where it computes it.
+  /// Returns whether `group` can store the result of `op`: its shape is one
+  /// that the loops of the kernel cover.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -263,8 +288,9 @@ private:
     return RowShapes(*group.rows).isOne(shape);
   }
 
-  /// Whether a path leads from a user of `op` outside the group into it; other
-  /// groups are passed as a whole.
+  /// Returns whether a path of uses leads from `op` through ops outside of
+  /// group number `number` into that group. A path that enters another group
+  /// goes on from every op of that group, since a group runs as a whole.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;

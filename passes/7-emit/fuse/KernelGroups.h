@@ -1,4 +1,4 @@
-//===- KernelGroups.h - which ops become one kernel -----------------------===//
+//===- KernelGroups.h - fusion of ops into kernels ------------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_FUSE_KERNELGROUPS_H
 #define PCC_PASSES_7_EMIT_FUSE_KERNELGROUPS_H
@@ -8,32 +8,44 @@
 
 namespace pcc::emit {
 
-/// Ops that run as one kernel, in the order of the block.
+/// Ops that run as one kernel.
 struct KernelGroup {
+  /// Ops of the group, in the order of the block.
   llvm::SetVector<mlir::Operation *> ops;
-  /// The shape that the kernel walks: of its rows if it has some, else of its
-  /// results.
+  /// Iteration space of the kernel: the shape of its rows, or of its results if
+  /// nothing reduces.
   llvm::SmallVector<int64_t> shape;
+  /// Rows of the group's reductions; std::nullopt if nothing reduces.
   std::optional<RowSpace> rows;
 };
 
-/// Divides the ops of `block` that a kernel may hold into groups. A producer
-/// joins the group of its users where that repeats no expensive work and where
-/// the group still has one iteration space; its result is stored as well if
-/// others need it. Constants and indices belong to no group: whoever uses them
-/// holds a copy, except where an op outside needs an index. Reshapes outside of
-/// groups cost nothing.
+/// Divides the ops of `block` into groups, in the order of the block. Ops that
+/// no kernel can hold belong to no group.
 ///
-/// Invariant: a group can run as a whole. No path leads from it through other
-/// ops back into it.
+/// Producer-consumer fusion: going backwards, an op joins the group of one of
+/// its users if the group keeps one iteration space and repeats no expensive
+/// work. Results that ops outside of the group read are stored as well:
+///
+///   x -> exp -> reduce sum -> div     one group over the rows of the sum
+///   matmul -> add -> relu -> matmul   one group: add, relu
+///
+/// Constants and indices belong to no group, since each user's kernel holds a
+/// copy. An index is a group of its own if an op outside of all groups reads
+/// it. A reshape never starts a group, since it is free outside of groups.
+///
+/// Invariant: a group can run as a whole. No path of uses leaves the group and
+/// returns to it.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Gives every slice of a cheap value its own producer where the slices do not
-/// need more elements than there are: the parts of a fused projection then add
-/// their own bias, and the whole is never stored.
+/// Clones each cheap op of `block` whose readers are several slices, possibly
+/// through reshapes, so that every slice can fuse with a producer of its own.
+/// Leaves an op alone if its slices have more elements in all than its result.
+/// Example: the q, k and v parts of a fused projection then add their parts of
+/// the bias, and the whole sum is never stored.
 void splitBeforeSlices(mlir::Block &block);
 
-/// Whether a kernel holds a copy of `op` instead of reading its result.
+/// Returns whether a kernel that reads the result of `op` holds a copy of `op`
+/// rather than taking the result as an operand.
 bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit

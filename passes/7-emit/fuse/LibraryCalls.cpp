@@ -1,4 +1,4 @@
-//===- LibraryCalls.cpp - what a library does along with a contraction ----===//
+//===- LibraryCalls.cpp - epilogues and operand views of library calls ----===//
 
 #include "passes/7-emit/fuse/LibraryCalls.h"
 #include "dialects/dist/Target.h"
@@ -19,18 +19,21 @@ static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 using Activation = program::Activation;
 
 namespace {
-/// What the library of a target computes, beside products of f32 and bf16 with
-/// a bias and a residual.
+/// Abilities of a target's library. Every library computes matmuls of f32 and
+/// bf16, with a bias and a residual.
 struct Library {
   StringRef target;
+  /// Whether the library computes matmuls of f16, and whether it computes
+  /// convolutions.
   bool multipliesF16, convolves;
-  /// Adds a residual to what it has activated.
+  /// Whether the library can add a residual behind an activation.
   bool addsToActivations;
-  /// Adds a product to a sum over microbatches where that lies, in f32 whatever
-  /// the product's type.
+  /// Whether the library can add a product of any type, in place, to an f32 sum
+  /// over microbatches.
   bool accumulates;
-  /// Sums a factor over what it contracts.
+  /// Whether the library can compute a bias gradient along with a product.
   bool sumsFactors;
+  /// Activations that the library can apply.
   ArrayRef<Activation> activations;
 };
 } // namespace
@@ -41,10 +44,12 @@ static constexpr Activation ofOneDnn[] = {
 static constexpr Activation ofCublasLt[] = {Activation::Relu,
                                             Activation::GeluTanh};
 static const Library libraries[] = {
-    // target f16    convolves adds behind accumulates sums factors
+    // target, multipliesF16, convolves, addsToActivations, accumulates,
+    // sumsFactors, activations
     {"cpu", false, true, true, false, false, ofOneDnn},
     {"cuda", true, false, false, true, true, ofCublasLt}};
 
+/// Returns the library of the target of the module around `op`.
 static const Library &libraryOf(Operation *op) {
   StringRef target = dist::targetOf(op->getParentOfType<ModuleOp>());
   const auto *found = llvm::find_if(libraries, [&](const Library &library) {
@@ -70,7 +75,7 @@ bool pcc::emit::canComputeBiasGradient(graph::MatmulOp product) {
          !graph::isReproducible(product);
 }
 
-/// Whether a kernel computes the value, reshapes apart.
+/// Returns whether a kernel computes `value`, possibly followed by reshapes.
 static bool isOfKernel(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<graph::ReshapeOp>(op))
@@ -89,7 +94,8 @@ bool pcc::emit::isReadByKernel(Value value) {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// A model that wrote the numbers of gelu in its own type means the function.
+/// Returns whether the constants of `gelu` are those of the standard function.
+/// Constants that a model wrote in its own type differ from them by rounding.
 static bool isStandard(graph::GeluOp gelu) {
   auto isAbout = [](std::optional<APFloat> number, double wanted) {
     return !number || std::abs(number->convertToDouble() / wanted - 1) < 1e-6;
@@ -100,7 +106,8 @@ static bool isStandard(graph::GeluOp gelu) {
   return isAbout(gelu.getSlope(), slope) && isAbout(gelu.getCubic(), 0.044715);
 }
 
-/// What an op other than x · sigmoid(x) activates by; None if it does not.
+/// Returns the activation that `op` alone computes, or Activation::None. Silu
+/// is two ops, so takeSilu() finds it.
 static Activation activationOf(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op)) {
     if (!isStandard(gelu))
@@ -114,20 +121,24 @@ static Activation activationOf(Operation *op) {
   return isa<graph::TanhOp>(op) ? Activation::Tanh : Activation::None;
 }
 
-/// Whether the backward pass might read what the op makes, or make it again: it
-/// has to be the same whether others read it on the way or not.
+/// Returns whether `op` is part of a training step. In such a step the backward
+/// pass may read or recompute the result of `op`, and its bits must not depend
+/// on which of the two happens.
 static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
-/// Of narrow floats a step of its own rounds what the library does not.
+/// Returns whether the result of `op` has to be rounded before the next step: a
+/// kernel would round a narrow float, and in training the library must give the
+/// same bits as a kernel.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
 }
 
 namespace {
-/// Reads the steps behind `epilogue.result`, one after another.
+/// Reader of the steps behind a contraction. Extends `epilogue` step by step;
+/// `epilogue.result` is the value behind the last step so far.
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)
@@ -143,6 +154,7 @@ public:
   }
 
 private:
+  /// Reads the steps in the order in which libraries apply them.
   void takeSteps() {
     const bool addsInside = !roundsBetween(contraction);
     if (addsInside)
@@ -155,8 +167,9 @@ private:
     takeOrder();
   }
 
-  /// Goes on to the value that the next step reads: reshapes do not matter to a
-  /// product, which sees rows. They are taken if the step is.
+  /// Returns the value that the next step would read, and records in `reshapes`
+  /// the reshapes on the way to it. A matmul sees rows only, so reshapes of its
+  /// result do not matter; take() adds them to the epilogue.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -169,14 +182,15 @@ private:
     return value;
   }
 
+  /// Adds a step, which consists of `ops`, to the epilogue.
   void take(ArrayRef<Operation *> ops) {
     epilogue.ops.append(reshapes);
     llvm::append_range(epilogue.ops, ops);
     epilogue.result = ops.back()->getResult(0);
   }
 
-  /// What alone is added to `value`; null if nothing is, or if that makes a
-  /// larger tensor.
+  /// Returns the value that the only reader of `value` adds to it. Returns null
+  /// if the reader is no addition or if it broadcasts `value`.
   static Value addend(Value value) {
     auto add = value.hasOneUse() ? dyn_cast<graph::AddOp>(*value.user_begin())
                                  : graph::AddOp();
@@ -185,14 +199,16 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Columns of a product, channels of a convolution: the dim of a value that a
-  /// bias runs along, from the last.
+  /// Returns the dim along which a bias runs, counted from 1 for the last dim:
+  /// the columns of a matmul, the channels of a convolution.
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
                : typeOf(contraction->getResult(0)).getRank() - 1;
   }
 
+  /// Returns whether `value` is a bias of `of`, which is the contraction's
+  /// result or a reshape of it: `value` has one element per column or channel.
   bool isBias(Value value, Value of) const {
     RankedTensorType all = typeOf(of), type = typeOf(value);
     RankedTensorType whole = typeOf(contraction->getResult(0));
@@ -203,6 +219,7 @@ private:
            type.getNumElements() == size;
   }
 
+  /// Reads a bias, if there is one.
   void takeBias() {
     Value value = next(), other = addend(value);
     if (!other || !isBias(other, value))
@@ -211,8 +228,8 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Whether `value` is what `sum` is added to in every microbatch, and lies
-  /// where it does.
+  /// Returns whether `value` is the sum over the microbatches before, and `sum`
+  /// the sum after adding this microbatch, so that both share one buffer.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -227,8 +244,9 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// A product that is nothing but added to a sum over microbatches. It is not
-  /// rounded on the way, which --reproducible would see.
+  /// Reads the addition of the product to a sum over microbatches. Returns
+  /// false if there is none. The sum is in f32 and adds the unrounded product,
+  /// so reproducible runs do not use this step.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -254,6 +272,7 @@ private:
     return true;
   }
 
+  /// Reads a residual, if there is one and the library can add it.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -265,10 +284,12 @@ private:
     take({*value.user_begin()});
   }
 
+  /// Returns whether the library can apply `activation`.
   bool activates(Activation activation) const {
     return llvm::is_contained(library.activations, activation);
   }
 
+  /// Reads an activation, if there is one and the library can apply it.
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
@@ -284,7 +305,7 @@ private:
     }
   }
 
-  /// x · sigmoid(x)
+  /// Reads x · sigmoid(x). Returns false if `value` is not the x of such ops.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
       return false;
@@ -301,7 +322,9 @@ private:
     return false;
   }
 
-  /// Rows stay rows. A kernel that reads the result reorders it for nothing.
+  /// Reads a transpose of the result. The library must be able to store rows
+  /// contiguously. A transpose that a kernel reads is left to that kernel,
+  /// which can hold it for free.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -317,7 +340,8 @@ private:
       take({transpose});
   }
 
-  /// The result of the last op in the order of the contraction's dims.
+  /// Returns a view with the shape of the contraction's result into the result
+  /// of the last of `ops`.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -325,6 +349,7 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
+  /// Reshapes between the last step and the value that next() returned.
   SmallVector<Operation *> reshapes;
 };
 } // namespace
@@ -337,7 +362,8 @@ Epilogue::Epilogue(Operation *contraction) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Libraries read matrices of which one dim is dense.
+/// Returns whether a library can read a matrix through `view`: all strides are
+/// positive, and one of the last two dims is contiguous.
 static bool isReadable(const StridedView &view) {
   bool isDense = false;
   for (auto [i, stride] : llvm::enumerate(view.strides)) {
@@ -355,6 +381,7 @@ OperandView OperandView::plain(Value operand) {
 OperandView pcc::emit::viewOperand(Value operand) {
   OperandView plain = OperandView::plain(operand);
   OperandView seen = plain;
+  // Follows layout ops upwards; `seen.ops` is in reverse execution order.
   while (Operation *op = seen.source.getDefiningOp()) {
     if (!isa<graph::TransposeOp, graph::SliceOp, graph::ReshapeOp>(op) ||
         !op->hasOneUse())
@@ -362,6 +389,7 @@ OperandView pcc::emit::viewOperand(Value operand) {
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
+  // Reshapes of the source are free, so the reshaped tensor is the source.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

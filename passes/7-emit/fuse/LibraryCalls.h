@@ -1,29 +1,35 @@
-//===- LibraryCalls.h - what a library does along with a contraction ------===//
+//===- LibraryCalls.h - epilogues and operand views of library calls ------===//
 //
-// A contraction is a product or a convolution. Its library reads operands of a
-// product in any order of their dims, and works on results before it stores
-// them, in this order, each step at most once:
+// A contraction is a matmul or a convolution. Its library can read the operands
+// of a matmul through strides, and can apply an epilogue: steps on the result
+// before it is stored, each at most once, in this order:
 //
 //   oneDNN     matmul                 bias, activation, residual, order of dims
 //              conv, conv_transpose   bias, activation
-//   cuBLASLt   matmul                 bias, relu or gelu by tanh or residual,
-//                                     order of dims; or a sum over
-//                                     microbatches; sums of a factor
-//                                     (BiasGradientEpilogue.h)
+//   cuBLASLt   matmul                 bias, then either activation (relu or
+//                                     gelu by tanh) or residual, order of dims
+//              or instead             sum over microbatches
 //
-// A convolution would have to bring its residual into the layout that it chose
-// for its result, which costs more than the kernel that adds it.
+// cuBLASLt can also compute a bias gradient (BiasGradientEpilogue.h) along with
+// a matmul without bias and activation.
 //
-// A step of training leaves activations to kernels: its bits do not depend on
-// which values are kept and which are made again. A gradient that is nothing
-// but added to a sum over microbatches is made again by nobody.
+// A convolution takes no residual: the library would have to convert the
+// residual to the layout that it chose for the result. This costs more than the
+// kernel that adds the residual.
 //
-// What the library computes is what the ops say, within the rounding of the
-// type; but its relu of a NaN is 0.
+// In a training step activations stay kernels. Biases and residuals of bf16 and
+// f16 stay kernels as well, since the kernels round between the steps. The
+// reason is recomputation: it decides which values have other readers, and thus
+// which ops could become epilogues, but must not change the bits of a value. A
+// gradient that is only added to a sum over microbatches is never recomputed,
+// so the library may add it.
 //
-// Both structs read the ops around a contraction: in a function, where they say
-// what can become one call, and in the body of rank.library_call, of which they
-// are then everything.
+// A library call computes the same as the ops it replaces, up to the rounding
+// of the element type. The one exception is relu of NaN, which gives 0.
+//
+// Epilogue and OperandView read the ops around a contraction. In a function
+// they find the ops that can become one call. In the body of a
+// rank.library_call they find all ops of the body again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,48 +42,56 @@
 
 namespace pcc::emit {
 
-/// Whether `op` is a contraction of a type that the library computes in.
+/// Returns whether `op` is a contraction that the target's library computes, in
+/// an element type that it supports.
 bool isLibraryContraction(mlir::Operation *op);
 
-/// Whether the library sums a factor of a product along with it (BiasGradientEpilogue.h).
+/// Returns whether the target's library can compute a bias gradient along with
+/// `product` (BiasGradientEpilogue.h). False in reproducible runs.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
-/// The longest chain of steps behind a contraction. Values between the steps
-/// have no other readers.
+/// Longest chain of epilogue steps behind a contraction. No value between two
+/// steps has another reader.
 struct Epilogue {
   Epilogue() = default;
+  /// Reads the steps behind `contraction`. Changes nothing.
   explicit Epilogue(mlir::Operation *contraction);
 
-  /// In the order of the block, reshapes between steps included.
+  /// Ops of the steps and reshapes between them, in execution order.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Null where the step is missing.
+  /// Added values: the bias, and the residual or the sum over microbatches so
+  /// far. Null without such a step.
   mlir::Value bias, residual;
   program::Activation activation = program::Activation::None;
-  /// Of the last op, or of the contraction.
+  /// Result of the last op, or of the contraction if there are no steps.
   mlir::Value result;
-  /// The result in the order of the contraction's dims.
+  /// View with the shape of the contraction's result into `result`: the place
+  /// at which the library stores each element.
   StridedView stored;
 };
 
-/// How a product reads one operand.
+/// View through which a matmul reads one operand.
 struct OperandView {
-  /// The operand as it lies.
+  /// Returns the view of an operand that is read as it lies in memory.
   static OperandView plain(mlir::Value operand);
 
-  /// Dense. The operand itself, where nothing is gained or possible.
+  /// Dense tensor in memory that the library reads. Equal to the operand if
+  /// there are no layout ops to replace.
   mlir::Value source;
-  /// From `source` to the operand: layout ops with one reader each.
+  /// Layout ops from `source` to the operand, in execution order. Each has one
+  /// reader.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// The operand as elements of `source`.
+  /// The operand as a view of `source`.
   StridedView view;
 };
 
-/// Looks through the layout ops that make the operand of a product. A value
-/// that a kernel computes is not looked through to: the kernel writes it in
-/// order.
+/// Returns the view that replaces the layout ops in front of `operand`, an
+/// operand of a matmul. Returns a plain view if the library cannot read the
+/// strides, or if a kernel computes the source: that kernel writes the elements
+/// in any order for free.
 OperandView viewOperand(mlir::Value operand);
 
-/// Whether a kernel reads the value, perhaps through reshapes.
+/// Returns whether a kernel reads `value`, directly or through reshapes.
 bool isReadByKernel(mlir::Value value);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- TopologicalOrder.cpp - an order in which ops can run ---------------===//
+//===- TopologicalOrder.cpp - stable topological order of a block ---------===//
 
 #include "passes/7-emit/fuse/TopologicalOrder.h"
 #include "llvm/ADT/DenseSet.h"
@@ -9,6 +9,8 @@ SmallVector<Operation *> pcc::emit::topologicalOrder(Block &block) {
   SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> placed;
   for (Operation &op : block.without_terminator()) {
+    // Depth-first search. An op stays on the stack until all producers of its
+    // operands are placed. An op can be on the stack more than once.
     SmallVector<Operation *> missing{&op};
     while (!missing.empty()) {
       Operation *next = missing.back();

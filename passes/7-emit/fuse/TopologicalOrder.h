@@ -1,4 +1,4 @@
-//===- TopologicalOrder.h - an order in which ops can run -----------------===//
+//===- TopologicalOrder.h - stable topological order of a block -----------===//
 
 #ifndef PCC_PASSES_7_EMIT_FUSE_TOPOLOGICALORDER_H
 #define PCC_PASSES_7_EMIT_FUSE_TOPOLOGICALORDER_H
@@ -8,8 +8,11 @@
 
 namespace pcc::emit {
 
-/// The ops of `block` but for its terminator, each behind what it reads and
-/// otherwise in their order.
+/// Returns the ops of `block`, except for the terminator, in an order in which
+/// each op follows the producers of its operands. The order of the block is
+/// kept where possible: a producer that stands too late moves to directly
+/// before its first reader. `block` need not be in a valid order. All operands
+/// must be defined in `block`, without a cycle of uses.
 llvm::SmallVector<mlir::Operation *> topologicalOrder(mlir::Block &block);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- Attention.cpp - attention that a library may know ------------------===//
+//===- Attention.cpp - descriptions of attention kernels for cuDNN --------===//
 
 #include "passes/7-emit/instructions/Attention.h"
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
@@ -10,9 +10,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Rows begin at multiples of 16 bytes.
+/// Alignment of rows that cuDNN needs, in elements: 16 bytes of 16-bit floats.
 static constexpr int64_t rowElements = 8;
 
+/// Returns whether cuDNN computes this form of attention: 16-bit floats, no
+/// mask, no soft cap, aligned rows and, if causal, as many queries as keys.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
@@ -21,7 +23,9 @@ static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
 }
 
 namespace {
-/// A launch of a kernel that is attention with layout ops around it.
+/// Describes one launch of a kernel that consists of an attention op and layout
+/// ops around it. Every tensor of the attention must be a strided view of a
+/// buffer.
 class DescribedLaunch {
 public:
   DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
@@ -29,6 +33,7 @@ public:
       : launch(launch), kernel(kernel), op(attentionOf(kernel)),
         writer(writer) {}
 
+  /// Returns the description; null if the launch has none.
   std::unique_ptr<program::AttentionT> describe() {
     if (!op)
       return nullptr;
@@ -67,7 +72,9 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// A tensor of the body, seen in `stored` of the stage's function.
+  /// Returns a tensor of the attention as the view `view` of `stored`, a value
+  /// of the stage function. Returns null, and makes the description incomplete,
+  /// if either is missing or the view is not aligned.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -77,6 +84,7 @@ private:
         flatbuffers::span<const int64_t, 4>(view->strides.data(), 4));
   }
 
+  /// Returns whether rows are contiguous and begin at multiples of 16 bytes.
   static bool isAligned(const StridedView &view) {
     return view.offset % rowElements == 0 && view.strides.back() == 1 &&
            llvm::all_of(llvm::drop_end(view.strides), [](int64_t stride) {
@@ -84,6 +92,8 @@ private:
            });
   }
 
+  /// Returns an operand of the attention op. Follows the layout ops that
+  /// compute the operand back to an argument of the kernel.
   Operand operand(Value value) {
     SmallVector<Operation *> order;
     for (; Operation *maker = value.getDefiningOp();
@@ -98,6 +108,8 @@ private:
         argument ? launch.getInputs()[argument.getArgNumber()] : Value(), view);
   }
 
+  /// Returns a result of the attention op. Follows the layout ops that read the
+  /// result to a result of the kernel.
   Operand result(Value value) {
     const SmallVector<Operation *> order = layoutOpsAfter(value);
     const Value last = order.empty() ? value : order.back()->getResult(0);
@@ -109,7 +121,8 @@ private:
                  storedView(value, order));
   }
 
-  /// The kernel that has made what this one knows of rows makes it.
+  /// Returns the gradient of the queries, which is a result of another kernel:
+  /// the one that has computed `top`, the row maxima that `op` reads.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]
@@ -132,6 +145,7 @@ private:
   rank::KernelOp kernel;
   graph::AttentionOpInterface op;
   InstructionWriter &writer;
+  /// Whether every tensor so far is an aligned view of a buffer.
   bool isComplete = true;
 };
 } // namespace

@@ -1,8 +1,9 @@
-//===- Attention.h - attention that a library may know --------------------===//
+//===- Attention.h - descriptions of attention kernels for cuDNN ----------===//
 //
-// A GPU has a kernel for attention; where it has cuDNN, that computes it sooner
-// (runtime/device/cuda/Attention.cpp). So the program says of such a kernel
-// what it computes.
+// A program for GPUs has a generated kernel for every attention. On a machine
+// with cuDNN, the library computes most of them faster than the kernel
+// (runtime/device/cuda/Attention.cpp). The instruction that launches the kernel
+// therefore describes the attention, so that the device can choose at run time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +14,10 @@
 
 namespace pcc::emit {
 
-/// What a launch of `kernel` computes, if that is attention or the gradients of
-/// its keys and values as cuDNN may have them: null otherwise. The gradient of
-/// the queries is held until then.
+/// Returns the attention, or the gradients of keys and values, that a launch of
+/// `kernel` computes in a form that cuDNN accepts. Returns null for other
+/// kernels, for other forms, and for the gradient of queries, which
+/// pairAttentionGradients() describes later.
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                   InstructionWriter &writer);

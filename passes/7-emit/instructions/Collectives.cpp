@@ -1,4 +1,4 @@
-//===- Collectives.cpp - what moves or reduces shards ---------------------===//
+//===- Collectives.cpp - lowering of collectives to instructions ----------===//
 
 #include "dialects/dist/Target.h"
 #include "passes/7-emit/program/InstructionTable.h"
@@ -8,10 +8,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// How partials are combined.
+/// Returns the reduction that combines the partial values of `sharding`; Sum if
+/// there are none.
 static program::Reduction reductionOf(const dist::Sharding &sharding) {
   const auto &partials = sharding.partials;
-  // Booleans are bytes of 0 or 1.
+  // The kinds And and Or reduce booleans, which are bytes of 0 or 1.
   static constexpr program::Reduction kinds[] = {
       program::Reduction::Sum, program::Reduction::Max,
       program::Reduction::Min, program::Reduction::Prod,
@@ -20,6 +21,7 @@ static program::Reduction reductionOf(const dist::Sharding &sharding) {
                           : kinds[static_cast<int>(partials[0].kind)];
 }
 
+/// Returns the kind in a program. Mask has none: buildMask() lowers it.
 static program::CollectiveKind kindOf(dist::CollectiveKind kind) {
   using From = dist::CollectiveKind;
   using To = program::CollectiveKind;
@@ -43,7 +45,8 @@ static program::CollectiveKind kindOf(dist::CollectiveKind kind) {
   return To::Exchange;
 }
 
-/// The bytes of what leaves a reduction unchanged.
+/// Returns the bytes of the element that leaves a reduction unchanged, such as
+/// -infinity for the maximum of floats.
 static std::vector<uint8_t> neutralElement(RankedTensorType type,
                                            program::Reduction reduction) {
   const runtime::ElementType element = elementTypeOf(type);
@@ -75,8 +78,8 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
   return bytes;
 }
 
-/// Position along `axes`, first major, times `unit`, at most `unit`: 0 on the
-/// first rank, `unit` on all others.
+/// Returns a scalar that is 0 on the first rank along `axes` and `unit` on all
+/// others: the position along `axes` times `unit`, clamped to `unit`.
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -92,8 +95,11 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   return scalar;
 }
 
-/// The first rank keeps the value, the others get the neutral element: all fill
-/// the result, then copy the value to it or, on the others, behind it.
+/// Lowers a mask, which makes a replicated value partial: the first rank keeps
+/// the value, and the others get the neutral element. All ranks execute the
+/// same two instructions. A fill writes the neutral element to the result. A
+/// copy then writes the value over the result or, on other ranks, into room
+/// after the result:
 ///
 ///   first rank   [ value   | room  ]
 ///   others       [ neutral | value ]
@@ -101,7 +107,8 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // Canonical partials are merged: sum(a:2) becomes sum(a:4) by sum(a:(2)2).
+  // Subtracting sub-axes handles partials that the canonical form has merged:
+  // sum(a:2) becomes sum(a:4) by adding sum(a:(2)2).
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -121,7 +128,8 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   return true;
 }
 
-/// The whole collective, over group number `group`.
+/// Returns the instruction of a collective that is not split, over group number
+/// `group` (-1: no communication). Requests its buffers and scratch.
 static program::CollectiveT makeCollective(dist::CollectiveOp collective,
                                            int group,
                                            InstructionWriter &writer) {
@@ -168,8 +176,9 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Which rows travel, only the host could look at; NCCL adds no numbers of 16
-/// bits.
+/// Returns whether only processors can execute a collective. Which rows travel
+/// is known from masks that the host would have to read. NCCL does not reduce
+/// 16-bit integers.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   const bool reduces =
       collective.getKind() == dist::CollectiveKind::AllReduce ||
@@ -180,6 +189,8 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
                          .isInteger(16));
 }
 
+/// An early reduction has no instruction here: ProgramWriter starts and
+/// finishes it in the function of its gradient.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -193,6 +204,8 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
+/// An all_reduce in two parts is a reduce-scatter followed by an all-gather, so
+/// it needs scratch for the pieces of all members.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {
   program::CollectiveT made =

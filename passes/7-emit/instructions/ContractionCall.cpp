@@ -1,4 +1,4 @@
-//===- ContractionCall.cpp - a contraction and what its library does ------===//
+//===- ContractionCall.cpp - a contraction with its GEMM epilogue ---------===//
 
 #include "passes/7-emit/instructions/ContractionCall.h"
 
@@ -16,6 +16,8 @@ ContractionCall ContractionCall::alone(Operation *contraction) {
   return call;
 }
 
+/// Reads the contraction, then the steps around it, and checks that together
+/// they are all ops of the body.
 std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
   Block &body = op.getBody().front();
   auto found = llvm::find_if(
@@ -53,6 +55,7 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
     sums.result = call->getResult(1);
 }
 
+/// Lowers a library call by the builder of the contraction in it.
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
   static const llvm::StringMap<BuildCall> builders = {
       {graph::MatmulOp::getOperationName(), buildMatmul},

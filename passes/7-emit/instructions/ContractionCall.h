@@ -1,4 +1,4 @@
-//===- ContractionCall.h - a contraction and what its library does --------===//
+//===- ContractionCall.h - a contraction with its GEMM epilogue -----------===//
 
 #ifndef PCC_PASSES_7_EMIT_INSTRUCTIONS_CONTRACTIONCALL_H
 #define PCC_PASSES_7_EMIT_INSTRUCTIONS_CONTRACTIONCALL_H
@@ -9,22 +9,30 @@
 
 namespace pcc::emit {
 
-/// A contraction alone or in a rank.library_call, as instructions need it:
-/// values are those of the stage function.
+/// A contraction (matmul or convolution) with the steps that its library does
+/// in the same call: reading operands in another order of dims, and an epilogue
+/// of bias, activation and residual (GEMM epilogue fusion). All values are
+/// those of the stage function, not of a rank.library_call's body.
 struct ContractionCall {
-  /// A contraction with nothing around it.
+  /// Returns a contraction without further steps.
   static ContractionCall alone(mlir::Operation *contraction);
-  /// None where the body holds more than a contraction and its library's steps.
+  /// Returns the contraction of a library call and its steps. Returns
+  /// std::nullopt if the body holds anything else.
   static std::optional<ContractionCall> read(rank::LibraryCallOp call);
 
-  /// The stage's op: messages name it.
+  /// The op of the stage function. Messages call the instruction by its node.
   mlir::Operation *op = nullptr;
+  /// The matmul or convolution itself, perhaps in the body of `op`.
   mlir::Operation *contraction = nullptr;
+  /// The two operands as views of values of the stage function.
   OperandView lhs, rhs;
+  /// Steps after the contraction, and the result that is stored.
   Epilogue epilogue;
+  /// Sums of one operand beside the product; none if `sums.result` is null.
   BiasGradientEpilogue sums;
 
-  /// Sets what the bodies of Matmul and Conv have in common.
+  /// Sets the bias, residual and activation of an instruction; `Made` is
+  /// MatmulT or ConvT.
   template <typename Made>
   void setEpilogue(Made &made, InstructionWriter &writer) const {
     if (epilogue.bias)
@@ -35,19 +43,21 @@ struct ContractionCall {
   }
 
 private:
-  /// Replaces arguments of the body by the operands of `call`.
+  /// Replaces arguments and results of the body by the operands and results of
+  /// `call`.
   void leaveBody(rank::LibraryCallOp call);
 };
 
-/// Builders of the contractions that may stand in a library call. False if the
-/// device cannot run this form.
+/// Appends the instruction of a contraction that may be in a library call.
+/// Returns false if the device cannot run this form of the contraction.
 using BuildCall = bool (*)(const ContractionCall &call,
                            InstructionWriter &writer);
 bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// For the table: a contraction on its own.
+/// Wraps a builder for InstructionTable: lowers a contraction without further
+/// steps.
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

@@ -1,4 +1,4 @@
-//===- Contractions.cpp - matmul and einsum as strided products -----------===//
+//===- Contractions.cpp - lowering of matmul and einsum to products -------===//
 
 #include "dialects/graph/StepParts.h"
 #include "passes/7-emit/instructions/ContractionCall.h"
@@ -8,8 +8,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Strides of the batch dims of a result with `batch` sizes, 0 where the
-/// operand repeats, then those of rows and columns as the product sees them.
+/// Returns the strides of one tensor of a batched product, in elements: one for
+/// each dim of `batch`, then those of the two matrix dims. `batch` has the
+/// result's batch dims; the stride is 0 where the tensor is broadcast.
+/// `isTransposed` swaps the matrix dims.
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -23,6 +25,8 @@ static std::vector<int64_t> matrixStrides(const StridedView &view,
   return strides;
 }
 
+/// Transposes and broadcasts become strides, slices become offsets. Products of
+/// integers, and of operands with different types, have no instruction.
 bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
   auto matmul = cast<graph::MatmulOp>(call.contraction);
   RankedTensorType lhs = graph::tensorType(matmul.getLhs());
@@ -60,15 +64,25 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 }
 
 namespace {
-/// An einsum of two operands as one batched product. Letters of all three
-/// tensors are batch; of the lhs and the result, rows; of the rhs and the
-/// result, columns; of both operands, summed. The last letter of a role becomes
-/// the matrix dim; other rows and columns are batch with stride 0 on the other
-/// side. Letters that are summed must run on in both operands: they are one.
-/// Libraries write a result by rows, so the operand that gives its last letter
-/// is the rhs, whichever comes first in the equation.
+/// Lowers an einsum of two operands to one batched matrix product. The tensors
+/// that a letter occurs in decide its role:
+///
+///   lhs   rhs   result   role
+///    x     x      x      batch
+///    x            x      row
+///          x      x      column
+///    x     x             summed
+///
+/// The last row letter and the last column letter become the dims m and n of
+/// the product. Further row and column letters become batch dims, in which the
+/// operand without the letter has stride 0. All summed letters become the one
+/// dim k, so they must be contiguous in both operands. Libraries store results
+/// by rows: therefore the operand with the last letter of the result becomes
+/// the rhs, whichever comes first in the equation.
 class EinsumProduct {
 public:
+  /// Splits the equation. Swaps the operands if only the first one has the last
+  /// letter of the result.
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
@@ -83,6 +97,7 @@ public:
     }
   }
 
+  /// Appends the product; returns false if the einsum has another form.
   bool build(InstructionWriter &writer) {
     if (!operands[0] || !collect())
       return false;
@@ -106,11 +121,14 @@ public:
   }
 
 private:
+  /// Returns the type of tensor 0 (lhs), 1 (rhs) or 2 (result).
   RankedTensorType typeOf(int tensor) {
     return graph::tensorType(tensor == 2 ? einsum.getResult()
                                          : operands[tensor]);
   }
 
+  /// Assigns every letter its role. Returns false if the einsum is not one
+  /// product of floats.
   bool collect() {
     for (int tensor = 0; tensor < 3; ++tensor) {
       std::string plain;
@@ -134,11 +152,13 @@ private:
     return isa<FloatType>(typeOf(2).getElementType());
   }
 
-  /// Whether two dims of a tensor are one longer dim.
+  /// Returns whether two dims of a tensor form one longer contiguous dim.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
+  /// Adds a letter to the list of its role. Returns false if only one operand
+  /// is summed over the letter. A summed letter of size 1 is left out.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -162,10 +182,12 @@ private:
     return true;
   }
 
+  /// Returns whether a tensor has a dim of that letter.
   bool has(int tensor, char letter) const {
     return names[tensor].find(letter) != std::string::npos;
   }
 
+  /// Returns the stride of a letter in a tensor; 0 if the tensor lacks it.
   int64_t strideOf(int tensor, char letter) {
     const size_t at = letter ? names[tensor].find(letter) : std::string::npos;
     return at == std::string::npos
@@ -173,6 +195,8 @@ private:
                : denseStrides(typeOf(tensor).getShape())[at];
   }
 
+  /// Returns the strides of a tensor in the dims of the product: batch, then
+  /// `row` and `column`; letter 0 is no dim.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

@@ -1,7 +1,7 @@
-//===- HostOps.cpp - rare ops that the device knows by name ---------------===//
+//===- HostOps.cpp - lowering of ops that devices run by name -------------===//
 //
-// The meaning of `integers` stands beside each op's implementation in
-// runtime/device/cpu/hostops.
+// Each file in runtime/device/cpu/hostops documents the meaning of the
+// `integers` of its ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Appends an instruction that runs the op `name` of the device on all operands
+/// and results of `op`.
 static bool emitHostOp(Operation *op, InstructionWriter &writer, StringRef name,
                        std::vector<int64_t> integers) {
   program::HostOpT made;

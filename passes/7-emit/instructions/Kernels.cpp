@@ -1,4 +1,4 @@
-//===- Kernels.cpp - launches of generated kernels ------------------------===//
+//===- Kernels.cpp - lowering of launches of generated kernels ------------===//
 
 #include "dialects/dist/Target.h"
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
@@ -8,7 +8,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Local size of the factor times the position along its axes, first major.
+/// Returns the index at which the rank's part of a factor begins, as a function
+/// of the rank's coordinates: the local size of the factor times the position
+/// along its axes, first axis major.
 static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
                                                     const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -27,6 +29,8 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   return scalar;
 }
 
+/// On a GPU the instruction has a grid and, for attention, a description for
+/// cuDNN.
 static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());
@@ -52,6 +56,9 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   return true;
 }
 
+/// Lowers a launch over the tiles of many tensors (multi-tensor apply, NVIDIA
+/// Apex). Each block computes one tile of one tensor; all results of a part
+/// have as many elements as the part.
 static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
   auto launch = cast<rank::LaunchPartsOp>(op);
   rank::KernelOp kernel = writer.kernel(launch.getKernel());

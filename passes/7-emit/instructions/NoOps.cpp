@@ -1,4 +1,4 @@
-//===- NoOps.cpp - ops that need no instruction ---------------------------===//
+//===- NoOps.cpp - ops that need no instruction, or only a copy -----------===//
 
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/7-emit/program/InstructionTable.h"
@@ -7,10 +7,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Its value has a storage, which is all there is to it.
+/// Appends nothing: the storage of the op's value is all that the op needs.
 static bool isThere(Operation *, InstructionWriter &) { return true; }
 
-/// The position's own copy is overwritten, unless the value lies there already.
+/// Copies the new value over the position's own copy of the weight, unless the
+/// op that computes the value has already written it there.
 static bool setParameter(Operation *op, InstructionWriter &writer) {
   auto set = cast<graph::SetParameterOp>(op);
   program::CopyT copy;

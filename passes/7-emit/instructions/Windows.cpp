@@ -1,4 +1,4 @@
-//===- Windows.cpp - convolutions and pools -------------------------------===//
+//===- Windows.cpp - lowering of convolutions and pools -------------------===//
 
 #include "passes/7-emit/instructions/ContractionCall.h"
 
@@ -10,7 +10,8 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// What convolutions and pools have in common; `pads` lists low, then high.
+/// Sets strides, dilations and padding of a convolution or pool. `pads` of `op`
+/// lists the low sides of all spatial dims, then the high sides.
 template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
   ArrayRef<int64_t> pads = op.getPads();
   made.strides = toVector(op.getStrides());
@@ -19,6 +20,8 @@ template <typename Made, typename Op> static void setWindow(Made &made, Op op) {
   made.pads_end = toVector(pads.drop_front(pads.size() / 2));
 }
 
+/// Returns the instruction of a convolution, transposed or not, with its
+/// epilogue.
 template <typename Op>
 static program::ConvT makeConv(Op op, const ContractionCall &call,
                                InstructionWriter &writer) {
@@ -38,7 +41,8 @@ bool emit::buildConv(const ContractionCall &call, InstructionWriter &writer) {
   return true;
 }
 
-/// What `output_pads` adds at the end is not cut off there.
+/// `pads_end` says how much is cut off at the end of the result. Elements that
+/// `output_pads` adds there are kept, which reduces the cut.
 bool emit::buildConvTranspose(const ContractionCall &call,
                               InstructionWriter &writer) {
   auto conv = cast<graph::ConvTransposeOp>(call.contraction);
@@ -50,6 +54,8 @@ bool emit::buildConvTranspose(const ContractionCall &call,
   return true;
 }
 
+/// The device cannot compute an average that counts padding if a window reaches
+/// beyond the padding.
 static bool buildPool(Operation *op, InstructionWriter &writer) {
   auto pool = cast<graph::PoolOp>(op);
   const bool overhangs =

@@ -1,7 +1,9 @@
-//===- AttentionScores.cpp - scores of attention in kernels ---------------===//
+//===- AttentionScores.cpp - attention scores, and attention by element ---===//
 //
-// And what gpu/FusedAttention*.cpp do for tiles, said of one element:
-// processors run it where a program for GPUs is to be executed without one.
+// Besides scores and weights, the file holds code of attention and of its
+// gradients that computes each element on its own. Processors run this code
+// when a program for GPUs is executed without a GPU. The code for GPUs works on
+// tiles (gpu/kernel/FusedAttention.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,12 +80,15 @@ Value pcc::emit::inverseTotalOf(KernelWriter &w, Value total) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of a row, what `graph.attention_query_gradient` tells of it.
+/// Statistics of the row of one query, results of
+/// `graph.attention_query_gradient`: the largest score, one over the sum of the
+/// weights, and the mean Σ P dP.
 struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Numbers of one query, or of all queries of a key.
+/// Emitter of sums over the keys of one query, or over the queries of one key.
+/// `group` is the number of query heads that share a key head.
 class AttentionElement {
 public:
   AttentionElement(KernelWriter &w, Operation *op)
@@ -96,7 +101,8 @@ public:
   int64_t numKeys() const { return key.getDimSize(2); }
   int64_t numQueries() const { return query.getDimSize(2); }
 
-  /// Σ a · b of rows of `size` elements.
+  /// Emits Σ a · b over row `rowOfA` of the tensor `a` and row `rowOfB` of the
+  /// tensor `b`.
   Value dot(Value a, const MultiIndex &rowOfA, Value b,
             const MultiIndex &rowOfB) {
     const int64_t size = graph::tensorType(a).getDimSize(3);
@@ -110,11 +116,13 @@ public:
     })[0];
   }
 
+  /// Returns the multi-index [batch, key head, t] of the key that the query at
+  /// `row` reads. `row` is a multi-index [batch, head, query].
   MultiIndex keyPlace(ArrayRef<Index> row, const Index &t) {
     return {row[0], w.indices.quotient(row[1], group), t};
   }
 
-  /// Of query `row`: batch, head, query.
+  /// Emits the score of the query at `row` and key `t`.
   Score score(ArrayRef<Index> row, const Index &t) {
     return scoreOf(
         w, op,
@@ -122,8 +130,10 @@ public:
         t);
   }
 
-  /// The largest score of a row, Σ P and Σ P x, with P = exp(score − largest),
-  /// of what `x` is of each key.
+  /// Emits an online softmax (Milakov and Gimelshein 2018) over the keys of the
+  /// query at `row`. Returns m, Σ P and Σ P · x, where m is the largest score
+  /// and P = exp(score − m). `x` emits a number for each key. Whenever m grows,
+  /// the sums so far are scaled down.
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
     return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
                   [&](const Index &t, ValueRange so) {
@@ -137,17 +147,19 @@ public:
                   });
   }
 
-  /// What a row comes to.
+  /// Emits Σ P · x / Σ P from the result of fold().
   Value meanOf(ValueRange folded) {
     return s.mul(folded[2], inverseTotalOf(w, folded[1]));
   }
 
-  /// dP of a query and a key.
+  /// Emits dP of the query at `row` and key `t`: the dot product of the
+  /// gradient of the query's result and the value of the key.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// The weight of a key, and slope · weight · (dP − mean).
+  /// Emits the softmax weight P of key `t`, and slope · P · (dP − mean), the
+  /// gradient with respect to the dot product of query and key.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {
@@ -157,7 +169,8 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Σ of `x` of all queries, batch and head and query, that read a key head.
+  /// Emits the sum of the numbers that `x` emits for all queries that read key
+  /// head `keyHead`. `x` takes a multi-index [batch, head, query].
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},
@@ -182,6 +195,7 @@ private:
 };
 } // namespace
 
+/// Emits the element `at` = [batch, head, query, e] of an attention.
 static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   AttentionElement element(w, result.getOwner());
   const ArrayRef<Index> row = at.take_front(3);
@@ -192,6 +206,8 @@ static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   }));
 }
 
+/// Emits an element of a result of attention_query_gradient: a statistic of a
+/// row, or an element of the gradient of the queries.
 static Value queryGradient(KernelWriter &w, OpResult result,
                            ArrayRef<Index> at) {
   auto op = cast<graph::AttentionQueryGradientOp>(result.getOwner());
@@ -217,6 +233,7 @@ static Value queryGradient(KernelWriter &w, OpResult result,
                 })[0];
 }
 
+/// Emits an element of the gradient of the keys or of the values.
 static Value keyGradient(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   auto op = cast<graph::AttentionKeyGradientOp>(result.getOwner());
   AttentionElement element(w, op);

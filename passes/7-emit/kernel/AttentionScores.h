@@ -1,4 +1,10 @@
-//===- AttentionScores.h - scores of attention in kernels -----------------===//
+//===- AttentionScores.h - attention scores and softmax weights -----------===//
+//
+// Code of single scores and weights, which the fused GPU kernels
+// (gpu/kernel/FusedAttention.h) and the element-by-element code of processors
+// have in common.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_KERNEL_ATTENTIONSCORES_H
 #define PCC_PASSES_7_EMIT_KERNEL_ATTENTIONSCORES_H
@@ -8,24 +14,30 @@
 
 namespace pcc::emit {
 
+/// Score of one query and one key.
 struct Score {
-  /// −∞ where the query does not see the key.
+  /// The scaled, softcapped and masked dot product; −∞ where the query does not
+  /// see the key.
   mlir::Value value;
-  /// What it grows by with the product of both.
+  /// Derivative of the score by the dot product: the scale, times the slope of
+  /// the softcap.
   mlir::Value slope;
 };
 
-/// What becomes of the product of a query, whose `row` is its batch, head and
-/// number, and key number `key`. If `isThere` is not null it says whether there
-/// are such.
+/// Emits the score that `op` derives from `product`, the dot product of a query
+/// and a key. `row` is the multi-index [batch, head, query] and `key` the index
+/// of the key. `isThere` is an i1 that is false where the query or the key is
+/// padding of a tile; null if there is no padding.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});
 
-/// exp(score − top); 0 where `top` is −∞: no key was seen.
+/// Emits exp(score − top), where `top` is the largest score of the row or of
+/// the keys so far. Gives 0 where `top` is −∞ since no key was seen.
 mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
 
-/// 1 / total, or 0 where no key was seen.
+/// Emits 1 / total, where `total` is the sum of a row's weights. Gives 0 where
+/// `total` is 0 since no key was seen.
 mlir::Value inverseTotalOf(KernelWriter &w, mlir::Value total);
 
 } // namespace pcc::emit

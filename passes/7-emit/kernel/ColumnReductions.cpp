@@ -8,20 +8,25 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Of a reduction: its values so far, one per column, and the pass over the
-/// rows that completes them.
+/// State of one reduction of the kernel.
 struct ColumnStatistic {
   graph::ReduceOp op;
+  /// Number of the pass over the rows that computes the reduction.
   int pass;
   Type type;
+  /// Pointer to the values so far, one per column of the outer iteration.
   Value buffer;
 };
 
+/// Result of the kernel, the pointer to its tensor, and the pass in which its
+/// elements can be computed.
 struct Output {
   Value result, pointer;
   int pass;
 };
 
+/// Emitter of one outer iteration: of all passes over `plan.width` neighbouring
+/// columns.
 class ColumnWriter {
 public:
   ColumnWriter(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
@@ -37,6 +42,7 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
+  /// Emits the passes, then the results with one element per column.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -54,6 +60,7 @@ public:
   }
 
 private:
+  /// Adds the reduction `op` and allocates its buffer.
   void addStatistic(graph::ReduceOp op) {
     ColumnStatistic one{op, passOf(op.getInput()), {}, {}};
     one.type = computeType(graph::tensorType(op.getInput()).getElementType());
@@ -61,8 +68,8 @@ private:
     statistics.push_back(one);
   }
 
-  /// The pass in which an element of `value` can be computed: it reads
-  /// statistics of the passes before.
+  /// Returns the first pass in which elements of `value` can be computed. A
+  /// reduction is complete one pass after its operand.
   int passOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -78,7 +85,8 @@ private:
     return passes[op] = pass;
   }
 
-  /// The columns of an outer iteration: [first, end) of the last dim.
+  /// Sets [first, end), the columns of the outer iteration, and the outer
+  /// indices of `w`. The last iteration along the dim can have fewer columns.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -94,6 +102,7 @@ private:
                                /*isUnsigned=*/false);
   }
 
+  /// Emits `body` for each column of the outer iteration.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {}, [&](Index column, ValueRange) {
       w.outer.back() = column;
@@ -102,7 +111,7 @@ private:
     });
   }
 
-  /// Where the current column is in the buffers.
+  /// Returns the position of the current column in the buffers.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }
@@ -113,13 +122,16 @@ private:
     w.store(one.buffer, one.type, lane(), value);
   }
 
-  /// Lets the current column read the statistics of the passes before `pass`.
+  /// Emits loads of the current column's statistics of all passes before
+  /// `pass`, for ops that read them.
   void bind(int pass) {
     for (const ColumnStatistic &one : statistics)
       if (one.pass < pass)
         w.statistics[one.op] = {load(one)};
   }
 
+  /// Emits one pass: initial values, a loop over the rows, final values. Stores
+  /// the results with an element per element that belong to this pass.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)
@@ -152,7 +164,8 @@ private:
     });
   }
 
-  /// Where the current column is in a result that has an element per column.
+  /// Returns the multi-index of the current column in `result`, which has one
+  /// element per column.
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),
@@ -164,7 +177,9 @@ private:
   SmallVector<ColumnStatistic> statistics;
   SmallVector<Output> perElement, perColumn;
   llvm::DenseMap<Operation *, int> passes;
+  /// First column of the outer iteration, as an index.
   Index firstColumn;
+  /// Bounds of the columns of the outer iteration, i64 values.
   Value first, end;
 };
 } // namespace

@@ -7,11 +7,21 @@
 
 namespace pcc::emit {
 
-/// Writes one outer iteration of a kernel whose rows are columns: `plan.width`
-/// neighbours of the last dim, whose values so far are kept side by side, so
-/// that memory is read as it lies. Each column is reduced in order. The rows
-/// are passed over as often as reductions depend on each other, and once more
-/// if results of all elements depend on the last.
+/// Emits one outer iteration of a kernel that reduces columns (`plan.width` is
+/// positive): the next `plan.width` neighbouring columns of the last dim.
+/// `outputs` are the pointers to the kernel's results.
+///
+/// A stack buffer holds one partial result per column. Each pass goes over the
+/// inner dims in ascending order and, at each inner index, combines `width`
+/// contiguous elements with the buffer.
+///
+/// A reduction that depends on another one needs a later pass. Results with an
+/// element per element are stored in the first pass that has the statistics
+/// they read:
+///
+///   s = sum x            pass 0
+///   t = sum exp(x - s)   pass 1
+///   y = x / t            pass 2
 void writeColumns(KernelWriter &w, rank::KernelOp kernel,
                   const KernelPlan &plan, llvm::ArrayRef<mlir::Value> outputs,
                   const Index &iteration);

@@ -1,4 +1,4 @@
-//===- ElementWise.cpp - code of element-wise ops -------------------------===//
+//===- ElementWise.cpp - code of element-wise ops and random numbers ------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/7-emit/kernel/Writer.h"
@@ -15,19 +15,23 @@ static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 static Type elementOf(Value tensor) {
   return tensorType(tensor).getElementType();
 }
+/// Returns whether elements of `tensor` are unsigned integers or booleans,
+/// which are compared as unsigned numbers.
 static bool isUnsigned(Value tensor) {
   return elementOf(tensor).isUnsignedInteger() ||
          elementOf(tensor).isInteger(1);
 }
 
-/// An op of one operand: `F(scalar builder, element, op)`.
+/// Emits an element of an op with one operand by calling
+/// `F(scalar builder, operand element, op)`.
 template <auto F>
 static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   return F(s, w.read(op->getOperand(0), at), op);
 }
 
-/// An op of two operands: `F(scalar builder, lhs, rhs, op)`.
+/// Emits an element of an op with two operands, which broadcast, by calling
+/// `F(scalar builder, lhs element, rhs element, op)`.
 template <auto F>
 static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value lhs = w.readBroadcast(op->getOperand(0), at);
@@ -49,6 +53,7 @@ static Value absolute(ScalarBuilder &s, Value x, Operation *op) {
   return s.select(negative, s.neg(x), x);
 }
 
+/// Emits −1, 0 or 1. NaN and −0 stay as they are.
 static Value sign(ScalarBuilder &s, Value x, Operation *op) {
   Type type = x.getType();
   Value zero = s.zero(type);
@@ -70,7 +75,8 @@ static Value relu(ScalarBuilder &s, Value x, Operation *op) {
   return s.larger(x, s.zero(x.getType()), isUnsigned(op->getOperand(0)));
 }
 
-/// b, or 1 where a / b would trap or is not needed.
+/// Emits `b`, or 1 where an integer division by `b` could trap: where `b` is 0,
+/// and where a signed `b` is −1, since the quotient can overflow.
 static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
   Type type = b.getType();
   Value unsafe = s.compare(IntPredicate::eq, b, s.zero(type));
@@ -80,6 +86,7 @@ static Value safeDivisor(ScalarBuilder &s, Value b, bool isUnsigned) {
   return s.select(unsafe, s.integer(type, 1), b);
 }
 
+/// Emits a / b. For integers a / 0 is 0, and a / −1 is the wrapping −a.
 static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
   if (isFloat(a))
     return s.divide(a, b);
@@ -96,7 +103,8 @@ static Value divide(ScalarBuilder &s, Value a, Value b, Operation *op) {
                   s.select(isMinusOne, s.neg(a), quotient));
 }
 
-/// A remainder that has the sign of the dividend, with that of `b`.
+/// Emits the remainder with the sign of the divisor `b`, given `rest`, the
+/// remainder with the sign of the dividend.
 static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   Value zero = s.zero(rest.getType());
   auto below = [&](Value x) {
@@ -109,6 +117,8 @@ static Value withSignOf(ScalarBuilder &s, Value rest, Value b) {
   return s.select(s.both(isNotZero, differs), s.add(rest, b), rest);
 }
 
+/// Emits the remainder of a / b with the sign of `b`, or of `a` if the op is
+/// `truncated`. For integers the remainder by 0 is 0.
 static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   bool truncated = cast<ModOp>(op).getTruncated();
   if (isFloat(a)) {
@@ -125,6 +135,7 @@ static Value remainderOf(ScalarBuilder &s, Value a, Value b, Operation *op) {
   return truncated || noSign ? rest : withSignOf(s, rest, b);
 }
 
+/// Adds arithmetic ops to `table`.
 static void addArithmetic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -152,7 +163,7 @@ static void addArithmetic(ReadTable &table) {
 // Tests and logic
 //===----------------------------------------------------------------------===//
 
-/// Less is greater with the operands swapped.
+/// Emits a comparison. a < b is emitted as b > a.
 static Value compare(ScalarBuilder &s, Value a, Value b, Operation *op) {
   auto predicate = cast<CompareOp>(op).getPredicate();
   bool isEqual = predicate == Predicate::Equal;
@@ -178,6 +189,7 @@ static Value isNan(ScalarBuilder &s, Value x, Operation *) {
   return isFloat(x) ? s.compare(FloatPredicate::UNO, x, x) : s.boolean(false);
 }
 
+/// Emits whether `x` is one of the infinities that the op tests for.
 static Value isInfinite(ScalarBuilder &s, Value x, Operation *op) {
   auto test = cast<IsInfOp>(op);
   Value result = s.boolean(false);
@@ -204,6 +216,7 @@ static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
                    elementOf(op->getResult(0)));
 }
 
+/// Adds tests, logic, selects and casts to `table`.
 static void addLogic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -233,16 +246,20 @@ static void addLogic(ReadTable &table) {
 // Random numbers
 //===----------------------------------------------------------------------===//
 
-/// The upper half of an i64.
+/// Emits the upper 32 bits of an i64, as an i64.
 static Value highWord(ScalarBuilder &s, Value number) {
   return arith::ShRUIOp::create(s.builder, s.loc, number,
                                 s.integer(number.getType(), 32));
 }
+/// Emits the lower 32 bits of an i64, as an i64.
 static Value lowWord(ScalarBuilder &s, Value number) {
   return s.both(number, s.integer(number.getType(), 0xFFFFFFFF));
 }
 
-/// dialects/graph/reference/Philox.h with words in i64, whose products are whole.
+/// Emits the first word of Philox 4x32 with 10 rounds (Salmon et al. 2011) for
+/// a counter of four words and a key, as dialects/graph/reference/Philox.h
+/// computes it. Words are i64 values below 2^32, so that the product of two
+/// words is exact.
 static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
                     uint64_t key) {
   auto [a, b, c, d] = counter;
@@ -262,6 +279,9 @@ static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
   return a;
 }
 
+/// Emits a graph.random element in [0, 1): the upper 24 bits of the first word
+/// of Philox, divided by 2^24. The counter is the element's index and the step,
+/// two words each.
 static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
   Value word = philox(s,
                       {lowWord(s, index), highWord(s, index), lowWord(s, step),

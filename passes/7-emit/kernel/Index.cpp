@@ -1,4 +1,4 @@
-//===- Index.cpp - where a kernel reads and writes ------------------------===//
+//===- Index.cpp - affine indices of elements that kernels access ---------===//
 
 #include "passes/7-emit/kernel/Index.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,10 +43,11 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums
+// Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Replaces c·d·(b / d) + c·(b % d) by c·b.
+/// Replaces c · d · (b / d) + c · (b % d) by c · b. One replacement per call is
+/// enough, since add() of the result looks for the next one.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)
@@ -68,6 +69,7 @@ void IndexSpace::mergeParts(Index &index) {
   }
 }
 
+/// Merges the two sorted lists of terms.
 Index IndexSpace::add(const Index &a, const Index &b) {
   Index sum{a.constant + b.constant, {}};
   const auto *left = a.terms.begin(), *right = b.terms.begin();
@@ -97,10 +99,11 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 }
 
 //===----------------------------------------------------------------------===//
-// Parts
+// Quotients and remainders
 //===----------------------------------------------------------------------===//
 
-/// The leaf of base / divisor or base % divisor.
+/// Returns the leaf of base / divisor or base % divisor as an index. Reuses an
+/// existing leaf, so that equal quotients compare equal.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -120,8 +123,8 @@ Index IndexSpace::divided(const Index &base, int64_t divisor,
   return index;
 }
 
-/// Splits `a` into divisor · whole + rest, rest within [0, divisor) where that
-/// is known.
+/// Splits `a` into divisor · whole + rest. `whole` gets the terms whose
+/// coefficients `divisor` divides. The constant of `rest` lies in [0, divisor).
 static void splitBy(const Index &a, int64_t divisor, Index &whole,
                     Index &rest) {
   rest.constant = ((a.constant % divisor) + divisor) % divisor;
@@ -133,8 +136,9 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
       rest.terms.push_back({coefficient, leaf});
 }
 
-/// Divides the coefficients of `a` and `divisor` by what they have in common,
-/// and returns it: a / divisor stays the same.
+/// Divides the coefficients of `a`, and `divisor`, by their greatest common
+/// divisor, and returns it. The value of a / divisor does not change; the
+/// constant of `a` is rounded down.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)
@@ -201,12 +205,14 @@ MultiIndex IndexSpace::delinearise(const Index &position,
     place[dim] = dim == 0 ? rest : remainder(rest, size);
     rest = quotient(rest, size);
   }
-  // A leading dim of size 1 takes nothing; what remains of the others is 0.
+  // The index along a leading dim of size 1 is 0, even if ranges cannot tell.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
   return place;
 }
 
+/// Takes `position` apart into one index per group, and adds `lane` to the last
+/// of these indices only.
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

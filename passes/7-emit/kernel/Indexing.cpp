@@ -1,7 +1,8 @@
-//===- Indexing.cpp - reads at computed places ----------------------------===//
+//===- Indexing.cpp - code of gathers and one-hot encodings ---------------===//
 //
-// Indices are checked before a kernel runs; here they are only kept inside the
-// table, so that a wrong one cannot read foreign memory.
+// The runtime checks input indices before it runs a kernel
+// (program/IndexChecks.h). The code of gathers only clamps them, so that a
+// wrong index cannot read outside of the data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// An element of an index tensor as an i64 that counts from the front.
+/// Emits the element of the index tensor `tensor` at `at` as an i64. A negative
+/// index counts from the end of a dim of `size` elements.
 static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                        int64_t size) {
   ScalarBuilder s = w.scalar();
@@ -24,7 +26,8 @@ static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
   return s.select(isNegative, s.add(index, s.integer(i64, size)), index);
 }
 
-/// The same within [0, size).
+/// Emits the element of the index tensor as in fromFront(), clamped to
+/// [0, size).
 static Index lookUp(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                     int64_t size) {
   ScalarBuilder s = w.scalar();
@@ -58,6 +61,8 @@ static Value gatherElements(KernelWriter &w, Operation *op,
   return w.read(gather.getData(), place);
 }
 
+/// Emits an element of a gather_nd: the last dim of the indices holds tuples of
+/// indices, which follow the batch dims.
 static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto gather = cast<GatherNdOp>(op);
   auto indices = tensorType(gather.getIndices());
@@ -74,6 +79,8 @@ static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return w.read(gather.getData(), place);
 }
 
+/// Emits an element of a one-hot encoding. An index outside of [0, depth)
+/// equals no position, so it needs no clamp.
 static Value oneHot(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto oneHot = cast<OneHotOp>(op);
   int64_t dim = oneHot.getDim();

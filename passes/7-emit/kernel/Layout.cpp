@@ -1,4 +1,4 @@
-//===- Layout.cpp - ops that only move elements ---------------------------===//
+//===- Layout.cpp - code of layout ops, pads and rotary embeddings --------===//
 
 #include "dialects/graph/GraphDialect.h"
 #include "passes/7-emit/kernel/Writer.h"
@@ -40,7 +40,8 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// `index` as a leaf that is known to lie in [0, size).
+/// Returns `index` with a range inside of [0, size). The caller guarantees that
+/// the value lies there at run time.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -48,14 +49,17 @@ static Index within(KernelWriter &w, const Index &index, int64_t size) {
   return w.indices.leaf(w.materialise(index), 0, size - 1);
 }
 
-/// index < bound.
+/// Emits index < bound, an i1.
 static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
   ScalarBuilder s = w.scalar();
   return s.compare(arith::CmpIPredicate::slt, w.materialise(index),
                    s.integer(w.builder.getI64Type(), bound));
 }
 
-/// What lies at `at` when the parts from `first` on begin at `offset`.
+/// Emits the element at `at` of the concatenation `op`, given that it lies in
+/// operand number `first` or behind. Operand `first` begins at `offset` along
+/// the concatenated dim. Emits a branch if the range of the index does not
+/// decide between operands.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -86,8 +90,9 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// The element of a dim of `size` elements that stands at `index`, which may
-/// lie outside.
+/// Returns the index of the operand's element that padding in mode `mode`
+/// (edge, wrap or reflect) puts at `index`. `index` may lie outside of
+/// [0, size), where `size` is the operand's size along the dim.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);
@@ -101,11 +106,14 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // Nothing is further outside than `away` periods.
+    // Adding `away` periods makes every index non-negative, as the unsigned
+    // remainder requires.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
+    // In mode reflect, indices beyond the last element run backwards. In mode
+    // wrap, none lies beyond.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);
@@ -113,6 +121,8 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   return w.indices.leaf(at, 0, size - 1);
 }
 
+/// Emits an element of a pad with a constant. `place` is the multi-index
+/// relative to the operand, and may lie outside of the operand.
 static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
   ScalarBuilder s = w.scalar();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
@@ -121,7 +131,7 @@ static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
     IndexRange range = rangeOf(index);
     if (range.low >= 0 && range.high < size)
       continue;
-    // As an unsigned number, an index below 0 is above the size.
+    // One unsigned comparison covers both ends: a negative index is huge.
     Value test = s.compare(arith::CmpIPredicate::ult, w.materialise(index),
                            s.integer(w.builder.getI64Type(), size));
     inside = inside ? s.both(inside, test) : test;
@@ -159,7 +169,9 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Where the other element of a pair is, and whether this one is the first.
+/// Returns the index of the other element of a rotary pair, and an i1: whether
+/// `index` is the first element of its pair. With `interleaved`, pairs are
+/// elements 2 i and 2 i + 1; otherwise i and i + size / 2.
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();
@@ -178,6 +190,8 @@ static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
   return {w.indices.leaf(other, 0, size - 1), isFirst};
 }
 
+/// Emits x · cos + rotate(x) · sin, the rotary position embedding (RoFormer, Su
+/// et al. 2021).
 static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto rotary = cast<RotaryOp>(op);
   int64_t size = tensorType(rotary.getInput()).getShape().back();

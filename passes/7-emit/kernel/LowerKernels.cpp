@@ -1,4 +1,4 @@
-//===- LowerKernels.cpp - kernels as loops on pointers --------------------===//
+//===- LowerKernels.cpp - kernels as loops in the LLVM dialect ------------===//
 
 #include "passes/7-emit/kernel/LowerKernels.h"
 #include "dialects/graph/GraphDialect.h"
@@ -33,8 +33,8 @@ void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Writes the body of one kernel into a function that takes its buffers as
-/// pointers that do not alias, its scalars, and the range of outer iterations.
+/// Emitter of the loops of one kernel, in a function that takes pointers to the
+/// buffers, the scalars, and the range [begin, end) of outer iterations.
 struct BodyWriter {
   rank::KernelOp kernel;
   KernelPlan plan;
@@ -58,7 +58,7 @@ struct BodyWriter {
     });
   }
 
-  /// All elements of one result after another.
+  /// Emits loops over all elements of each result, result by result.
   void writeApart() {
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
@@ -71,7 +71,8 @@ struct BodyWriter {
     }
   }
 
-  /// One point of the outer loops, all of the inner ones.
+  /// Emits one outer iteration of a kernel without reductions: one index of the
+  /// outer loops, and all iterations of the inner loops.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
@@ -93,7 +94,11 @@ struct BodyWriter {
 };
 } // namespace
 
-/// The kernel's loops, behind pointers that are known not to alias.
+/// Emits the internal function `name` with the loops of `kernel`. Its arguments
+/// are those of signatureOf(), then `begin` and `end`. All pointers are marked
+/// noalias. Only a kernel that updates a weight in place gets one buffer twice,
+/// as operand and as result; it is element-wise and loads each element before
+/// storing the element at the same index.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -125,7 +130,8 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// A function that the runtime calls: a PccKernelFunction.
+/// Creates a function without body of the type PccKernelFunction: a list of
+/// buffers, a list of scalars, `begin` and `end`.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -136,7 +142,7 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
                                   {pointer, pointer, i64, i64}));
 }
 
-/// Element `number` of `list`, one of its arguments.
+/// Emits the load of element `number`, of type `type`, of the list at `list`.
 static Value loadArgument(OpBuilder &inside, Value list, Type type,
                           int32_t number) {
   Location loc = inside.getUnknownLoc();
@@ -145,7 +151,8 @@ static Value loadArgument(OpBuilder &inside, Value list, Type type,
   return LLVM::LoadOp::create(inside, loc, type, address);
 }
 
-/// Fetches pointers and scalars for `body`.
+/// Emits the function that the runtime calls. The function loads the pointers
+/// and scalars of `body` from its lists and calls `body`.
 static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
                        const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -165,11 +172,16 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 }
 
 //===----------------------------------------------------------------------===//
-// Many tensors
+// Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// The twin of a kernel in parts. Scalars are the number of parts and how many
-/// elements each has; one iteration goes over all.
+/// Emits the version for processors of a kernel that is `in_parts`, on which a
+/// program for GPUs runs without a GPU. The lists of the function hold:
+///
+///   buffers   shared operands | first tensor of each part | second of each ...
+///   scalars   number of parts | elements of each part
+///
+/// One call computes all parts, whatever `begin` and `end` are.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -220,7 +232,8 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
 // Random weights
 //===----------------------------------------------------------------------===//
 
-/// The twin of the kernel that makes random weights on a GPU.
+/// Emits the version for processors of a random-weight kernel, on which a
+/// program for GPUs runs without a GPU. An outer iteration is one element.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -260,12 +273,14 @@ LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
   return manager.run(module);
 }
 
-/// What processors have no instructions for.
+/// Expands ops that processors have no instructions for: math functions of f32
+/// become polynomials, and conversions from and to bf16 become integer
+/// arithmetic.
 static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(
       patterns, MathPolynomialApproximationOptions());
-  // The processors that kernels are compiled for have no bf16.
+  // Not all processors have bf16 instructions.
   arith::populateExpandBFloat16Patterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);

@@ -1,4 +1,4 @@
-//===- LowerKernels.h - kernels as loops on pointers ----------------------===//
+//===- LowerKernels.h - kernels as loops in the LLVM dialect --------------===//
 
 #ifndef PCC_PASSES_7_EMIT_KERNEL_LOWERKERNELS_H
 #define PCC_PASSES_7_EMIT_KERNEL_LOWERKERNELS_H
@@ -9,20 +9,27 @@
 
 namespace pcc::emit {
 
-/// Adds the dialects that lowerKernels writes.
+/// Inserts into `registry` the dialects of the code that lowerKernels() emits.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
-/// A module in the LLVM dialect with one function for every rank.kernel of
-/// `module`: the n-th is called `pcc_k_<n>` and has the signature of
-/// PccKernelFunction (runtime/program/ProgramImage.h), with the operands'
-/// buffers first and the results' behind them. Those of randomKernelsOf() come
-/// behind: their iterations are elements. Must not run within a pass, since it
-/// loads dialects.
+/// Lowers the kernels of `module` for processors. Returns a new module in the
+/// LLVM dialect, or null on failure.
+///
+/// The function of kernel number n is called `pcc_k_<n>` and has the signature
+/// of PccKernelFunction (runtime/program/ProgramImage.h): operand buffers come
+/// before result buffers, and `begin` and `end` bound the outer iterations.
+/// The rank.kernel ops of `module` are numbered first, then the random-weight
+/// kernels of randomKernelsOf(), whose outer iterations are elements.
+///
+/// Loads dialects, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// The first step for any target: a module of what `write` makes of every
-/// rank.kernel of `module`, which it gets with its number, and `writeRandom` of
-/// every one of randomKernelsOf(). Loads the dialects of `registry`.
+/// Creates a module with the code of all kernels of `module`: the first step of
+/// the lowering for any target. Calls `write` for every rank.kernel, then
+/// `writeRandom` for the element types of every kernel of randomKernelsOf().
+/// Passes the kernel's number and a builder at the end of the new module.
+///
+/// Loads the dialects of `registry`, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
     mlir::ModuleOp module, const mlir::DialectRegistry &registry,
     llvm::function_ref<void(mlir::OpBuilder &, rank::KernelOp, int64_t number)>
@@ -31,8 +38,8 @@ mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
                             int64_t number)>
         writeRandom);
 
-/// The last steps for any target: loops, arithmetic and branches become the
-/// LLVM dialect's.
+/// Converts the scf, arith, math and cf ops of `module` to the LLVM dialect:
+/// the last step of the lowering for any target.
 mlir::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module);
 
 } // namespace pcc::emit

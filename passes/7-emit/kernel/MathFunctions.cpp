@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// `Op`, which LowerKernels expands to a polynomial, for f32.
+/// Emits the math op `Op` of an f32, which LowerKernels expands to a
+/// polynomial, or a call of the libm function `libm` of an f64.
 template <typename Op>
 static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
   if (x.getType().isF32())
@@ -31,11 +32,12 @@ Value pcc::emit::squareRoot(ScalarBuilder &s, Value x) {
 
 static Value one(ScalarBuilder &s, Value x) { return s.number(x.getType(), 1); }
 
-/// 1 / (1 + e^-x)
+/// Emits 1 / (1 + e^−x).
 static Value sigmoid(ScalarBuilder &s, Value x) {
   return s.divide(one(s, x), s.add(one(s, x), exponential(s, s.neg(x))));
 }
 
+/// Emits log(1 + e^x) as max(x, 0) + log(1 + e^−|x|), which does not overflow.
 static Value softplus(ScalarBuilder &s, Value x) {
   Value magnitude = math::AbsFOp::create(s.builder, s.loc, x);
   Value rest =
@@ -43,6 +45,8 @@ static Value softplus(ScalarBuilder &s, Value x) {
   return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
 }
 
+/// Emits the gelu of `x`, by erf or by its approximation with tanh. The op may
+/// have constants of its own.
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
   auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
@@ -67,7 +71,7 @@ static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
 // Sine and cosine
 //===----------------------------------------------------------------------===//
 
-/// Σ coefficients[i] · x^i.
+/// Emits Σ coefficients[i] · x^i by Horner's method.
 static Value polynomial(ScalarBuilder &s, Value x,
                         ArrayRef<double> coefficients) {
   Value sum = s.number(x.getType(), coefficients.back());
@@ -77,9 +81,14 @@ static Value polynomial(ScalarBuilder &s, Value x,
   return sum;
 }
 
-/// sin(x + quarter · π/2) of an f32, computed in f64: x = n π/2 + r with |r| ≤
-/// π/4, then Taylor's polynomials of r, whose error is below 1e-11. Rotary
-/// tables ask for arguments of some thousands, where f32 would lose the digits.
+/// Emits sin(x + quarter · π/2) of an f32. Rotary tables need arguments of some
+/// thousands, for which f32 would lose the digits of the fraction. The code
+/// therefore computes in f64:
+///
+///   x = n · π/2 + r with |r| ≤ π/4
+///
+/// Taylor polynomials then give the sine and the cosine of r, with an error
+/// below 1e-11; n + quarter selects one of them and its sign.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
   Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
@@ -96,6 +105,7 @@ static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Value cosine = polynomial(s, square,
                             {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
                              -1.0 / 3628800, 1.0 / 479001600});
+  // Huge values must not overflow the conversion to i64.
   Value isCountable =
       s.compare(arith::CmpFPredicate::ULT,
                 math::AbsFOp::create(s.builder, s.loc, turns).getResult(),
@@ -123,6 +133,8 @@ static Value cosine(ScalarBuilder &s, Value x) {
 // Powers
 //===----------------------------------------------------------------------===//
 
+/// Emits an integer power by repeated squaring. A negative exponent gives the
+/// truncated fraction: 1 or −1 if the base is 1 or −1, else 0.
 static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   using P = arith::CmpIPredicate;
   Type type = base.getType();
@@ -150,7 +162,9 @@ static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   return s.select(s.compare(P::slt, exponent, zero), fraction, power);
 }
 
-/// base to a constant, without a call; null where there is no shorter way.
+/// Emits a power with a constant exponent without a call: the square root for
+/// 0.5, and a product of up to four factors, or its reciprocal, for an integer
+/// from −4 to 4. Returns null for other exponents and for an integer base.
 static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   DenseElementsAttr attr;
   if (!isa<FloatType>(base.getType()) ||
@@ -170,6 +184,8 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
+/// Emits a power, which has the type of the base. Integers are multiplied;
+/// floats without a shorter form call pow of libm.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);
@@ -189,9 +205,11 @@ static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 }
 
 //===----------------------------------------------------------------------===//
-// Table
+// Table of functions
 //===----------------------------------------------------------------------===//
 
+/// Emits an element of an op with one operand by calling
+/// `F(scalar builder, operand element)`.
 template <auto F>
 static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value x = w.read(op->getOperand(0), at);
@@ -199,6 +217,7 @@ static Value function(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return F(s, x);
 }
 
+/// Emits the math op `MathOp` in any float type.
 template <typename MathOp> static Value intrinsic(ScalarBuilder &s, Value x) {
   return MathOp::create(s.builder, s.loc, x);
 }
@@ -209,6 +228,7 @@ static Value geluAt(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return gelu(s, x, op);
 }
 
+/// Adds functions that models hardly use, as calls of libm.
 static void addRareFunctions(ReadTable &table) {
   using S = ScalarBuilder;
   table.add<TanOp>(function<[](S &s, Value x) { return s.libm("tan", {x}); }>);

@@ -1,7 +1,9 @@
 //===- MathFunctions.h - transcendental functions of one element ----------===//
 //
-// In f32 they are polynomials that loops can be vectorised with, within a few
-// units in the last place; in f64 and where models hardly use them, libm's.
+// Common functions of f32 become ops of the math dialect. LowerKernels expands
+// these ops to polynomials with an error of a few units in the last place,
+// which let LLVM vectorise the loops; GPUs call libdevice. Functions of f64 and
+// rare functions (tan, asin, ...) call libm, on GPUs its libdevice counterpart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +14,11 @@
 
 namespace pcc::emit {
 
+/// Emits e^x. `x` is an f32 or f64, as in the functions below.
 mlir::Value exponential(ScalarBuilder &s, mlir::Value x);
+/// Emits the natural logarithm of `x`.
 mlir::Value logarithm(ScalarBuilder &s, mlir::Value x);
+/// Emits the IEEE square root of `x`.
 mlir::Value squareRoot(ScalarBuilder &s, mlir::Value x);
 
 } // namespace pcc::emit

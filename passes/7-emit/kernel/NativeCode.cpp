@@ -1,4 +1,4 @@
-//===- NativeCode.cpp - native code of kernels ----------------------------===//
+//===- NativeCode.cpp - kernels compiled to native objects ----------------===//
 
 #include "passes/7-emit/kernel/NativeCode.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -23,8 +23,8 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral tripleName = "x86_64-unknown-linux-gnu";
 
 namespace {
-/// The compilation for one processor: it owns what LLVM needs, so that several
-/// run side by side.
+/// State of the compilation for one CPU. Owns its LLVM context, so that several
+/// compilations can run in parallel.
 struct KernelCompilation {
   KernelObject object;
   llvm::LLVMContext context;
@@ -33,6 +33,8 @@ struct KernelCompilation {
 };
 } // namespace
 
+/// Returns the machine for `cpu`, an LLVM name with optional features behind a
+/// comma. Returns null, and sets `error`, if LLVM lacks the target.
 static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
                                                        std::string &error) {
   llvm::InitializeNativeTarget();
@@ -44,7 +46,8 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
     return nullptr;
   auto [name, features] = cpu.split(',');
   llvm::TargetOptions options;
-  // The linker leaves out kernels that a position does not call.
+  // One section per kernel, so that the linker can drop kernels that a
+  // pipeline position does not call.
   options.FunctionSections = true;
   options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -52,8 +55,8 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef cpu,
       llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Gives every kernel its name for processor `number` and what the optimiser
-/// must know of the processor.
+/// Gives every kernel its name for CPU number `number`, and the attributes by
+/// which LLVM optimises for that CPU.
 static void prepare(KernelCompilation &unit, size_t number) {
   llvm::Module &module = *unit.module;
   module.setTargetTriple(unit.machine->getTargetTriple());
@@ -93,6 +96,8 @@ void pcc::emit::optimise(llvm::Module &module, llvm::TargetMachine &machine,
       .run(module, modules);
 }
 
+/// Returns the options for processors: loops are vectorised, straight-line code
+/// is not.
 static llvm::PipelineTuningOptions tuningForProcessors() {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
@@ -100,7 +105,8 @@ static llvm::PipelineTuningOptions tuningForProcessors() {
   return tuning;
 }
 
-/// False where the machine cannot write objects.
+/// Compiles `unit.module` into `unit.object`. Returns false if the machine
+/// cannot write objects.
 static bool emitObject(KernelCompilation &unit) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -113,6 +119,8 @@ static bool emitObject(KernelCompilation &unit) {
   return true;
 }
 
+/// Translates `lowered` to LLVM IR for CPU number `number`. Emits an error on
+/// failure. Runs on one thread, since `lowered` is shared.
 static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
   std::string error;
@@ -143,7 +151,7 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
     if (failed(translate(*lowered, *unit, units.size() - 1)))
       return failure();
   }
-  // Bytes instead of bool: threads write neighbours.
+  // Not a vector of bool: threads must not write bits of one byte.
   std::vector<char> emitted(units.size(), 0);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < units.size(); ++i)

@@ -1,4 +1,4 @@
-//===- Plan.cpp - the loops of a kernel -----------------------------------===//
+//===- Plan.cpp - loop nest and row space of a kernel ---------------------===//
 
 #include "passes/7-emit/kernel/Plan.h"
 #include "dialects/dist/DistDialect.h"
@@ -14,6 +14,7 @@ using namespace pcc::emit;
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Table of the ops that kernels can hold.
 struct ReadKinds {
   llvm::DenseMap<TypeID, ReadKind> kinds;
   llvm::DenseSet<TypeID> expensive;
@@ -21,6 +22,7 @@ struct ReadKinds {
   template <typename... Ops> void add(ReadKind kind) {
     (kinds.try_emplace(TypeID::get<Ops>(), kind), ...);
   }
+  /// Adds element-wise functions that cost tens of instructions.
   template <typename... Ops> void addFunctions() {
     add<Ops...>(ReadKind::ElementWise);
     (expensive.insert(TypeID::get<Ops>()), ...);
@@ -28,6 +30,7 @@ struct ReadKinds {
 };
 } // namespace
 
+/// Returns the table, which never changes.
 static const ReadKinds &readKinds() {
   static const ReadKinds table = [] {
     using namespace pcc::graph;
@@ -50,6 +53,7 @@ static const ReadKinds &readKinds() {
   return table;
 }
 
+/// Returns the type id of `op`, or that of void if `op` is not registered.
 static TypeID idOf(Operation *op) {
   auto info = op->getName().getRegisteredInfo();
   return info ? info->getTypeID() : TypeID::get<void>();
@@ -71,6 +75,7 @@ bool pcc::emit::isExpensive(Operation *op) {
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// Returns the sizes of `dims` in `shape`.
 static SmallVector<int64_t> pick(ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> dims) {
   SmallVector<int64_t> picked;
@@ -93,7 +98,7 @@ int64_t RowSpace::outerSize() const {
 }
 
 bool RowSpace::isByColumns() const {
-  // Fewer columns than a vector has lanes are not worth it.
+  // Fewer columns than 8 do not fill a vector register.
   return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
          shape.back() >= 8;
 }
@@ -104,7 +109,8 @@ bool pcc::emit::isPerElement(Value result, const RowSpace &rows) {
              result.getDefiningOp());
 }
 
-/// The dims that `op` runs over; none where it is no reduction.
+/// Returns the dims that `op` reduces. Returns std::nullopt if `op` is not a
+/// reduction, arg-reduction, softmax or norm.
 static std::optional<SmallVector<int64_t>> reducedDims(Operation *op) {
   auto from = [&](int64_t first) {
     SmallVector<int64_t> dims(graph::tensorType(op->getOperand(0)).getRank() -
@@ -146,8 +152,9 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Whether `type`, broadcast to `shape`, has both of the neighbouring dims
-/// `dim` and `dim + 1` or repeats both.
+/// Returns whether a tensor of `type`, broadcast to `shape`, treats the
+/// neighbouring dims `dim` and `dim + 1` alike: the tensor has both dims, or is
+/// broadcast along both. A dim of size 1 in `shape` fits with any neighbour.
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -159,8 +166,8 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Whether the loops over dims `dim` and `dim + 1` of `shape` can be one
-/// without a division inside.
+/// Returns whether one loop can cover dims `dim` and `dim + 1` of `shape`
+/// without a division inside. Layout ops and iotas need the separate indices.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {
@@ -179,7 +186,8 @@ static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
   return true;
 }
 
-/// Sizes of the groups of `dims`, neighbours that can share a loop together.
+/// Divides `dims`, ascending dims of `shape`, into groups of neighbours that
+/// one loop can cover. Returns the sizes of the groups.
 static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> dims) {
@@ -196,16 +204,18 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// About how many elements are worth a thread.
+/// Approximate number of elements whose computation is worth a thread.
 static constexpr int64_t elementsPerThread = 16384;
-/// More outer iterations than this help no thread.
+/// Number of outer iterations that keeps all threads busy, so that further
+/// loops stay inside of an iteration.
 static constexpr int64_t enoughIterations = 256;
 
-/// Columns that are reduced side by side: some vectors of each operand, and few
-/// enough for several threads.
+/// Number of columns that are reduced side by side: several vector registers of
+/// each operand, but few enough to leave iterations for several threads.
 static constexpr int64_t columnsTogether = 64;
 
-/// Whether the kernel only adds up or compares columns.
+/// Returns whether the rows are columns and the kernel has no other row ops
+/// than plain reductions.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -213,6 +223,7 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
          });
 }
 
+/// Plans the outer iterations of a kernel with reductions.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -227,6 +238,9 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
 }
 
+/// Plans a kernel without reductions. The outermost loops become outer
+/// iterations until there are enough of them. The innermost loop stays inside
+/// of an iteration, where LLVM can vectorise it, unless it is the only loop.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());
@@ -250,7 +264,7 @@ static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
       std::max<int64_t>(1, elementsPerThread / std::max<int64_t>(1, inside));
 }
 
-/// Whether one op of a kernel gives results that no loop has in common.
+/// Returns whether `op` has results that no common loop computes.
 static bool givesResultsApart(Operation &op) {
   return isa<graph::AttentionOpInterface>(op);
 }

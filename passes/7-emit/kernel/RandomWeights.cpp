@@ -1,4 +1,4 @@
-//===- RandomWeights.cpp - kernels that make weights ----------------------===//
+//===- RandomWeights.cpp - kernels that generate random weights -----------===//
 
 #include "passes/7-emit/kernel/RandomWeights.h"
 #include "dialects/dist/Target.h"
@@ -40,7 +40,7 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// runtime::RandomScalars as values.
+/// Fields of runtime::RandomScalars, as i64 values of the kernel.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {
@@ -57,12 +57,14 @@ struct Scalars {
 };
 } // namespace
 
+/// Emits the logical shift of `value` to the right.
 static Value shifted(ScalarBuilder &s, Value value, int64_t bits) {
   return arith::ShRUIOp::create(s.builder, s.loc, value,
                                 s.integer(value.getType(), bits));
 }
 
-/// The finalizer of splitmix64, as in runtime/tensor/RandomValues.cpp.
+/// Emits the finalizer of splitmix64, as runtime/tensor/RandomValues.cpp has
+/// it.
 static Value mixed(ScalarBuilder &s, Value value) {
   Type i64 = value.getType();
   value = s.mul(s.exclusive(value, shifted(s, value, 30)),
@@ -72,7 +74,9 @@ static Value mixed(ScalarBuilder &s, Value value) {
   return s.exclusive(value, shifted(s, value, 31));
 }
 
-/// runtime::randomValue of a weight, in the compute type of `type`.
+/// Emits runtime::randomValue() of element `index` of the weight with key
+/// `key`, in the compute type of `type`. `index` is the position in the stored
+/// tensor.
 static Value randomElement(ScalarBuilder &s, Value key, Value index,
                            Type type) {
   Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();

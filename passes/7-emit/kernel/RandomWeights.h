@@ -1,11 +1,14 @@
-//===- RandomWeights.h - kernels that make weights ------------------------===//
+//===- RandomWeights.h - kernels that generate random weights -------------===//
 //
-// Weights that `--random-weights` stands in for are made where they are needed:
-// by the runtime for processors (runtime/program/RandomValues), by kernels for
-// GPUs. A kernel makes the elements that nested loops go over, in the stored
-// type, and converts them as the weight's transforms do; where they lie in the
-// stored tensor and on the rank is a launch's matter, so that weights of one
-// type share a kernel whatever their shapes and shardings.
+// `--random-weights` replaces weights that no file holds by random numbers.
+// Processors generate them in the runtime (runtime/tensor/RandomValues.h); GPUs
+// generate them by the kernels of this file.
+//
+// A kernel goes over nested loops. For each iteration it generates an element
+// in the stored type and converts it as the weight's transforms do. Positions
+// in the stored tensor and on the rank are scalars of the launch. Weights that
+// have the same types therefore share one kernel, whatever their shapes and
+// shardings.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,27 +21,34 @@
 
 namespace pcc::emit {
 
-/// The element types of a weight: as stored, then after each conversion.
+/// Element types of a weight: the stored type, then the type after each
+/// conversion among the weight's transforms.
 using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 
-/// None of a weight that lies in a file or is filled.
+/// Returns the element types of `parameter` if its elements are random. Returns
+/// std::nullopt if a file holds the elements or if they have a fill value.
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
-/// One kernel for each: those of all random weights of a module for GPUs. They
-/// are numbered behind the module's own kernels.
+/// Returns the random-weight kernels of `module`, one entry per kernel: the
+/// distinct element types of all random weights. Kernel numbers continue those
+/// of the module's rank.kernel ops. Empty unless the target is `cuda`.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
-/// Fields of runtime::RandomScalars, which kernels take behind the tensor.
+/// Number of i64 scalars that a random-weight kernel takes after the pointer to
+/// the tensor: the fields of runtime::RandomScalars.
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
-/// Writes element `number` of the loops that `scalars`
-/// (runtime::RandomScalars) describe, into the tensor at `target`.
+/// Emits the store of one element into the tensor at `target`. `types` are the
+/// weight's element types, `scalars` the fields of runtime::RandomScalars, and
+/// `number` is an i64: the row-major position of the element in the loops that
+/// `scalars` describe.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);
 
-/// How many elements the loops go over.
+/// Emits the number of iterations, an i64, of the loops that `scalars`
+/// describe.
 mlir::Value numRandomElements(KernelWriter &w, mlir::ValueRange scalars);
 
 } // namespace pcc::emit

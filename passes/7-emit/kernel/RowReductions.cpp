@@ -1,4 +1,4 @@
-//===- RowReductions.cpp - reductions, softmaxes and norms ----------------===//
+//===- RowReductions.cpp - reductions, softmaxes and norms of a row -------===//
 
 #include "passes/7-emit/kernel/RowReductions.h"
 #include "dialects/graph/GraphDialect.h"
@@ -13,14 +13,19 @@ using Values = SmallVector<Value>;
 static Type elementOf(Value tensor) {
   return tensorType(tensor).getElementType();
 }
+/// Returns whether `element` is an unsigned integer or a boolean, which are
+/// compared as unsigned numbers.
 static bool isUnsigned(Type element) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
+/// Emits the combination of two values of a fold, the first of which is the
+/// value so far.
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Combines what `elementAt` gives for the elements of the row; `combine` takes
-/// the value so far first.
+/// Emits the fold, from `start`, of the values that `elementAt` emits for the
+/// elements of the row. Since several threads may share the row, `combine` must
+/// be associative and `start` must be its neutral element.
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -36,6 +41,8 @@ static Value fold(KernelWriter &w, Value start,
       [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
 }
 
+/// Emits the fold, from `start`, of the elements of `tensor` in the current
+/// row.
 static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
   auto element = [&](ArrayRef<Index> inner) {
     return w.read(tensor, w.rowPlace(inner));
@@ -51,7 +58,7 @@ static Value addUp(ScalarBuilder &s, Value sum, Value x) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// The least or greatest value of a type.
+/// Emits the smallest value of `element` if `least`, else the largest.
 static Value extreme(ScalarBuilder &s, Type element, bool least) {
   Type type = computeType(element);
   if (isa<FloatType>(type))
@@ -65,6 +72,7 @@ static Value extreme(ScalarBuilder &s, Type element, bool least) {
                                    IntegerAttr::get(type, value));
 }
 
+/// Emits the largest element of the row, or the smallest one.
 static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
   ScalarBuilder s = w.scalar();
   Type element = elementOf(tensor);
@@ -75,11 +83,15 @@ static Value foldExtreme(KernelWriter &w, Value tensor, bool largest) {
               });
 }
 
+/// Emits the sum of the row.
 static Value foldSum(KernelWriter &w, Value tensor) {
   Type type = computeType(elementOf(tensor));
   return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
+/// Emits the mean of a row from its sum. The divisor is that of the op, or else
+/// the number of elements in the row. Integer means are truncated; an integer
+/// mean of no elements is 0.
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   ScalarBuilder s = w.scalar();
   int64_t divisor = op.getDivisor().value_or(w.rows.innerSize());
@@ -94,6 +106,7 @@ static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   return arith::DivSIOp::create(w.builder, w.loc, sum, count);
 }
 
+/// Returns whether `op` is a sum or a mean.
 static bool adds(ReduceOp op) {
   return op.getKind() == ReduceKind::Sum || op.getKind() == ReduceKind::Mean;
 }
@@ -131,11 +144,13 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
   return op.getKind() == ReduceKind::Mean ? meanOf(w, op, value) : value;
 }
 
+/// Emits the statistic of a reduction: its result for the row.
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // The order of a sum is that of its loop, which then reads memory and nothing
-  // else, whatever kernel it is in.
+  // A sum or product first computes its row into a buffer. Its loop then only
+  // reads memory, so that LLVM vectorises the loop, and orders the additions,
+  // in the same way in every kernel.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -150,7 +165,7 @@ static void reduceRow(KernelWriter &w, Operation *op) {
 // arg_reduce
 //===----------------------------------------------------------------------===//
 
-/// Whether `a` is more extreme than `b`; NaN beats all numbers.
+/// Emits whether `a` beats `b` in an arg-reduction. A NaN beats every number.
 static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
                    bool isUnsigned) {
   if (!isa<FloatType>(a.getType())) {
@@ -165,6 +180,8 @@ static Value beats(ScalarBuilder &s, Value a, Value b, bool largest,
   return s.either(isMore, s.both(aIsNan, bIsNumber));
 }
 
+/// Emits the statistic of an arg-reduction: the index of the best element. The
+/// loop carries the best element so far and its index.
 static void argReduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ArgReduceOp>(op);
   Value input = reduce.getInput();
@@ -186,7 +203,7 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Of equals the one that stands first, or last, in the row.
+  // Between equal elements the smaller index wins, or with `last` the larger.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);
@@ -205,7 +222,7 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// e^(x - top) at a place.
+/// Emits e^(x − top) for the element x of `input` at `at`.
 static Value shiftedExp(KernelWriter &w, Value input, Value top,
                         ArrayRef<Index> at) {
   Value x = w.read(input, at);
@@ -213,8 +230,9 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
   return exponential(s, s.sub(x, top));
 }
 
-/// Statistics: the maximum, 1 / the sum (its logarithm for log_softmax), and a
-/// buffer of the exponentials if they are worth keeping.
+/// Emits the statistics of a softmax: the maximum of the row, one over the sum
+/// of the exponentials, and a buffer with the exponentials if there is room to
+/// keep them. A log_softmax has the maximum and the logarithm of the sum.
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);
@@ -236,6 +254,8 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
+/// Emits an element of a softmax. Loads the exponential if this thread keeps
+/// it.
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;
@@ -258,7 +278,7 @@ static Value readLogSoftmax(KernelWriter &w, Operation *op,
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Σ (x - centre)²; a null centre is 0.
+/// Emits Σ (x − centre)² over the row; a null `centre` stands for 0.
 static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   auto squareAt = [&](ArrayRef<Index> inner) {
     Value x = w.read(input, w.rowPlace(inner));
@@ -271,7 +291,8 @@ static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   return fold(w, w.scalar().zero(type), squareAt, addUp);
 }
 
-/// 1 / sqrt(sum / size + epsilon)
+/// Emits 1 / sqrt(sum / size + epsilon), where `sum` is a sum of squares and
+/// `size` the number of elements in a row.
 static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
   ScalarBuilder s = w.scalar();
   Type type = sum.getType();
@@ -280,7 +301,8 @@ static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
                   squareRoot(s, s.add(mean, s.number(type, epsilon))));
 }
 
-/// Statistics: the factor, and the mean for layer_norm.
+/// Emits the statistics of a layer_norm: the factor of normFactor(), and the
+/// mean.
 static void layerNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<LayerNormOp>(op);
   w.keepRow(norm.getInput());
@@ -292,6 +314,7 @@ static void layerNormRow(KernelWriter &w, Operation *op) {
   w.statistics[op] = {factor, mean};
 }
 
+/// Emits the statistic of an rms_norm: the factor of normFactor().
 static void rmsNormRow(KernelWriter &w, Operation *op) {
   auto norm = cast<RmsNormOp>(op);
   w.keepRow(norm.getInput());
@@ -300,6 +323,8 @@ static void rmsNormRow(KernelWriter &w, Operation *op) {
       normFactor(w, squares, norm.getEpsilon().convertToDouble())};
 }
 
+/// Emits an element of a norm: normalised by the statistics, times the scale,
+/// plus the bias if there is one.
 static Value readNorm(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value x = w.read(op->getOperand(0), at);
@@ -329,8 +354,8 @@ void pcc::emit::addRowReads(ReadTable &table) {
   table.add<RmsNormOp>(readNorm);
 }
 
-/// Writes what `op` needs to know of the current row into `w.statistics`: sums,
-/// maxima, factors. Nothing for an op that does not reduce.
+/// Emits the statistics of `op` for the current row, and records them in
+/// `w.statistics`. Does nothing if `op` does not reduce.
 static void writeStatistics(KernelWriter &w, Operation *op) {
   using Write = void (*)(KernelWriter &, Operation *);
   static const llvm::DenseMap<TypeID, Write> table = {

@@ -1,4 +1,4 @@
-//===- RowThreads.cpp - who computes the elements of a row ----------------===//
+//===- RowThreads.cpp - distribution of a row's elements over threads -----===//
 
 #include "passes/7-emit/kernel/RowThreads.h"
 #include "passes/7-emit/kernel/Writer.h"
@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// What a thread's stack has room for.
+/// Largest number of elements of a row that a thread keeps in one buffer on its
+/// stack.
 static constexpr int64_t mostOnStack = 8192;
 
 SmallVector<Value> OneThread::forEach(KernelWriter &w, ValueRange carried,

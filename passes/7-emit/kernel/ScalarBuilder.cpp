@@ -1,4 +1,4 @@
-//===- ScalarBuilder.cpp - arithmetic on one element ----------------------===//
+//===- ScalarBuilder.cpp - scalar arithmetic on the elements of tensors ---===//
 
 #include "passes/7-emit/kernel/ScalarBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,13 +9,14 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Of sums over a row. Everything else is IEEE: were products fused into the
-/// sums of other ops, an op's bits would depend on the kernel that it is in,
-/// and what a backward pass makes again would differ from what the forward pass
-/// made.
+/// Fast-math flags of a sum or product over a row: LLVM may reassociate it. All
+/// other arithmetic is strict IEEE arithmetic. If LLVM fused products into the
+/// sums of other ops, the bits of an op would depend on its kernel. A
+/// recomputed activation would then differ from the original one.
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+/// Returns whether `element` is a float type that is computed in f32.
 static bool isNarrow(Type element) {
   return element.isBF16() || element.isF16();
 }
@@ -29,7 +30,7 @@ Type pcc::emit::computeType(Type element) {
 }
 
 Type pcc::emit::storageType(Type element) {
-  // Not every processor has registers for bf16.
+  // Not every processor has registers for bf16, so memory holds its bits.
   if (element.isBF16())
     return IntegerType::get(element.getContext(), 16);
   if (element.isInteger(1))
@@ -142,7 +143,8 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// What `fromStorage` made a value of; null if it did not.
+/// Returns the stored value from which fromStorage() has made `value`, an
+/// element of type `element`. Returns null if `value` has another origin.
 static Value storedAs(Value value, Type element) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   if (!wide || wide.getIn().getType() != element)
@@ -170,6 +172,9 @@ Value ScalarBuilder::rounded(Value value, Type element) {
                            : value;
 }
 
+/// Emits the conversion of a float to the integer element type `to`. Values
+/// beyond the range of i64 become its limits, and NaN becomes 0. A narrower
+/// type takes the low bits of the i64.
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   using P = arith::CmpFPredicate;
   constexpr double limit = 9223372036854775808.0;
@@ -190,6 +195,8 @@ static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
                    .getResult();
 }
 
+/// Emits the conversion of a float to the float element type `to`, and rounds
+/// the result to the precision of `to`.
 static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   Type from = value.getType(), target = computeType(to);
   if (target.getIntOrFloatBitWidth() > from.getIntOrFloatBitWidth())
@@ -199,6 +206,8 @@ static Value convertFloat(ScalarBuilder &s, Value value, Type to) {
   return s.rounded(value, to);
 }
 
+/// Emits the conversion of an integer to the element type `to`, an integer or a
+/// float. `isUnsigned` says how the integer is read.
 static Value convertInteger(ScalarBuilder &s, Value value, bool isUnsigned,
                             Type to) {
   Type target = computeType(to);

@@ -1,4 +1,4 @@
-//===- Signature.cpp - what a kernel's code takes -------------------------===//
+//===- Signature.cpp - arguments of a kernel's function -------------------===//
 
 #include "passes/7-emit/kernel/Signature.h"
 #include "dialects/graph/GraphDialect.h"
@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Returns the number of operands and results of `kernel`.
 static size_t numBuffersOf(rank::KernelOp kernel) {
   return kernel.getArgumentTypes().size() + kernel.getResultTypes().size();
 }

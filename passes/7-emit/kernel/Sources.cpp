@@ -1,4 +1,4 @@
-//===- Sources.cpp - constants and indices --------------------------------===//
+//===- Sources.cpp - code of constants, iotas and global indices ----------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Emits the value that all elements of a constant share.
 static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
   auto value = cast<DenseElementsAttr>(cast<graph::ConstantOp>(op).getValue());
   Type type = computeType(value.getElementType());
@@ -19,7 +20,8 @@ static Value constant(KernelWriter &w, Operation *op, ArrayRef<Index>) {
                                    IntegerAttr::get(type, bits));
 }
 
-/// A number in [0, 2^63) as an element of `result`.
+/// Converts `number`, an i64 that is not negative, to the compute type of the
+/// tensor `result`.
 static Value asElement(KernelWriter &w, Value number, Value result) {
   return w.scalar().convert(number, w.builder.getI64Type(),
                             graph::tensorType(result).getElementType());
@@ -30,8 +32,12 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Σ over the factors of (where the rank's part begins + the index in it) · its
-/// stride; at least `size` in the padding of any factor.
+/// Emits the global index of the local element `at[0]` of a sharded dim. The
+/// dim is a product of factors, each of which may be split over ranks:
+///
+///   Σ over factors (offset of the rank's part + local index) · stride
+///
+/// An element in the padding of any factor gets an index of at least `size`.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

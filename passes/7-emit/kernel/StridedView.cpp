@@ -1,4 +1,4 @@
-//===- StridedView.cpp - a dense tensor, seen in another order ------------===//
+//===- StridedView.cpp - layout ops as offset and strides -----------------===//
 
 #include "passes/7-emit/kernel/StridedView.h"
 #include "dialects/graph/GraphDialect.h"
@@ -44,8 +44,9 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   view.offset = offset;
   if (llvm::is_contained(shape, 0))
     return view;
-  // Dims of one element have no order; the others fall into groups of equal
-  // products, from the last on: what a group joins has to run on.
+  // Dims of size 1 need no stride. From the last dim on, dims of this view and
+  // dims of `to` form groups with equal products. Dims of this view that share
+  // a group must be contiguous with each other.
   SmallVector<std::pair<int64_t, int64_t>> from;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))
     if (size != 1)
@@ -53,6 +54,8 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
+    // The group has `ownSize` elements, of which `left` are not yet assigned to
+    // dims of `to`.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

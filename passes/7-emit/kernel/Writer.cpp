@@ -1,4 +1,4 @@
-//===- Writer.cpp - from a kernel's results back to its operands ----------===//
+//===- Writer.cpp - kernel code, from results back to operands ------------===//
 
 #include "passes/7-emit/kernel/Writer.h"
 #include "dialects/graph/GraphDialect.h"
@@ -39,8 +39,8 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     element = load(pointer, type.getElementType(),
                    indices.linearise(at, type.getShape()));
   } else if (!(element = readKept(tensor, at))) {
-    // Narrow floats are rounded here too: the bits of a value do not depend on
-    // whether its readers are in its kernel.
+    // Narrow floats are rounded even though the value stays in a register. The
+    // bits of a value must not depend on whether its readers are in its kernel.
     element = scalar().rounded(
         ReadTable::get().read(*this, cast<OpResult>(tensor), at),
         graph::tensorType(tensor).getElementType());
@@ -66,6 +66,8 @@ void KernelWriter::remember(Value tensor, ArrayRef<Index> at, Value element) {
   known.push_back({tensor, MultiIndex(at), element});
 }
 
+/// Emits the pointer to element number `position` of the buffer at `pointer`,
+/// whose elements have the type `storage`.
 static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                             const Index &position) {
   Value offset = w.materialise(position);
@@ -74,7 +76,10 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// Of the element at `position` where buffers are aligned to `buffers` bytes.
+/// Returns the alignment, in bytes, of element number `position` of a buffer of
+/// `storage` elements that is aligned to `buffers` bytes. The alignment is the
+/// largest power of two, up to that of the buffer, that divides the byte offset
+/// for all values of the leaves of `position`.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;
@@ -124,7 +129,8 @@ void KernelWriter::storeTogether(llvm::function_ref<void()> body) {
     store(made.pointer, made.element, made.position, made.value);
 }
 
-/// Whether NumPy's broadcasting gives a tensor of `from` the shape `to`.
+/// Returns whether NumPy broadcasting gives a tensor of shape `from` the shape
+/// `to`.
 static bool broadcastsTo(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return from.size() <= to.size() &&
          llvm::all_of(llvm::zip_equal(from, to.take_back(from.size())),

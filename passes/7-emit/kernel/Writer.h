@@ -1,8 +1,10 @@
-//===- Writer.h - from a kernel's results back to its operands ------------===//
+//===- Writer.h - kernel code, from results back to operands --------------===//
 //
-// A kernel is written by asking for an element of a result at a place; each op
-// asks for the elements of its operands that it needs. Layout ops only change
-// the place, so they cost nothing.
+// The code of a kernel is emitted on demand. A caller asks for an element of a
+// result; each op asks for those elements of its operands that it needs, down
+// to the kernel's operands in memory. Layout ops only change the index that is
+// asked for, so they emit no code of their own. All values between the ops
+// stay in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +20,12 @@
 
 namespace pcc::emit {
 
-/// Writes one kernel's code at `builder`.
+/// Emitter of one kernel's code at the insertion point of `builder`.
+///
+/// Before the first read(), bind() must be called for each operand of the
+/// kernel. Before a read() of an op that reduces, `rows`, `outer` and
+/// `statistics` must describe the current row. References are not owned and
+/// must outlive the writer.
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -28,105 +35,140 @@ public:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   IndexSpace &indices;
-  /// Bytes that buffers are aligned to; 0: as their elements are.
+  /// Alignment of all buffers in bytes. 0 if a buffer is only aligned to the
+  /// size of its elements.
   int64_t alignment = 0;
-  /// The kernel's scalars, in order; each dist.global_index takes some.
+  /// For each dist.global_index of the kernel: its scalars, i64 values in the
+  /// order of offsetsOf().
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
-  /// What the current row of an op comes to (RowReductions.h).
+  /// For each reducing op: its statistics of the current row, such as a sum or
+  /// a maximum. RowReductions.cpp defines their order.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> statistics;
+  /// Rows of the kernel's reductions; empty in a kernel without reductions.
   RowSpace rows;
-  /// The current row: an index per outer dim of `rows`.
+  /// Indices of the current row: one per outer dim of `rows`.
   MultiIndex outer;
 
   ScalarBuilder scalar() { return {builder, loc}; }
 
-  /// `tensor` lies densely at `pointer`.
+  /// Declares that the elements of `tensor` are in memory at `pointer`, dense
+  /// and row-major.
   void bind(mlir::Value tensor, mlir::Value pointer) {
     pointers[tensor] = pointer;
   }
 
-  /// The element of `tensor` at `at`, in its compute type.
+  /// Emits the element of `tensor` at `at`, unless it is known already. Returns
+  /// the element in its compute type.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// The element of `tensor` that NumPy's broadcasting puts at `at` of a result
-  /// of its rank or more.
+  /// Emits the element of `tensor` that NumPy broadcasting assigns to the index
+  /// `at` of a result. `at` has at least as many dims as `tensor`.
   mlir::Value readBroadcast(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// The only element of `tensor`.
+  /// Emits the only element of `tensor`, which has one element.
   mlir::Value readScalar(mlir::Value tensor);
-  /// Says that `element` is what read(tensor, at) gives, until the innermost
-  /// open loop or branch ends.
+  /// Makes read(tensor, at) return `element`, until the innermost loop or
+  /// branch that is open at this call ends.
   void remember(mlir::Value tensor, llvm::ArrayRef<Index> at,
                 mlir::Value element);
 
+  /// Emits the load of the element number `position` of the buffer at `pointer`
+  /// and its conversion from the storage type of `element` to the compute type.
   mlir::Value load(mlir::Value pointer, mlir::Type element,
                    const Index &position);
+  /// Emits the store of `value`, which has the compute type of `element`, as
+  /// element number `position` of the buffer at `pointer`.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
-  /// Reads the operands' elements that element-wise ops want at any of
-  /// `places` of a tensor of `shape`.
+  /// Emits the loads of all bound tensors that broadcast to `shape`, at each of
+  /// `places`, one directly after another. LLVM can merge neighbouring loads
+  /// into wide ones. Element-wise ops that read at `places` reuse the elements.
   void readAhead(llvm::ArrayRef<MultiIndex> places,
                  llvm::ArrayRef<int64_t> shape);
-  /// Writes what `body` stores of results behind it, side by side.
+  /// Calls `body` and emits the stores of its storeResult() calls at the end,
+  /// one directly after another. LLVM can merge neighbouring stores into wide
+  /// ones. `body` must not call storeTogether().
   void storeTogether(llvm::function_ref<void()> body);
-  /// The element of `result` at `at`, into what lies densely at `output`.
+  /// Emits the element of `result` at `at` and its store into `output`, the
+  /// pointer to a dense row-major tensor. Within storeTogether() the store is
+  /// delayed.
   void storeResult(mlir::Value result, mlir::Value output,
                    llvm::ArrayRef<Index> at);
   mlir::Value materialise(const Index &index) {
     return indices.materialise(builder, loc, index);
   }
 
-  /// The place in `rows.shape` of an element of the current row.
+  /// Returns the multi-index in `rows.shape` of an element of the current row.
+  /// `inner` are the indices along the inner dims.
   MultiIndex rowPlace(llvm::ArrayRef<Index> inner) const;
-  /// A buffer on the stack.
+  /// Emits, at the entry of the function, a stack buffer of `count` elements of
+  /// `type`. Returns the pointer.
   mlir::Value allocate(mlir::Type type, int64_t count);
-  /// One for this thread's elements of a row, in their compute type; null where
-  /// they are too many.
+  /// Emits a stack buffer for this thread's elements of a row, in the compute
+  /// type `type`. Returns null if a thread has too many elements to keep.
   mlir::Value allocateRow(mlir::Type type);
-  /// `inner` is the element of the innermost overRow or foldRow.
+  /// Emits the store of `element` into `buffer`, which allocateRow() returned.
+  /// `inner` must be the index that the enclosing overRow() or foldRow() passes
+  /// to its body.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Null where the element may be another thread's.
+  /// Emits the load of the element that storeInRow() stored for `inner`.
+  /// Returns null, and emits nothing, if another thread may have stored it.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
-  /// The indices of `at` along the inner dims of `rows`.
+  /// Returns the indices of `at`, a multi-index in `rows.shape`, along the
+  /// inner dims.
   MultiIndex innerOf(llvm::ArrayRef<Index> at) const;
-  /// Computes the current row of `tensor` once and for all.
+  /// Emits the computation of the current row of `tensor` into a stack buffer,
+  /// from which later reads load. Does nothing if `tensor` is in memory or its
+  /// row is too long to keep.
   void keepRow(mlir::Value tensor);
 
+  /// Emits the body of a loop. Takes the loop counter and the loop-carried
+  /// values, and returns the values for the next iteration.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       Index, mlir::ValueRange)>;
-  /// for i in [low, high), whose bounds are within [0, extent): carries values.
+  /// Emits `for i in [low, high)` with the loop-carried values `carried`. The
+  /// bounds lie in [0, extent] at run time. Returns the values after the last
+  /// iteration.
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// for i in [0, extent); a single iteration needs no loop.
+  /// Emits `for i in [0, extent)`, or just the body if `extent` is 1.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Nested loops over `shape`: one for every group of neighbouring dims.
+  /// Emits a loop nest over `shape`. The number of dims that each loop covers,
+  /// outermost first, is in `groups`.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);
-  /// For each of this thread's elements of the current row.
+  /// Emits `body` for each element of the current row that this thread owns.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// What is done once per row, and what stores its results.
+  /// Emits `body` so that one thread of the row executes it.
   void once(llvm::function_ref<void()> body);
+  /// Emits `body`, which stores the results of the current row. Spare threads,
+  /// which only repeat the row of other threads, skip `body`.
   void storeRow(llvm::function_ref<void()> body);
-  /// Folds all elements of the current row: `merge` joins what started at
-  /// `start` in several places.
+  /// Emits a fold over all elements of the current row. Each thread starts with
+  /// the values `start` and folds its own elements by `body`; `merge` combines
+  /// the values of two threads. Returns the folded values, on every thread.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
+  /// Emits one side of a branch and returns its value.
   using Branch = llvm::function_ref<mlir::Value()>;
+  /// Emits a branch on the i1 `condition`, whose sides give a value of `type`.
   mlir::Value branch(mlir::Value condition, mlir::Type type, Branch onTrue,
                      Branch onFalse);
-  /// What gives nothing.
+  /// Emits a branch whose sides give no values.
   void branch(mlir::Value condition, llvm::function_ref<void()> onTrue,
               llvm::function_ref<void()> onFalse);
-  /// What `onTrue` gives, or `otherwise`.
+  /// Emits a branch that gives the values of `onTrue` if `condition` is true,
+  /// else the values `otherwise`.
   llvm::SmallVector<mlir::Value>
   branch(mlir::Value condition, mlir::ValueRange otherwise,
          llvm::function_ref<llvm::SmallVector<mlir::Value>()> onTrue);
 
 private:
+  /// Emits one side of a branch and returns its values.
   using Branches = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
   llvm::SmallVector<mlir::Value> branch(mlir::Value condition,
                                         mlir::TypeRange types, Branches onTrue,
@@ -134,30 +176,37 @@ private:
 
   RowThreads &threads;
 
+  /// Element that has been emitted and dominates the insertion point.
   struct Known {
     mlir::Value tensor;
     MultiIndex at;
     mlir::Value element;
   };
-  /// Null if it is not kept.
+  /// Emits the load of an element that keepRow() has kept. Returns null if the
+  /// element is not in the current row, or is not kept by this thread.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
+  /// Pointers of the bound tensors.
   llvm::MapVector<mlir::Value, mlir::Value> pointers;
+  /// Buffers of the tensors whose current row keepRow() has computed.
   llvm::DenseMap<mlir::Value, mlir::Value> rowBuffers;
-  /// A stack: what a scope added is dropped at its end.
+  /// Stack of known elements. The end of a loop or branch drops the elements
+  /// that were added inside.
   std::vector<Known> known;
 
+  /// Store that storeTogether() delays.
   struct Store {
     mlir::Value pointer;
     mlir::Type element;
     Index position;
     mlir::Value value;
   };
-  /// Set within storeTogether.
+  /// Delayed stores; null outside of storeTogether().
   std::vector<Store> *waiting = nullptr;
 };
 
-/// Writes code at `builder` whose threads do not know of each other.
+/// Writer whose rows have one thread each, together with the objects that a
+/// writer refers to.
 struct OneThreadWriter {
   OneThreadWriter(mlir::OpBuilder &builder, mlir::Location loc)
       : w(builder, loc, indices, threads) {}
@@ -167,17 +216,21 @@ struct OneThreadWriter {
   KernelWriter w;
 };
 
-/// The code of one op: its result's element at a place.
+/// Emits the element at a multi-index of the only result of an op. Returns the
+/// element in its compute type; read() rounds it to the element type.
 using ReadFunction = mlir::Value (*)(KernelWriter &, mlir::Operation *,
                                      llvm::ArrayRef<Index>);
 
-/// The same of an op of several results.
+/// Emits the element at a multi-index of one result of an op with several
+/// results.
 using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
                                            llvm::ArrayRef<Index>);
 
-/// The code of every op that a kernel may hold.
+/// Table of the functions that emit elements: one entry for every op that a
+/// kernel can hold.
 class ReadTable {
 public:
+  /// Returns the table with all entries.
   static const ReadTable &get();
 
   template <typename Op> void add(ReadFunction function) {
@@ -187,6 +240,8 @@ public:
     resultFunctions[mlir::TypeID::get<Op>()] = function;
   }
 
+  /// Emits the element of `result` at `at`. The op of `result` must have an
+  /// entry.
   mlir::Value read(KernelWriter &w, mlir::OpResult result,
                    llvm::ArrayRef<Index> at) const {
     mlir::Operation *op = result.getOwner();
@@ -201,13 +256,22 @@ private:
   llvm::DenseMap<mlir::TypeID, ReadResultFunction> resultFunctions;
 };
 
-// One function per family of ops.
+// Functions that add the entries of one family of ops to the table.
+
+/// Adds arithmetic, comparisons, logic, casts and random numbers
+/// (ElementWise.cpp).
 void addElementWiseReads(ReadTable &table);
+/// Adds transcendental and rounding functions and powers (MathFunctions.cpp).
 void addFloatFunctionReads(ReadTable &table);
+/// Adds transposes, reshapes, slices, pads, ... (Layout.cpp).
 void addLayoutReads(ReadTable &table);
+/// Adds gathers and one-hot encodings (Indexing.cpp).
 void addIndexingReads(ReadTable &table);
+/// Adds constants, iotas and global indices (Sources.cpp).
 void addSourceReads(ReadTable &table);
+/// Adds reductions, softmaxes and norms (RowReductions.cpp).
 void addRowReads(ReadTable &table);
+/// Adds attention and its gradients (AttentionScores.cpp).
 void addAttentionReads(ReadTable &table);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- LowerAttention.cpp - attention as products and a softmax -----------===//
+//===- LowerAttention.cpp - attention as two matmuls and a softmax --------===//
 
 #include "passes/7-emit/lower/LowerAttention.h"
 #include "mlir/IR/Builders.h"
@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
+/// Builder of the ops that replace one attention op, in front of that op.
+/// `width` is the number of elements of one value vector.
 struct AttentionLowering {
   AttentionOp op;
   OpBuilder builder;
@@ -27,6 +29,7 @@ struct AttentionLowering {
     width = tensorType(op.getValue()).getDimSize(3);
   }
 
+  /// Returns a scalar constant of the attention's element type.
   Value number(double value) {
     auto type = RankedTensorType::get({}, element);
     auto attr = DenseElementsAttr::get(
@@ -34,6 +37,7 @@ struct AttentionLowering {
     return ConstantOp::create(builder, loc, type, attr);
   }
 
+  /// Returns `value` in `shape`.
   Value reshape(Value value, ArrayRef<int64_t> shape) {
     auto type =
         RankedTensorType::get(shape, tensorType(value).getElementType());
@@ -42,7 +46,10 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Scores with the heads of each key head below one another.
+  /// Returns rows · right, or rows · rightᵀ if `transpose`, for each key head.
+  /// The rows of all query heads that share a key head are stacked.
+  ///
+  ///   rows [B, H, S, d], right [B, K, ...]   gives [B, H, S, keys or width]
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;
@@ -53,7 +60,7 @@ struct AttentionLowering {
     return reshape(result, {batch, heads, queries, columns});
   }
 
-  /// Query s sees keys t ≤ s + T - S.
+  /// Masks scores: query s sees keys t ≤ s + keys − queries.
   Value causal(Value scores) {
     auto type = RankedTensorType::get({queries, keys}, builder.getI64Type());
     Value row = IotaOp::create(builder, loc, type, uint64_t(0));
@@ -68,6 +75,7 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, scores, number(-HUGE_VAL));
   }
 
+  /// Applies the mask operand: a boolean mask selects, any other mask is added.
   Value masked(Value scores) {
     Value mask = op.getMask();
     if (!mask)
@@ -77,7 +85,8 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, mask, scores, number(-HUGE_VAL));
   }
 
-  /// Softmax of rows; zeros where a mask hides all keys.
+  /// Returns the softmax of each row, or zeros for a row without a visible key,
+  /// whose softmax would be NaN.
   Value weights(Value scores) {
     bool mayBeHidden = op.getMask() || (op.getCausal() && keys < queries);
     if (!mayBeHidden)
@@ -93,6 +102,7 @@ struct AttentionLowering {
     return SelectOp::create(builder, loc, visible, soft, zero);
   }
 
+  /// Returns the result of the attention.
   Value lower() {
     Value scores = product(op.getQuery(), op.getKey(), /*transpose=*/true);
     scores = MulOp::create(builder, loc, scores,

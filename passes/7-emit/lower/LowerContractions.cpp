@@ -1,4 +1,4 @@
-//===- LowerContractions.cpp - products in the form that libraries take ---===//
+//===- LowerContractions.cpp - contractions in the form of libraries ------===//
 
 #include "passes/7-emit/lower/LowerContractions.h"
 #include "dialects/graph/GraphDialect.h"
@@ -17,26 +17,27 @@ static bool contains(StringRef letters, char letter) {
 }
 
 namespace {
-/// A tensor whose dims have names.
+/// Tensor whose dims are named by letters, in the order of the dims.
 struct EinsumOperand {
   Value value;
   std::string letters;
 };
 
-/// Rewrites one einsum at its place.
+/// Rewriter of one einsum into ops in front of it.
 class EinsumLowering {
 public:
   explicit EinsumLowering(EinsumOp op)
       : builder(op), loc(op.getLoc()), op(op) {}
 
+  /// Replaces the einsum and erases it.
   void run() {
     auto equation = *EinsumEquation::parse(op.getEquation());
     SmallVector<EinsumOperand> terms;
     for (auto [value, letters] :
          llvm::zip_equal(op.getInputs(), equation.operands))
       terms.push_back({value, letters.str()});
-    // Pairs from the left: what neither the rest nor the result names is
-    // summed as soon as possible.
+    // Contracts operands pairwise, left to right. A letter is summed as soon as
+    // neither the remaining operands nor the result use it.
     EinsumOperand product = terms.front();
     for (size_t i = 1; i < terms.size(); ++i) {
       std::string needed = equation.result.str();
@@ -58,7 +59,7 @@ private:
     return tensorType(term.value).getDimSize(term.letters.find(letter));
   }
 
-  /// `term` summed over the letters that are not `needed`.
+  /// Returns `term`, summed over the letters that are not in `needed`.
   EinsumOperand summed(const EinsumOperand &term, StringRef needed) {
     SmallVector<int64_t> dims;
     std::string rest;
@@ -74,7 +75,7 @@ private:
     return {sum, rest};
   }
 
-  /// `term` with its dims in the order of `letters`.
+  /// Returns `term` with its dims in the order of `letters`.
   EinsumOperand arranged(const EinsumOperand &term,
                          const std::string &letters) {
     if (term.letters == letters)
@@ -91,7 +92,9 @@ private:
     return ReshapeOp::create(builder, loc, type, value);
   }
 
-  /// `term` with the neighbouring letters `merged` as the one letter `name`.
+  /// Returns `term` with the dims of the letters `merged` joined to one dim
+  /// `name`. Transposes `term` first if these dims are not neighbours in that
+  /// order.
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -111,8 +114,9 @@ private:
     return {reshaped(term.value, shape), term.letters};
   }
 
-  /// The product of two terms, summed over what is not `needed`, in the order
-  /// `letters` or, if that is empty, any.
+  /// Returns the product of `a` and `b`, summed over the letters that are not
+  /// in `needed`. The dims of the result are in the order of `letters`, or in
+  /// any order if `letters` is empty.
   EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
                          const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
@@ -142,8 +146,9 @@ private:
         letters};
   }
 
-  /// The product as a matmul, if the last two letters are those of matrices
-  /// and the others, which all three terms begin with, of their batch.
+  /// Returns the product as a matmul, or null if it is none. In a matmul both
+  /// operands and the result begin with the same batch letters; the last two
+  /// letters of each are those of a matrix.
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)
@@ -167,7 +172,9 @@ private:
                             isTransposed(b, inner, column));
   }
 
-  /// The product without sums, with a dim per letter.
+  /// Returns the element-wise product of `a` and `b` without sums, with one dim
+  /// per letter of `letters`. An operand is broadcast along the letters that it
+  /// lacks.
   EinsumOperand elementWise(const EinsumOperand &a, const EinsumOperand &b,
                             const std::string &letters) {
     auto spread = [&](const EinsumOperand &term) {
@@ -190,7 +197,9 @@ private:
 };
 } // namespace
 
-/// result[…, m, n] = Σ_k lhs[…, m, 1, k] · rhs[…, 1, n, k]
+/// Replaces a matmul of integers by a broadcast product and a sum:
+///
+///   result[..., m, n] = Σ_k lhs[..., m, 1, k] · rhs[..., 1, n, k]
 static void lowerIntegerMatmul(MatmulOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();

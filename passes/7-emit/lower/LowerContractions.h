@@ -1,4 +1,4 @@
-//===- LowerContractions.h - products in the form that libraries take -----===//
+//===- LowerContractions.h - contractions in the form of libraries --------===//
 
 #ifndef PCC_PASSES_7_EMIT_LOWER_LOWERCONTRACTIONS_H
 #define PCC_PASSES_7_EMIT_LOWER_LOWERCONTRACTIONS_H
@@ -7,10 +7,16 @@
 
 namespace pcc::emit {
 
-/// Rewrites einsums to matmuls, or to einsums of two float operands that sum
-/// over at most one letter, with reductions, transposes and reshapes around
-/// them. Products of integers become multiplications and sums, which kernels
-/// can hold.
+/// Rewrites the contractions of `function` so that libraries and kernels can
+/// run them. An einsum of floats becomes a chain of matmuls, or of einsums with
+/// two operands that sum over at most one letter; reductions, transposes and
+/// reshapes surround them. Integer einsums and integer matmuls become
+/// element-wise products and sums, since libraries multiply floats only:
+///
+///   einsum "ij,jk,kl->il" (x, y, z)   becomes   matmul (matmul x, y), z
+///   matmul x, y of integers           becomes   reduce sum (mul x', y')
+///
+/// Here x' and y' are reshapes and transposes that broadcast to [..., m, n, k].
 void lowerContractions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- LowerResize.cpp - resampling as gathers and sums -------------------===//
+//===- LowerResize.cpp - resizes as gathers and weighted sums -------------===//
 
 #include "passes/7-emit/lower/LowerResize.h"
 #include "dialects/graph/ops/Resampling.h"
@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
+/// Builder of the ops that replace one resize, in front of it.
 struct ResizeLowering {
   ResizeOp op;
   OpBuilder builder;
@@ -16,7 +17,8 @@ struct ResizeLowering {
   explicit ResizeLowering(ResizeOp op)
       : op(op), builder(op), loc(op.getLoc()) {}
 
-  /// Sums are rounded once, at the end.
+  /// Returns the element type of the taps and their sums. Narrow floats and
+  /// integers are summed in a wider type, so that only the result is rounded.
   Type computedType() {
     Type element = tensorType(op.getInput()).getElementType();
     if (op.getMode() == ResizeMode::Nearest || element.isF32() ||
@@ -26,6 +28,7 @@ struct ResizeLowering {
                                    : Type(builder.getF64Type());
   }
 
+  /// Returns `value` with element type `element`.
   Value cast(Value value, Type element) {
     RankedTensorType type = tensorType(value);
     return type.getElementType() == element
@@ -34,7 +37,8 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// `value` at the `number`-th tap of each element along `dim`.
+  /// Gathers, for each element i along the resized dim `dim`, the element of
+  /// `value` at tap number `number` of `taps[i]`.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -48,7 +52,8 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// The weights of these taps, along `dim` of `value`.
+  /// Returns the weights of tap number `number` of all elements along `dim`, in
+  /// a shape that broadcasts to `value`.
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;
@@ -62,6 +67,7 @@ struct ResizeLowering {
                               DenseElementsAttr::get(table, elements));
   }
 
+  /// Returns `value` resized along `dim`.
   Value resizeDim(Value value, int64_t dim) {
     SmallVector<Taps> taps;
     for (int64_t i = 0; i < tensorType(op.getResult()).getDimSize(dim); ++i)
@@ -78,6 +84,7 @@ struct ResizeLowering {
     return sum;
   }
 
+  /// Returns the result of the resize, resized dim by dim.
   Value lower() {
     Value value = cast(op.getInput(), computedType());
     for (int64_t dim = 0; dim < tensorType(value).getRank(); ++dim)
@@ -89,7 +96,7 @@ struct ResizeLowering {
 } // namespace
 
 void pcc::emit::lowerResize(ResizeOp op) {
-  // What has no elements has no taps.
+  // An empty result has no taps.
   if (tensorType(op.getResult()).getNumElements() == 0)
     return;
   Value result = ResizeLowering(op).lower();

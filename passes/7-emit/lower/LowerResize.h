@@ -1,4 +1,4 @@
-//===- LowerResize.h - resampling as gathers and sums ---------------------===//
+//===- LowerResize.h - resizes as gathers and weighted sums ---------------===//
 
 #ifndef PCC_PASSES_7_EMIT_LOWER_LOWERRESIZE_H
 #define PCC_PASSES_7_EMIT_LOWER_LOWERRESIZE_H
@@ -7,8 +7,15 @@
 
 namespace pcc::emit {
 
-/// Replaces `op`, one resized dim after the other, by the sum of what it reads,
-/// each gathered at known indices and weighted: all of it fits into kernels.
+/// Replaces `op` by ops that kernels can hold, and erases `op`. Each resized
+/// dim becomes a sum of gathers along the dim, one per tap of the
+/// interpolation, with constant indices and constant weights:
+///
+///   nearest   gather
+///   linear    w0 · gather + w1 · gather
+///   cubic     w0 · gather + ... + w3 · gather
+///
+/// Leaves an `op` without elements as it is.
 void lowerResize(graph::ResizeOp op);
 
 } // namespace pcc::emit

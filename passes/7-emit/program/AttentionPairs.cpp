@@ -1,4 +1,4 @@
-//===- AttentionPairs.cpp - gradients that cuDNN makes at once ------------===//
+//===- AttentionPairs.cpp - pairs of attention gradients for cuDNN --------===//
 
 #include "passes/7-emit/program/AttentionPairs.h"
 #include "runtime/program/InstructionOperands.h"
@@ -18,12 +18,15 @@ void pcc::emit::pairAttentionGradients(
     if (!second || !second->attention ||
         second->attention->part != program::AttentionPart::KeyGradients)
       continue;
+    // Find the last instruction before this one that touches dq.
     const int32_t buffer = second->attention->query_gradient->buffer();
     size_t last = i;
     while (last > 0 && !touches(*instructions[last - 1], buffer))
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
+    // If another instruction touches dq in between, cuDNN would write dq too
+    // late.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -1,12 +1,16 @@
-//===- AttentionPairs.h - gradients that cuDNN makes at once --------------===//
+//===- AttentionPairs.h - pairs of attention gradients for cuDNN ----------===//
 //
-// cuDNN makes the three gradients of attention at once, of which a program has
-// the query's first:
+// A program computes the gradients of one attention in two kernels: the first
+// computes dq, the gradient of the queries, the second dk and dv, those of keys
+// and values. cuDNN computes all three in one call. A device with cuDNN
+// therefore skips the first kernel and calls cuDNN in place of the second:
 //
-//   attention_query_gradient   left out
-//   attention_key_gradient     dq, dk and dv
+//   kernel                     without cuDNN   with cuDNN
+//   attention_query_gradient   dq              skipped
+//   attention_key_gradient     dk, dv          dq, dk, dv
 //
-// This is right if nothing touches dq between the two.
+// Both kernels carry a description (program::AttentionT) that allows this. It
+// is correct only if no instruction between the two touches dq.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +24,11 @@
 
 namespace pcc::emit {
 
-/// Gives each gradient of queries the description that the one of its keys has.
-/// Where one cannot wait for the other, neither has one.
+/// Completes the descriptions of attention gradients in the instructions of one
+/// function. Before the call, the second kernel of each pair has a description
+/// and the first has none. The first kernel gets the same description if it is
+/// the last instruction before the second kernel that touches dq. Otherwise the
+/// second kernel loses its description, so that both kernels run.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

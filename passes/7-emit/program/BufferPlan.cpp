@@ -1,4 +1,4 @@
-//===- BufferPlan.cpp - where values lie ----------------------------------===//
+//===- BufferPlan.cpp - memory plan of one pipeline position --------------===//
 
 #include "passes/7-emit/program/BufferPlan.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Rounds `bytes` up to the alignment of buffers.
 static int64_t aligned(int64_t bytes) {
   return (bytes + runtime::kAlignment - 1) / runtime::kAlignment *
          runtime::kAlignment;
@@ -45,7 +46,7 @@ int BufferPlan::newStorage(Value value) {
   return static_cast<int>(storages.size()) - 1;
 }
 
-/// `value` is what is read of it, or written: all functions use one place.
+/// All functions of the position read and write one storage per parameter.
 int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   auto [entry, isNew] = parameterStorages.try_emplace(parameter, -1);
   if (!isNew)
@@ -56,7 +57,7 @@ int BufferPlan::storageOfParameter(int32_t parameter, Value value) {
   return entry->second;
 }
 
-/// Equal constants share bytes.
+/// Constants with equal bytes share them.
 int BufferPlan::constantStorage(graph::ConstantOp constant) {
   const std::string bytes = constantBytesOf(constant.getValue());
   auto [entry, isNew] = constantOffsets.insert(
@@ -72,8 +73,9 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Whether a result may overwrite the value's bytes: they are a local value's
-/// that has no other reader.
+/// A value may be overwritten if an op of this function computes it and the
+/// collective is its only reader, perhaps through reshapes. Weights, constants
+/// and arguments must keep their bytes.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -108,8 +110,9 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
   return newStorage(value);
 }
 
-/// Whether each element of a kernel's results follows from elements at its own
-/// place.
+/// Returns whether each element of the kernel's results depends only on operand
+/// elements with the same index. An element-wise kernel may write a result over
+/// an operand.
 static bool isElementWise(rank::KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().front().without_terminator(), [](Operation &op) {
@@ -118,7 +121,7 @@ static bool isElementWise(rank::KernelOp kernel) {
       });
 }
 
-/// The kernel that `op` launches, if it does; null otherwise.
+/// Returns the kernel that `op` launches; null if `op` is no launch.
 static FlatSymbolRefAttr launchedBy(Operation *op) {
   if (auto launch = dyn_cast<rank::LaunchOp>(op))
     return launch.getKernelAttr();
@@ -127,7 +130,7 @@ static FlatSymbolRefAttr launchedBy(Operation *op) {
   return {};
 }
 
-/// Whether nobody reads `weight` behind `launch`.
+/// Returns whether no op after `launch` reads `weight` or a reshape of it.
 static bool readsLast(Operation *launch, Value weight) {
   return llvm::all_of(weight.getUsers(), [&](Operation *user) {
     if (isa<graph::ReshapeOp>(user))
@@ -136,9 +139,10 @@ static bool readsLast(Operation *launch, Value weight) {
   });
 }
 
-/// A weight that a kernel makes anew lies where it lay, if nobody reads the old
-/// one any more; -1 otherwise. What leaves its function, as what is sent, lies
-/// in the arena.
+/// An optimizer kernel may write the new weight over the old one under three
+/// conditions: it is element-wise, nothing reads the old weight after it, and
+/// only launches and the graph.set_parameter read the new one. A new weight
+/// that is sent or returned keeps a storage in the arena.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -166,6 +170,11 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
+/// An all_reduce works in place if its input has no other reader. An early
+/// all_reduce of a gradient from another function works in place, too: the
+/// collective is the gradient's only reader. A reduce_scatter that starts early
+/// in another function has a new storage, which is live from there to this
+/// function.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -184,6 +193,8 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   return storage;
 }
 
+/// A transfer between stages of one position needs no message: the receiver
+/// reads the sender's storage.
 int BufferPlan::storageForReceived(pipe::ReceiveOp receive,
                                    func::FuncOp function) {
   const auto from = static_cast<int>(receive.getFrom());
@@ -204,6 +215,8 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
+/// Results of functions that run once per step are neither activations nor
+/// gradients of a microbatch.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -221,12 +234,14 @@ void BufferPlan::setSlots() {
       storage.slots = std::max(storage.slots, slots.count());
 }
 
+/// Returns whether each microbatch has its own part of an input or output.
 static bool isCutByMicrobatch(const Port &port, const RankMesh &mesh) {
   return runtime::usesAxis(mesh.layoutOf(port.sharding, port.type.getShape()),
                            mesh.sizes().microbatchAxis());
 }
 
-/// Held through the whole step, like what it becomes the sum of.
+/// The sum is cleared at the beginning of the step and read by the update, so
+/// its storage is live during the whole step.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -236,6 +251,8 @@ int BufferPlan::accumulatorFor(BlockArgument argument) {
   return accumulators[pipe::heldBy(argument)] = storage;
 }
 
+/// Stages of one position share the storage of an input. The inputs of all
+/// microbatches are filled before the step begins, so each has a slot.
 int BufferPlan::storageForArgument(BlockArgument argument) {
   auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (pipe::isAccumulator(argument))
@@ -296,7 +313,7 @@ void BufferPlan::addOutputs(func::FuncOp function) {
       continue;
     outputs[output] = storageOf.at(operand.get());
     outputTypes[output] = tensorOf(operand.get());
-    // What is not cut is the same value in every microbatch.
+    // An output that microbatches do not divide is written by all of them.
     if (facts.microbatches > 1 &&
         !isCutByMicrobatch(facts.outputs[output], facts.mesh)) {
       storages[outputs[output]].isWhole = true;
@@ -308,8 +325,8 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Forward passes from the first stage to the last, backward passes the other
-/// way, updates by their parts.
+/// Returns the sort key of BufferPlan::functions(): forward functions by
+/// ascending stage, backward functions by descending stage, updates by part.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());
@@ -458,6 +475,8 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
+/// A storage that no instruction uses gets no bytes, unless it outlives its
+/// action.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

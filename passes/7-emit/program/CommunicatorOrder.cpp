@@ -1,4 +1,4 @@
-//===- CommunicatorOrder.cpp - a proof that all ranks call alike ----------===//
+//===- CommunicatorOrder.cpp - proof that communicators cannot deadlock ---===//
 
 #include "passes/7-emit/program/CommunicatorOrder.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
@@ -7,7 +7,9 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// What decides which communicators a rank creates, and when.
+/// Compares everything that determines which communicators a rank creates, and
+/// in which order. Returns the name of the first list that differs, or an empty
+/// string.
 static std::string findOtherCommunicators(const program::ProgramT &left,
                                           const program::ProgramT &right) {
   auto areAlike = [](const auto &ofLeft, const auto &ofRight, auto get) {
@@ -31,7 +33,7 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
   return {};
 }
 
-/// Every program has the groups of all others.
+/// Returns an error if a group of `program` spans several positions.
 static std::string findWideGroup(const program::ProgramT &program) {
   for (auto [i, group] : llvm::enumerate(program.groups))
     for (const runtime::AxisPart &part : runtime::groupOf(*group).parts)
@@ -42,6 +44,7 @@ static std::string findWideGroup(const program::ProgramT &program) {
   return {};
 }
 
+/// Returns whether a list of messages in a program is that of the replay.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -62,6 +65,8 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
   }
 }
 
+/// Returns whether an action of a program is a step of the replay: the same
+/// kind, and the same stage or messages.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)
@@ -72,6 +77,8 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
+/// Returns an error at the first action of `program` that differs from the
+/// replayed program of its position.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -84,9 +91,13 @@ static std::string findOtherActions(const program::ProgramT &program,
 }
 
 namespace {
-/// The collectives of programs, each sort of them once.
+/// Checks that the members of each group agree on the sizes of pieces. Equal
+/// collectives, such as those of repeated layers, are checked once for all
+/// programs.
 class CollectiveChecker {
 public:
+  /// Returns an error that names the node of the first collective with
+  /// unmatched pieces, or an empty string.
   std::string findFault(const program::ProgramT &program) {
     const runtime::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

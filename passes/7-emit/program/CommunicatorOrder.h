@@ -1,4 +1,4 @@
-//===- CommunicatorOrder.h - a proof that all ranks call alike ------------===//
+//===- CommunicatorOrder.h - proof that communicators cannot deadlock -----===//
 
 #ifndef PCC_PASSES_7_EMIT_PROGRAM_COMMUNICATORORDER_H
 #define PCC_PASSES_7_EMIT_PROGRAM_COMMUNICATORORDER_H
@@ -9,25 +9,28 @@
 
 namespace pcc::emit {
 
-/// Why the ranks of a bundle, whose positions execute `programs`, might wait
-/// for each other forever in calls of communicators; empty if they cannot. What
-/// is looked at:
+/// Checks that the ranks of a bundle cannot wait for each other forever in
+/// calls of communicators. `programs` are the programs of all positions, in
+/// order. Returns an empty string, or the first violation of these conditions:
 ///
-/// - All ranks create the same communicators in one order: groups, and ways of
-///   messages between positions, stand in every program alike.
-/// - A group lies within one position, whose ranks execute one program: the
-///   members of all groups call them in the order of its instructions, with
-///   equal kinds and types, and what one sends to another has the size that the
-///   other receives.
-/// - The posts and waits of every position are those of `facts.pipeline`, whose
-///   replay ends although nothing is buffered and every wait blocks.
+/// - All ranks create the same communicators in the same order: the groups, and
+///   the pairs of positions that exchange messages, are equal in all programs.
+/// - Every group lies within one position, whose ranks execute one program. The
+///   members of a group therefore call its collectives in one order, with equal
+///   kinds and types. Each piece that one member sends has the size that the
+///   other member receives.
+/// - The posts and waits of every position are those of `facts.pipeline`. A
+///   replay of them terminates even if nothing is buffered and every wait
+///   blocks.
 ///
-/// That is enough: among the instructions that ranks have not done take the one
-/// that comes first in the order of the replay and in its program. All members
-/// of its group have done what is before it, and both ends of the messages that
-/// it waits for are posted, so it can be done. This needs a communicator for
-/// each way of messages, and that none waits for room on a GPU that a waiting
-/// one has (`NcclWorld`).
+/// These conditions suffice. Order the instructions that some rank has yet to
+/// execute by the replay, then by their place in the program, and take the
+/// first instruction. All members of its group have executed everything before
+/// it. Both ends of the messages that it waits for are posted. The instruction
+/// can therefore be executed, so some rank always advances. The proof assumes
+/// one communicator per pair of positions and direction. It also assumes that
+/// no communicator waits for GPU resources that a waiting communicator occupies
+/// (NcclWorld.h).
 std::string findDeadlock(const ModelFacts &facts,
                          std::span<const program::ProgramT *const> programs);
 

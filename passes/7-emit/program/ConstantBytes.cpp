@@ -1,4 +1,4 @@
-//===- ConstantBytes.cpp - constants as programs hold them ----------------===//
+//===- ConstantBytes.cpp - bytes of constants in a program ----------------===//
 
 #include "passes/7-emit/program/ConstantBytes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-/// The low bytes of a number, as many as an element has.
+/// Appends one element in little-endian order; an i1 takes one byte.
 static void append(std::string &bytes, const APInt &bits) {
   const unsigned size = std::max(1u, bits.getBitWidth() / 8);
   const uint64_t value = bits.getZExtValue();
@@ -17,6 +17,7 @@ static void append(std::string &bytes, const APInt &bits) {
 static APInt bitsOf(const APInt &value) { return value; }
 static APInt bitsOf(const APFloat &value) { return value.bitcastToAPInt(); }
 
+/// Returns the bytes of dense elements. `Number` is APInt or APFloat.
 template <typename Number>
 static std::string spelled(DenseElementsAttr elements) {
   std::string bytes;

@@ -1,4 +1,4 @@
-//===- EarlyReductions.cpp - gradients reduced during the backward pass ---===//
+//===- EarlyReductions.cpp - gradient reductions that overlap backward ----===//
 
 #include "passes/7-emit/program/EarlyReductions.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -8,6 +8,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Returns the function that defines `value`; null if `value` belongs to the
+/// body of a kernel or library call.
 static func::FuncOp functionAround(Value value) {
   return dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp());
 }
@@ -18,6 +20,7 @@ static bool isBackward(func::FuncOp function) {
 }
 
 namespace {
+/// Collects the early reductions of all functions.
 class EarlyReductionFinder {
 public:
   explicit EarlyReductionFinder(ModelFacts &facts)
@@ -39,6 +42,8 @@ public:
   }
 
 private:
+  /// Returns whether a collective reduces whole tensors. Reductions of single
+  /// rows cannot be split into start and finish.
   static bool reduces(dist::CollectiveOp collective) {
     const dist::CollectiveKind kind = collective.getKind();
     return (kind == dist::CollectiveKind::AllReduce ||
@@ -46,6 +51,7 @@ private:
            collective.getRows().empty();
   }
 
+  /// Adds `collective`, an op of `function`, if it can start early.
   void collect(dist::CollectiveOp collective, func::FuncOp function) {
     Value gradient = gradientOf(collective);
     if (!gradient || communicates(gradient))
@@ -56,7 +62,10 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Of one microbatch a reduction for the update stands there as well.
+  /// Handles a reduction in a backward function. With several microbatches it
+  /// is one whose result is added to a sharded sum. With one microbatch there
+  /// is no sum, and reductions for the update are in the backward function,
+  /// too.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -65,6 +74,7 @@ private:
       add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
+  /// Appends an early reduction. `isOfAll`: it runs in every microbatch.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -73,19 +83,24 @@ private:
                      groups.of(facts.groupOf(collective))});
   }
 
-  /// Whether a value comes from a collective, which may end later.
+  /// Returns whether a collective computes `value`. A collective may itself
+  /// finish late, so nothing can start right after it.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// What the reduction is of, where it is made; null for an input.
+  /// Returns the value that `collective` reduces, in the function that computes
+  /// it; null for an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
+  /// Returns whether the reduction is the only use of a gradient that a
+  /// backward function hands to the update, and whether the gradient is
+  /// complete after the last microbatch.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -96,22 +111,25 @@ private:
            isWhole(gradient, argument, maker);
   }
 
-  /// Its bytes, which other shapes of it share, become those of the sum.
+  /// Returns whether `value` and the values that it is a reshape of have one
+  /// reader each. An all_reduce works in place, so it overwrites the bytes that
+  /// they share.
   static bool isReadOnce(Value value) {
     auto reshape = value.getDefiningOp<graph::ReshapeOp>();
     return value.hasOneUse() &&
            (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
+  /// Follows reshapes with one reader each; returns the result of the last one.
   static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
     return value;
   }
 
-  /// Whether the function returns `value`, or what ops make of it, as where
-  /// several gradients came by one call, and does nothing else with it: adds
-  /// these `readers`.
+  /// Returns whether the function only returns `value`, or results of ops that
+  /// read it, such as the slices of several gradients that were reduced by one
+  /// call. Adds these ops to `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -127,6 +145,7 @@ private:
     });
   }
 
+  /// Returns whether the function only returns `value`, perhaps reshaped.
   static bool isReturned(Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
       return isa<func::ReturnOp>(user) ||
@@ -134,6 +153,8 @@ private:
     });
   }
 
+  /// Returns whether one op reads `value` and adds it to a sum over
+  /// microbatches. Adds this op to `readers`.
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -142,8 +163,8 @@ private:
     return true;
   }
 
-  /// Whether an op adds to a sum over microbatches, and nothing of the function
-  /// waits for it.
+  /// Returns whether `op` adds to a sum over microbatches and the function only
+  /// returns its result.
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -153,7 +174,8 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Whether the last microbatch makes all of it, for `reader` alone.
+  /// Returns whether `gradient` is complete after the last microbatch, and
+  /// whether only `reader` and the accumulator of `maker` take it.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -164,6 +186,7 @@ private:
     return isSum;
   }
 
+  /// Returns the microbatch for which the position runs `maker` last.
   int lastMicrobatch(func::FuncOp maker) const {
     const auto stage = static_cast<size_t>(pipe::stageOf(maker));
     int last = 0;
@@ -176,7 +199,8 @@ private:
   }
 
   ModelFacts &facts;
-  /// The arguments of other functions, or its own, that take a result.
+  /// For each result of a function, the arguments of functions that take it:
+  /// arguments of other functions, or an accumulator of the same function.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
   OverlapGroups groups;
   std::vector<EarlyReduction> found;

@@ -1,4 +1,4 @@
-//===- FlopCounter.cpp - what functions compute ---------------------------===//
+//===- FlopCounter.cpp - floating-point operations of stages and ops ------===//
 
 #include "passes/7-emit/program/FlopCounter.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -22,7 +22,8 @@ FlopCounter::FlopCounter(ModuleOp module) {
     ofKernel[kernel.getSymName()] = of(kernel.getBody().front());
 }
 
-/// A part of a tile is one as well.
+/// Returns the number of tiles over which `launch` runs its kernel. A tile that
+/// is cut off at the end of a tensor counts as a fraction.
 static double numTiles(rank::LaunchPartsOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
       launch, launch.getKernelAttr());

@@ -1,14 +1,16 @@
-//===- IndexChecks.cpp - which inputs are used as indices -----------------===//
+//===- IndexChecks.cpp - inputs of the model that index a table -----------===//
 //
-// A table that is split over ranks is read with indices that count from the
-// rank's first row; the way back to the input then passes what 5-localize has
-// put there:
+// Every gather is traced back from its indices to an input of the model. If the
+// rows of the table are split over ranks, 5-localize has put ops between the
+// two: indices become relative to the first row of the rank, and indices of
+// other ranks are masked:
 //
 //   global = select(input < 0, input + size, input)
 //   gather(table, select(mine, global - first, 0))
 //
-// The constant that is added tells the size of the whole table. What the model
-// itself leaves out of its indices, by a slice or a mask, may hold anything.
+// The trace passes these ops. The constant `size` is the number of rows of the
+// whole table. A slice or mask of the model itself means that the model leaves
+// out elements of the input, which may then have any value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +27,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Returns the element of a constant whose elements are all equal; std::nullopt
+/// for other values.
 static std::optional<int64_t> splatInteger(Value value) {
   DenseIntElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
@@ -33,25 +37,30 @@ static std::optional<int64_t> splatInteger(Value value) {
 }
 
 namespace {
-/// What was met between a table's indices and an input.
+/// Facts about a read that a trace has collected so far.
 struct Passed {
-  std::optional<int64_t> size;    ///< of the whole table
-  std::optional<int64_t> ignored; ///< elements of this value index nothing
-  bool allUsed = true;            ///< no element of the input was left out
+  /// Rows of the whole table, if an op mentions them.
+  std::optional<int64_t> size;
+  /// Input elements of this value do not read the table.
+  std::optional<int64_t> ignored;
+  /// Whether no element of the input has been left out.
+  bool allUsed = true;
 };
 
-/// A value, and the launch in whose kernel it is, or null.
+/// A value of a stage function, or of the kernel that `caller` launches;
+/// `caller` is null in a stage function.
 struct TracedValue {
   Value value;
   rank::LaunchOp caller;
 };
 
-/// Follows one index tensor back to an input of the stage function.
+/// Traces index tensors back to inputs of the model.
 class IndexTrace {
 public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
 
-  /// The input; null if the values are computed.
+  /// Returns the argument whose elements `place` holds; null if an op computes
+  /// them. Adds the facts that the trace meets to `passed`.
   BlockArgument find(TracedValue place, Passed &passed) const {
     auto [value, caller] = makerOf(place);
     if (auto argument = dyn_cast_or_null<BlockArgument>(value))
@@ -66,6 +75,7 @@ public:
                         graph::SliceOp, graph::BroadcastOp>(op))
       return find({op->getOperand(0), caller}, passed);
     if (auto add = dyn_cast_or_null<graph::AddOp>(op)) {
+      // Takes the added constant for the number of rows: `input + size`.
       passed.size = splatAt({add.getRhs(), caller});
       return passed.size ? find({add.getLhs(), caller}, passed)
                          : BlockArgument();
@@ -84,16 +94,19 @@ private:
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
   }
 
-  /// Whether ranks give each other all elements as they are.
+  /// Returns whether a collective only moves elements between ranks: it reduces
+  /// nothing and leaves no row out.
   static bool moves(dist::CollectiveOp collective) {
     return collective.getFrom().getSharding().partials.empty() &&
            collective.getTo().getSharding().partials.empty() &&
            collective.getRows().empty();
   }
 
-  /// What a function takes of another, and a kernel of its caller, is followed
-  /// to what makes it: an op, or an argument of the function; null if a kernel
-  /// is looked at by itself.
+  /// Follows arguments of kernels to the launch's operands, arguments of
+  /// functions to the results of other functions, and results of launches into
+  /// the kernels. Returns the value at the end: the result of an op, or an
+  /// argument of a function that no other function provides. Returns a null
+  /// value in a kernel whose launch is unknown.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);
@@ -111,12 +124,13 @@ private:
     }
   }
 
+  /// Returns the element of a splat constant; std::nullopt for other values.
   std::optional<int64_t> splatAt(TracedValue place) const {
     Value value = makerOf(place).value;
     return value ? splatInteger(value) : std::nullopt;
   }
 
-  /// What a launch's result is in its kernel.
+  /// Returns the value of the kernel that becomes a result of its launch.
   Value yielded(OpResult result) const {
     auto launch = cast<rank::LaunchOp>(result.getOwner());
     return symbols.lookup<rank::KernelOp>(launch.getKernel())
@@ -124,7 +138,8 @@ private:
         .getOperand(result.getResultNumber());
   }
 
-  /// A rank's first row comes from dist.global_index.
+  /// Returns whether a value is derived from dist.global_index: the global
+  /// number of the rank's first row.
   bool isFirstRow(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     Operation *op = value ? value.getDefiningOp() : nullptr;
@@ -133,14 +148,15 @@ private:
     return isa_and_present<dist::GlobalIndexOp>(op);
   }
 
-  /// Whether 5-localize made it: indices that count from a rank's first row.
+  /// Returns whether 5-localize has made the value: indices relative to the
+  /// rank's first row.
   bool isOffset(TracedValue place) const {
     auto [value, caller] = makerOf(place);
     auto sub = value ? value.getDefiningOp<graph::SubOp>() : graph::SubOp();
     return sub && isFirstRow({sub.getRhs(), caller});
   }
 
-  /// The value that elements have where `condition` holds: x == value.
+  /// Returns the constant v if `condition` is `x == v`; std::nullopt otherwise.
   std::optional<int64_t> comparedWith(TracedValue condition) const {
     auto [value, caller] = makerOf(condition);
     auto compare =
@@ -150,8 +166,11 @@ private:
     return splatAt({compare.getRhs(), caller});
   }
 
-  /// select(input < 0, input + size, input), select(input == ignored, 0, input)
-  /// or a masked index.
+  /// Traces through the three forms of select that indices pass:
+  ///
+  ///   select(condition, x, 0)                  mask of 5-localize or the model
+  ///   select(input == ignored, 0, input)       ignored value
+  ///   select(input < 0, input + size, input)   negative index
   BlockArgument findInSelect(graph::SelectOp select, rank::LaunchOp caller,
                              Passed &passed) const {
     const TracedValue onTrue{select.getOnTrue(), caller};
@@ -176,7 +195,7 @@ private:
   const SymbolTable &symbols;
 };
 
-/// Collects the uses of one stage.
+/// Collects the reads of tables in one stage function and its kernels.
 class IndexUseFinder {
 public:
   explicit IndexUseFinder(ModuleOp module) : symbols(module) {}
@@ -196,6 +215,7 @@ public:
   }
 
 private:
+  /// Adds the read of a table if `op` is one.
   void visit(Operation *op, Operation *user, rank::LaunchOp caller) {
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       add(gather.getData(), gather.getIndices(), gather.getDim(), op, user,
@@ -218,7 +238,8 @@ private:
                       passed.allUsed})
              .second)
       return;
-    // A kernel is called after its last op.
+    // A launch is named after the last op of its kernel, so prefer the gather's
+    // name.
     std::string node = graph::nodeName(op->getLoc()).str();
     if (node.empty())
       node = graph::nodeName(user->getLoc()).str();
@@ -226,6 +247,8 @@ private:
                     tableName(data, caller, node), node});
   }
 
+  /// Returns the table as messages call it: the weight's name if the gather
+  /// reads a weight directly, else a phrase with the node's name.
   static std::string tableName(Value data, rank::LaunchOp caller,
                                const std::string &node) {
     if (auto argument = dyn_cast<BlockArgument>(data); argument && caller)

@@ -1,4 +1,4 @@
-//===- InstructionTable.cpp - from ops to instructions --------------------===//
+//===- InstructionTable.cpp - lowering of ops to program instructions -----===//
 
 #include "passes/7-emit/program/InstructionTable.h"
 
@@ -51,6 +51,8 @@ InstructionWriter::scratchElements(const void *key,
   return entry->second;
 }
 
+/// Pooling, convolutions and ops that only the host implements have
+/// instructions on processors only.
 static InstructionTable makeTable(bool isForProcessors) {
   InstructionTable made;
   addNoOpInstructions(made);
@@ -71,6 +73,7 @@ const InstructionTable &InstructionTable::get(StringRef target) {
   return target == "cpu" ? ofCpu : ofCuda;
 }
 
+/// An empty dim counts as 1, so that no stride is 0.
 std::vector<int64_t> emit::denseStrides(ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;)

@@ -1,4 +1,4 @@
-//===- MicrobatchLiveness.cpp - when values that outlive their action are held ===//
+//===- MicrobatchLiveness.cpp - liveness across actions -------------------===//
 
 #include "passes/7-emit/program/MicrobatchLiveness.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -32,8 +32,8 @@ MicrobatchLiveness::MicrobatchLiveness(const ModelFacts &facts, int position,
     : facts(&facts), steps(&facts.pipeline.positions[position]),
       spans(isShared ? 1 : facts.microbatches) {}
 
-/// What runs once per step reads what the last microbatch has made, or what all
-/// of them share.
+/// A function that runs once per step uses the shared value or, if there is one
+/// value per microbatch, that of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   const bool runsOnce = pipe::runsOnce(function);
   for (auto [index, step] : llvm::enumerate(*steps))
@@ -74,6 +74,7 @@ bool MicrobatchLiveness::collides(int32_t slots) const {
   return false;
 }
 
+/// Terminates: with one slot per microbatch nothing collides.
 int32_t MicrobatchLiveness::count() const {
   int32_t slots = 1;
   while (collides(slots))
@@ -81,7 +82,8 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// The part of a step's instants at which the value of one microbatch is held.
+/// A step that posts or waits has one instant. A step that runs a function has
+/// the instants of that function.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -95,7 +97,7 @@ Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
   return held;
 }
 
-/// Joins what overlaps or touches.
+/// Sorts ranges and merges those that overlap or are adjacent.
 static std::vector<Instants> joined(std::vector<Instants> list) {
   llvm::sort(list, [](const Instants &left, const Instants &right) {
     return left.first < right.first;
@@ -128,7 +130,7 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // Slots beside each other that are held alike are one piece.
+    // Adjacent slots with equal live ranges become one piece.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

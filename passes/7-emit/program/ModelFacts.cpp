@@ -1,4 +1,4 @@
-//===- ModelFacts.cpp - what all programs of a bundle have in common ------===//
+//===- ModelFacts.cpp - facts that all programs of a bundle share ---------===//
 
 #include "passes/7-emit/program/ModelFacts.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -61,6 +61,8 @@ static bool isLocal(dist::CollectiveKind kind) {
          kind == dist::CollectiveKind::Mask;
 }
 
+/// Returns the step of the reshard planner that became a collective which moves
+/// elements between ranks.
 static plan::ReshardStepKind stepKindOf(dist::CollectiveKind kind) {
   using Kind = plan::ReshardStepKind;
   for (Kind step : {Kind::AllGather, Kind::AllToAll, Kind::Permute})
@@ -69,8 +71,9 @@ static plan::ReshardStepKind stepKindOf(dist::CollectiveKind kind) {
   return Kind::Exchange;
 }
 
-/// The axes along which the members of a collective's group differ, as the
-/// planner of reshards has chosen them.
+/// Returns the sub-axes along which the members of a collective's group differ.
+/// A reduction has those that it makes whole; a collective that moves elements
+/// has those that the reshard planner computes. A local collective has none.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -89,6 +92,7 @@ static dist::SubAxes groupAxes(dist::CollectiveOp collective,
       movement.groupAxes(stepKindOf(kind), movement.communicated()), mesh);
 }
 
+/// The context makes equal attributes unique.
 const void *emit::keyOf(dist::CollectiveOp collective) {
   return ArrayAttr::get(collective.getContext(),
                         {collective.getKindAttr(), collective.getFrom(),
@@ -120,8 +124,8 @@ int ModelFacts::groupOf(dist::CollectiveOp collective) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Fills the facts, one list after another; each method relies on those before
-/// it and returns what is missing, or empty.
+/// Fills the facts, one list after another. Each method relies on the methods
+/// before it, and returns what the module lacks, or an empty string.
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)
@@ -180,6 +184,9 @@ private:
     return {};
   }
 
+  /// Reads the ports that the module attribute `list` describes. Returns false
+  /// if it is missing or malformed. A port without a sharding is whole on every
+  /// rank. Sets the number of samples from the batch dim of the ports.
   bool readPorts(StringRef list, std::vector<Port> &ports) {
     auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
     if (!attribute)
@@ -205,6 +212,8 @@ private:
     return true;
   }
 
+  /// Sorts the functions by stage. Every stage must have a forward function,
+  /// and at most one function per kind of action.
   std::string readStages() {
     const int64_t count = integer(facts.module, "pipe.stages");
     facts.functions.resize(count);
@@ -230,6 +239,7 @@ private:
     return {};
   }
 
+  /// Reads the actions of the positions, and which position runs each stage.
   std::string readActions() {
     for (auto op : facts.module.getOps<pipe::ActionsOp>()) {
       const auto position = static_cast<int>(facts.actionsOfPosition.size());
@@ -246,6 +256,7 @@ private:
     return facts.actionsOfPosition.empty() ? "there are no actions" : "";
   }
 
+  /// Lists the sends of all functions; every receive must have its send.
   std::string readTransfers() {
     for (const auto &functions : facts.functions)
       for (func::FuncOp function : functions)
@@ -264,7 +275,8 @@ private:
     return {};
   }
 
-  /// The same messages in the same order as phase 6-schedule has replayed.
+  /// Inserts the posts and waits of messages between the actions, exactly as
+  /// phase 6-schedule did for its deadlock check.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -288,6 +300,7 @@ private:
     return lowered.error;
   }
 
+  /// Assigns every collective its group. Collectives with equal keys share it.
   std::string readGroups() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
@@ -299,6 +312,8 @@ private:
     return {};
   }
 
+  /// Returns the index of `group`; adds it if it is new. Returns -1 for a group
+  /// of one rank.
   int numberOf(const runtime::GroupSpec &group) {
     if (group.parts.empty())
       return -1;
@@ -321,6 +336,8 @@ private:
     return {};
   }
 
+  /// Sets the bound of each input that indexes tables: that of the smallest
+  /// table.
   std::string readIndexBounds() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (const IndexUse &use : findIndexUses(function)) {

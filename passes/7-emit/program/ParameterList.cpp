@@ -1,4 +1,4 @@
-//===- ParameterList.cpp - the weights of one position --------------------===//
+//===- ParameterList.cpp - parameters of the program of one position ------===//
 
 #include "passes/7-emit/program/ParameterList.h"
 #include "dialects/dist/ParameterPlacement.h"
@@ -29,6 +29,8 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
+/// Returns one transform between the weight in its file and the tensor that the
+/// program uses: a transpose, a slice, a reshape or a cast.
 static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
   auto step = std::make_unique<program::TransformStepT>();
   TypeSwitch<Attribute>(transform)
@@ -64,7 +66,7 @@ int32_t ParameterList::add(graph::GetParameterOp get) {
   return add(get.getParameter(), dist::shardingOf(get.getResult()));
 }
 
-/// By some position.
+/// Returns whether an op of any position reads the weight.
 static bool isRead(ModuleOp module, StringRef parameter) {
   return module
       .walk([&](graph::GetParameterOp get) {
@@ -85,6 +87,9 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
+/// A parameter describes three things: its origin (part of a file, seed or fill
+/// value), the transforms from the stored tensor to the one the program uses,
+/// and the layout of the latter.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

@@ -1,4 +1,4 @@
-//===- ProgramWriter.cpp - the program of one position --------------------===//
+//===- ProgramWriter.cpp - writes the program of one position -------------===//
 
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "dialects/dist/Target.h"
@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Behind which the bytes of `value` are there: a reshape writes none.
+/// Returns the op after which the bytes of `value` are complete. A reshape
+/// writes no bytes: the op that computes the reshape's operand does.
 static Operation *writerOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa<graph::ReshapeOp>(op) && op->getOperand(0).getDefiningOp())
@@ -24,20 +25,28 @@ static Operation *writerOf(Value value) {
   return op;
 }
 
-/// A new element at the end of a list of tables.
+/// Appends a new table to a list and returns it.
 template <typename Table>
 static Table &append(std::vector<std::unique_ptr<Table>> &list) {
   return *list.emplace_back(std::make_unique<Table>());
 }
 
 namespace {
-/// A reduction that has started.
+/// An early reduction that has been started and not yet finished.
 struct PendingReduction {
   const EarlyReduction *early;
-  program::CollectiveT collective; ///< that finishes it
+  /// The instruction that finishes the reduction.
+  program::CollectiveT collective;
+  /// Ops that read the result; they are written after the finish.
   llvm::SmallVector<Operation *, 1> readers;
 };
 
+/// Writes the program of one position. The instructions of a function follow
+/// the order of its ops, with two exceptions. Weight gathers start before their
+/// op (WeightPrefetches.h), and the ops that compute their inputs come with
+/// them. Gradient reductions start right after their gradient
+/// (EarlyReductions.h), and the ops that read their results come after the
+/// finish.
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -77,6 +86,8 @@ public:
   }
 
 private:
+  /// Writes what does not depend on instructions: target, mesh, stages and
+  /// groups.
   void writeHead() {
     program.format = runtime::kFormatVersion;
     program.target = dist::targetOf(facts.module).str();
@@ -98,7 +109,8 @@ private:
       append(program.groups) = runtime::toProgram(group);
   }
 
-  /// What the cluster file that the user gave says; 0 without one.
+  /// Returns the peak flops per second, in the cluster file that the user gave,
+  /// of the element type with the most operations. Returns 0 without a file.
   double peakFlops(const FlopCounter &flops) const {
     const std::string_view text = dist::clusterOf(facts.module);
     const std::string type = flops.busiestType(facts);
@@ -108,6 +120,8 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
+  /// Writes flops and bytes of the position's stages, for reports and
+  /// timelines.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -123,6 +137,7 @@ private:
     }
   }
 
+  /// Returns the name of a function for messages, such as "Forward of stage 2".
   static std::string nameOf(func::FuncOp function) {
     const auto action = plan::parseKind(pipe::actionOf(function).str());
     return std::string(program::EnumNameActionKind(
@@ -147,6 +162,7 @@ private:
     }
   }
 
+  /// Writes the instructions of one function of a stage.
   void writeFunction(func::FuncOp body, const std::string &name) {
     auto &function =
         program.functions.emplace_back(std::make_unique<program::FunctionT>());
@@ -178,6 +194,7 @@ private:
     pairAttentionGradients(function->instructions);
   }
 
+  /// Starts the first prefetched gather of a function.
   void beginPrefetches(func::FuncOp body) {
     isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
@@ -185,7 +202,8 @@ private:
     startGatherOfNext();
   }
 
-  /// The next weight travels, if there is one.
+  /// Starts the function's next prefetched gather, if there is one, after the
+  /// ops that compute its input.
   void startGatherOfNext() {
     if (nextPrefetches.empty())
       return;
@@ -197,18 +215,22 @@ private:
     gather = {&next, startGather(next, instructions)};
   }
 
+  /// Finishes the gather in flight and starts the next one.
   void finishGather() {
     finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
     startGatherOfNext();
   }
 
+  /// Appends the instruction that finishes a split collective, and keeps the
+  /// collective's buffers live until then.
   void finish(dist::CollectiveOp op, program::CollectiveT collective) {
     buffers.beginInstruction();
     buffers.useAgain(collective);
     instructions.emit(op, std::move(collective));
   }
 
+  /// Appends the instructions of an op, or notes that the device cannot run it.
   void write(Operation &op) {
     buffers.beginInstruction();
     BuildInstruction build = InstructionTable::get(program.target).find(&op);
@@ -216,11 +238,11 @@ private:
       noteUnsupported(&op);
   }
 
-  /// Writes an op, and starts the reductions of what it makes.
+  /// Writes an op and starts the early reductions of its results.
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      // What waits for one may start another.
+      // Finishing one writes ops that may start another, hence the loop.
       while (pending.size() >= mostPending)
         finishReduction();
       buffers.beginInstruction();
@@ -228,7 +250,8 @@ private:
     }
   }
 
-  /// The last reduction under way that an op reads and can wait for.
+  /// Returns the last started reduction whose result `op` reads; null if there
+  /// is none. `op` is then written after the finish of that reduction.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -236,7 +259,7 @@ private:
     return nullptr;
   }
 
-  /// The oldest that travels, and what has waited for it.
+  /// Finishes the oldest reduction in flight, then writes the ops that read it.
   void finishReduction() {
     PendingReduction oldest = std::move(pending.front());
     pending.pop_front();
@@ -245,6 +268,8 @@ private:
       writeAndReduce(*reader);
   }
 
+  /// Appends the check that the elements of an input index a table within its
+  /// bounds.
   void writeCheck(const IndexUse &use) {
     const int input = facts.findInput(use.input);
     if (input < 0)
@@ -253,7 +278,7 @@ private:
     const Port &port = facts.inputs[input];
     program::CheckIndicesT check;
     check.buffer = instructions.bufferOf(use.input);
-    // Classes do not count from the end.
+    // Labels are class numbers: negative ones do not count from the end.
     check.low = port.isLabels ? 0 : -use.size;
     check.high = use.size;
     if (use.ignored)
@@ -265,6 +290,8 @@ private:
     instructions.emit(use.node, std::move(check));
   }
 
+  /// Adds an op and its node to the list of unsupported ops, unless the list
+  /// has it.
   void noteUnsupported(Operation *op) {
     std::string text = op->getName().getStringRef().str();
     if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
@@ -306,6 +333,7 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
+  /// Sets the kernels that generate random parameters, in a program for GPUs.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -331,6 +359,8 @@ private:
     return made;
   }
 
+  /// Writes the actions of one step. An update has no microbatch; it runs as
+  /// the last one, whose values it reads.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -347,7 +377,6 @@ private:
       const bool isUpdate = step.action.kind == plan::ActionKind::Update;
       action->kind = kindOf(step.action);
       action->stage = step.action.stage;
-      // What an update reads of a microbatch is the last one's.
       action->microbatch = isUpdate
                                ? static_cast<int32_t>(facts.microbatches) - 1
                                : std::max(step.action.microbatch, 0);
@@ -355,7 +384,8 @@ private:
     }
   }
 
-  /// A post or wait is called after its first message.
+  /// Gives a post or wait the stage and microbatch of its first message, by
+  /// which messages and reports call it.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -373,25 +403,34 @@ private:
   program::ProgramT &program;
   BufferPlan buffers;
   InstructionWriter instructions;
+  /// Number of each function within the program.
   llvm::DenseMap<Operation *, int32_t> numberOf;
-  /// By the op that makes the gradient.
+  /// Early reductions by the op that writes their gradient.
   llvm::DenseMap<Operation *, llvm::SmallVector<const EarlyReduction *, 1>>
       startsBehind;
-  /// Each has scratch while it travels.
+  /// Largest number of reductions in flight. Each one occupies scratch in the
+  /// arena.
   static constexpr size_t mostPending = 2;
+  /// Reductions in flight, oldest first.
   std::deque<PendingReduction> pending;
-  /// By function, in program order.
+  /// Prefetches of each function, in program order.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
-  /// Of the current function, the next one last; what is written before its
-  /// place in the function; and the gather under way.
+  /// Prefetches of the current function that have not started, the next one
+  /// last.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
+  /// Ops of the current function that were written ahead, at the start of a
+  /// gather.
   llvm::DenseSet<Operation *> isWritten;
+  /// A gather that has been started and not yet finished.
   struct PendingGather {
     const Prefetch *prefetch;
-    program::CollectiveT collective; ///< that finishes it
+    /// The instruction that finishes the gather.
+    program::CollectiveT collective;
   };
+  /// The gather in flight: at most one.
   std::optional<PendingGather> gather;
+  /// Ops that the device cannot run.
   std::vector<std::string> unsupported;
 };
 } // namespace

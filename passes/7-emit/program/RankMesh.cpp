@@ -1,4 +1,4 @@
-//===- RankMesh.cpp - shardings in the terms of programs ------------------===//
+//===- RankMesh.cpp - translation of shardings to runtime layouts ---------===//
 
 #include "passes/7-emit/program/RankMesh.h"
 
@@ -34,6 +34,7 @@ runtime::GroupSpec RankMesh::groupOf(const dist::SubAxes &axes) const {
   return group;
 }
 
+/// A dim without factors is whole and keeps the one factor of wholeLayout().
 runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
                                    ArrayRef<int64_t> shape) const {
   runtime::Layout layout = runtime::wholeLayout(
@@ -51,6 +52,7 @@ runtime::Layout RankMesh::layoutOf(const dist::Sharding &sharding,
   return layout;
 }
 
+/// A dim without a window gets a view without blocks: the dim as it is.
 std::vector<runtime::View> emit::viewsOf(const dist::Sharding &sharding) {
   std::vector<runtime::View> views;
   if (!dist::hasView(sharding))
@@ -67,6 +69,7 @@ std::vector<runtime::View> emit::viewsOf(const dist::Sharding &sharding) {
   return views;
 }
 
+/// Signless integers count as signed; i1 is Bool.
 static std::optional<runtime::ElementType> integerType(IntegerType type) {
   using runtime::ElementType;
   const bool isUnsigned = type.isUnsigned();

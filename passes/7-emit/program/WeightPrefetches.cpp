@@ -1,4 +1,4 @@
-//===- WeightPrefetches.cpp - weights gathered before they are needed -----===//
+//===- WeightPrefetches.cpp - prefetch of all-gathers of sharded weights --===//
 
 #include "passes/7-emit/program/WeightPrefetches.h"
 #include "dialects/pipe/PipeDialect.h"
@@ -9,12 +9,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Returns whether `op` reads a weight or is a constant.
 static bool isLeaf(Operation *op) {
   return isa<graph::GetParameterOp, graph::ConstantOp>(op);
 }
 
-/// Appends what makes `value` of leaves, operands first, each op once. False if
-/// it is made of anything else, or by an op that is no kernel.
+/// Appends the ops that compute `value` from weights and constants, operands
+/// first, each op once. Returns false if `value` depends on anything else, or
+/// on an op other than a reshape or a kernel launch.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -31,6 +33,9 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 }
 
 namespace {
+/// Collects the prefetches of all functions that run once per microbatch.
+/// Functions that run once per step hold gathers for all microbatches and are
+/// not searched.
 class PrefetchFinder {
 public:
   explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
@@ -45,6 +50,8 @@ public:
   }
 
 private:
+  /// Adds `gather` if it is an all-gather of whole tensors that communicates
+  /// and depends on weights and constants only.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

@@ -1,4 +1,4 @@
-//===- Cluster.cpp - what compute and communication cost ------------------===//
+//===- Cluster.cpp - roofline and alpha-beta prices, built-in profiles ----===//
 
 #include "passes/plan/cluster/Cluster.h"
 
@@ -10,7 +10,8 @@ namespace {
 constexpr double giga = 1e9;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Linear between the points, constant before the first one.
+/// Interpolates linearly between the points of a non-empty curve. The value is
+/// constant before the first and after the last point.
 double interpolate(const Curve &curve, double x) {
   auto after = std::upper_bound(
       curve.begin(), curve.end(), x,
@@ -24,14 +25,17 @@ double interpolate(const Curve &curve, double x) {
   return low.second + share * (after->second - low.second);
 }
 
-/// The same, proportional to x beyond the last point.
+/// Interpolates a non-empty curve of seconds by bytes. Beyond the last point
+/// the time grows in proportion to the bytes, that is at the bandwidth measured
+/// there.
 double interpolateTime(const Curve &curve, double bytes) {
   const auto &last = curve.back();
   return bytes > last.first && last.first > 0 ? last.second * bytes / last.first
                                               : interpolate(curve, bytes);
 }
 
-/// One server core complex; messages through shared memory or Ethernet.
+/// Returns the profile of `cpu`: one core complex of a server, whose ranks
+/// communicate through shared memory or Ethernet.
 Cluster cpuCluster() {
   Cluster cluster;
   cluster.memoryBytes = 64 * gibi;
@@ -44,7 +48,8 @@ Cluster cpuCluster() {
   return cluster;
 }
 
-/// Eight H100 SXM per node on NVLink, nodes on 400 Gbit/s InfiniBand.
+/// Returns the profile of `cuda`: nodes with eight H100 SXM on NVLink,
+/// connected by 400 Gbit/s InfiniBand.
 Cluster cudaCluster() {
   Cluster cluster;
   cluster.devicesPerNode = 8;
@@ -84,6 +89,7 @@ const Link &Cluster::linkFor(int stride, int size) const {
 double Cluster::commSeconds(std::string_view kind, int stride, int size,
                             double bytes, double calls) const {
   if (auto measured = collectives.find(kind); measured != collectives.end())
+    // Curves are measured per exact group size; other sizes use the links.
     if (auto curve = measured->second.find(size);
         curve != measured->second.end() && calls > 0)
       return calls * interpolateTime(curve->second, bytes / calls);

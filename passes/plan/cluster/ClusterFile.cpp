@@ -1,4 +1,4 @@
-//===- ClusterFile.cpp - reads a cluster from TOML ------------------------===//
+//===- ClusterFile.cpp - TOML parser of cluster files ---------------------===//
 
 #include "passes/plan/cluster/Cluster.h"
 
@@ -15,7 +15,9 @@ namespace {
 constexpr double micro = 1e-6, giga = 1e9, tera = 1e12;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
-/// Reads the fields of one file; keeps the first error.
+/// Parses one file into `cluster`, field by field. Parsing goes on after an
+/// error, with a placeholder for the invalid value; only the first error is
+/// kept.
 class ClusterReader {
 public:
   explicit ClusterReader(const Cluster &defaults) : cluster(defaults) {}
@@ -25,26 +27,37 @@ public:
 private:
   using Reader = void (ClusterReader::*)(const std::string &,
                                          const toml::node &);
+  /// A top-level field of the file, and the member that parses it.
   struct Field {
     std::string_view name;
     Reader read;
   };
+  /// A field that holds one number. `unit` converts the number of the file to
+  /// the unit of `*value`, such as 1e-6 from microseconds to seconds.
   struct NumberField {
     std::string_view name;
     double *value;
     double unit;
   };
 
+  /// Records `text` as the error, with the line of `node`, unless an earlier
+  /// error is recorded.
   void fail(const toml::node &node, const std::string &text) {
     if (error.empty())
       error = "line " + std::to_string(node.source().begin.line) +
               " of the cluster file: " + text;
   }
+  /// Returns the number at `node`, which must not be negative; 0 after an
+  /// error. `name` is the full name of the field, for the message.
   double number(const std::string &name, const toml::node &node);
+  /// Returns the positive integer at `node`; 1 after an error.
   int count(const std::string &name, const toml::node &node);
   Curve curve(const std::string &name, const toml::node &node, double xUnit,
               double yUnit);
+  /// Returns null, after recording an error, if `node` is not a table.
   const toml::table *table(const std::string &name, const toml::node &node);
+  /// Parses a table whose entries are all numbers. The entry `except` is
+  /// skipped because the caller parses it.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
                const NumberField (&fields)[N], std::string_view except = {});
@@ -98,6 +111,8 @@ const toml::table *ClusterReader::table(const std::string &name,
   return node.as_table();
 }
 
+/// Parses [[x, y], …] and multiplies the coordinates by the units. The points
+/// must have ascending x and positive y.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -156,7 +171,8 @@ void ClusterReader::readDevice(const std::string &name,
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }
 
-/// Files may spell dtypes as vendors do (fp32); pcc says f32.
+/// Parses the peak per element type. A file may use the spelling of vendors,
+/// such as fp32, for the f32 of pcc.
 void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -172,6 +188,8 @@ void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   }
 }
 
+/// Parses the levels of the network, which replace all links of the defaults,
+/// and sorts them by span as linkFor expects.
 void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
   const toml::array *entries = node.as_array();
   if (!entries || entries->empty())
@@ -203,6 +221,8 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
             [](const Link &a, const Link &b) { return a.span < b.span; });
 }
 
+/// Parses [collectives.KIND] tables. Their keys are group sizes, their values
+/// curves of microseconds by received bytes.
 void ClusterReader::readCollectives(const std::string &name,
                                     const toml::node &node) {
   const toml::table *kinds = table(name, node);
@@ -228,6 +248,7 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
+/// Parses the file: passes each top-level field to the member that parses it.
 ClusterOrError ClusterReader::read(std::string_view text) {
   static constexpr Field fields[] = {
       {"nodes", &ClusterReader::readNodes},

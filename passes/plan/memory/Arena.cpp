@@ -1,4 +1,4 @@
-//===- Arena.cpp - offsets of buffers in one static arena -----------------===//
+//===- Arena.cpp - liveness-based offsets of buffers in a static arena ----===//
 
 #include "passes/plan/memory/Arena.h"
 
@@ -21,18 +21,23 @@ uint64_t alignUp(uint64_t offset, uint64_t alignment) {
                         : (offset + alignment - 1) / alignment * alignment;
 }
 
+/// Returns the live parts of a buffer: its pieces, or one piece for all of it.
 std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   if (!buffer.pieces.empty())
     return buffer.pieces;
   return {{buffer.first, buffer.last, 0, buffer.size}};
 }
 
+/// Choice of the gap for a buffer: the lowest gap, or the smallest one.
 enum class Fit { First, Best };
 
-/// Live bytes at the instructions where a piece begins, and their maxima over
-/// ranges (a sparse table: level k holds maxima of 2^k neighbours).
+/// Live bytes at each instruction where a piece begins (elsewhere they cannot
+/// reach a new maximum), with range maxima in a sparse table: entry i of level
+/// k is the maximum of the entries [i, i + 2^k) of level 0.
 class LiveProfile {
 public:
+  /// Sums up the begins and ends of all pieces in the order of time, then
+  /// builds the levels of the table.
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -59,7 +64,8 @@ public:
     }
   }
 
-  /// Most live bytes at any instruction of the buffer's life.
+  /// Returns the largest number of live bytes at any instruction at which a
+  /// piece of `buffer` is alive.
   uint64_t most(const ArenaBuffer &buffer) const {
     uint64_t bytes = 0;
     for (const ArenaPiece &piece : piecesOf(buffer))
@@ -67,6 +73,7 @@ public:
     return bytes;
   }
 
+  /// Returns the largest number of live bytes at any instruction.
   uint64_t most() const {
     return levels[0].empty()
                ? 0
@@ -74,6 +81,7 @@ public:
   }
 
 private:
+  /// Returns the maximum over the instructions [first, last].
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -85,12 +93,13 @@ private:
                     levels[level][high - (size_t(1) << level)]);
   }
 
+  /// Instructions at which pieces begin, ascending.
   std::vector<size_t> times;
   std::vector<std::vector<uint64_t>> levels;
 };
 
-/// Tries orders and keeps the best plan. Invariant: `best` is a valid plan of
-/// `bestTotal` bytes.
+/// Places buffers in different orders and keeps the best plan. Invariant, once
+/// the first order is placed: `best` is a valid plan of `bestTotal` bytes.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
@@ -99,36 +108,43 @@ public:
   ArenaPlan run();
 
 private:
+  /// Indices of the buffers in the order in which they are placed.
   using Order = std::vector<uint32_t>;
 
+  /// Bytes [begin, end) of the arena, occupied during [first, last].
   struct PlacedRange {
     size_t first, last;
     uint64_t begin, end;
   };
 
-  /// An order with its plan.
+  /// State of one hill climb: its current order and the plan of that order.
   struct Climb {
     Order order;
     Fit fit;
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Neighbours that a climb looks at in its turn.
+  /// Number of neighbours that a climb tries before the next climb goes on.
   static constexpr int neighboursPerTurn = 64;
 
-  /// Bytes used when placing in this order, `unbounded` once it exceeds
-  /// `limit`; fills `offsets`.
+  /// Places all buffers in `order` and fills `offsets`. Returns the bytes of
+  /// the arena, or `unbounded` as soon as they exceed `limit`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
+  /// Returns the offset for a buffer that is alive as a whole.
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
+  /// Returns the lowest offset for a buffer with pieces.
   uint64_t findLowest(const ArenaBuffer &buffer);
+  /// Inserts a piece of a buffer at `offset` into `placed`.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// `place`, whose plan is kept if it is the best so far.
+  /// Calls `place` and keeps its plan if that is the best so far.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
   bool done() const { return bestTotal <= bound || steps >= effort; }
+  /// Returns a pseudo-random number below `count`.
   uint32_t below(size_t count);
 
+  /// Returns the non-empty buffers, sorted ascending by `key`.
   template <typename Key> Order orderBy(Key &&key) const {
     using KeyType = decltype(key(0u));
     std::vector<std::pair<KeyType, uint32_t>> keyed;
@@ -145,15 +161,21 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
+  /// Lower bound of every plan: reaching it ends the search.
   uint64_t bound = 0;
+  /// Comparisons with placed buffers so far; at most about `effort`.
   uint64_t steps = 0;
+  /// State of the pseudo-random numbers. The seed is fixed, so that equal input
+  /// gives equal plans.
   uint64_t state = 0x9e3779b97f4a7c15;
+  /// Ranges occupied by the buffers placed so far, ascending in `begin`.
   std::vector<PlacedRange> placed;
   std::vector<uint64_t> offsets, best;
   uint64_t bestTotal = unbounded;
 };
 
-/// Xorshift: the same numbers everywhere.
+/// Implements xorshift (Marsaglia 2003), which gives equal numbers on every
+/// platform.
 uint32_t ArenaPlanner::below(size_t count) {
   state ^= state << 13;
   state ^= state >> 7;
@@ -161,6 +183,9 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
+/// Scans the placed ranges by offset. `free` is the end of the ranges seen that
+/// are alive together with `buffer`. If no gap is large enough, the buffer is
+/// placed on top.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -179,8 +204,9 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// The pieces of a buffer move together: whatever one of them hits pushes all
-/// up to where that one is past it, which skips no offset that would do.
+/// The pieces of a buffer have fixed distances, so they move together. If a
+/// piece overlaps a placed range, the buffer moves up until that piece begins
+/// behind the range. Every offset in between overlaps, so none is missed.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -235,7 +261,8 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Moves a buffer that ends at the top of the arena to an earlier turn.
+/// Returns an order in which one buffer that ends at the top of the arena is
+/// placed earlier; half of the time, two random buffers are swapped as well.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -256,8 +283,9 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   return order;
 }
 
-/// Climbs from every order in turn, a while each, since most hills end above
-/// the bound. A step may go sideways.
+/// Improves all climbs in turn until the effort is used up, since most of them
+/// end in a local optimum above the bound. A climb also moves to neighbours of
+/// equal size, which leads it across plateaus.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -271,6 +299,7 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
+/// Tries every initial order with both fits, then climbs from all of them.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
@@ -314,7 +343,7 @@ ArenaPlan ArenaPlanner::run() {
   return {best, bestTotal, bound};
 }
 
-/// A piece at its place.
+/// A piece of buffer `buffer` at the bytes [begin, end) of the arena.
 struct PlacedPiece {
   size_t buffer, first, last;
   uint64_t begin, end;
@@ -327,8 +356,10 @@ std::string describe(const PlacedPiece &piece) {
          std::to_string(piece.last);
 }
 
-/// Sweeps over the ends and begins in time order, ends first, with the live
-/// pieces by offset: a newcomer can only collide with its two neighbours.
+/// Returns a message about two pieces that share a live byte, or an empty
+/// string. Sweeps over the begins and ends of live ranges in the order of time,
+/// ends first, and keeps the live pieces sorted by offset. Live pieces are
+/// disjoint, so a new piece can only overlap the two next to it.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {

@@ -1,4 +1,11 @@
-//===- Arena.h - offsets of buffers in one static arena -------------------===//
+//===- Arena.h - liveness-based offsets of buffers in a static arena ------===//
+//
+// Assigns every buffer of a program an offset in one arena. Buffers share bytes
+// if they are never alive at the same instruction (liveness-based arena
+// planning; also known as dynamic storage allocation). Live ranges are given as
+// instruction indices; the planner knows nothing about instructions.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_PLAN_MEMORY_ARENA_H
 #define PCC_PASSES_PLAN_MEMORY_ARENA_H
@@ -10,63 +17,71 @@
 
 namespace pcc::plan {
 
-/// Bytes [begin, end) of a buffer that hold something from instruction `first`
-/// to `last`, both included.
+/// Bytes [begin, end) of a buffer that are alive from instruction `first` to
+/// instruction `last`, both included.
 struct ArenaPiece {
   size_t first = 0;
   size_t last = 0;
+  /// Byte offsets from the beginning of the buffer.
   uint64_t begin = 0;
   uint64_t end = 0;
 
   friend bool operator==(const ArenaPiece &, const ArenaPiece &) = default;
 };
 
-/// A buffer that holds its bytes from instruction `first` to `last`, both
+/// A buffer that is alive from instruction `first` to instruction `last`, both
 /// included. Values that share storage (in-place results) are one buffer.
 struct ArenaBuffer {
   size_t first = 0;
   size_t last = 0;
+  /// Bytes of the buffer. A buffer of size 0 gets the offset 0.
   uint64_t size = 0;
-  /// Power of two; the arena itself starts at the largest of them.
+  /// Alignment of the offset: a power of two. The arena itself must be aligned
+  /// to the largest alignment of its buffers.
   uint64_t alignment = 64;
-  /// Where only parts are held at a time; others may use the rest meanwhile.
-  /// None: all of it from first to last.
+  /// The live parts of the buffer, if different parts are alive at different
+  /// times, such as the slots of several microbatches. Other buffers may use
+  /// the bytes that are not alive. If empty, the whole buffer is alive from
+  /// `first` to `last`.
   std::vector<ArenaPiece> pieces = {};
 };
 
-/// Where every buffer lies.
+/// The offset of every buffer in the arena.
 struct ArenaPlan {
+  /// Byte offsets, in the order of the buffers.
   std::vector<uint64_t> offsets;
   /// Bytes of the arena.
   uint64_t total = 0;
-  /// Largest sum of the bytes that are held at one instruction: no plan is
-  /// smaller. Alignment is not counted.
+  /// Largest number of bytes that are alive at one instruction, alignment
+  /// ignored. No plan is smaller, so `total == lowerBound` proves optimality.
   uint64_t lowerBound = 0;
 };
 
-/// Places buffers so that two that are alive at the same instruction never
-/// share a byte, and the arena is small.
+/// Assigns offsets so that no two buffers share a byte at an instruction where
+/// both are alive, and the arena is small.
 ///
 ///   offset            Buffers are placed one after another, each in the lowest
 ///     ^  +--+         or tightest gap between those alive at the same time.
 ///     |  |C +-----+   The order decides: fullest instruction first (fits
 ///     |  +--+ D   |   exactly where that instruction alone sets the bound),
-///     +-----+--+--+   size, length, area, time; then hill climbing on the
+///     +-----+--+--+   size, length, area, time; then hill climbing on
 ///     |  A  | B  |    each of these orders in turn, which moves the buffers
-///     +-----+----+--> that stick out to an earlier turn.
+///     +-----+----+--> that end at the top of the arena to an earlier turn.
 ///
-/// Deterministic: `effort` bounds the number of neighbours looked at, not time
-/// (10^8 is about 0.2 s; at least one order is always tried). Stops early as
-/// soon as the bound is reached.
+/// The result is deterministic: `effort` bounds the number of comparisons with
+/// placed buffers and not the time (10^8 take about 0.2 s; at least one order
+/// is always tried). The search stops as soon as the lower bound is reached.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Largest sum of the bytes held at one instruction.
+/// Returns the largest number of bytes that are alive at one instruction, which
+/// is a lower bound of every plan.
 uint64_t liveBound(const std::vector<ArenaBuffer> &buffers);
 
-/// Checks a plan by a sweep over time that shares no code with the planner:
-/// empty if every buffer is aligned, inside `total`, and alone on its bytes;
-/// else what is wrong.
+/// Checks a plan by a sweep over time that shares no code with the planner.
+/// Returns an empty string if every buffer is aligned, lies inside of `total`
+/// bytes and shares no live byte with another buffer; else a message about the
+/// first violation.
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan);
 

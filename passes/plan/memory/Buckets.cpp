@@ -1,4 +1,4 @@
-//===- Buckets.cpp - collectives that are called together -----------------===//
+//===- Buckets.cpp - bucketing of small collectives into one call ---------===//
 
 #include "passes/plan/memory/Buckets.h"
 
@@ -9,6 +9,8 @@ namespace pcc::plan {
 
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls) {
+  // A bucket that can take further calls, as long as they come before
+  // `firstUse`, the first op that reads any of its results.
   struct OpenBucket {
     std::vector<size_t> calls;
     size_t firstUse;
@@ -26,6 +28,8 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     OpenBucket &open = entry->second;
     if (isNew)
       continue;
+    // A result of the bucket is read before this call, so the bucket must be
+    // executed before it.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

@@ -1,9 +1,11 @@
-//===- Hoist.cpp - what a stage runs once for all microbatches ------------===//
+//===- Hoist.cpp - loop-invariant hoisting out of the microbatch loop -----===//
 
 #include "passes/plan/memory/Hoist.h"
 
 namespace pcc::plan {
 
+/// Returns whether holding the results beats recomputing them in every
+/// microbatch.
 static bool isWorthHolding(const StageOp &op) {
   if (!op.isShared || op.isView)
     return false;
@@ -19,7 +21,8 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   const std::vector<bool> none(ops.size());
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
-  // Readers first: what none of them needs in every microbatch takes no room.
+  // Readers come before producers: a value that no op reads in every microbatch
+  // needs no memory, so it must not be charged to the budget.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])
@@ -32,6 +35,7 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
     else
       mark(op, result.runsEach);
   }
+  // Ops that held results are computed from run once as well.
   for (size_t i = ops.size(); i-- > 0;)
     if (result.runsOnce[i])
       mark(ops[i], result.runsOnce);

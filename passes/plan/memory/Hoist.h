@@ -1,4 +1,11 @@
-//===- Hoist.h - what a stage runs once for all microbatches --------------===//
+//===- Hoist.h - loop-invariant hoisting out of the microbatch loop -------===//
+//
+// Chooses which ops of a stage run once per step rather than once per
+// microbatch, and which of their results stay in memory for the whole step. An
+// all-gather of a sharded weight is the main case: hoisted, it communicates
+// once per step, but the gathered weight occupies memory until the step ends.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_PLAN_MEMORY_HOIST_H
 #define PCC_PASSES_PLAN_MEMORY_HOIST_H
@@ -10,37 +17,44 @@
 
 namespace pcc::plan {
 
-/// One op of a stage, of one microbatch.
+/// One op of a stage. Byte counts are local to one rank and one microbatch.
 struct StageOp {
-  /// The ops that make its operands, by number: all come before it.
+  /// Indices of the ops that produce the operands. All are smaller than the
+  /// index of this op; function arguments are left out.
   std::vector<int> operands;
-  /// Its results are the same in every microbatch; so are its operands then.
+  /// Whether the results are equal in all microbatches. All operands of a
+  /// shared op are shared.
   bool isShared = false;
+  /// Whether the op communicates.
   bool communicates = false;
-  /// It makes another view of its operand, which readers look through, or is a
-  /// weight or constant.
+  /// Whether the op is free to repeat: a view of its operand (reshape,
+  /// transpose, slice), a weight or a constant. Views are never held.
   bool isView = false;
-  /// The stage returns its result.
+  /// Whether the stage returns a result of the op.
   bool isOutput = false;
+  /// Bytes of all operands and of all results.
   int64_t readBytes = 0;
   int64_t resultBytes = 0;
 };
 
-/// Which ops run when; an op may run both ways, or not at all if nobody needs
-/// it. What is held is made once and read by those that run for each
-/// microbatch.
+/// When each op runs. An op may run once per step and once per microbatch, or
+/// not at all if no op needs its results.
 struct Hoisting {
+  /// By op: whether it runs once per step, whether it runs in every microbatch,
+  /// and whether its results stay in memory for the whole step. A held op runs
+  /// once per step and not in the microbatches.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 
-/// Decides what is held through a step:
-///  - what was received, since receiving it again costs its bytes again;
-///  - what was computed, if it takes no more room than what it was computed
-///    from; else (a mask made of a row and a column) it is cheaper to make than
-///    to keep;
-///  - no mere view, and nothing that does not fit into `maxHeldBytes` beside
-///    what is needed later in the program.
-/// Ops that are needed for held results alone run once.
+/// Chooses the ops whose results are held for the whole step:
+///  - a shared result of communication, since communicating again costs as much
+///    again;
+///  - a shared result of computation, if it is at most as large as the operands
+///    of its op; otherwise (a mask computed from a row and a column) recomputing
+///    it is cheaper than keeping it;
+///  - no view, and no result that exceeds what is left of `maxHeldBytes`. Ops
+///    at the end of the stage are considered first.
+/// Ops that are needed only for held results run once per step.
 ///
 ///     w ── all_gather ── transpose ──┐           once   w, all_gather
 ///     constant ── compare ── select ─┴─ matmul   each   the others

@@ -1,4 +1,4 @@
-//===- Recompute.cpp - the cheapest way to have what backward reads -------===//
+//===- Recompute.cpp - minimum cuts that choose recomputed activations ----===//
 
 #include "passes/plan/memory/Recompute.h"
 #include "passes/plan/schedule/ActionTable.h"
@@ -9,6 +9,7 @@
 
 namespace pcc::plan {
 
+/// Returns whether the backward pass reads the value.
 static bool isRead(const ForwardValue &value) { return value.firstRead >= 0; }
 
 Recomputation complete(const StageGraph &stage,
@@ -18,7 +19,8 @@ Recomputation complete(const StageGraph &stage,
   std::vector<bool> isNeeded(stage.values.size());
   std::transform(stage.values.begin(), stage.values.end(), isNeeded.begin(),
                  isRead);
-  // Readers come first: all that needs a value is known at its op.
+  // In reverse order, all readers of a value are visited before its producer,
+  // so `isNeeded` is final there.
   for (size_t i = stage.ops.size(); i-- > 0;) {
     const ForwardOp &op = stage.ops[i];
     for (int value : op.results) {
@@ -40,19 +42,23 @@ Recomputation complete(const StageGraph &stage,
 }
 
 //===----------------------------------------------------------------------===//
-// The cheapest at a price
+// Cheapest trade-off at a given price
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The network of some ops. On the source's side are values that are needed and
-/// ops that run again:
+/// The network whose minimum cut is the cheapest trade-off for some ops. The
+/// nodes on the side of the source are the needed values and the recomputed
+/// ops:
 ///
 ///   source ──∞── value that backward reads
 ///   value ──price * bytes── op that makes it ──∞── operand
 ///                           op ──flops── sink
 ///
-/// Where a value is needed and its op does not run again, its bytes are cut;
-/// where an op runs again, its flops are.
+/// If a value is needed and its op is not recomputed, the cut contains the edge
+/// of the value's bytes. If an op is recomputed, the cut contains the edge of
+/// its flops. An infinite edge is never cut: a recomputed op needs all of its
+/// operands. An op that is not repeatable cannot be on the side of the source,
+/// so its results lead straight to the sink.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -65,6 +71,7 @@ public:
           nodeOf[value] = static_cast<int>(numNodes++);
   }
 
+  /// Returns the trade-off with the least price * bytes + flops.
   TradeOff cheapest(double price) const {
     MinCut network(numNodes);
     for (size_t i = 0; i < ops.size(); ++i)
@@ -75,6 +82,7 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
+  /// Adds the edges of the i-th op and of its results.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;
@@ -94,6 +102,8 @@ private:
     }
   }
 
+  /// Translates a cut, given as the nodes on the side of the source, into the
+  /// trade-off that it stands for.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -111,7 +121,7 @@ private:
 
   const StageGraph &stage;
   const std::vector<int> &ops;
-  std::vector<int> nodeOf; ///< by value; -1: it is there
+  std::vector<int> nodeOf; ///< by value; -1: always available
   size_t numNodes;
 };
 } // namespace
@@ -121,7 +131,8 @@ TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
-/// A price at which all flops are worth a byte.
+/// Returns a price in flops per byte at which a single byte outweighs the flops
+/// of all `ops`.
 static double highestPrice(const StageGraph &stage,
                            const std::vector<int> &ops) {
   double flops = 0;
@@ -131,8 +142,10 @@ static double highestPrice(const StageGraph &stage,
 }
 
 namespace {
-/// The lower hull of (bytes, flops), from vertex to vertex: between two known
-/// ones, the price at which they cost the same finds what is cheaper.
+/// Finds the vertices of the lower convex hull of (bytes, flops). Between two
+/// known vertices it searches at the price at which both cost the same: either
+/// the minimum cut is a vertex below the line through both, or no vertex lies
+/// between them.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -146,6 +159,7 @@ public:
     highest = highestPrice(stage, ops);
   }
 
+  /// Returns the vertices from the fewest flops to the fewest bytes. Call once.
   std::vector<TradeOff> run() {
     vertices.push_back(network.cheapest(lowest));
     const TradeOff last = network.cheapest(highest);
@@ -156,7 +170,7 @@ public:
   }
 
 private:
-  /// Appends the vertices between two.
+  /// Appends the vertices strictly between `first` and `last`, in order.
   void between(TradeOff first, const TradeOff &last) {
     if (first.bytes <= last.bytes || last.flops <= first.flops)
       return;
@@ -175,7 +189,8 @@ private:
   }
 
   CutNetwork network;
-  /// At the first price no flop is worth all bytes.
+  /// Prices of the two ends of the hull. At `lowest`, all bytes together cost
+  /// less than one flop; at `highest`, one byte costs more than all flops.
   double lowest, highest;
   std::vector<TradeOff> vertices;
 };
@@ -191,7 +206,8 @@ std::vector<TradeOff> tradeOffs(const StageGraph &stage,
 // Modes without a budget
 //===----------------------------------------------------------------------===//
 
-/// The fewest kept bytes if only `mayRepeat` run again, then the fewest flops.
+/// Returns the recomputation with the fewest kept bytes, then the fewest flops,
+/// among those that recompute only ops for which `mayRepeat` holds.
 template <typename Predicate>
 static Recomputation keepLeast(const StageGraph &stage, Predicate mayRepeat) {
   StageGraph limited = stage;

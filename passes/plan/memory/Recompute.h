@@ -1,19 +1,25 @@
-//===- Recompute.h - which activations are kept and which made again ------===//
+//===- Recompute.h - activation checkpointing by minimum cuts -------------===//
 //
 // The backward pass reads values of the forward pass. A value that is *kept*
-// takes room from F to B in every microbatch in flight; another one is made
-// again in the backward pass, from what is kept:
+// occupies memory from F to B in every microbatch in flight. Any other value
+// that the backward pass reads is *recomputed* there from kept values
+// (activation checkpointing, Chen et al. 2016):
 //
 //   forward    x ── norm ── matmul ── gelu ── matmul ── y
 //   backward   reads x, norm, matmul (for gelu) and gelu
 //   kept       x, matmul          8 + 32 bytes in place of 8 + 8 + 32 + 32
 //   recomputed norm, gelu         cheap; matmul would cost more than its bytes
 //
-// What to keep at a price of bytes in flops is a minimal cut: a value that is
-// needed is paid for, or its op is and then all operands are needed. The prices
-// at which the cut changes give the best trade-offs. A stage is first cut into
-// segments between values that are kept in any case, so that not all of it is
-// made again, and lives, at once; then a trade-off is chosen for each.
+// If a byte has a price in flops, the best choice is a minimum cut of a network
+// (as in PyTorch's min-cut partitioner): for every needed value either its
+// bytes are paid, or the flops of its op, whose operands are then needed as
+// well. The prices at which the cut changes give all best trade-offs of bytes
+// and flops.
+//
+// Recomputing a whole stage at once would need all of its values at once.
+// Therefore a stage is first divided into segments, and the values that cross
+// from one segment to another are kept. Then a trade-off is chosen for each
+// segment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,92 +34,115 @@ namespace pcc::plan {
 
 struct ActionTable;
 
-/// An op of the forward pass. Operands and results are numbers of values.
+/// An op of the forward pass.
 struct ForwardOp {
+  /// Indices into StageGraph::values.
   std::vector<int> operands;
   std::vector<int> results;
-  /// Of running it once more; what it communicates is priced in flops as well.
+  /// Flops of running the op once more. Communication is priced in flops, too.
   double flops = 0;
-  /// False where running it twice is something else, as of a receive.
+  /// False if the op must not run twice, such as a receive.
   bool isRepeatable = true;
-  /// Cheap for its bytes: what the selective mode makes again.
+  /// Whether recomputing the op is cheap for the bytes that it saves. The
+  /// selective mode recomputes only these ops.
   bool isCheap = false;
 };
 
-/// A value that no op makes (a weight, an input) is always there at no cost.
+/// A value that the forward pass produces or reads. A value that no op produces
+/// (a weight, an input) is always available and costs nothing.
 struct ForwardValue {
+  /// Local bytes of one microbatch.
   int64_t bytes = 0;
-  /// Which ops of the backward pass, counted from 0, read it; -1: none does.
+  /// Indices of the first and the last op of the backward pass that read the
+  /// value; -1 if no op of the backward pass does.
   int firstRead = -1, lastRead = -1;
 };
 
-/// A stage as one microbatch sees it: ops in the order in which they run.
+/// The forward and backward pass of a stage, for one microbatch.
 struct StageGraph {
+  /// Ops of the forward pass, in the order of execution.
   std::vector<ForwardOp> ops;
   std::vector<ForwardValue> values;
-  /// What the backward pass itself holds at each of its ops.
+  /// For each op of the backward pass, in the order of execution: bytes of the
+  /// gradients and other values of the backward pass that are alive then.
   std::vector<int64_t> backwardBytes;
-  /// Microbatches that are between F and B at once.
+  /// Largest number of microbatches that are between F and B at once.
   int inFlight = 1;
 };
 
-/// What is kept and what runs again: whatever the backward pass, or an op that
-/// runs again, reads is kept or made by an op that does.
+/// The kept values and recomputed ops of a stage. Invariant: each value that
+/// the backward pass or a recomputed op reads is always available, kept, or the
+/// result of a recomputed op.
 struct Recomputation {
   std::vector<bool> isKept;       ///< by value
   std::vector<bool> isRecomputed; ///< by op
-  double flops = 0;               ///< of the ops that run again
-  int64_t keptBytes = 0;
+  double flops = 0;               ///< of all recomputed ops
+  int64_t keptBytes = 0;          ///< of all kept values, for one microbatch
 };
 
-/// Nothing but what costs no flops runs again: a transpose of a kept value.
+/// Recomputes only ops that cost no flops, such as the transpose of a kept
+/// value.
 Recomputation recomputeNothing(const StageGraph &stage);
 
-/// What is cheap runs again wherever it makes less be kept.
+/// Recomputes cheap ops wherever that reduces the kept bytes (selective
+/// recomputation, Korthikanti et al. 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Only what crosses between segments of the stage is kept. Where they begin is
-/// chosen such that least memory is needed: where little crosses, and many
-/// enough that none takes more than what they save.
+/// Keeps only the values that cross between segments of the stage. The number
+/// and the ends of the segments are chosen to minimise the memory: ends lie
+/// where few bytes cross, and segments are short enough for the recomputed
+/// values of one segment not to exceed what the others save.
 Recomputation recomputeAll(const StageGraph &stage);
 
-/// For the stages of one position, the fewest flops with which it takes at most
-/// `budget` bytes (see `activationBytes`); the fewest bytes where it takes more
-/// anyway.
+/// Searches for the fewest recomputed flops with which the stages of one
+/// position need at most `budget` bytes, as counted by `activationBytes`. If
+/// the search finds nothing within the budget, returns the choice with the
+/// fewest bytes. The result has one element per stage. The search is a
+/// heuristic and deterministic.
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
-/// The most bytes that activations of the stages of one position take: all that
-/// microbatches in flight keep, and what the one that runs needs beside it.
-/// Does not know kernels, in which values need not lie in memory.
+/// Returns the peak bytes of activations of the stages of one position: the
+/// values that all microbatches in flight keep, plus the largest need of the
+/// forward or backward pass that is running. The estimate does not know fused
+/// kernels, inside of which values need no memory.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
-/// The most microbatches of a stage that are between F and B, or W, at once.
+/// Returns the largest number of microbatches that are between F and B (or W,
+/// if the backward pass is divided) of `stage` at once; at least 1.
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// The recomputation in which all of `mayKeep` that is needed is kept, as is
-/// what cannot be made again; the rest runs again.
+/// Returns the recomputation that keeps, among the needed values, those in
+/// `mayKeep` and the results of ops that are not repeatable. Every other needed
+/// value is recomputed. Needed are the values that the backward pass or a
+/// recomputed op reads.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
-/// Which of their values some ops keep, for so many bytes and flops.
+/// A choice for some ops of a stage: which of their results are kept, and the
+/// resulting bytes and flops.
 struct TradeOff {
+  /// Indices of the kept values.
   std::vector<int> kept;
+  /// Bytes of the kept values.
   int64_t bytes = 0;
+  /// Flops of the recomputed ops.
   double flops = 0;
 };
 
-/// The least price * bytes + flops for `ops`, ascending, of a stage. Values
-/// that `isGiven` are there, as are those that other ops make.
+/// Returns the choice with the least price * bytes + flops for the ops with
+/// the ascending indices `ops`. `price` is in flops per byte. Values in
+/// `isGiven` are available at no cost, as are the results of all other ops.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// All that is cheapest at some price, from the fewest flops to the fewest
+/// Returns every choice that is the cheapest at some price: the lower convex
+/// hull of all (bytes, flops), ordered from the fewest flops to the fewest
 /// bytes.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,

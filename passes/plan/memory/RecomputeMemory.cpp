@@ -1,4 +1,4 @@
-//===- RecomputeMemory.cpp - what kept and recomputed values take ---------===//
+//===- RecomputeMemory.cpp - peak memory of kept and recomputed values ----===//
 
 #include "passes/plan/memory/Recompute.h"
 
@@ -8,19 +8,21 @@
 namespace pcc::plan {
 
 namespace {
-/// Bytes that come and go along a profile of instants.
+/// Bytes that are alive at each of `length` instants, kept as differences.
 class MemoryProfile {
 public:
   explicit MemoryProfile(size_t length) : changes(length + 1) {}
 
-  /// Lives at [first, last].
+  /// Adds bytes that are alive during the instants [first, last].
   void add(size_t first, size_t last, int64_t bytes) {
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Gone behind `last`.
+  /// Removes bytes, counted elsewhere as alive all the time, from the instants
+  /// after `last`.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
+  /// Returns the largest sum of live bytes at one instant; at least 0.
   int64_t most() const {
     int64_t now = 0, most = 0;
     for (size_t i = 0; i + 1 < changes.size(); ++i)
@@ -32,15 +34,17 @@ private:
   std::vector<int64_t> changes;
 };
 
-/// The backward pass of a stage with the ops that run again, each right before
-/// the first op that reads what it makes.
+/// Memory of the backward pass of a stage, in which each recomputed op runs
+/// right before the first op that reads one of its results. Each instant of the
+/// profile is one op: of the backward pass, or a recomputed one.
 class BackwardMemory {
 public:
   BackwardMemory(const StageGraph &stage, const Recomputation &recomputation)
       : stage(stage), recomputation(recomputation),
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
-  /// The most that it holds beyond all that is kept.
+  /// Returns the peak bytes beyond the bytes of all kept values. A kept value
+  /// that has been read for the last time lowers later instants. Call once.
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -55,6 +59,8 @@ public:
   }
 
 private:
+  /// Sets `time`, readers before producers: a recomputed op that reads a value
+  /// makes the value needed at the time of the op.
   void findTimes() {
     for (size_t i = 0; i < stage.values.size(); ++i)
       if (stage.values[i].firstRead >= 0)
@@ -71,7 +77,8 @@ private:
     }
   }
 
-  /// Ops that run again at one time keep their order.
+  /// Numbers the instants. Recomputed ops that run before the same op of the
+  /// backward pass keep the order of the forward pass.
   void findInstants() {
     std::vector<std::vector<size_t>> before(stage.backwardBytes.size());
     for (size_t i = 0; i < stage.ops.size(); ++i)
@@ -97,6 +104,7 @@ private:
           note(operand, instantOfOp[i]);
   }
 
+  /// Adds the live range of `value`, a result of `op`, to the profile.
   void addValue(MemoryProfile &profile, int op, int value) const {
     const int64_t bytes = stage.values[value].bytes;
     if (recomputation.isKept[value])
@@ -110,16 +118,20 @@ private:
 
   const StageGraph &stage;
   const Recomputation &recomputation;
-  std::vector<int> firstRead; ///< by value, when the first of its readers runs
-  std::vector<int> time; ///< by op, the op of the backward pass it precedes
+  /// By value: the time of its first reader.
+  std::vector<int> firstRead;
+  /// By recomputed op: index of the op of the backward pass that it runs
+  /// before.
+  std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
-  std::vector<int64_t> lastRead; ///< by value, an instant
+  /// By value: the instant of its last reader; -1 without one.
+  std::vector<int64_t> lastRead;
   size_t length = 0;
 };
 } // namespace
 
-/// What the forward pass holds beyond all that is kept, less what is not there
-/// yet.
+/// Returns the peak bytes of the forward pass beyond the bytes of all kept
+/// values. A kept value lowers the instants before its op produces it.
 static int64_t extraOfForward(const StageGraph &stage,
                               const Recomputation &recomputation) {
   std::vector<size_t> last(stage.values.size());
@@ -141,6 +153,8 @@ static int64_t extraOfForward(const StageGraph &stage,
 
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations) {
+  // All stages of a position keep values at the same time, but only one pass of
+  // one stage runs at a time.
   int64_t resident = 0, extra = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const Recomputation &own = recomputations[i];

@@ -1,4 +1,4 @@
-//===- RecomputeSearch.cpp - trade-offs per segment under a budget --------===//
+//===- RecomputeSearch.cpp - segments, and recomputation under a budget ---===//
 
 #include "passes/plan/memory/Recompute.h"
 
@@ -9,35 +9,45 @@
 namespace pcc::plan {
 
 namespace {
-/// A stage as a chain of segments. What needs nothing but what is always there
-/// (a mask made of constants) crosses between them at no cost: such *early* ops
-/// are a segment of their own.
+/// Divides the ops of a stage into consecutive segments. *Early* ops are cheap
+/// and depend only on weights, inputs and other early ops, such as the ops of a
+/// mask that is computed from constants. They form a segment that is not part
+/// of the chain, because any segment can recompute them, so their results cross
+/// segment boundaries at no cost.
 class Segments {
 public:
   explicit Segments(const StageGraph &stage);
 
-  /// As even as it takes for none to make more than its part of `numParts`,
-  /// with the fewest bytes between them.
+  /// Cuts the chain into segments of which none produces more than 1 / numParts
+  /// of all bytes, unless it is a single op. Among these divisions it takes the
+  /// one with the fewest crossing bytes.
   void cut(size_t numParts);
 
-  /// Values that are kept whatever the segments choose: those that cross.
+  /// Returns, by value, whether it crosses a boundary of the chain. These
+  /// values are kept whatever the segments choose.
   const std::vector<bool> &crossing() const { return isCrossing; }
-  /// The trade-offs of each segment.
+  /// Returns the trade-offs of each segment, the early ops first.
   std::vector<std::vector<TradeOff>> tradeOffsOfAll() const;
+  /// Returns the number of ops in the chain.
   size_t length() const { return chain.size(); }
 
 private:
   void findEarly(const std::vector<bool> &runs);
+  /// Sets `maker`, `lastReader`, `made` and `crossingBytes`.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
+  /// Marks the values that are produced before `end` in the chain and read at
+  /// or after it.
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  std::vector<int> early, chain; ///< ops
-  /// By value: the place in the chain of the op that makes it, -1 if none does,
-  /// and of the last one that reads it.
+  /// Indices of ops that run again if no value is kept.
+  std::vector<int> early, chain;
+  /// By value: index in the chain of the op that produces it and of the last op
+  /// that reads it; -1 if there is none.
   std::vector<int> maker, lastReader;
-  /// Bytes made by the first i ops of the chain, and that cross behind op i.
+  /// Element i of `made`: bytes that the first i ops of the chain produce.
+  /// Element i of `crossingBytes`: bytes that cross a boundary after op i.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -51,7 +61,8 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// `runs`: all that would run again if nothing were kept.
+/// Divides the ops with `runs`, which are those that are recomputed if no value
+/// is kept, into early ops and the chain.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -92,8 +103,9 @@ void Segments::findCrossings() {
     crossingBytes.push_back(now += changes[place]);
 }
 
-/// Where segments that make at most `mostBytes` end, such that the fewest bytes
-/// cross: the best ends of the first i ops, for each i.
+/// Returns the ends of segments that produce at most `mostBytes` each, or are a
+/// single op, with the fewest crossing bytes in all. Dynamic program over
+/// prefixes: `least[i]` is the minimum for the first i ops of the chain.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
   std::vector<double> least(chain.size() + 1, 0);
   std::vector<size_t> begin(chain.size() + 1, 0);
@@ -142,7 +154,8 @@ std::vector<std::vector<TradeOff>> Segments::tradeOffsOfAll() const {
   return all;
 }
 
-/// 1, 2, 3, 4, 6, 9, …: numbers of segments to try for chains of that length.
+/// Returns the numbers of segments to try for a chain of `length` ops: 1, 2, 3,
+/// 4, 6, 9, …, growing by half.
 static std::vector<size_t> numbersOfParts(size_t length) {
   std::vector<size_t> numbers{1};
   for (size_t next = 2; next <= length;
@@ -172,8 +185,9 @@ Recomputation recomputeAll(const StageGraph &stage) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A choice for all stages of a position. Better is what fits; among those that
-/// do the one of the fewest flops, else of the fewest bytes.
+/// A choice for all stages of a position. A choice within the budget is better
+/// than one that exceeds it. Within the budget, fewer flops are better; beyond
+/// it, fewer bytes.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
@@ -198,9 +212,9 @@ struct PositionChoice {
   }
 };
 
-/// Begins where each segment keeps the fewest bytes; then segments keep more,
-/// those first that save the most flops per byte, as long as the budget allows
-/// it.
+/// Greedy search over the trade-offs of all segments. It begins with the fewest
+/// kept bytes in every segment. Then it lets segments keep more, in the order
+/// of saved flops per byte, as long as the budget is respected.
 class GreedySearch {
 public:
   GreedySearch(const std::vector<StageGraph> &stages,
@@ -216,6 +230,8 @@ public:
     }
   }
 
+  /// Returns the choice that the search ends with. A step that exceeds the
+  /// budget ends the growth of its segment only.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -224,12 +240,16 @@ public:
   }
 
 private:
-  /// To a level from the one behind it.
+  /// Moves a segment from trade-off `level + 1` to trade-off `level`, which
+  /// keeps more bytes and recomputes fewer flops.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
+  /// Returns the steps of all segments, those with the most saved flops per
+  /// byte first. The hull is convex, so the steps of one segment are in the
+  /// right order.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)
@@ -254,6 +274,7 @@ private:
     return list;
   }
 
+  /// Takes a step, and takes it back if the position exceeds the budget.
   void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
@@ -265,6 +286,7 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
+  /// Returns the recomputation of a stage for the trade-offs chosen now.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)
@@ -275,13 +297,14 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// By stage and segment.
+  /// By stage and segment: its trade-offs, and the index of the chosen one.
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;
 };
 } // namespace
 
+/// Returns the choice in which every stage follows `mode`.
 static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
                                Recomputation (*mode)(const StageGraph &)) {
   std::vector<Recomputation> chosen;
@@ -291,11 +314,12 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
   return {stages, std::move(chosen)};
 }
 
-/// Larger positions are left as the greedy choice has them: each change is
-/// priced by looking at all ops.
+/// Largest number of ops of a position that `refine` handles. Each of its
+/// changes is priced by a pass over all ops, so its time is quadratic.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Keeps or drops single values as long as that is better.
+/// Improves `best` by local search: keeps or drops single values as long as
+/// that is better.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -324,6 +348,8 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
+  // Candidates: the three modes without a budget, and a greedy choice for each
+  // number of segments. Recomputing nothing is the best if it fits.
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

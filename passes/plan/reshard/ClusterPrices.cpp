@@ -1,4 +1,4 @@
-//===- ClusterPrices.cpp - a cluster as the reshard planner sees it -------===//
+//===- ClusterPrices.cpp - prices of mesh axes from a cluster's links -----===//
 
 #include "passes/plan/reshard/ClusterPrices.h"
 
@@ -8,6 +8,7 @@ Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh) {
   Prices prices;
   prices.cluster = cluster;
   const dist::Mesh ranks = mesh.spatial();
+  // From minor to major: `stride` is the distance of neighbours along the axis.
   int64_t stride = 1;
   for (size_t i = ranks.axes.size(); i-- > 0;) {
     const dist::Axis &axis = ranks.axes[i];

@@ -1,4 +1,4 @@
-//===- Reshard.cpp - The cheapest way from one sharding to another --------===//
+//===- Reshard.cpp - cheapest collectives from one sharding to another ----===//
 #include "passes/plan/reshard/Reshard.h"
 #include "passes/plan/reshard/ReshardMove.h"
 #include "passes/plan/reshard/ReshardReduce.h"
@@ -19,6 +19,7 @@ const char *toString(ReshardStepKind kind) {
 }
 
 double Prices::seconds(const SubAxes &over, int64_t bytes) const {
+  // Latency and bandwidth are each those of the slowest axis.
   AxisPrice slowest{0, 0};
   for (const SubAxis &axis : over) {
     auto known = axes.find(axis.axis);
@@ -34,8 +35,7 @@ int64_t movementLowerBound(const Sharding &from, const Sharding &to,
   Movement movement(placement(from), placement(to), shape);
   if (movement.aligned())
     return movement.lowerBound();
-  // Rank by rank: sub-axes that do not align have no common digits to
-  // enumerate.
+  // Sub-axes that do not align have no common digits, so enumerate all ranks.
   int64_t worst = 0;
   for (int64_t rank = 0; rank < mesh.size(); ++rank) {
     std::vector<Runs> in = runsOf(from, shape, mesh, mesh.coordinates(rank));
@@ -51,6 +51,7 @@ int64_t movementLowerBound(const Sharding &from, const Sharding &to,
 ReshardPlan planReshard(const Sharding &from, const Sharding &to,
                         const Shape &shape, int64_t elementBytes,
                         const Mesh &mesh, const Prices &prices) {
+  // Attributes that only guide propagation must not cause a reshard.
   Sharding start = placement(from), end = placement(to);
   if (start == end)
     return {};
@@ -60,6 +61,7 @@ ReshardPlan planReshard(const Sharding &from, const Sharding &to,
 }
 
 namespace {
+/// Key of the plan cache.
 struct Key {
   Sharding from, to;
   Shape shape;
@@ -78,6 +80,8 @@ struct KeyHash {
 };
 } // namespace
 
+/// Plans by tensor and shardings. References to values of an unordered map stay
+/// valid when it grows, as `plan` promises.
 struct ReshardPlanner::Cache {
   std::unordered_map<Key, ReshardPlan, KeyHash> plans;
 };

@@ -1,4 +1,4 @@
-//===- ReshardMove.cpp - Movements of shards, by index sets ---------------===//
+//===- ReshardMove.cpp - movements of shards as index sets per dim --------===//
 #include "passes/plan/reshard/ReshardMove.h"
 
 #include <algorithm>
@@ -7,8 +7,9 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Digits of the sub-axes of one axis: the pieces between neighbouring cuts
-/// that some sub-axis covers.
+/// Appends the digits of the sub-axes of the axis `name`: the pieces between
+/// neighbouring cuts that some sub-axis covers. Returns false if sub-axes do
+/// not align, so that a cut does not divide the next one.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -67,6 +68,7 @@ SubAxes inMeshOrder(SubAxes axes, const Mesh &mesh) {
   return mergeNeighbours(axes);
 }
 
+/// Returns the concatenation of both lists.
 static SubAxes joined(SubAxes a, const SubAxes &b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -83,6 +85,7 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   toDim.assign(digits.size(), -1);
   for (size_t d = 0; d < shape.size(); ++d) {
     MovedDim dim;
+    // A view changes the dim even if the factors are equal.
     dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
@@ -97,8 +100,8 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// The coordinates of the factors of `dim` at `position`, the number that all
-/// its parts form.
+/// Returns the coordinate of each factor of `dim`. Together, first factor
+/// major, the coordinates form the number `position`.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
   std::vector<int64_t> positions(dim.factors.size());
@@ -108,6 +111,8 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
+/// Computes the digits of a dim of `size` elements and the indices of each
+/// part.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -125,7 +130,8 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Holes are no part of either side.
+/// Replaces element indices by indices of the view, for both shardings. Indices
+/// without an element (holes) belong to no part.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -135,8 +141,8 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 }
 
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
-  // A table per pair of parts; without it for dims so finely split that it
-  // would not fit a cache.
+  // Results are cached per pair of parts, except for dims with so many parts
+  // that the table would exceed the processor's cache.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -149,8 +155,8 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   return entry;
 }
 
-/// Elements that the rank whose digits are `digit` lacks, over the changed
-/// dims.
+/// Returns the number of elements that a rank with the digit values `digit`
+/// lacks, counting the changed dims only. Unchanged dims multiply it.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   int64_t out = 1, have = 1;
   for (MovedDim &dim : dims) {
@@ -167,8 +173,9 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Only the digits of changed dims are enumerated: an unchanged dim uses no
-/// digit of another one, so its largest part is a factor of the maximum.
+/// Enumerates the values of the digits of changed dims only, like an odometer.
+/// An unchanged dim shares no digit with another dim, so the size of its
+/// largest part is a factor of the maximum.
 int64_t Movement::lowerBound() {
   int64_t unchanged = 1;
   std::vector<bool> matters(digits.size());
@@ -194,8 +201,8 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// Whether some part of `to` meets a part of `from` at another value of a digit
-/// that splits this dim on both sides.
+/// Returns whether some part of `to` shares an index with a part of `from` at
+/// another value of `digit`, which splits this dim under both shardings.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -207,7 +214,8 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Which values of `digit` occur among the non-empty parts of `side`.
+/// Returns, by value of `digit`, whether it occurs among the non-empty parts of
+/// `side`.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -217,8 +225,9 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   return values;
 }
 
-/// Parts of different dims combine freely, so a digit that splits other dims in
-/// `to` than in `from` takes all pairs of its values.
+/// If the digit splits one dim of `from` and another dim of `to`, parts of the
+/// two dims combine freely. A rank then needs elements from any two values of
+/// the digit whose parts are not empty.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -251,8 +260,9 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// The group's digits vanish and nothing else is new: the parts of a group form
-/// its part of `to`.
+/// Returns whether the movement is an all-gather: exactly the digits of the
+/// group split no dim of `to`, and no other digit changes. The parts of a group
+/// then form its part of `to`.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -260,8 +270,9 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Every digit of the group moves to another dim, and no dim both loses and
-/// gains: each pair has something to send.
+/// Returns whether the movement is an all-to-all: exactly the digits of the
+/// group move to another dim, and no dim both loses and gains digits. Each rank
+/// of the group then sends elements to each other rank.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -277,7 +288,8 @@ bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Both sides are split at the same places, only by other axes.
+/// Returns whether the movement is a permutation: both shardings cut every dim
+/// into the same parts, only by different axes.
 bool Movement::isPermute() const {
   for (size_t d = 0; d < dims.size(); ++d) {
     const std::vector<Factor> &a = from.dims[d].factors,
@@ -291,8 +303,9 @@ bool Movement::isPermute() const {
   return true;
 }
 
-/// One dim is seen through a view that shows each position the whole part of
-/// one other position.
+/// Returns whether the movement rotates the parts of one dim: its view gives
+/// each position the whole part of exactly one position. A rotation (roll by
+/// whole parts) is a permutation of shards.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);

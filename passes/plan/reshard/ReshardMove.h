@@ -1,16 +1,21 @@
-//===- ReshardMove.h - Movements of shards, by index sets -----------------===//
+//===- ReshardMove.h - movements of shards as index sets per dim ----------===//
 //
-// Internal to the reshard planner. `from` and `to` split one tensor into
-// disjoint parts, each held by the ranks of one class: the ranks with equal
-// coordinates along the axes that split it. What a rank lacks of its part of
-// `to` is then the disjoint union of boxes, one per class of `from`.
+// Internal to the reshard planner. Each of the shardings `from` and `to` splits
+// one tensor into disjoint parts. The ranks with equal coordinates along the
+// splitting axes are replicas: they hold the same part. The elements that a
+// rank lacks of its part of `to` are the disjoint union of boxes, one per part
+// of `from`.
 //
-// Where `to` sees a dim through a view, its indices are those of the view, on
-// both sides: a part of `from` is the indices whose elements it holds.
+// If `to` sees a dim through a view, the indices of that dim are those of the
+// view, for both shardings: a part of `from` is then the set of view indices
+// whose elements it holds.
 //
-// Axes are cut into *digits*, the coarsest sub-axes such that every axis of
-// both shardings is a list of them. Each digit splits at most one dim of `from`
-// and one of `to`.
+// Axes are cut into *digits*: the coarsest sub-axes of which every axis of both
+// shardings is a list. Each digit splits at most one dim of `from` and at most
+// one dim of `to`. Example: an axis x of size 4 splits dim 0 of `from`; `to`
+// splits dim 0 over x:(1)2 and dim 1 over x:(2)2. The digits are x:(1)2 and
+// x:(2)2. Sub-axes that have no common digits, such as halves and thirds of an
+// axis of 6, do not *align*.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PCC_PASSES_PLAN_RESHARD_RESHARDMOVE_H
@@ -22,67 +27,85 @@
 
 namespace pcc::plan {
 
-/// The digits of a list of sub-axes, by axis name, then major to minor; nothing
-/// if two do not align.
+/// Returns the digits of a list of sub-axes, sorted by axis name, then major to
+/// minor; std::nullopt if two sub-axes do not align.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
-/// `a` without the digits of `b`; nothing if they do not align.
+/// Returns the digits of `a` that are not in `b`, with neighbours merged;
+/// std::nullopt if the sub-axes do not align.
 std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
                                       const dist::SubAxes &b);
 
-/// `axes` in the order of the mesh, neighbours merged.
+/// Returns `axes` in the order of the mesh, with neighbours merged.
 dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
+/// A movement of the elements of one tensor from sharding `from` to sharding
+/// `to`. All answers are computed from digits and parts per dim, without
+/// enumerating the ranks of the mesh.
 class Movement {
 public:
-  /// Both canonical and valid; partials are not looked at.
+  /// Both shardings must be canonical and valid for `shape`. Their partial axes
+  /// are ignored.
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
 
-  /// False if sub-axes of the two do not align; then nothing below may be
-  /// called.
+  /// Returns false if sub-axes of the two shardings do not align. No other
+  /// member may be called then.
   bool aligned() const { return isAligned; }
 
-  /// max over ranks of |out| - |out in|.
+  /// Returns the largest number of elements of its part of `to` that any rank
+  /// lacks: max over ranks of |out| - |out in|.
   int64_t lowerBound();
 
-  /// The digits along which some rank needs something from another one;
-  /// replicas are taken along no other.
+  /// Returns the digits along which some rank needs elements from another rank.
+  /// A rank takes elements only from ranks that differ from it along these
+  /// digits.
   std::vector<int> communicated();
 
-  /// The one collective that does all of this movement, given the digits from
-  /// `communicated`.
+  /// Returns the kind of the single step that performs the whole movement.
+  /// `group` is the result of `communicated`.
   ReshardStepKind classify(const std::vector<int> &group);
 
-  /// The sub-axes over which the step runs.
+  /// Returns the sub-axes over which a step of `kind` communicates.
   dist::SubAxes groupAxes(ReshardStepKind kind,
                           const std::vector<int> &group) const;
 
-  /// The pieces of the part of `to` at `where`; see piecesOf.
+  /// Returns the pieces of which the rank at `where` assembles its part of `to`
+  /// in a step of `kind`; see piecesOf.
   std::vector<ReshardPiece> pieces(ReshardStepKind kind, const dist::Mesh &mesh,
                                    const dist::Coordinates &where);
 
 private:
-  /// One side of one dim: its digits, major first, and the runs of each
-  /// position (the digits as one number).
+  /// The split of one dim under one of the shardings. The values of the dim's
+  /// digits, major first, form one number: the position of a part.
   struct DimSide {
+    /// Digits that split the dim, major first.
     std::vector<int> digits;
+    /// Indices of each part, by position.
     std::vector<dist::Runs> runs;
+    /// By digit: distance of positions when the digit advances by one; 0 for
+    /// digits that do not split the dim.
     std::vector<int64_t> strideOf;
   };
+  /// One dim under both shardings.
   struct MovedDim {
+    /// Whether the shardings of the dim differ or `to` has a view of it.
     bool changed = false;
+    /// Local size of the largest part of `to`.
     int64_t largestPart = 0;
     DimSide from, to;
-    /// overlaps[t * from parts + f] = |to part t, from part f|, -1 where not
-    /// yet known.
+    /// overlaps[t * from parts + f] = number of indices that part t of `to` and
+    /// part f of `from` share; -1 if it has not been computed.
     std::vector<int64_t> overlaps;
   };
 
   DimSide makeSide(const dist::DimSharding &dim, int64_t size) const;
   static void seeThrough(const dist::View &view, int64_t size, MovedDim &dim);
+  /// Returns the number of indices that part `to` and part `from` share.
   int64_t overlapOf(MovedDim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
+  /// Returns whether some rank needs elements from a rank with another value of
+  /// `digit`.
   bool isCommunicated(int digit);
   bool positionsDiffer(MovedDim &dim, int digit);
   std::vector<bool> valuesOf(const DimSide &side, int digit) const;
@@ -94,36 +117,42 @@ private:
                              const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;
+  /// Returns, by digit, whether it is in `group`.
   std::vector<bool> membership(const std::vector<int> &group) const;
 
   bool isAligned = false;
   dist::Sharding from, to;
+  /// All digits of both shardings. Elsewhere a digit is an index into this
+  /// list.
   dist::SubAxes digits;
-  /// The dim that a digit splits, or -1.
+  /// By digit: the dim that it splits in `from` and in `to`; -1 if none.
   std::vector<int> fromDim, toDim;
   std::vector<MovedDim> dims;
 };
 
-/// The cheapest movement between shardings with equal partials; plan.error
-/// where there is none.
+/// Returns the cheapest plan between two shardings with equal partial axes. If
+/// there is none, `error` of the plan is set.
 ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,
                          const dist::Mesh &mesh, const Prices &prices);
 
-/// Appends one step and its price.
+/// Appends one step to a plan and adds its price.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices);
 
-/// Appends all steps of another plan, and its error.
+/// Appends all steps of the plan `more`, with its price. The first error of the
+/// two plans stays.
 void append(ReshardPlan &plan, const ReshardPlan &more);
 
-/// The operand on one rank.
+/// Returns the bytes of the shard of one rank, padding included.
 int64_t localBytes(const dist::Sharding &sharding, const dist::Shape &shape,
                    int64_t elementBytes);
 
-/// Possible before impossible, then seconds, then calls.
+/// Returns whether plan `a` is better than plan `b`: possible plans come before
+/// impossible ones, then fewer seconds, then fewer calls.
 bool isCheaper(const ReshardPlan &a, const ReshardPlan &b);
 
-/// Every rank already holds its part of `to`.
+/// Returns whether every rank holds its part of `to` already under `from`, so
+/// that a slice is enough.
 bool isFree(const dist::Sharding &from, const dist::Sharding &to,
             const dist::Shape &shape);
 

@@ -1,10 +1,12 @@
-//===- ReshardPieces.cpp - Who sends what to whom -------------------------===//
+//===- ReshardPieces.cpp - source rank and box of each piece of a shard ---===//
 #include "passes/plan/reshard/ReshardMove.h"
 
 using namespace pcc::dist;
 
 namespace pcc::plan {
 
+/// Sets the coordinate of `where` along the sub-axis `digit` to `value`. Two
+/// neighbouring values of the digit are `minor` coordinates of the axis apart.
 static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
                      Coordinates &where) {
   int index = mesh.indexOf(digit.axis);
@@ -12,10 +14,12 @@ static void setDigit(const SubAxis &digit, int64_t value, const Mesh &mesh,
   where[index] += (value - coordinateOf(digit, mesh, where)) * minor;
 }
 
-/// The rank that gives its part `parts` (a position per dim) to the rank at
-/// `where`: the one that differs from it only along the digits that split
-/// `from`. A permutation needs one receiver per sender instead, so there the
-/// digits that only `to` uses take the values of those that only `from` uses.
+/// Returns the coordinates of the rank that sends its part of `from`, with the
+/// position `parts[d]` in dim d, to the rank at `where`. The sender differs
+/// from the receiver only along digits that split `from`. In a permutation,
+/// every sender must have one receiver: there, the digits that only `to` uses
+/// take the values that the receiver has along the digits that only `from`
+/// uses.
 Coordinates Movement::sourceOf(ReshardStepKind kind,
                                const std::vector<int64_t> &parts,
                                const Mesh &mesh,
@@ -46,7 +50,7 @@ Coordinates Movement::sourceOf(ReshardStepKind kind,
   return source;
 }
 
-/// `where` without the time axis.
+/// Returns the coordinates `where` without that of the time axis.
 static Coordinates spatialPart(const Coordinates &where, const Mesh &mesh) {
   Coordinates result;
   for (size_t i = 0; i < where.size(); ++i)
@@ -59,8 +63,8 @@ std::vector<ReshardPiece> Movement::pieces(ReshardStepKind kind,
                                            const Mesh &mesh,
                                            const Coordinates &where) {
   Mesh spatial = mesh.spatial();
-  // Grows by one dim at a time: the parts of `from` chosen so far, with their
-  // common runs.
+  // A box over the first dims: the position of its part of `from` in each of
+  // these dims, and the indices that this part and the wanted part share.
   struct PartialBox {
     std::vector<int64_t> parts;
     std::vector<Runs> box;

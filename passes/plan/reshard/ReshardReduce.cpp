@@ -1,4 +1,4 @@
-//===- ReshardReduce.cpp - Plans that end or begin partial values ---------===//
+//===- ReshardReduce.cpp - reshard plans that reduce or create partials ---===//
 #include "passes/plan/reshard/ReshardReduce.h"
 #include "passes/plan/reshard/ReshardMove.h"
 
@@ -6,7 +6,7 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// `sharding` without the digits of `axes` in its partials.
+/// Returns `sharding` with the digits of `axes` removed from its partial axes.
 static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   std::vector<Partial> rest;
   for (const Partial &partial : sharding.partials)
@@ -17,6 +17,7 @@ static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   return canonical(std::move(sharding));
 }
 
+/// Returns the partial axes of `sharding` that belong to the time axis.
 static SubAxes partialAlongTime(const Sharding &sharding) {
   SubAxes axes;
   for (const Partial &partial : sharding.partials)
@@ -25,7 +26,7 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
   return axes;
 }
 
-/// `dim` split further, at the minor end.
+/// Returns `dim` with its most minor factor split over `axes` as well.
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -35,8 +36,9 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// `dim` as its axes other than `axes` split it: the same parts where they stay
-/// even, else parts of their own.
+/// Returns the split of `dim` over its axes other than `axes`. If these axes
+/// can keep the parts that they have in `dim`, they do; otherwise the dim is
+/// split anew over them.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -52,7 +54,8 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
 
 namespace {
 /// Plans from `from` to `to`, where `reduced` are the axes along which only
-/// `from` is partial.
+/// `from` is partial. All candidates have one form: slice, reduce_scatter,
+/// all_reduce, movement, each of which may be absent.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -61,6 +64,7 @@ public:
       : from(from), to(to), reduced(std::move(reduced)), shape(shape),
         elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
+  /// Returns the cheapest candidate. Call once.
   ReshardPlan plan() {
     best.error = "no plan";
     SubAxes splitting =
@@ -74,8 +78,9 @@ public:
   }
 
 private:
-  /// `from`, each dim as the target has it apart from the reduced axes, where
-  /// every rank holds that already.
+  /// Returns `from` with as many dims as possible sliced to the sharding of the
+  /// target without the reduced axes. A dim is sliced only if every rank holds
+  /// the slice already.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -89,8 +94,10 @@ private:
     return current;
   }
 
-  /// All plans that reduce while sharded as `start`. `splitting` are the
-  /// reduced axes that split the target.
+  /// Offers all candidates that slice to `start` and reduce from there: without
+  /// a reduce_scatter, with one over `splitting`, and with one over all reduced
+  /// axes into each dim. `splitting` are the reduced axes that split a dim of
+  /// the target.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -102,8 +109,8 @@ private:
     }
   }
 
-  /// `start` with each of `axes` splitting the dim that it splits in the
-  /// target.
+  /// Returns `start` with each of `axes` splitting the dim that the axis splits
+  /// in the target.
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -120,8 +127,10 @@ private:
     return result;
   }
 
-  /// slice to `start`, reduce_scatter over `axes` to `scattered`, all_reduce
-  /// over the rest, movement to the target.
+  /// Replaces `best` if this candidate is cheaper: slice to `start`,
+  /// reduce_scatter over `axes` to `scattered`, all_reduce over the other
+  /// reduced axes, movement to the target. Without `axes` there is no
+  /// reduce_scatter.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -141,7 +150,8 @@ private:
       best = std::move(plan);
   }
 
-  /// (n-1)/n of the operand for a reduce_scatter, twice that for an all_reduce.
+  /// Appends a reduction over `axes`. Each rank receives (n-1)/n of the operand
+  /// for a reduce_scatter and twice that for an all_reduce.
   void appendReduction(ReshardPlan &plan, ReshardStepKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
@@ -164,6 +174,7 @@ private:
 };
 } // namespace
 
+/// Returns an impossible plan with the given reason.
 static ReshardPlan failed(std::string error) {
   ReshardPlan plan;
   plan.error = std::move(error);
@@ -177,6 +188,8 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
+  // The target before the mask. Partial axes along the time axis that the
+  // target lacks are dropped from the start: accumulation is no communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

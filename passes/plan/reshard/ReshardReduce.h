@@ -1,4 +1,4 @@
-//===- ReshardReduce.h - Plans that end or begin partial values -----------===//
+//===- ReshardReduce.h - reshard plans that reduce or create partials -----===//
 #ifndef PCC_PASSES_PLAN_RESHARD_RESHARDREDUCE_H
 #define PCC_PASSES_PLAN_RESHARD_RESHARDREDUCE_H
 
@@ -6,8 +6,14 @@
 
 namespace pcc::plan {
 
-/// The cheapest plan between placements whose partials differ. Slices come
-/// before reductions, which they shrink; other movements come after them.
+/// Returns the cheapest plan between two placements whose partial axes differ.
+/// Partial axes that only `from` has are reduced; those that only `to` has are
+/// created by a mask, which is the last step. Slices come before reductions,
+/// because they shrink the operand; other movements come after them. If there
+/// is no plan, `error` of the plan is set.
+///
+///     partial over tp -> split over tp     one reduce_scatter
+///     partial over tp -> replicated        one all_reduce
 ReshardPlan planReduction(const dist::Sharding &from, const dist::Sharding &to,
                           const dist::Shape &shape, int64_t elementBytes,
                           const dist::Mesh &mesh, const Prices &prices);

@@ -1,8 +1,9 @@
-//===- ReshardSteps.cpp - Plans of movements ------------------------------===//
+//===- ReshardSteps.cpp - reshard plans without a reduction ---------------===//
 //
-// One step reaches the lower bound whatever the two shardings are, so the
-// search is over how to call it, and, where links differ, over splitting it by
-// axis.
+// A single step reaches the lower bound of received bytes for any two
+// shardings whose sub-axes align. The search is therefore over the kind of the
+// step, over a slice before it, and, if links have different prices, over
+// splitting it by axis.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/plan/reshard/ReshardMove.h"
@@ -18,6 +19,7 @@ int64_t localBytes(const Sharding &sharding, const Shape &shape,
   return numElements(localShape(sharding, shape)) * elementBytes;
 }
 
+/// Returns whether a step of this kind communicates.
 static bool communicates(ReshardStepKind kind) {
   return kind != ReshardStepKind::Slice && kind != ReshardStepKind::Mask;
 }
@@ -52,14 +54,15 @@ bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
 }
 
 namespace {
-/// Plans movements of one tensor; the partials of all shardings are those of
-/// the start.
+/// Plans movements of one tensor. All shardings of a plan have the partial axes
+/// of the start.
 class MovementPlanner {
 public:
   MovementPlanner(const Shape &shape, int64_t elementBytes, const Mesh &mesh,
                   const Prices &prices)
       : shape(shape), elementBytes(elementBytes), mesh(mesh), prices(prices) {}
 
+  /// Returns the cheapest plan, or a plan with an error.
   ReshardPlan plan(const Sharding &from, const Sharding &to) {
     if (from.dims == to.dims)
       return {};
@@ -84,6 +87,7 @@ private:
     return plan;
   }
 
+  /// Returns the plan with the one step that performs `movement`.
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
@@ -106,9 +110,12 @@ private:
     return plan;
   }
 
-  /// Dims that lose axes of the group keep their sharding, the others get all
-  /// they can of the target without it.
-  ///   x in [x, -] -> [-, x+y]: first [x, 4 | N/4@y], then an all_to_all over x
+  /// Returns the sharding after a slice that turns the exchange into a named
+  /// collective. Dims that lose axes keep their sharding. Every other dim gets
+  /// the sharding of the target without the axes of the group. Returns
+  /// std::nullopt if such a sharding does not exist. Example for
+  /// [x, -] -> [-, x+y], where the group is x:
+  ///   slice to [x, 4 | N/4@y], then all_to_all over x
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -127,6 +134,8 @@ private:
     return middle;
   }
 
+  /// Replaces `best`, an exchange, by a slice and a named collective if that is
+  /// not dearer.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);
@@ -151,8 +160,9 @@ private:
       best = std::move(plan);
   }
 
-  /// With links of different speed it can pay to gather along the slow ones
-  /// first, while shards are small.
+  /// Replaces `best`, an all-gather over several axes, by all-gathers over one
+  /// axis after another if that is cheaper. With links of different speed it
+  /// can pay to gather along the slow ones first, while shards are small.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||
@@ -176,8 +186,9 @@ private:
     }
   }
 
-  /// Sub-axes that do not align, such as halves and thirds of an axis of 6: by
-  /// way of the whole tensor.
+  /// Returns a plan between shardings whose sub-axes do not align, such as
+  /// halves and thirds of an axis of 6: gathers the whole tensor, then slices
+  /// it.
   ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
     Sharding middle = Sharding::whole(shape.size());
     middle.partials = from.partials;

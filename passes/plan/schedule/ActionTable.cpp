@@ -1,4 +1,4 @@
-//===- RequestedSchedule.cpp - the actions of all positions ---------------===//
+//===- ActionTable.cpp - pipeline schedule as actions per position --------===//
 
 #include "passes/plan/schedule/ActionTable.h"
 

@@ -1,4 +1,4 @@
-//===- RequestedSchedule.h - the actions of all positions -----------------===//
+//===- ActionTable.h - pipeline schedule as a list of actions per position ===//
 
 #ifndef PCC_PASSES_PLAN_SCHEDULE_ACTIONTABLE_H
 #define PCC_PASSES_PLAN_SCHEDULE_ACTIONTABLE_H
@@ -9,6 +9,7 @@
 
 namespace pcc::plan {
 
+// The planner shares the actions and their text form with the runtime.
 using runtime::Action;
 using runtime::ActionKind;
 using runtime::isCompute;
@@ -18,28 +19,37 @@ using runtime::parseKind;
 using runtime::print;
 using runtime::printKind;
 
-/// What every position does in one step, in order. A position is one rank of
-/// the pipeline: the stages it runs.
+/// A pipeline schedule: the actions of one step, in order, for every position.
+/// A position is one rank of the pipeline, which runs one or more stages (with
+/// more than one, they are Megatron's virtual pipeline stages). Data-parallel
+/// and tensor-parallel replicas of a position execute equal actions.
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;
+  /// By stage: index of its position; -1 if no position runs the stage.
   std::vector<int> positionOfStage;
+  /// By position: its actions in the order of execution.
   std::vector<std::vector<Action>> positions;
 
   int numPositions() const { return static_cast<int>(positions.size()); }
-  /// Stages of a position, ascending.
+  /// Returns the stages of a position, ascending.
   std::vector<int> stagesOf(int position) const;
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
-/// A table, or the reason why there is none.
+/// A table, or the reason why there is none. If `error` is not empty, `table`
+/// is meaningless.
 struct ActionTableOrError {
   ActionTable table;
   std::string error;
 };
 
-/// The form of PyTorch's schedule files: a line per position, actions joined
-/// by commas. ScheduleFile.h reads it.
+/// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
+/// per position, actions separated by commas. parseCsv (ScheduleFile.h) is the
+/// inverse.
+///
+///     0F0,0F1,0B0,0B1
+///     1F0,1B0,1F1,1B1
 std::string printCsv(const ActionTable &table);
 
 } // namespace pcc::plan

@@ -1,4 +1,4 @@
-//===- DeadlockCheck.cpp - a proof that no position waits forever ---------===//
+//===- DeadlockCheck.cpp - deadlock proof of a pipeline with messages -----===//
 
 #include "passes/plan/schedule/DeadlockCheck.h"
 
@@ -8,19 +8,23 @@
 namespace pcc::plan {
 namespace {
 
-/// What has been posted in one direction of a pair of positions.
+/// Messages posted so far from one position to another, in order.
 struct Channel {
   std::vector<Message> sent, received;
 
+  /// Returns the number of messages that both ends have posted: those are
+  /// delivered.
   size_t met() const { return std::min(sent.size(), received.size()); }
 };
 
+/// Transfer and microbatch of a message, which identify it at either end.
 using MessageName = std::pair<int, int>;
 MessageName nameOf(const Message &message) {
   return {message.transfer, message.microbatch};
 }
 
-/// What exists so far, by row (a stage and kind, or a transfer) and microbatch.
+/// Set of values that exist so far, by row and microbatch. A row is a stage
+/// with a kind, or a transfer.
 class Marks {
 public:
   explicit Marks(size_t numRows) : rows(numRows) {}
@@ -38,7 +42,8 @@ private:
   std::vector<std::vector<char>> rows;
 };
 
-/// Invariant: every position has done its steps before `at`.
+/// Executes the positions of a program under rendezvous semantics. Invariant:
+/// position p has executed exactly its steps before `at[p]`.
 class DeadlockCheck {
 public:
   explicit DeadlockCheck(const PipelineProgram &program)
@@ -52,23 +57,29 @@ public:
   ReplayResult run();
 
 private:
-  /// Which messages of a direction's channel a position has posted and not
-  /// waited for.
+  /// Messages that a position has posted and not waited for, with their indices
+  /// in the list of the channel.
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
+  /// Executes steps of a position until it blocks or ends. Appends to `awake`
+  /// the positions that may go on because of a post.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
+  /// Executes a wait if all of its messages are delivered; returns whether they
+  /// are.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
+  /// Reports messages that a position has posted and never waits for.
   void checkEnd(int position);
   static size_t rowOf(int stage, TransferKind kind) {
     return size_t(stage) * 3 + static_cast<size_t>(kind);
   }
+  /// Records the error, unless there is an earlier one.
   void fail(std::string text) {
     if (result.error.empty())
       result.error = std::move(text);
@@ -83,15 +94,18 @@ private:
   const size_t count;
   std::vector<size_t> at;
   std::vector<OpenEnds> open;
-  /// Transfers to each stage.
+  /// By stage: the transfers that it receives.
   std::vector<std::vector<int>> into;
+  /// Channels by sender and receiver.
   std::map<std::pair<int, int>, Channel> channels;
-  /// What stages have computed, and transfers that were waited for.
+  /// Values that stages have computed, by rowOf and microbatch, and received
+  /// values that were waited for, by transfer and microbatch.
   Marks made, arrived;
   ReplayResult result;
 };
 
-/// Everything that comes from other positions must have arrived.
+/// Checks that all inputs of an action from other positions have been waited
+/// for, and records its results.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -107,7 +121,8 @@ void DeadlockCheck::checkAction(int position, const Action &action) {
       made.set(rowOf(action.stage, kind), action.microbatch);
 }
 
-/// The newest messages that met must mean the same value.
+/// Checks that the last message that both ends have posted means the same value
+/// at both.
 void DeadlockCheck::compare(int from, int to) {
   const Channel &channel = channels[{from, to}];
   if (channel.met() == 0)
@@ -120,6 +135,8 @@ void DeadlockCheck::compare(int from, int to) {
          ", which expects " + nameOf(program, received));
 }
 
+/// Posts the messages of a step at this position's ends of the channels and
+/// wakes their peers.
 void DeadlockCheck::post(int position, const ProgramStep &step,
                          std::vector<int> &awake) {
   auto add = [&](const Message &message, OpenMessages &ends,
@@ -147,7 +164,8 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
   }
 }
 
-/// Whether a message that the position has posted has met its other end.
+/// Returns whether a message that the position has posted is delivered, that is
+/// posted by its peer as well.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
   const OpenMessages &ends =
@@ -203,8 +221,8 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// The peer of a message that the position waits for; -1 if it waits for
-/// nothing.
+/// Returns the peer of the first message that the position waits for, and sets
+/// `what` to a description; returns -1 if the position has ended.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -225,8 +243,9 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Follows who waits for whom until a position repeats (a cycle) or is done
-/// (a message that has no other end).
+/// Follows the positions, from `start`, along the peers that they wait for,
+/// until a position repeats (a deadlock) or has ended (a message without a
+/// peer).
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;
@@ -252,6 +271,9 @@ void DeadlockCheck::explainDeadlock(int start) {
                             : "deadlock: " + text);
 }
 
+/// Advances the positions in `awake` until none is left. A position that blocks
+/// is woken by each post of a peer, so a position that has not ended by then
+/// waits forever.
 ReplayResult DeadlockCheck::run() {
   std::vector<int> awake;
   for (size_t position = count; position-- > 0;)

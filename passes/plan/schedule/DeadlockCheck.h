@@ -1,4 +1,4 @@
-//===- DeadlockCheck.h - a proof that no position waits forever -----------===//
+//===- DeadlockCheck.h - deadlock proof of a pipeline with messages -------===//
 
 #ifndef PCC_PASSES_PLAN_SCHEDULE_DEADLOCKCHECK_H
 #define PCC_PASSES_PLAN_SCHEDULE_DEADLOCKCHECK_H
@@ -7,26 +7,31 @@
 
 namespace pcc::plan {
 
-/// What a replay found. `error` is empty if every position came to its end
-/// with every message delivered and every action's inputs there.
+/// Result of a replay.
 struct ReplayResult {
+  /// First violation; empty if every position executed all of its steps, every
+  /// message was delivered, and every action had its inputs.
   std::string error;
-  /// The positions of the cycle, if positions wait for each other.
+  /// Positions that wait for each other in a cycle, each for the next one;
+  /// empty if there is no cycle.
   std::vector<int> cycle;
 
   bool terminates() const { return error.empty(); }
 };
 
-/// Runs the programs of all positions under the strictest semantics of
-/// messages: nothing is buffered, a message is through once both ends have
-/// posted it, between two positions the k-th send meets the k-th receive, and a
-/// position stays at a wait until all of its messages are through. What
-/// terminates like this terminates under every real communicator.
+/// Executes the programs of all positions under rendezvous semantics, the
+/// strictest that a communicator can have:
+///  - nothing is buffered: a message is delivered once both ends are posted;
+///  - the k-th send from position a to position b matches the k-th receive of b
+///    from a;
+///  - a position blocks at a wait until all messages of the wait are delivered.
+/// A program that terminates under these rules terminates with every real
+/// communicator, since others only deliver earlier.
 ///
-/// Also checks that both ends of a message mean the same value, that a value is
-/// sent after it was computed, that every message is posted once at both ends
-/// and waited for afterwards, a receive before its value is used. An error
-/// about a deadlock prints the cycle:
+/// The replay also checks that both ends of a message mean the same value; that
+/// a value is sent after it was computed; that a received value is waited for
+/// before it is used; and that each end is posted once and waited for later.
+/// The error of a deadlock prints the cycle:
 ///
 ///     deadlock: position 2 sends 2F1 to position 3, position 3 sends 3B0 to
 ///     position 2

@@ -1,4 +1,4 @@
-//===- PipelineMessages.cpp - messages between the positions of a pipeline ===//
+//===- PipelineMessages.cpp - sends and receives of a pipeline ------------===//
 
 #include "passes/plan/schedule/PipelineMessages.h"
 
@@ -15,33 +15,36 @@ namespace {
 
 constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
-/// A message, the positions it connects, and the actions it lies between: it
-/// is sent after action `producer` of the sender's row and needed by action
-/// `consumer` of the receiver's.
+/// A message with its two positions. It is sent after action `producer` of the
+/// sender's row and used by action `consumer` of the receiver's row.
 struct Route {
   int transfer, microbatch;
   int from, to;
   size_t producer, consumer;
   /// The receive is posted before this action of the receiver's row.
   size_t posted = 0;
-  /// The send is waited for before this action of the sender's row, or at its
-  /// end.
+  /// The send is waited for before this action of the sender's row; the length
+  /// of the row stands for its end.
   size_t released = 0;
 
   Message sent() const { return {transfer, microbatch, to}; }
   Message received() const { return {transfer, microbatch, from}; }
 };
 
-/// One action of the linearisation.
+/// One action of the linearisation. The linearisation sorts actions by start,
+/// then part, then position, then index.
 struct LinearAction {
   double start;
-  /// 0, or the number of a part of the update, from 1: they take no time.
+  /// 0, or for an update its part + 1. Updates take no time in the simulation,
+  /// so their start does not order the parts.
   int part;
   int position;
   size_t index;
   friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
 };
 
+/// Implements insertMessages: linearises the actions, routes the messages,
+/// places their posts and waits, and assembles the program.
 class MessageInserter {
 public:
   MessageInserter(const ActionTable &table,
@@ -51,14 +54,19 @@ public:
   PipelineProgramOrError run();
 
 private:
+  /// Returns an error, or an empty string; so do all members that return a
+  /// string.
   std::string malformed() const;
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
+  /// Returns the index, in the receiver's row, of the action that uses the
+  /// value of `transfer` in `microbatch`; `nowhere` if there is none.
   size_t consumerOf(const Transfer &transfer, int microbatch);
   void postReceives();
   void releaseSends();
   PipelineProgram assemble() const;
+  /// Returns the entry of `indices` for an F (Forward), or a B or I (Backward).
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -68,14 +76,15 @@ private:
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
   const int early;
-  /// Place of every F, and of every B or I, in its row.
+  /// Index in its row of every F, and of every B or I; see indexOf.
   std::vector<size_t> indices;
-  /// Place of every part of an update, by stage and part.
+  /// Index in its row of every part of an update, by stage and part.
   std::map<std::pair<int, int>, size_t> updates;
+  /// The linearisation.
   std::vector<LinearAction> order;
-  /// When the linearisation starts every action of each row.
+  /// By position and index in its row: index of the action in `order`.
   std::vector<std::vector<size_t>> moments;
-  /// In the order of the linearisation.
+  /// All messages in the order of the linearisation.
   std::vector<Route> routes;
 };
 
@@ -85,6 +94,7 @@ void append(PositionProgram &program, ProgramStep step) {
     program.push_back(std::move(step));
 }
 
+/// Checks that activations go to later stages and gradients to earlier ones.
 std::string MessageInserter::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
@@ -117,6 +127,8 @@ void MessageInserter::indexActions() {
     }
 }
 
+/// Orders all actions by their start in a simulation and routes the messages in
+/// this order.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -148,7 +160,7 @@ size_t MessageInserter::consumerOf(const Transfer &transfer, int microbatch) {
   return it == updates.end() ? nowhere : it->second;
 }
 
-/// Routes of everything that an action sends to other positions.
+/// Adds the routes of all values that an action sends to other positions.
 std::string MessageInserter::addRoutes(int position, size_t index) {
   const Action &action = table.positions[position][index];
   for (size_t t = 0; t < transfers.size(); ++t) {
@@ -167,8 +179,10 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Receives early enough, unless a later message of the same sender is needed
-/// earlier: then before that one.
+/// Places the posts of receives `early` actions before their consumer, but
+/// never after the post of a later message of the same sender: both ends must
+/// post the messages in one order. Visits the routes from last to first for
+/// that.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
@@ -180,6 +194,7 @@ void MessageInserter::postReceives() {
   }
 }
 
+/// Places the waits for sends, as insertMessages describes.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -196,11 +211,12 @@ void MessageInserter::releaseSends() {
     }
 }
 
-/// What stands before an action of a row.
+/// Steps that come before an action of a row, posts first.
 struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
+/// Merges the actions of each row with the posts and waits before them.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)
@@ -257,7 +273,8 @@ SendPart sendPartOf(std::string_view action) {
   return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
 }
 
-/// Update actions count their parts where others count microbatches.
+/// Returns whether `action` is of the kind of `transfer` and, for an update, is
+/// part `part`. Updates store their part in `microbatch`.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);
@@ -293,7 +310,8 @@ PipelineProgramOrError insertMessages(const ActionTable &table,
   return MessageInserter(table, transfers, early).run();
 }
 
-/// Posts and waits for one message.
+/// Appends a post of one message and a wait for it. `side` is the member of the
+/// steps that holds the message: sends or receives.
 static void appendBlocking(PositionProgram &program, const Message &message,
                            std::vector<Message> ProgramStep::*side) {
   for (ProgramStep::Kind kind : {ProgramStep::Post, ProgramStep::Wait}) {

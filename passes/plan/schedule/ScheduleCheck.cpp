@@ -1,4 +1,4 @@
-//===- ScheduleCheck.cpp - what every action table must satisfy -----------===//
+//===- ScheduleCheck.cpp - verifier of action tables ----------------------===//
 
 #include "passes/plan/schedule/ScheduleCheck.h"
 
@@ -9,8 +9,10 @@
 namespace pcc::plan {
 namespace {
 
+/// Largest number of violations that are reported.
 constexpr size_t mostClaims = 20;
 
+/// Checks one table, rule by rule, and collects the violations in `claims`.
 class ScheduleChecker {
 public:
   explicit ScheduleChecker(const ActionTable &table)
@@ -19,7 +21,7 @@ public:
   std::vector<std::string> run(const std::vector<int> &inFlightBound);
 
 private:
-  /// What a stage has done for one microbatch.
+  /// Numbers of F, B, I and W of one stage and microbatch.
   struct ActionCounts {
     int f = 0, b = 0, i = 0, w = 0;
   };
@@ -30,18 +32,22 @@ private:
   }
   bool checkPositions();
   void checkOrder();
+  /// Counts an action and checks that it follows the actions it depends on.
   void note(const Action &action);
   void checkCounts();
   void checkWholeStageActions();
   void checkPeak(const std::vector<int> &bound);
 
   const ActionTable &table;
+  /// Counts by stage and microbatch.
   std::vector<ActionCounts> seen;
+  /// Whether the table has a backward pass.
   bool trains = false;
   std::vector<std::string> claims;
 };
 
-/// Everything else relies on stages and microbatches being in range.
+/// Checks that stages and microbatches are in range and on their positions. All
+/// other checks rely on this.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +
@@ -101,6 +107,7 @@ void ScheduleChecker::checkOrder() {
         note(action);
 }
 
+/// Checks that each stage and microbatch has one F and one backward pass.
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {
@@ -118,6 +125,8 @@ void ScheduleChecker::checkCounts() {
     }
 }
 
+/// Checks the order of UNSHARD, RESHARD, REDUCE_GRAD and updates with respect
+/// to the other actions of their stage.
 void ScheduleChecker::checkWholeStageActions() {
   struct Uses {
     bool any = false, resharded = false, reduced = false, updated = false;
@@ -144,6 +153,7 @@ void ScheduleChecker::checkWholeStageActions() {
     }
 }
 
+/// Checks the declared bounds of live forwards.
 void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
   const std::vector<int> peak = peakLive(table);
   for (size_t position = 0; position < bound.size() && position < peak.size();
@@ -162,6 +172,7 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
+  // A table of valid actions can still have a cyclic wait between positions.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

@@ -1,4 +1,4 @@
-//===- ScheduleCheck.h - what every action table must satisfy -------------===//
+//===- ScheduleCheck.h - verifier of action tables ------------------------===//
 
 #ifndef PCC_PASSES_PLAN_SCHEDULE_SCHEDULECHECK_H
 #define PCC_PASSES_PLAN_SCHEDULE_SCHEDULECHECK_H
@@ -7,18 +7,18 @@
 
 namespace pcc::plan {
 
-/// All that is wrong with a table (at most a score of claims); empty if it is
-/// sound:
-///  - every position only has actions of its own stages;
-///  - every stage and microbatch has exactly one F and, in a table that trains,
-///    either one B or one I and one W; a table without any backward is for
-///    inference;
-///  - F comes before B and I, I before W;
-///  - no position waits forever for another (see `simulate`);
-///  - no more forwards are alive than the bound that the schedule declares, if
-///    `inFlightBound` has an element per position;
-///  - UNSHARD comes before, RESHARD after the uses of a stage; REDUCE_GRAD
-///    after its last gradient; its update, at most one, after everything.
+/// Checks a table against the rules of a pipeline schedule. Returns a message
+/// per violation, at most 20; an empty list if the table is valid:
+///  - every position has only actions of its own stages;
+///  - every stage and microbatch has exactly one F. If the table has a backward
+///    pass at all, each has either one B, or one I and one W;
+///  - on its position, F comes before B and I, and I before W;
+///  - no position waits forever for another one (see `simulate`);
+///  - no position has more forwards alive than `inFlightBound` declares for it;
+///    positions beyond the end of the list are not checked;
+///  - UNSHARD of a stage comes before its uses and RESHARD after them (a stage
+///    may be unsharded again later); REDUCE_GRAD comes after its last gradient,
+///    and the parts of its update come after everything else.
 std::vector<std::string>
 checkSchedule(const ActionTable &table,
               const std::vector<int> &inFlightBound = {});

@@ -1,4 +1,4 @@
-//===- ScheduleFile.cpp - schedules that users write ----------------------===//
+//===- ScheduleFile.cpp - parser of user-written CSV schedules ------------===//
 
 #include "passes/plan/schedule/ScheduleFile.h"
 
@@ -9,7 +9,7 @@
 namespace pcc::plan {
 namespace {
 
-/// An action and where it stands; lines and columns count from 1.
+/// An action with its line and column in the file, both counted from 1.
 struct ParsedAction {
   Action action;
   size_t line = 0, column = 0;
@@ -17,9 +17,11 @@ struct ParsedAction {
 
 using ParsedRow = std::vector<ParsedAction>;
 
+/// Returns whether an action is a send or a receive. These kinds come last.
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
-/// Cuts the part before `separator` off `text`.
+/// Removes the part up to and including `separator` from `text` and returns it
+/// without the separator; takes all of `text` if there is no separator.
 std::string_view takeUntil(std::string_view &text, char separator) {
   const size_t at = text.find(separator);
   std::string_view part = text.substr(0, at);
@@ -27,6 +29,7 @@ std::string_view takeUntil(std::string_view &text, char separator) {
   return part;
 }
 
+/// Returns `text` without blanks and quotes at its ends.
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blank = " \t\r\"";
   const size_t first = text.find_first_not_of(blank);
@@ -40,10 +43,10 @@ std::string printLocation(size_t line, size_t column) {
          ": ";
 }
 
-/// The words of a file, line by line.
+/// Parses the text of a file into rows of actions.
 class ScheduleText {
 public:
-  /// Reads all rows; false if `error` says why not.
+  /// Parses all rows. On failure, returns false and sets `error`.
   bool read(std::string_view text);
 
   std::vector<ParsedRow> rows;
@@ -54,6 +57,7 @@ private:
   bool readField(std::string_view field, size_t line, size_t column);
 };
 
+/// Parses one field: an action, or several fused ones.
 bool ScheduleText::readField(std::string_view field, size_t line,
                              size_t column) {
   constexpr std::string_view fused = ")OVERLAP_F_B";
@@ -98,8 +102,9 @@ bool ScheduleText::read(std::string_view text) {
   return true;
 }
 
-/// The table of rows, its counts and the position of each stage as they follow
-/// from them.
+/// Returns the table of the rows. Its counts are the largest numbers in the
+/// rows plus one, and each stage is on the position of the first row that
+/// mentions it.
 ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   ActionTable table;
   for (const ParsedRow &row : rows) {
@@ -119,6 +124,8 @@ ActionTable tableOf(const std::vector<ParsedRow> &rows) {
   return table;
 }
 
+/// Returns an error if the table has no actions or skips a stage; else an empty
+/// string.
 std::string missingStage(const ActionTable &table) {
   if (table.numStages == 0)
     return "the schedule has no actions";
@@ -129,20 +136,23 @@ std::string missingStage(const ActionTable &table) {
   return {};
 }
 
+/// Returns a number with its noun: "1 stage", "2 stages".
 std::string count(int number, const std::string &noun,
                   const std::string &plural = "s") {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : plural);
 }
 
-/// Keeps a misprinted microbatch from becoming a table of that size.
+/// Largest number of pairs of stage and microbatch. Prevents a misprinted
+/// number from allocating a huge table.
 constexpr int64_t mostForwards = 1 << 22;
 
-/// Holds the words of a file against the shape that they must fit.
+/// Checks the rows of a file against the sizes that they must have.
 class ShapeCheck {
 public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
+  /// Returns the table, or the first error.
   ActionTableOrError run();
 
 private:
@@ -156,6 +166,8 @@ private:
   ActionTable table;
 };
 
+/// Returns an error if an action is out of range, of a stage of another line,
+/// or of the backward pass in a schedule that must not have one.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -180,6 +192,7 @@ std::string ShapeCheck::checkAction(int position,
   return {};
 }
 
+/// Returns an error unless every line runs an equal number of stages.
 std::string ShapeCheck::checkStagesOfLines() const {
   if (table.numStages % shape.numPositions)
     return "the schedule has " + count(table.numStages, "stage") + ", which " +
@@ -195,6 +208,7 @@ std::string ShapeCheck::checkStagesOfLines() const {
   return {};
 }
 
+/// Returns whether the file has any action of a backward pass.
 bool ShapeCheck::hasGradients() const {
   for (const ParsedRow &row : rows)
     for (const ParsedAction &placed : row)
@@ -203,8 +217,9 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// First thing that is wrong. Completes the table by stages and microbatches
-/// that the file lacks, so that they are found missing.
+/// Returns the first error. Extends the table to the expected numbers of stages
+/// and microbatches before checkSchedule, so that actions which the file lacks
+/// are reported.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +
@@ -233,7 +248,7 @@ std::string ShapeCheck::fault() {
   return claims.empty() ? "" : claims.front();
 }
 
-/// Makes I and W of each B of a stage that has I and W as well.
+/// Replaces each B by I and W if its stage has I and W in other microbatches.
 void separateBackward(ActionTable &table) {
   std::vector<bool> splits(table.numStages);
   for (int stage = 0; stage < table.numStages; ++stage)
@@ -261,7 +276,7 @@ ActionTableOrError ShapeCheck::run() {
   return {std::move(table), std::move(error)};
 }
 
-/// Leaves F, B, I and W, and no empty rows.
+/// Removes all actions other than F, B, I and W, then all empty rows.
 void dropDerived(std::vector<ParsedRow> &rows) {
   for (ParsedRow &row : rows)
     std::erase_if(row, [](const ParsedAction &placed) {

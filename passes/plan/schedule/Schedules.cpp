@@ -1,4 +1,4 @@
-//===- Schedules.cpp - generators of action tables ------------------------===//
+//===- Schedules.cpp - generators of pipeline schedules -------------------===//
 
 #include "passes/plan/schedule/Schedules.h"
 
@@ -11,11 +11,11 @@ namespace {
 
 using Row = std::vector<Action>;
 
-/// One position's view of the request.
+/// Parameters from which a generator makes the row of one position.
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Stage of a chunk when stages go round robin.
+  /// Returns the stage of a chunk if stages are placed round robin.
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
@@ -26,12 +26,20 @@ Action backward(int stage, int microbatch) {
   return {ActionKind::Backward, stage, microbatch};
 }
 
-/// Order in which a position visits (chunk, microbatch): chunk by chunk in
-/// groups of p microbatches. The last group is filled up with microbatches
-/// that do not exist; leaving actions out never blocks the rest.
+/// Order in which a position of an interleaved schedule visits pairs of chunk
+/// and microbatch: in groups of p microbatches, chunk by chunk. Example for p =
+/// 2 positions, v = 2 chunks and m = 4 microbatches, one column per step:
+///
+///     chunk        0 0 1 1 0 0 1 1
+///     microbatch   0 1 0 1 2 3 2 3
+///
+/// The last group is padded with microbatches that do not exist, and their
+/// actions are left out. This cannot block other actions, because only actions
+/// of one microbatch depend on each other.
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
+  /// Returns the number of steps, padding included.
   int count() const {
     const int group = view.numPositions;
     return (view.numMicrobatches + group - 1) / group * group *
@@ -45,10 +53,13 @@ struct ChunkOrder {
     const int group = view.numPositions;
     return step % (group * view.virtualStages) / group;
   }
+  /// Appends the F of a step, unless its microbatch is padding.
   void addForward(Row &row, int step) const {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
+  /// Appends the B of a step, unless its microbatch is padding. The backward
+  /// pass visits the chunks in reverse.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -89,7 +100,8 @@ Row gpipe(const PositionView &view) {
   return row;
 }
 
-/// Warm-up forwards, then forward and backward in turn, then backwards.
+/// Generates 1F1B: warm-up forwards, one per later position; then F and B in
+/// turn; then the remaining backwards.
 Row oneFOneB(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches;
@@ -105,6 +117,8 @@ Row oneFOneB(const PositionView &view) {
   return row;
 }
 
+/// Generates interleaved 1F1B with the warm-up of Megatron-LM: two forwards per
+/// later position, and p more for each chunk but the last.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -124,8 +138,8 @@ Row interleaved(const PositionView &view) {
   return row;
 }
 
-/// As 1F1B with I for B; W lags behind I by `position` microbatches, so that
-/// exactly the W's fill what would be bubbles.
+/// Generates ZB-H1: 1F1B with I in place of B. W lags behind I by `position`
+/// microbatches, and the delayed W fill the bubble of 1F1B.
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -149,14 +163,17 @@ Row zbH1(const PositionView &view) {
   return row;
 }
 
-/// Counts the actions of one position of ZB-V; microbatches beyond the last
-/// one are counted but not written.
+/// Generates the row of one position of ZB-V. The pattern needs at least 2p - 1
+/// microbatches. With fewer, the missing ones are counted in `done`, but their
+/// actions are left out of the row.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
       : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
+  /// Returns the row: three phases of warm-up, the steady state, and three
+  /// phases of cool-down, as in PyTorch's ScheduleZBVZeroBubble.
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)
@@ -184,6 +201,7 @@ public:
 private:
   enum Column { F, I, W };
 
+  /// Appends the next F, I or W of a chunk.
   void add(Column column, int chunk) {
     constexpr ActionKind kinds[] = {ActionKind::Forward,
                                     ActionKind::InputGradient,
@@ -195,21 +213,24 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
+  /// By column and chunk: number of actions so far.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
 
 Row zbV(const PositionView &view) { return ZbVRow(view).build(); }
 
+/// A kind of schedule: its name, generator and stages per position.
 struct Generator {
   ScheduleKind kind;
   std::string_view name;
   Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
-  /// 0: any number.
+  /// The only legal number of stages per position; 0 if any number is legal.
   int requiredVirtualStages;
 };
 
+/// All generators, in the order of ScheduleKind.
 constexpr std::array<Generator, 7> generators{{
     {ScheduleKind::ForwardOnly, "forward", forwardOnly, 1, 0},
     {ScheduleKind::Naive, "naive", naive, 1, 0},
@@ -288,6 +309,7 @@ ActionTableOrError makeSchedule(const ScheduleRequest &request) {
   return result;
 }
 
+// Closed forms of the largest number of live forwards in the rows above.
 int inFlightBound(const ScheduleRequest &request, int position) {
   const int p = request.numPositions, v = request.virtualStages,
             m = request.numMicrobatches;

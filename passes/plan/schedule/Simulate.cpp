@@ -1,4 +1,4 @@
-//===- Simulate.cpp - when every action runs ------------------------------===//
+//===- Simulate.cpp - simulator of action tables --------------------------===//
 
 #include "passes/plan/schedule/Simulate.h"
 
@@ -9,9 +9,11 @@
 namespace pcc::plan {
 namespace {
 
+/// Time of an event that has not happened.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// End of every F, and of every B or I, by stage and microbatch.
+/// End times of every F, and of every B or I, by stage and microbatch; `never`
+/// until the action has run.
 class ActionEnds {
 public:
   explicit ActionEnds(const ActionTable &table)
@@ -31,6 +33,8 @@ private:
   std::vector<double> forward, gradient;
 };
 
+/// Executes a table. Invariant: position p has run its actions before `next[p]`
+/// and is free from time `free[p]` on.
 class Simulation {
 public:
   Simulation(const ActionTable &table, const ActionCosts &costs)
@@ -42,10 +46,13 @@ public:
   Timeline run();
 
 private:
+  /// Returns when a result of stage `from`, computed at `end`, is available to
+  /// stage `to`.
   double arrival(double end, int from, int to) const;
   double ready(const Action &action);
   double readyToUpdate(int part);
   bool advance(int position);
+  /// Names the input that an action waits for.
   std::string missing(const Action &action);
 
   const ActionTable &table;
@@ -62,8 +69,8 @@ double Simulation::arrival(double end, int from, int to) const {
                                          : end;
 }
 
-/// When everything that the action needs is there; `never` if some of it has
-/// not been computed yet.
+/// Returns when all inputs of an action are available; `never` if one of them
+/// has not been computed.
 double Simulation::ready(const Action &action) {
   const int stage = action.stage, mb = action.microbatch;
   switch (action.kind) {
@@ -86,7 +93,8 @@ double Simulation::ready(const Action &action) {
   }
 }
 
-/// A part of an update may need what the part before it sends, on any stage.
+/// Returns the end of all parts of updates before `part`, on all positions: a
+/// part may use values that any stage sends in an earlier part.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -101,7 +109,8 @@ double Simulation::readyToUpdate(int part) {
   return latest;
 }
 
-/// Runs the actions of a position until one has to wait.
+/// Runs actions of a position until one lacks an input. Returns whether any
+/// ran.
 bool Simulation::advance(int position) {
   const std::vector<Action> &row = table.positions[position];
   bool moved = false;
@@ -136,6 +145,8 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
+/// Advances all positions in turn until none makes progress; positions that
+/// have not ended by then wait forever.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -155,7 +166,7 @@ Timeline Simulation::run() {
   return std::move(timeline);
 }
 
-/// Change of the number of live forwards by an action.
+/// Returns how much an action changes the number of live forwards.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;
@@ -163,7 +174,8 @@ int change(ActionKind kind) {
                                                                             : 0;
 }
 
-/// Forward-only tables keep nothing.
+/// Returns whether the table has a backward pass. Without one, no activations
+/// are kept.
 bool hasBackward(const ActionTable &table) {
   for (const std::vector<Action> &row : table.positions)
     for (const Action &action : row)
@@ -172,7 +184,8 @@ bool hasBackward(const ActionTable &table) {
   return false;
 }
 
-/// Peak of the live forwards of each group of actions, as numbered by `group`.
+/// Returns the largest number of live forwards in each of `count` groups.
+/// `group(position, action)` returns the group of an action.
 template <typename Group>
 std::vector<int> peaks(const ActionTable &table, size_t count, Group &&group) {
   std::vector<int> live(count, 0), peak(count, 0);

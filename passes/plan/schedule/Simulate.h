@@ -1,4 +1,4 @@
-//===- Simulate.h - when every action runs --------------------------------===//
+//===- Simulate.h - simulator of action tables ----------------------------===//
 
 #ifndef PCC_PASSES_PLAN_SCHEDULE_SIMULATE_H
 #define PCC_PASSES_PLAN_SCHEDULE_SIMULATE_H
@@ -13,33 +13,42 @@ namespace pcc::plan {
 using runtime::TimedAction;
 using runtime::Timeline;
 
-/// Prices of a simulation; the defaults are the units of the golden tables
-/// (F = I = W = 1, B = 2, one position's work divided among its stages).
+/// Prices of a simulation. By default F, I and W take one unit and B takes two,
+/// divided by the number of stages per position, and transfers take no time.
 struct ActionCosts {
-  /// Time of an action. If empty: `unit` divided by the stages per position.
+  /// Seconds of an action. If empty, the default units apply.
   std::function<double(const Action &)> seconds;
-  /// Time from the end of an action to the start of what needs its result on
-  /// another position, which costs neither of them time.
+  /// Seconds from the end of an action to the arrival of its result at another
+  /// position. Both positions can compute meanwhile. If empty, transfers take
+  /// no time.
   std::function<double(int fromStage, int toStage)> transferSeconds;
 
-  /// Time of an action where `numStages` are divided among `numPositions`.
+  /// Returns the time of an action in a schedule of `numStages` stages on
+  /// `numPositions` positions.
   double secondsOf(const Action &action, int numPositions, int numStages) const;
 };
 
-/// Runs the table: every position takes its actions in order, one at a time,
-/// each as soon as the position is free and what it needs is there. F of stage
-/// s needs F of s-1; B and I need their own F and the B or I of s+1; W needs
-/// its own I; an update needs all of its stage's actions before it, which the
-/// order of the position gives.
+/// Simulates a table. Every position runs its actions in order, one at a time,
+/// each as soon as the position is free and the inputs of the action exist:
+///  - F of stage s needs F of stage s - 1;
+///  - B and I need the F of their own stage, and B or I of stage s + 1;
+///  - W needs I of its own stage;
+///  - part k of an update needs all parts before k, of all stages.
+/// If positions wait forever, `stuck` of the result names their first such
+/// actions, which are missing in the timeline.
 Timeline simulate(const ActionTable &table, const ActionCosts &costs = {});
 
-/// Most forwards that are alive at once (F until B or W), by position.
+/// Returns, by position, the largest number of forwards that are alive at once
+/// (from F to B or W). All are 0 if the table has no backward pass.
 std::vector<int> peakLive(const ActionTable &table);
-/// The same by stage: the microbatches for which a stage keeps activations.
+
+/// Returns, by stage, the largest number of microbatches for which the stage
+/// keeps activations at once. All are 0 if the table has no backward pass.
 std::vector<int> peakLiveOfStages(const ActionTable &table);
 
-/// Draws a chart with a row per position and `width` columns: an F, B, I, W or
-/// U wherever the position works and a dot where it is idle.
+/// Draws a timeline as text: a row per position with `width` columns, which
+/// show the first letter of the running action (F, B, I, W, U), or a dot if the
+/// position is idle.
 std::string drawTimeline(const Timeline &timeline, int width = 100);
 
 } // namespace pcc::plan

@@ -1,4 +1,4 @@
-//===- SimulateMessages.cpp - when every message travels ------------------===//
+//===- SimulateMessages.cpp - simulator of pipelines with messages --------===//
 
 #include "passes/plan/schedule/SimulateMessages.h"
 
@@ -10,22 +10,26 @@
 namespace pcc::plan {
 namespace {
 
+/// Time of an event that has not happened.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// When both ends of a message were posted, and when it is through.
+/// Times at which the two ends of a message were posted and it arrived.
 struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// One direction between two positions.
+/// Messages from one position to another: sends in the order of their posts,
+/// the index of the first one that has not departed, and the time from which on
+/// the lane is free.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
   double free = 0;
 };
 
-/// Invariant: every position has done its steps before `at`, by `free`; every
-/// lane has passed on its messages before `next`.
+/// Executes a program. Invariant: position p has executed its steps before
+/// `at[p]` and is free from time `free[p]` on; every lane has delivered its
+/// messages before `next`.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -39,8 +43,12 @@ public:
 
 private:
   bool advance(int position);
+  /// Executes an action.
   void compute(int position, const Action &action);
+  /// Posts the messages of a step at the current time of the position.
   void post(int position, const ProgramStep &step);
+  /// Executes a wait, unless one of its messages has no arrival time; returns
+  /// whether it did.
   bool await(int position, const ProgramStep &step);
   bool travel(int from, int to, Lane &lane);
   void show(const Message &message, int position, bool isSend, double start);
@@ -54,7 +62,7 @@ private:
   const ActionCosts &costs;
   std::vector<size_t> at;
   std::vector<double> free;
-  /// By sender and receiver.
+  /// Lanes by sender and receiver.
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
   Timeline timeline;
@@ -88,7 +96,8 @@ bool MessageSimulation::await(int position, const ProgramStep &step) {
   return true;
 }
 
-/// Takes steps of a position until one has to wait.
+/// Executes steps of a position until a wait blocks. Returns whether any step
+/// was executed.
 bool MessageSimulation::advance(int position) {
   const PositionProgram &steps = program.positions[position];
   const size_t before = at[position];
@@ -104,7 +113,7 @@ bool MessageSimulation::advance(int position) {
   return at[position] != before;
 }
 
-/// Shows one end of a message that travels from `start` on.
+/// Adds one end of a message, which travels from `start` on, to the timeline.
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
@@ -120,7 +129,8 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Passes on messages of a lane while both ends of the next are posted.
+/// Delivers messages of a lane, in order, while both ends of the next one are
+/// posted. Returns whether any was delivered.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
   const size_t before = lane.next;
   for (; lane.next < lane.posted.size(); ++lane.next) {
@@ -142,6 +152,7 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
   return lane.next != before;
 }
 
+/// Names the messages that positions wait for forever.
 void MessageSimulation::explainStuck() {
   for (size_t position = 0; position < at.size(); ++position) {
     const PositionProgram &steps = program.positions[position];
@@ -157,6 +168,7 @@ void MessageSimulation::explainStuck() {
   }
 }
 
+/// Advances positions and lanes in turn until neither makes progress.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

@@ -1,4 +1,4 @@
-//===- SimulateMessages.h - when every message travels --------------------===//
+//===- SimulateMessages.h - simulator of pipelines with messages ----------===//
 
 #ifndef PCC_PASSES_PLAN_SCHEDULE_SIMULATEMESSAGES_H
 #define PCC_PASSES_PLAN_SCHEDULE_SIMULATEMESSAGES_H
@@ -8,11 +8,15 @@
 
 namespace pcc::plan {
 
-/// Runs a program: positions take their steps in order and stay at a wait until
-/// its messages are through. A message begins to travel once both ends have
-/// posted it and the one before it, in the same direction between the same
-/// positions, is through. It takes `costs.transferSeconds`, nothing if there is
-/// none; `messages` says when.
+/// Simulates a program with its messages. Positions run their steps in order
+/// and block at a wait until its messages have arrived. A message departs once
+/// both ends have posted it and the previous message of the same direction
+/// between the same positions has arrived. It travels for
+/// `costs.transferSeconds`.
+///
+/// The result has the actions of each position and, in `messages`, its sends
+/// and receives while they travel. If positions wait forever, `stuck` names the
+/// messages that never arrive.
 Timeline simulateMessages(const PipelineProgram &program,
                           const ActionCosts &costs = {});
 

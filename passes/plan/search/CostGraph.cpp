@@ -1,4 +1,4 @@
-//===- CostGraph.cpp - decisions that are priced alone and in pairs -------===//
+//===- CostGraph.cpp - unary and pairwise costs over discrete variables ---===//
 
 #include "passes/plan/search/CostGraph.h"
 
@@ -44,7 +44,8 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
 }
 
 namespace {
-/// The sets of forms that may be kept of a value, and what making them costs.
+/// Enumerates the sets of forms of a shared value that may exist, with the
+/// least cost of making each set. See addSharedValue.
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -58,7 +59,8 @@ public:
     }
   }
 
-  /// Smaller sets first, so that ties keep no form that nobody needs.
+  /// Fills `made` and `costs`. Smaller sets come first, because the elimination
+  /// resolves ties in favour of lower values: no form is made without need.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -78,6 +80,7 @@ public:
     }
   }
 
+  /// The sets, and the cost of making the forms after the first one of each.
   std::vector<std::vector<uint32_t>> made;
   std::vector<Cost> costs;
 
@@ -87,7 +90,8 @@ private:
     costs.push_back(cost);
   }
 
-  /// The cheapest price of `to` where the forms of set `index` exist.
+  /// Returns the least cost of making form `to` if the forms of set `index`
+  /// exist.
   Cost priceOf(size_t index, uint32_t to) const {
     Cost least = value.reform[made[index].front()][to];
     for (uint32_t from : made[index])
@@ -95,8 +99,9 @@ private:
     return least;
   }
 
-  /// Whether it may pay to keep `form` beside a set of which forms can be made
-  /// at `prices`: users together save more than it costs.
+  /// Returns whether it can pay to add `form` to a set from which every form
+  /// can be made at the given prices: the users together may save more than the
+  /// form costs. The savings are an upper bound, each user at its best form.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -112,8 +117,8 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Adds set `index` with one more form each; of two orders in which one set
-  /// is made, the cheaper one stays.
+  /// Adds all sets that consist of set `index` and one more form. If a set can
+  /// be made in several orders, the cheapest one counts.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -137,9 +142,12 @@ private:
 
   const SharedValue &value;
   const Cost &bound;
+  /// Forms that the producer can produce, and that some user can need.
   std::set<uint32_t> produced;
   std::set<uint32_t> wanted;
-  std::vector<std::vector<uint32_t>> wantedBy; ///< per user, each form once
+  /// By user: the forms that it can need, each once.
+  std::vector<std::vector<uint32_t>> wantedBy;
+  /// Index in `made` of each set with more than one form.
   std::map<std::vector<uint32_t>, size_t> indexOf;
 };
 } // namespace

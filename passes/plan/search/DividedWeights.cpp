@@ -1,4 +1,4 @@
-//===- DividedWeights.cpp - which weights make room -----------------------===//
+//===- DividedWeights.cpp - choice of weights to shard --------------------===//
 
 #include "passes/plan/search/DividedWeights.h"
 
@@ -9,6 +9,8 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
+/// Covers the needs of one position after another. Invariant: `needs` is the
+/// original need less the savings of all chosen weights.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -30,8 +32,11 @@ public:
   }
 
 private:
-  /// Weights, largest first, that cover what is left of a need: one that would
-  /// cover it ends one candidate, and the search goes on without it.
+  /// Returns weights that cover the remaining need of a position with few bytes
+  /// more. Visits the weights from large to small. A weight that does not cover
+  /// the need is taken. A weight that does completes one candidate, and the
+  /// search goes on without that weight. Returns all weights if they do not
+  /// suffice.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -55,7 +60,8 @@ private:
     return best.empty() && needs[position] > 0 ? taken : best;
   }
 
-  /// Every position that the weight helps has enough without it.
+  /// Returns whether all positions that the weight helps save enough without
+  /// it.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&
@@ -64,6 +70,7 @@ private:
     return true;
   }
 
+  /// Chooses a weight, or removes it if `takes` is false.
   void take(size_t weight, bool takes) {
     isChosen[weight] = takes;
     for (size_t position = 0; position < needs.size(); ++position)
@@ -71,7 +78,7 @@ private:
   }
 
   const std::vector<Savings> &weights;
-  std::vector<int64_t> needs; ///< what is left of them
+  std::vector<int64_t> needs; ///< remaining needs; negative: more is saved
   std::vector<bool> isChosen;
 };
 } // namespace

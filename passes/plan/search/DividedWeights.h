@@ -1,4 +1,9 @@
-//===- DividedWeights.h - which weights make room when memory is short ----===//
+//===- DividedWeights.h - choice of weights to shard when memory is short -===//
+//
+// Chooses which weights are stored divided among the ranks that would otherwise
+// hold replicas, and gathered for use (ZeRO, Rajbhandari et al. 2020; FSDP).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_PLAN_SEARCH_DIVIDEDWEIGHTS_H
 #define PCC_PASSES_PLAN_SEARCH_DIVIDEDWEIGHTS_H
@@ -9,15 +14,17 @@
 
 namespace pcc::plan {
 
-/// Bytes that each position would save by storing one weight divided: as many
-/// as a rank then receives to gather it.
+/// By pipeline position: bytes that a rank saves if one weight is stored
+/// divided. Gathering the weight costs the rank as many received bytes.
 using Savings = std::vector<int64_t>;
 
-/// Chooses weights such that every position p saves at least needs[p] in sum
-/// (or all that can be saved, if that is less), and few bytes more: with one
-/// position at most twice the fewest (Csirik et al., Heuristics for the 0-1
-/// min-knapsack problem, 1991). Position after position; then whatever is not
-/// needed is put back. Returns ascending indices.
+/// Chooses weights so that each position p saves at least needs[p] bytes (or
+/// all that can be saved, if that is less), and little more. With one position,
+/// the chosen weights save at most twice the fewest possible bytes (greedy
+/// heuristic for the minimum knapsack problem; Csirik et al. 1991). Several
+/// positions are covered one after another; finally, weights that no position
+/// needs are removed. Returns ascending indices into `weights`, whose elements
+/// have one entry per position.
 ///
 ///   needs 10 of weights 8 8 4 2:   8, then 2
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,

@@ -1,4 +1,4 @@
-//===- Eliminate.cpp - the cheapest assignment of a cost graph ------------===//
+//===- Eliminate.cpp - variable elimination over a cost graph -------------===//
 
 #include "passes/plan/search/Eliminate.h"
 
@@ -9,24 +9,30 @@
 namespace pcc::plan {
 namespace {
 
-/// Costs over the values of several variables, the last one fastest.
+/// Costs over all combinations of values of the variables in `scope`,
+/// row-major: the last variable advances first. A scope ascends.
 struct Table {
   std::vector<Variable> scope;
   std::vector<Cost> costs;
 };
 
-/// How the value of an eliminated variable follows from others.
+/// Best value of an eliminated variable for each combination of values of the
+/// variables in `scope`, in the layout of Table.
 struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
 };
 
-/// Invariant: the cost of the original graph for the best values of the
-/// eliminated variables, as a function of the others, is the sum of all
-/// remaining tables and unaries plus `constant`.
+/// Eliminates variables until none is left, then decides them in reverse.
 ///
-/// Inside, values are numbered among those whose own cost is not forbidden.
+/// Invariant: the sum of all remaining tables and unary costs, as a function of
+/// the remaining variables, is the cost of the original graph with the best
+/// values of the eliminated variables, up to a constant (tables with an empty
+/// scope are dropped).
+///
+/// Values are renumbered: only those in `values` remain, which excludes values
+/// that are forbidden or cannot be below the bound.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -35,55 +41,72 @@ public:
 private:
   using Weight = int64_t;
 
-  /// A table read while v and the variables of a scope run through their
-  /// values.
+  /// Cursor into a table that `eliminate` reads while variable v and the
+  /// variables of a scope run through their values.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
-    /// Distance between entries when v, or a variable of the scope, advances.
+    /// Distance of the entries between two values of v and, in `strides`, of
+    /// each variable of the scope.
     size_t step;
     std::vector<size_t> strides;
   };
 
   size_t size(Variable v) const { return unary[v].size(); }
+  /// Returns the logarithm of the number of values in fixed point, so that sums
+  /// are exact in any order.
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
   void keepCheap(const Cost &bound);
   std::vector<std::vector<Cost>> leastCosts() const;
   void addTable(Table table);
+  /// Empties a table and removes it from `tablesOf`.
   void removeTable(size_t index);
+  /// Makes two variables neighbours and updates `weights` and `queue`.
   void connect(Variable a, Variable b);
+  /// Removes a variable from the graph and updates `weights` and `queue`.
   void disconnect(Variable v);
   std::vector<TableOperand>
   operandsOf(Variable v, const std::vector<Variable> &scope) const;
   void eliminate(Variable v);
   void freeze(Variable v);
+  /// Replaces each table over `v` by its part for `value`, and disconnects `v`.
   void restrictTables(Variable v, uint32_t value);
+  /// Returns the remaining variable with the most neighbours.
   Variable busiest() const;
+  /// Returns the number of entries of a table over `scope`, at most 1e15.
   size_t entries(const std::set<Variable> &scope) const;
+  /// Decides all variables in the reverse order of their elimination.
   Assignment decideAll();
   void improve(Assignment &assignment) const;
 
   const CostGraph &graph;
   const size_t tableLimit;
+  /// By variable: its remaining values, in the numbering of the graph, and
+  /// their unary costs.
   std::vector<std::vector<uint32_t>> values;
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
+  /// By variable: indices of the tables that have it in their scope.
   std::vector<std::vector<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
-  /// Logarithm of the table that eliminating the variable would make.
+  /// By variable: logarithm of the number of entries of the table that its
+  /// elimination would create.
   std::vector<Weight> weights;
+  /// The remaining variables, smallest table first.
   std::set<std::pair<Weight, Variable>> queue;
+  /// Decisions of the eliminated variables, in the order of elimination.
   std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
-  /// Some assignment may be below the bound.
+  /// False if it is known that no assignment is below the bound.
   bool isPossible = true;
 };
 
-/// Per variable and value that is left: what any assignment with it costs at
-/// least, its own price and the cheapest ones beside it.
+/// Returns, by variable and remaining value, a lower bound of the cost of any
+/// assignment with this value: its unary cost plus the least cost of each of
+/// its pairs.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -109,8 +132,9 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   return least;
 }
 
-/// Drops values with which every assignment costs `bound` or more, until none
-/// is left that is known to.
+/// Drops values with which every assignment is known to cost `bound` or more.
+/// Each dropped value can raise the lower bounds of others, so this is repeated
+/// until nothing changes.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;
@@ -128,6 +152,8 @@ void Eliminator::keepCheap(const Cost &bound) {
   }
 }
 
+/// Drops values that cannot be part of a solution, then makes a table of each
+/// pair of variables.
 Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
                        const Cost &bound)
     : graph(graph), tableLimit(tableLimit) {
@@ -156,7 +182,7 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
     queue.insert({0, v});
   for (const CostGraph::Pair &pair : graph.pairs()) {
     Table table;
-    // Variables that are decided already would only lengthen scopes.
+    // A variable with one value would only lengthen scopes.
     for (Variable v : {pair.a, pair.b})
       if (size(v) > 1)
         table.scope.push_back(v);
@@ -168,8 +194,9 @@ Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
   }
 }
 
-/// Tables over one variable become part of its unary costs, and those over
-/// none cost the same whatever is chosen.
+/// Adds a table to the graph. A table over one variable is added to its unary
+/// costs, and a table with the scope of an existing one is added to that. A
+/// table over no variable is a constant and is dropped.
 void Eliminator::addTable(Table table) {
   if (table.scope.empty())
     return;
@@ -228,6 +255,8 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
+/// Returns cursors into all tables over `v`, at the first value of all
+/// variables. `scope` holds the neighbours of `v`, ascending.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -250,6 +279,9 @@ Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   return operands;
 }
 
+/// Replaces `v` and all tables over it by one table over its neighbours, which
+/// holds the minimum over the values of `v`. `at` counts through the values of
+/// the neighbours like an odometer and moves the cursors along.
 void Eliminator::eliminate(Variable v) {
   EliminatedVariable decision{
       v, {neighbours[v].begin(), neighbours[v].end()}, {}};
@@ -300,8 +332,8 @@ Variable Eliminator::busiest() const {
   return most;
 }
 
-/// Fixes `v` to the value with the least cost when all its neighbours are
-/// chosen in its favour.
+/// Fixes `v` to the value that would be the cheapest if, in each table, the
+/// other variables had the values that are best for it.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;
@@ -368,8 +400,9 @@ Assignment Eliminator::decideAll() {
   return result;
 }
 
-/// Changes single variables to a cheaper value while that helps, in order of
-/// their numbers, at most a few times over the graph.
+/// Improves an assignment by local search: changes single variables, in order
+/// of their numbers, to the cheapest value given all others. Ends when a sweep
+/// over the graph changes nothing, or after 16 sweeps.
 void Eliminator::improve(Assignment &assignment) const {
   std::vector<std::vector<const CostGraph::Pair *>> pairsOf(
       graph.numVariables());
@@ -399,6 +432,8 @@ void Eliminator::improve(Assignment &assignment) const {
   }
 }
 
+/// Eliminates the variable with the smallest table, or freezes one if even that
+/// table exceeds the limit, until none is left.
 Assignment Eliminator::run() {
   if (!isPossible)
     return {{}, Cost::forbidden(), true, {}, 0};

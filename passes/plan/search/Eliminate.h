@@ -1,4 +1,9 @@
-//===- Eliminate.h - the cheapest assignment of a cost graph --------------===//
+//===- Eliminate.h - variable elimination over a cost graph ---------------===//
+//
+// Finds the cheapest assignment of a cost graph exactly, by variable
+// elimination (bucket elimination, Dechter 1999).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_PLAN_SEARCH_ELIMINATE_H
 #define PCC_PASSES_PLAN_SEARCH_ELIMINATE_H
@@ -7,26 +12,29 @@
 
 namespace pcc::plan {
 
-/// A value for every variable of a graph.
+/// A value for every variable of a graph, with its cost.
 struct Assignment {
+  /// By variable; empty if it is known that no assignment is below the bound.
   std::vector<uint32_t> values;
   Cost cost;
-  /// No assignment is cheaper. False only when variables had to be frozen.
+  /// Whether it is proven that no assignment is cheaper. False only if
+  /// variables were frozen.
   bool exact = true;
-  /// Variables that were fixed to their locally best value because every
+  /// Variables that were frozen: fixed to a locally best value, because every
   /// table would have exceeded the limit.
   std::vector<Variable> frozen;
-  /// Entries of the largest table, a measure of the graph's width.
+  /// Entries of the largest table, a measure of the treewidth of the graph.
   size_t largestTable = 0;
 
-  /// Whether a choice that is not forbidden exists (was found).
+  /// Returns whether an assignment was found that is not forbidden.
   bool allowed() const { return !cost.isForbidden(); }
 };
 
-/// Minimises the graph's cost by variable elimination.
+/// Minimises the cost of the graph by variable elimination.
 ///
-/// A variable is replaced by a table over its neighbours that holds, for each
-/// choice of theirs, the cheapest value of the variable and its cost:
+/// A variable is replaced by a table over its neighbours. For each choice of
+/// the neighbours' values, the table holds the cheapest value of the variable
+/// and its cost:
 ///
 ///     a   b             a   b
 ///      \ /      ==>      \ /       t(a, b) = min over v of
@@ -34,18 +42,22 @@ struct Assignment {
 ///       |
 ///      (u)
 ///
-/// The variable with the smallest such table goes first, so chains with
-/// residuals (transformer blocks) need tables over one to three neighbours and
-/// time linear in their length. Where every table would have more than
-/// `tableLimit` entries the variable with most neighbours is frozen, and the
-/// result improved by changing single variables while that helps.
+/// The variable with the smallest such table is eliminated first. Chains with
+/// residuals (transformer blocks) then need only tables over one to three
+/// neighbours, and time linear in their length.
 ///
-/// Where a solution is known, only one below `bound`, its cost, is looked for:
-/// values that cannot be part of one are dropped before. The assignment is not
-/// `allowed` if there is none for sure.
+/// If every possible table has more than `tableLimit` entries, the variable
+/// with the most neighbours is frozen, and the final assignment is improved by
+/// changing single variables. The result is then not `exact`.
 ///
-/// Deterministic: equal costs take the smallest value of the variable that is
-/// decided last, given the others, and equal tables the lowest variable.
+/// With a `bound` other than forbidden, usually the cost of a known assignment,
+/// only assignments with a lower cost matter: values that cannot be part of one
+/// are dropped before the elimination. If a variable has no value left, no such
+/// assignment exists, and the result is not `allowed`.
+///
+/// The result is deterministic. Among assignments of equal cost, each variable
+/// takes its smallest value given the variables that are eliminated after it.
+/// Among tables of equal size, the variable with the lowest number goes first.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

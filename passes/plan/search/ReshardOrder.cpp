@@ -1,4 +1,4 @@
-//===- ReshardOrder.cpp - in which order the forms of a value are made ----===//
+//===- ReshardOrder.cpp - order of the reshards of one value --------------===//
 
 #include "passes/plan/search/ReshardOrder.h"
 
@@ -8,7 +8,8 @@
 using namespace pcc;
 using plan::ReshardOrder;
 
-/// Makes forms in `sequence`.
+/// Returns the order that makes the forms in the given sequence, each from the
+/// cheapest source. `exists` holds row indices of `reform`.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {
@@ -32,6 +33,7 @@ plan::cheapestReshardOrder(const std::vector<std::vector<plan::Cost>> &reform,
   std::vector<size_t> sequence(reform.front().size());
   std::iota(sequence.begin(), sequence.end(), 0);
   ReshardOrder best = priceOrder(reform, sequence);
+  // The sequence begins sorted, so this visits all permutations.
   while (sequence.size() <= mostOrdered &&
          std::next_permutation(sequence.begin(), sequence.end()))
     if (ReshardOrder other = priceOrder(reform, sequence);

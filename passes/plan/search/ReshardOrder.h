@@ -1,4 +1,4 @@
-//===- ReshardOrder.h - in which order the forms of a value are made ------===//
+//===- ReshardOrder.h - order of the reshards of one value ----------------===//
 
 #ifndef PCC_PASSES_PLAN_SEARCH_RESHARDORDER_H
 #define PCC_PASSES_PLAN_SEARCH_RESHARDORDER_H
@@ -7,21 +7,25 @@
 
 namespace pcc::plan {
 
-/// Forms (shardings) that a value is wanted in, in the order in which they are
-/// made, each from the cheapest of those that exist by then.
+/// The order in which the forms (shardings) that users need of one value are
+/// made. Each form is made from the cheapest form that exists by then.
 struct ReshardOrder {
   struct FormStep {
-    size_t form;   ///< which of the wanted ones
-    size_t source; ///< 0: the value itself; i: the form of step i - 1
+    size_t form;   ///< index of the form, among the wanted ones
+    size_t source; ///< 0: the value itself; i: the form made by step i - 1
   };
   std::vector<FormStep> steps;
+  /// Cost, summed over the steps.
   Cost cost;
 };
 
-/// The order that costs least in all: a slice of what was gathered is free.
-/// reform[from][to] is the price of making wanted form `to` from the value
-/// itself (from == 0) or from wanted form from - 1. More than `mostOrdered`
-/// forms are made in the order given.
+/// Returns the order with the least total cost. The order matters: if the value
+/// is gathered first, another form may be a slice of the result, which is free.
+///
+/// reform[0][to] is the cost of making wanted form `to` from the value itself,
+/// and reform[from + 1][to] that of making it from wanted form `from`. All
+/// orders are tried if there are at most `mostOrdered` forms; more forms are
+/// made in the given order.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

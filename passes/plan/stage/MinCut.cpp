@@ -1,4 +1,4 @@
-//===- MinCut.cpp - the cheapest way to part a network --------------------===//
+//===- MinCut.cpp - minimum cut by maximum flow (Dinic 1970) --------------===//
 
 #include "passes/plan/stage/MinCut.h"
 
@@ -10,6 +10,7 @@ void MinCut::addEdge(size_t from, size_t to, double capacity) {
   edgesOf[from].push_back(edges.size());
   edges.push_back({to, capacity});
   edgesOf[to].push_back(edges.size());
+  // The reverse edge has no capacity of its own, only flow to take back.
   edges.push_back({from, 0});
 }
 
@@ -28,6 +29,8 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
+/// Searches depth first. An edge that leads nowhere is skipped by `next` from
+/// then on, so each edge is tried once per computation of the levels.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;
@@ -64,6 +67,7 @@ std::vector<bool> MinCut::sourceSide(size_t source, size_t sink) {
     while (augment(source, sink) > 0)
       ;
   }
+  // The last search reached exactly the nodes on the side of the source.
   std::vector<bool> side(levels.size());
   std::transform(levels.begin(), levels.end(), side.begin(),
                  [](int level) { return level >= 0; });

@@ -1,4 +1,4 @@
-//===- StageCut.cpp - where a chain of work is cut into pipeline stages ---===//
+//===- StageCut.cpp - pipeline stages of a chain of ops -------------------===//
 
 #include "passes/plan/stage/StageCut.h"
 
@@ -11,10 +11,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one request. `limits[k][i]` is the largest end that stage k may have
-/// when it starts at item i, by everything that does not depend on the bound on
-/// time: memory, flops, pins and the stages that items ask for. An end equal to
-/// i means that the stage cannot start there.
+/// Solves one request. A stage that starts at item i and ends before item e has
+/// the items [i, e); e is its end.
+///
+/// `limits[k][i]` is the largest end of stage k if it starts at item i, by all
+/// constraints other than time: memory, flops, pins and the allowed stages of
+/// items. If it is i, stage k cannot start at i.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -26,17 +28,23 @@ public:
 private:
   std::string malformed() const;
   void sumUp();
+  /// Sets `limits` for the given bounds of a stage.
   void buildLimits(double memoryLimit, double flopsLimit);
   void limitByItems(size_t stage);
   bool feasible(double bound);
+  /// Returns the least feasible bound in (low, high], by bisection. `high` must
+  /// be feasible.
   double leastFeasible(double low, double high);
   std::string explainFailure();
   double fewestBytes(double bound, std::vector<size_t> *begin);
+  /// Returns the cut with the given first items, with its figures.
   StageCut describe(std::vector<size_t> begin) const;
 
+  /// Returns the bytes that a stage starting at item `start` receives.
   double entry(size_t start) const {
     return start == 0 ? 0 : request.crossingBytes[start - 1];
   }
+  /// Returns the bytes that an item needs on a stage.
   double memoryOf(size_t item, size_t stage) const {
     const WorkItem &work = request.items[item];
     const int alive = request.inFlight.empty() ? 1 : request.inFlight[stage];
@@ -53,6 +61,7 @@ private:
   std::vector<std::vector<size_t>> limits;
 };
 
+/// Returns an error if the parts of the request do not fit together.
 std::string StageCutter::malformed() const {
   if (request.numStages < 1)
     return "the number of stages must be positive, got " +
@@ -87,8 +96,8 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   const double flopsSlack = flopsLimit * (1 + 1e-9);
   for (size_t stage = 0; stage < numStages; ++stage) {
     double memory = 0;
-    // The window [i, end) slides: both sums only grow with its end and only
-    // shrink with its start.
+    // Two pointers: the sums over [i, end) grow with `end` and shrink with `i`,
+    // so `end` never moves back.
     for (size_t i = 0, end = 0; i < numItems; ++i) {
       if (end < i)
         memory = 0, end = i;
@@ -104,8 +113,8 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers the ends of `stage` to the next pin and to the next item that may not
-/// lie on it.
+/// Lowers the ends of `stage` to the next pinned cut and to the next item that
+/// must not lie on this stage.
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -122,8 +131,8 @@ void StageCutter::limitByItems(size_t stage) {
   }
 }
 
-/// Largest end of a stage that starts at `start` and takes at most `bound`
-/// seconds.
+/// Returns the largest end of a stage that starts at `start` and takes at most
+/// `bound` seconds; `start` if there is none.
 size_t StageCutter::endWithin(size_t start, double bound) const {
   const double last =
       seconds[start] + bound - request.secondsPerByte * entry(start);
@@ -133,7 +142,9 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
              : static_cast<size_t>(past - seconds.begin()) - 1;
 }
 
-/// No stage from `stage` on can begin earlier if the rest has to fit into them.
+/// Returns a lower bound of the first item of `stage`: if it began earlier, the
+/// remaining stages could not do the remaining work within `bound` seconds
+/// each.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;
@@ -144,8 +155,9 @@ size_t StageCutter::earliestStart(size_t stage, double bound) const {
   return static_cast<size_t>(first - seconds.begin());
 }
 
-/// Whether stages of at most `bound` seconds exist. Invariant of the sweep:
-/// `reached[i]` tells that the stages before the current one can end at i.
+/// Returns whether stages of at most `bound` seconds exist. Invariant of the
+/// sweep over stages: `reached[i]` says whether the stages before the current
+/// one can end at item i; outside of [low, high] it is false.
 bool StageCutter::feasible(double bound) {
   std::vector<char> reached(numItems + 1, 0), next(numItems + 1, 0);
   reached[0] = 1;
@@ -178,8 +190,11 @@ double StageCutter::leastFeasible(double low, double high) {
   return high;
 }
 
-/// Fewest crossing bytes of a cut whose stages take at most `bound` seconds;
-/// infinite if there is none.
+/// Returns the fewest crossing bytes of a cut whose stages take at most `bound`
+/// seconds, and sets `begin`, unless it is null, to the first items of the
+/// stages. Returns infinity if there is no such cut. Dynamic program over
+/// stages: `bytes[i]` is the minimum if the stages before the current one end
+/// at item i.
 double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
   std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
@@ -187,8 +202,8 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // Starts whose stage still reaches the current end, cheapest first; those
-    // that no longer do expire for good.
+    // Possible starts of the current stage, cheapest first. Ends are visited in
+    // ascending order, so a start whose limit is passed is dropped for good.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -229,8 +244,9 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Why not even unbounded time helps: contradicting pins, or the least memory
-/// that would do.
+/// Returns the reason why no cut exists even without a bound on time:
+/// contradicting constraints, or the memory limit. In the second case bisection
+/// finds the least memory with which a cut exists.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
@@ -281,6 +297,7 @@ StageCut StageCutter::describe(std::vector<size_t> begin) const {
   return cut;
 }
 
+/// Implements cutStages. The limit on flops is dropped if no cut respects it.
 StageCut StageCutter::solve() {
   StageCut failed;
   failed.error = malformed();
@@ -308,6 +325,8 @@ StageCut StageCutter::solve() {
   double bound = optimum * (1 + request.tolerance) + 1e-12 * all;
   std::vector<size_t> begin;
   const double bytes = fewestBytes(bound, &begin);
+  // Within the tolerance, several bounds allow the fewest bytes: take the
+  // least.
   for (double low = optimum;
        request.tolerance > 0 && bound - low > 1e-4 * optimum;) {
     const double middle = low + (bound - low) / 2;

@@ -1,4 +1,4 @@
-//===- HostBuffers.cpp - inputs and outputs as the host has them ----------===//
+//===- HostBuffers.cpp - host copies of input and output buffers ----------===//
 
 #include "runtime/engine/io/HostBuffers.h"
 
@@ -16,6 +16,7 @@ Status HostBuffers::allocate(int32_t buffer, BufferTable &table,
   return status;
 }
 
+/// Inputs with buffer -1 belong to other pipeline positions.
 Status HostBuffers::open() {
   if (device.sharesHostMemory())
     return Status::success();
@@ -46,6 +47,8 @@ std::vector<DeviceCopy> HostBuffers::inputsFrom(const BufferTable &from,
   return copies;
 }
 
+/// The upload goes to a staging buffer: the device may still read the input
+/// buffers of the current step.
 Status HostBuffers::send() {
   if (device.sharesHostMemory())
     return Status::success();
@@ -55,6 +58,8 @@ Status HostBuffers::send() {
   return Status::success();
 }
 
+/// The device-side copy is ordered after the upload and after the previous
+/// step, so the host does not wait here.
 Status HostBuffers::beginStep() {
   if (device.sharesHostMemory())
     return Status::success();

@@ -1,4 +1,4 @@
-//===- HostBuffers.h - inputs and outputs as the host has them ------------===//
+//===- HostBuffers.h - host copies of input and output buffers ------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_IO_HOSTBUFFERS_H
 #define PCC_RUNTIME_ENGINE_IO_HOSTBUFFERS_H
@@ -9,46 +9,60 @@
 
 namespace pcc::runtime {
 
-/// The buffers of inputs and outputs where the host reads and writes them:
-/// those of the device if it shares the host's memory, else copies.
+/// Host memory for the inputs and outputs of steps. If the device shares the
+/// host's memory, this is the device's own buffers, and every transfer is a
+/// no-op. Otherwise inputs are double-buffered, so that the host writes and
+/// uploads the inputs of step n + 1 while the device computes step n:
+///
+///   pinned host memory          device memory
+///   nextInputs() ── send() ──> staging ── beginStep() ──> input buffers
+///                   (asynchronous)        (between two steps)
+///
+/// beginStep() also swaps the two host copies, so inputs() is what the device
+/// has.
 class HostBuffers {
 public:
-  /// All of these must outlive this.
+  /// Borrows all arguments; they must outlive this object.
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
       : program(program), device(device), buffers(buffers), copies(program),
         spare(program), arrived(program), copied(program.buffers.size()) {}
 
-  /// Makes room for the inputs: twice, so that those of the next step can be
-  /// written while the device has the step's, and on the device, where they
-  /// arrive meanwhile.
+  /// Allocates two pinned host copies and a device staging buffer per input
+  /// that this rank reads. Does nothing if the device shares the host's memory.
+  /// Exit code 13 if there is not enough memory.
   Status open();
 
-  /// Where the host has the inputs of the step.
+  /// Returns the host addresses of the inputs of the current step.
   const BufferTable &inputs() const {
     return device.sharesHostMemory() ? buffers : copies;
   }
-  /// Where it writes those of the next one.
+  /// Returns the host addresses where the inputs of the next step are written.
   const BufferTable &nextInputs() const {
     return device.sharesHostMemory() ? buffers : spare;
   }
-  /// Whether that may be done during the step.
+  /// Returns whether nextInputs() may be written while the current step runs.
   bool canWriteAhead() const { return !device.sharesHostMemory(); }
-  /// What was written begins to go to the device.
+  /// Begins to upload nextInputs() to the device. The host must not write that
+  /// memory before the following beginStep().
   Status send();
-  /// What was sent is the step's.
+  /// Makes the inputs uploaded by send() those of the current step.
   Status beginStep();
 
-  /// What an output is in a microbatch, when all that was begun is done. Valid
-  /// until the next call for that buffer.
+  /// Sets `data` to the host address of an output's elements in one microbatch,
+  /// after all work enqueued on the device is done. `data` is valid until the
+  /// next call for the same buffer.
   Status read(int32_t buffer, int64_t microbatch, const void *&data);
 
 private:
+  /// Allocates all microbatch slots of a buffer with a member function of
+  /// Device, and enters the address into `table`.
   Status allocate(int32_t buffer, BufferTable &table,
                   Status (Device::*allocate)(int64_t, char *&));
-  /// All slots of all inputs.
+  /// Returns the copies that move every slot of every input between two tables.
   std::vector<DeviceCopy> inputsFrom(const BufferTable &from,
                                      const BufferTable &to) const;
+  /// Returns the bytes of one slot of a buffer.
   size_t bytesOf(int32_t buffer) const {
     return size_t(program.buffers[size_t(buffer)]->bytes);
   }
@@ -56,9 +70,10 @@ private:
   const program::ProgramT &program;
   Device &device;
   const BufferTable &buffers;
-  /// Of inputs: the step's, the next one's, and these on the device.
+  /// Input buffers: pinned copies for the current step and for the next one,
+  /// and the device staging buffers of the upload.
   BufferTable copies, spare, arrived;
-  /// Of outputs, when they are read first.
+  /// Per buffer, the host copy of an output; allocated when it is first read.
   std::vector<std::vector<std::byte>> copied;
 };
 

@@ -1,4 +1,4 @@
-//===- Inputs.cpp - reads a rank's parts of the inputs --------------------===//
+//===- Inputs.cpp - fills a rank's parts of the model's inputs ------------===//
 
 #include "runtime/engine/io/Inputs.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -22,7 +22,9 @@ Status Inputs::checkName(const std::string &name) const {
                        {"its inputs are " + known});
 }
 
-/// Whether an array holds an input, or, with `isOfSteps`, one for each step.
+/// Checks that an array has the type and shape of an input; with `isOfSteps`,
+/// the shape after a leading step dim. The type may also be that of .npy files,
+/// which lack bf16.
 static Status checkArray(const program::InputT &input, ElementType type,
                          const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
@@ -42,7 +44,8 @@ static Status checkArray(const program::InputT &input, ElementType type,
 }
 
 namespace {
-/// Where the elements of one input come from: memory, or a generator.
+/// The elements of one input for one step, numbered row-major over the global
+/// shape. The elements come from memory, or from a counter-based generator.
 class InputSource {
 public:
   /// Element i is element `(base + i) % count + shift` of `data`.
@@ -52,7 +55,7 @@ public:
         count(count), shift(shift) {}
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
-  /// Copies to a buffer of type `wanted`.
+  /// Executes the copy loops, and converts the elements to type `wanted`.
   void copy(std::span<const CopyLoop> loops, int64_t from, int64_t to,
             ElementType wanted, char *target) const {
     if (!loops.empty() && (loops.size() > 1 || loops[0].sourceStride != 1 ||
@@ -72,7 +75,8 @@ public:
   }
 
 private:
-  /// A run may go on at the beginning.
+  /// Copies `extent` contiguous elements. The run wraps around at `count`,
+  /// because the last sample of a file may be followed by the first.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -93,6 +97,8 @@ private:
 };
 } // namespace
 
+/// Fills one input's buffer in every microbatch slot with the elements that
+/// this rank's layout selects. The memset provides the zeros of the padding.
 static void fillBuffer(const program::ProgramT &program,
                        const program::InputT &input, const Mesh &mesh,
                        Coordinates at, const InputSource &source,
@@ -112,7 +118,8 @@ static void fillBuffer(const program::ProgramT &program,
   }
 }
 
-/// The file that was given for an input; empty if none was.
+/// A file of --input holds one step. With --data DIR, and without --tokens, all
+/// other inputs come from DIR, and have a leading step dim.
 std::string Inputs::pathOf(const program::InputT &input,
                            bool &isOfSteps) const {
   const auto given = options.inputs.find(input.name);
@@ -123,6 +130,7 @@ std::string Inputs::pathOf(const program::InputT &input,
   return given == options.inputs.end() ? "" : given->second;
 }
 
+/// The order of precedence is token stream, file, generator.
 Status Inputs::open(const program::InputT &input, Source &source) const {
   bool isOfSteps = false;
   source.shift = tokens.shiftOf(input);
@@ -147,6 +155,8 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
   return Status::success();
 }
 
+/// A second call keeps the sources that the options named: they are open
+/// already.
 Status Inputs::open(const InputArrays &given) {
   for (const auto &[name, path] : options.inputs)
     if (Status status = checkName(name); status.failed())
@@ -180,8 +190,8 @@ Status Inputs::open(const InputArrays &given) {
   return Status::success();
 }
 
-/// Whether the samples of a step are one behind the other, so that those of the
-/// next one follow.
+/// Samples of a step are contiguous only if the batch is the outermost dim and
+/// holds all samples of the step.
 bool Inputs::isCutInSamples(const program::InputT &input) const {
   return input.batch_dim == 0 && input.shape[0] == program.samples;
 }
@@ -201,6 +211,8 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
+/// Finds the first element of the step in its source: by sample if samples are
+/// contiguous, else by whole steps.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);
@@ -242,7 +254,8 @@ Status Inputs::readAhead(int64_t sample) {
 }
 
 Status Inputs::read(int64_t sample) {
-  // Others than were expected: those end their way before.
+  // The inputs written ahead are of another sample. Complete their upload
+  // before their memory is written again.
   if (ahead && ahead != sample)
     if (Status status = buffers.beginStep(); status.failed())
       return status;

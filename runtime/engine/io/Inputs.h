@@ -1,4 +1,4 @@
-//===- Inputs.h - reads a rank's parts of the inputs ----------------------===//
+//===- Inputs.h - fills a rank's parts of the model's inputs --------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_IO_INPUTS_H
 #define PCC_RUNTIME_ENGINE_IO_INPUTS_H
@@ -16,67 +16,90 @@
 
 namespace pcc::runtime {
 
-/// An array of the caller's: dense, row-major.
+/// An input tensor in the caller's memory: dense and row-major. Borrowed.
 struct InputArray {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
   const void *data = nullptr;
 };
 
-/// By the inputs' names.
+/// Input arrays by the name of the model's input.
 using InputArrays = std::map<std::string, InputArray>;
 
-/// The inputs of a run: arrays of the caller's, or from --input, --data or
-/// --random-inputs. What they are in a step depends on the number of its first
-/// sample alone, not on who reads which part of them.
+/// Fills the input buffers of a rank for each step. Every input has one source:
+/// an array of the caller, a file (--input, --data), a token stream (--tokens),
+/// or a counter-based generator (--random-inputs). The elements of a step
+/// depend only on the index of its first sample, not on the mesh or on which
+/// rank reads which part; a run may therefore resume on another plan.
 class Inputs {
 public:
-  /// All of these must outlive this.
+  /// Borrows all arguments; they must outlive this object.
   Inputs(const program::ProgramT &program, const Mesh &mesh,
          const Coordinates &at, const RunOptions &options, HostBuffers &buffers)
       : program(program), mesh(mesh), at(at), options(options),
         buffers(buffers) {}
 
-  /// Checks name, shape and type of every input of the model (exit code 10),
-  /// also of those that this rank does not read, so that all ranks agree. Of
-  /// an input in `given` the array is taken, which must stay as long as steps
-  /// are read; called again, all others are what they were.
+  /// Opens the source of every input, and checks its name, shape and type (exit
+  /// code 10). All inputs of the model are checked, also those that this rank
+  /// does not read, so that all ranks agree on the outcome. Arrays of `given`
+  /// are borrowed for as long as steps are read, and take precedence over the
+  /// options. A second call replaces the arrays; sources that the options named
+  /// stay open.
   Status open(const InputArrays &given = {});
 
-  /// Whether a run can go on with sample `sample`: what --data holds for whole
-  /// steps cannot be cut within one (exit code 10).
+  /// Checks whether a run can continue with sample `sample` (exit code 10 if
+  /// not). Files whose outermost dim is not the batch hold whole steps, so they
+  /// can only continue at a step boundary.
   Status checkPosition(int64_t sample) const;
 
-  /// Fills this rank's input buffers of all microbatches with what the step
-  /// sees that begins with sample `sample`, from 0; padding becomes zero. After
-  /// the last sample of --data comes its first one again.
+  /// Fills the input buffers of all microbatches for the step that begins with
+  /// sample `sample` (counted from 0), and makes them the current step's
+  /// inputs. Padding becomes zero. After the last sample of --data the first
+  /// one follows.
   Status read(int64_t sample);
-  /// Does most of that during the step before, where the device has memory of
-  /// its own.
+  /// Writes and uploads the inputs of the next step while the current one runs;
+  /// the following read() then only switches to them. Does nothing if the
+  /// device shares the host's memory.
   Status readAhead(int64_t sample);
 
 private:
-  /// Fills the next step's buffers, and sends them on their way.
+  /// Fills the next step's buffers, and begins to upload them.
   Status write(int64_t sample);
 
+  /// The origin of one input's elements. Exactly one of `array`, `shift`,
+  /// `file` and `random` is used, in this order of precedence.
   struct Source {
+    /// The file of --input or --data.
     std::optional<NpyFile> file;
-    /// Steps that the file holds; 0: it has no such dim, and is all steps'.
+    /// Number of steps in the file's leading dim; 0 if the file has no such
+    /// dim, so that all steps read the same elements.
     int64_t numSteps = 0;
+    /// The generator of --random-inputs.
     RandomTensor random = {};
-    /// Of a token stream: how far behind a sample's first token it begins.
+    /// For an input from the token stream: its offset in tokens
+    /// (TokenStream::shiftOf).
     std::optional<int64_t> shift = {};
-    bool isOpen = false; ///< one of these
-    /// In place of them.
+    /// Whether the options named a source that has been opened.
+    bool isOpen = false;
+    /// The caller's array. Takes precedence over the source that the options
+    /// name.
     std::optional<InputArray> array;
   };
 
+  /// Returns an error that lists the model's inputs if `name` is none of them.
   Status checkName(const std::string &name) const;
+  /// Opens the source that the options name for one input.
   Status open(const program::InputT &input, Source &source) const;
+  /// Fills all inputs that this rank reads.
   void fill(int64_t sample) const;
+  /// Fills one input in all microbatches.
   void fill(const program::InputT &input, const Source &source,
             int64_t sample) const;
+  /// Returns whether the batch is the outermost dim of the input, so that
+  /// samples, and therefore steps, are contiguous in a file.
   bool isCutInSamples(const program::InputT &input) const;
+  /// Returns the path of the file for an input, or an empty string. Sets
+  /// `isOfSteps` if the file has a leading step dim, as files of --data have.
   std::string pathOf(const program::InputT &input, bool &isOfSteps) const;
 
   const program::ProgramT &program;
@@ -85,8 +108,9 @@ private:
   const RunOptions &options;
   HostBuffers &buffers;
   TokenStream tokens;
-  std::vector<Source> sources; ///< of the program's inputs
-  /// Of the step whose inputs lie ready.
+  /// The source of each input of the program.
+  std::vector<Source> sources;
+  /// First sample of the inputs that have been written ahead, if any.
   std::optional<int64_t> ahead;
 };
 

@@ -1,4 +1,4 @@
-//===- OutputFiles.cpp - writes the outputs, each rank its parts ----------===//
+//===- OutputFiles.cpp - writes whole outputs from all ranks' parts -------===//
 
 #include "runtime/engine/io/OutputFiles.h"
 #include "runtime/comm/Agree.h"
@@ -23,19 +23,26 @@ static Status cannotWrite(const std::string &path, int error) {
 }
 
 namespace {
-/// One output's file while it is being written.
+/// The file of one output while it is being written.
 struct OutputFile {
-  std::string path;      ///< its name in the end
-  std::string temporary; ///< its name until then
+  /// Final path.
+  std::string path;
+  /// Path until all ranks have written their parts.
+  std::string temporary;
+  /// Bytes of the .npy header, which precedes the elements.
   int64_t dataOffset;
+  /// Bytes of the elements.
   int64_t bytes;
   int descriptor = -1;
 };
 
+/// Writes parts of outputs to their files. `pwrite` needs no common file
+/// position, so ranks write to the same file at the same time.
 class FileSink : public OutputSink {
 public:
   explicit FileSink(std::vector<OutputFile> &files) : files(files) {}
 
+  /// Offsets are relative to the elements; the header has negative offsets.
   Status write(size_t output, int64_t offset, const void *data,
                size_t size) override {
     OutputFile &file = files[output];
@@ -58,8 +65,8 @@ private:
   std::vector<OutputFile> &files;
 };
 
-/// Collects what goes to rank 0: {output, offset, size} and the bytes, again
-/// and again.
+/// Serializes parts of outputs into a message for rank 0: a sequence of
+/// {output, offset, size} as int64, each followed by `size` bytes.
 class MessageSink : public OutputSink {
 public:
   Status write(size_t output, int64_t offset, const void *data,
@@ -80,6 +87,9 @@ private:
   }
 };
 
+/// Writes the outputs together with the OutputWriters of all other ranks.
+/// Between phases the ranks agree on whether to continue, so that none waits
+/// for one that has failed.
 class OutputWriter {
 public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
@@ -107,7 +117,7 @@ public:
         close(file.descriptor);
   }
 
-  /// Between the steps all ranks agree on whether to go on.
+  /// Executes all phases; every rank must call this.
   Status run() {
     Status status = isRoot() ? createFiles() : Status::success();
     if (status = agree(status); status.failed())
@@ -123,11 +133,13 @@ public:
 private:
   bool isRoot() const { return world.rank() == 0; }
 
+  /// Returns success if all ranks succeeded, else an error on every rank.
   Status agree(const Status &mine) {
     return runtime::agree(world, mine, action,
                           "another rank cannot write its part of the outputs");
   }
 
+  /// Sets `flag` to true on all ranks if it is true on any.
   Status anyOf(bool &flag) {
     int32_t value = flag;
     Status status = world.all().allReduce(&value, &value, 1, ElementType::I32,
@@ -136,7 +148,8 @@ private:
     return status;
   }
 
-  /// Reserves the space, so that a full disk shows now.
+  /// Creates the files on rank 0 and writes their headers. Reserves their
+  /// bytes, so that a full disk is noticed before any rank writes.
   Status createFiles() {
     std::error_code error;
     madeDirectory = std::filesystem::create_directories(directory, error);
@@ -166,7 +179,8 @@ private:
     return Status::success();
   }
 
-  /// False if rank 0's files are not to be seen from here.
+  /// Opens the files that rank 0 has created. Returns false if this rank does
+  /// not see them, or sees files of another size.
   bool openFiles() {
     for (OutputFile &file : files) {
       file.descriptor = open(file.temporary.c_str(), O_RDWR | O_CLOEXEC);
@@ -178,6 +192,8 @@ private:
     return true;
   }
 
+  /// Closes all files. Adds to `status` an error of close(), which may report a
+  /// failed write on network file systems.
   Status closeFiles(Status status) {
     for (OutputFile &file : files) {
       const bool failed = file.descriptor >= 0 && close(file.descriptor) != 0;
@@ -188,6 +204,7 @@ private:
     return status;
   }
 
+  /// Renames the files on rank 0, or deletes them if `status` is an error.
   Status finish(Status status) {
     if (isRoot()) {
       for (OutputFile &file : files)
@@ -200,11 +217,15 @@ private:
       if (status.failed() && madeDirectory)
         rmdir(directory.c_str());
     }
-    // Nobody leaves, and so ends the run, before rank 0 has cleaned up.
+    // A rank that leaves with an error ends the run, so it waits until rank 0
+    // has cleaned up.
     Status left = world.all().barrier(action);
     return status.failed() ? status : left;
   }
 
+  /// Sends every rank's parts to rank 0, one rank after the other, which bounds
+  /// the memory that rank 0 needs. After an error of writing, rank 0 still
+  /// receives the rest, so that no sender blocks.
   Status writeThroughRoot() {
     MessageSink sink;
     if (Status status = parts.write(sink); status.failed())
@@ -224,6 +245,7 @@ private:
     return written;
   }
 
+  /// Transfers the message of one rank to rank 0, which writes its parts.
   Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
                     Status &written) {
     if (size == 0 || (!isRoot() && world.rank() != rank))
@@ -240,6 +262,7 @@ private:
     return status;
   }
 
+  /// Writes the parts that a MessageSink has serialized.
   Status unpack(const std::vector<char> &message) {
     for (size_t next = 0; next < message.size();) {
       std::array<int64_t, 3> head;

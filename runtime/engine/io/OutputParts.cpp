@@ -1,4 +1,4 @@
-//===- OutputParts.cpp - what a rank has of the outputs -------------------===//
+//===- OutputParts.cpp - the parts of the outputs that a rank writes ------===//
 
 #include "runtime/engine/io/OutputParts.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -14,6 +14,8 @@ Status MemorySink::write(size_t output, int64_t offset, const void *data,
   return Status::success();
 }
 
+/// An output that is not split along microbatches is the same in all of them,
+/// so only the first is written.
 Status OutputParts::write(OutputSink &sink) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const program::OutputT &output = *program.outputs[i];
@@ -30,6 +32,8 @@ Status OutputParts::write(OutputSink &sink) {
   return Status::success();
 }
 
+/// The layout at the coordinates of `microbatch` says which elements of the
+/// global output the buffer holds.
 Status OutputParts::writePart(OutputSink &sink, size_t index,
                               const Layout &layout, int32_t microbatch) {
   const program::OutputT &output = *program.outputs[index];
@@ -50,6 +54,7 @@ Status OutputParts::writePart(OutputSink &sink, size_t index,
   return Status::success();
 }
 
+/// Descends the copy loops until what remains is contiguous on both sides.
 Status OutputParts::writeLoops(OutputSink &sink, size_t index,
                                std::span<const CopyLoop> loops, int64_t from,
                                int64_t to, const char *data) {

@@ -1,4 +1,4 @@
-//===- TokenStream.cpp - a file of token numbers --------------------------===//
+//===- TokenStream.cpp - training samples from a file of token ids --------===//
 
 #include "runtime/engine/io/TokenStream.h"
 #include "runtime/tensor/Npy.h"
@@ -18,11 +18,12 @@ static bool isInteger(const program::InputT &input) {
   return type == ElementType::I32 || type == ElementType::I64;
 }
 
-/// Samples of sequences, one below the other.
+/// Returns whether the input is [samples, sequence] of integers.
 static bool isOfTokens(const program::InputT &input) {
   return isInteger(input) && input.shape.size() == 2 && input.batch_dim == 0;
 }
 
+/// Returns exit code 10 with `why` and a list of the model's inputs.
 static Status refuse(const program::ProgramT &program, const std::string &why) {
   std::string inputs;
   for (const auto &input : program.inputs)
@@ -50,6 +51,8 @@ Status checkData(const RunOptions &options) {
   return Status::success();
 }
 
+/// Inputs that --input names are left out; of the rest exactly one must look
+/// like the labels.
 Status TokenStream::findInputs(const RunOptions &options,
                                const program::ProgramT &program) {
   for (const auto &input : program.inputs)
@@ -75,6 +78,8 @@ Status TokenStream::findInputs(const RunOptions &options,
              : refuse(program, "none is left but the labels");
 }
 
+/// The labels of the last sample need one token after its input tokens, hence
+/// the `tokens - 1`.
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
   if (Status status = findInputs(options, program); status.failed())

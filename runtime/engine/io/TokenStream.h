@@ -1,4 +1,4 @@
-//===- TokenStream.h - a file of token numbers ----------------------------===//
+//===- TokenStream.h - training samples from a file of token ids ----------===//
 
 #ifndef PCC_RUNTIME_ENGINE_IO_TOKENSTREAM_H
 #define PCC_RUNTIME_ENGINE_IO_TOKENSTREAM_H
@@ -9,45 +9,55 @@
 
 namespace pcc::runtime {
 
-/// Tokens, one behind the other, as samples for training. With sequences of S,
-/// sample n is
+/// A memory-mapped file of token ids, cut into training samples. With sequences
+/// of S tokens, sample n is
 ///
-///     ids     tokens[n S]     … tokens[n S + S - 1]
-///     labels  tokens[n S + 1] … tokens[n S + S]
+///   ids     tokens[n S]     … tokens[n S + S - 1]
+///   labels  tokens[n S + 1] … tokens[n S + S]
 ///
-/// so that samples share no position, and all that is left behind the last
-/// whole one is not used.
+/// so each token is an input token of at most one sample. Tokens after the last
+/// whole sample are not used.
 class TokenStream {
 public:
-  /// Maps `options.data`. `labels` is the input that the loss compares with;
-  /// `ids` the other one of integers that has its shape and no file. Exit code
-  /// 10 if these are not to be found, or the file holds no sample.
+  /// Maps the file `options.data`, and finds the two inputs that it feeds: the
+  /// labels, and the token ids. The ids are the only other input that no
+  /// --input names; they must be integers with the shape of the labels. Exit
+  /// code 10 if these inputs are not found, or if the file does not hold one
+  /// whole sample.
   Status open(const RunOptions &options, const program::ProgramT &program);
 
-  /// How far behind its sample's first token an input begins; nothing for
-  /// inputs that are not of this.
+  /// Returns the offset, in tokens, of an input's sequence from the first token
+  /// of its sample: 0 for the ids, 1 for the labels. Empty for other inputs.
   std::optional<int64_t> shiftOf(const program::InputT &input) const;
 
+  /// Returns the address of the first token in the mapped file.
   const std::byte *data() const { return file.bytes().data(); }
+  /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
-  /// Elements of all whole samples.
+  /// Returns the number of input tokens of all whole samples.
   int64_t numElements() const { return elements; }
 
 private:
+  /// Finds the inputs `ids` and `labels`.
   Status findInputs(const RunOptions &options,
                     const program::ProgramT &program);
 
   MappedFile file;
   ElementType elementType = ElementType::U16;
+  /// Number of input tokens of all whole samples.
   int64_t elements = 0;
+  /// The input that has the token ids. Borrowed from the program.
   const program::InputT *ids = nullptr;
+  /// The input that the loss compares with. Borrowed from the program.
   const program::InputT *labels = nullptr;
 };
 
-/// Whether --data and --tokens fit each other (exit code 2).
+/// Checks that --data and --tokens fit each other: --tokens needs a file, its
+/// absence a directory (exit code 2).
 Status checkData(const RunOptions &options);
 
-/// "labels" (i64 [8, 32])
+/// Returns text such as `"labels" (i64 [8, 32])` for messages: name, type and
+/// shape of an input.
 std::string describe(const program::InputT &input);
 
 } // namespace pcc::runtime

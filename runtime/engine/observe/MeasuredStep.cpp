@@ -1,4 +1,4 @@
-//===- MeasuredStep.cpp - a step as it ran on all ranks -------------------===//
+//===- MeasuredStep.cpp - timeline of a step as all ranks ran it ----------===//
 
 #include "runtime/engine/observe/MeasuredStep.h"
 #include "runtime/timeline/TimelineMemory.h"
@@ -13,6 +13,8 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
+/// Converts the action kind of the program format to that of timelines. Post
+/// and Wait are both communication.
 static ActionKind kindOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Forward:
@@ -34,7 +36,8 @@ static ActionKind kindOf(program::ActionKind kind) {
   return ActionKind::Communication;
 }
 
-/// The same on all ranks of a host, until it starts anew.
+/// Returns the kernel's boot id: equal on all ranks of a machine, even in
+/// containers with different host names, and new after each boot.
 static std::string hostName() {
   std::string name;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
@@ -42,13 +45,14 @@ static std::string hostName() {
 }
 
 namespace {
-/// One rank's row, as it travels to rank 0.
+/// Serializes one rank's log and stage sizes as JSON, to be sent to rank 0.
 class LoggedRow {
 public:
   LoggedRow(const program::ProgramT &program, const StepLog &log)
       : program(program), log(log) {}
 
-  /// `clock` is its clock at a moment that all ranks share.
+  /// Returns the row. `clock` is the reading of this rank's steady clock, in
+  /// seconds, at a moment that all ranks share.
   Json write(double clock) {
     Json events = Json::array(), stages = Json::array();
     numberUpdates();
@@ -65,7 +69,8 @@ public:
   }
 
 private:
-  /// The parts of a stage's update are numbered in the order in which they run.
+  /// Numbers the update actions of each stage in the order in which they run: a
+  /// timeline tells them apart by the microbatch number, which updates lack.
   void numberUpdates() {
     std::map<int32_t, int32_t> next;
     partOfUpdate.assign(program.actions.size(), 0);
@@ -74,6 +79,7 @@ private:
         partOfUpdate[i] = next[program.actions[i]->stage]++;
   }
 
+  /// Returns the microbatch number that a timeline shows for an action.
   int32_t microbatchOf(int32_t index) const {
     const program::ActionT &action = *program.actions[size_t(index)];
     switch (action.kind) {
@@ -86,6 +92,8 @@ private:
     }
   }
 
+  /// Returns one event as an array: kind, stage, microbatch, start, end, name,
+  /// and seconds on a core.
   Json write(const StepLog::Event &event) const {
     const program::ActionT &action = *program.actions[size_t(event.action)];
     const bool isAction = event.instruction == StepLog::wholeAction;
@@ -98,7 +106,8 @@ private:
             event.coreSeconds};
   }
 
-  /// "0F3 all_reduce h", "1X2 h"
+  /// Returns the name of a communication event: "0F3 all_reduce h" for a
+  /// collective within action 0F3, "1X2 h" for messages between stages.
   std::string nameOf(const StepLog::Event &event,
                      const program::ActionT &action) const {
     const std::string name = runtime::nameOf(action);
@@ -120,10 +129,11 @@ private:
 
   const program::ProgramT &program;
   const StepLog &log;
+  /// Per action, its number among the updates of its stage.
   std::vector<int32_t> partOfUpdate;
 };
 
-/// Makes a timeline of the rows of all ranks.
+/// Joins the rows of all ranks into one timeline that begins at time 0.
 class RowJoiner {
 public:
   explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
@@ -141,7 +151,8 @@ public:
   }
 
 private:
-  /// By the clock of rank 0.
+  /// Converts a time of the row's clock to the clock of rank 0. Rows of rank
+  /// 0's host need no conversion.
   double secondsOf(const Json &row, const Json &time) const {
     const bool isOwnClock = row.at("host") == rows[0].at("host");
     return time.get<double>() - (isOwnClock
@@ -150,6 +161,8 @@ private:
                                            rows[0].at("clock").get<double>());
   }
 
+  /// Adds the events of one rank: actions to `positions`, communication to
+  /// `messages`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -177,13 +190,16 @@ private:
   }
 
   const std::vector<Json> &rows;
+  /// Memory of each stage of the model, from the rank that runs the stage.
   std::vector<StageBytes> bytes;
+  /// Earliest start of any event, by the clock of rank 0.
   double begin = std::numeric_limits<double>::infinity();
   Timeline timeline;
 };
 } // namespace
 
-/// What every rank has to say, on rank 0; nothing elsewhere.
+/// Gathers byte strings of different lengths: entry r of `all` is that of rank
+/// r. Other ranks than 0 get nothing.
 static Status gather(World &world, const std::vector<uint8_t> &mine,
                      std::vector<std::vector<uint8_t>> &all) {
   const ActionId action{"write", "timeline"};
@@ -208,6 +224,9 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
                           : world.all().exchange(sends, receives, action);
 }
 
+/// The clock is read right after a barrier, at nearly the same moment on all
+/// ranks; the difference of two readings is the offset between two hosts'
+/// clocks.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {

@@ -1,4 +1,4 @@
-//===- MeasuredStep.h - a step as it ran on all ranks ---------------------===//
+//===- MeasuredStep.h - timeline of a step as all ranks ran it ------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_OBSERVE_MEASUREDSTEP_H
 #define PCC_RUNTIME_ENGINE_OBSERVE_MEASUREDSTEP_H
@@ -9,10 +9,12 @@
 
 namespace pcc::runtime {
 
-/// Collective over the world: rank 0 gathers what all ranks did in the step
-/// that was logged last and writes it to `files`, a row per rank. What an
-/// action holds is what the program says. Ranks of one host share a clock;
-/// others are compared by a barrier.
+/// Gathers on rank 0 what every rank logged in its last step, and writes it to
+/// `files` as a timeline with one row per rank. All ranks must call this. Times
+/// are measured. Memory is not: it follows from the bytes per stage in each
+/// rank's program. Ranks on one host share the steady clock; the clocks of
+/// other hosts are aligned at a barrier. `title` becomes the heading of the
+/// picture.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files);

@@ -1,4 +1,4 @@
-//===- Progress.h - how far a run is --------------------------------------===//
+//===- Progress.h - progress messages of a run ----------------------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_OBSERVE_PROGRESS_H
 #define PCC_RUNTIME_ENGINE_OBSERVE_PROGRESS_H
@@ -8,19 +8,21 @@
 
 namespace pcc::runtime {
 
-/// Tells RunOptions::onProgress what rank 0 does, steps at most ten times a
-/// second.
+/// Reports the progress of rank 0 to RunOptions::onProgress. Other ranks report
+/// nothing. Messages about steps are limited to ten per second.
 class Progress {
 public:
+  /// Borrows `options`, which must outlive this object.
   Progress(const RunOptions &options, int rank)
       : options(options), isHeard(rank == 0 && options.onProgress) {}
 
+  /// Reports the text `what`.
   void say(const std::string &what) {
     if (isHeard)
       options.onProgress(what);
   }
 
-  /// Step `step`, counted from 0, begins.
+  /// Reports that step number `step`, counted from 0, begins.
   void beginStep(int step) {
     if (!isHeard || (step > 0 && sinceStep.seconds() < 0.1))
       return;
@@ -29,12 +31,14 @@ public:
         std::to_string(options.warmup + options.repeat));
   }
 
-  /// What is said next comes from elsewhere.
+  /// Clears the progress message, so that other output can follow it.
   void end() { say(""); }
 
 private:
   const RunOptions &options;
+  /// Whether this is rank 0 and someone listens.
   const bool isHeard;
+  /// Time since a step was last reported.
   StopWatch sinceStep;
 };
 

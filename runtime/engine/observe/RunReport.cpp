@@ -1,4 +1,4 @@
-//===- RunReport.cpp - what a run took ------------------------------------===//
+//===- RunReport.cpp - times, memory and metrics of a run -----------------===//
 
 #include "runtime/engine/observe/RunReport.h"
 #include "runtime/base/AtomicFile.h"
@@ -21,6 +21,7 @@ static double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;
 }
 
+/// Percentages are of the total time of the timed steps.
 std::string summaryLine(int rank, const RankReport &report) {
   constexpr double mebibyte = 1 << 20;
   const size_t steps = report.steps.size();
@@ -38,7 +39,9 @@ std::string summaryLine(int rank, const RankReport &report) {
   return line.data();
 }
 
-/// Numbers of one report in the order in which they travel.
+/// Serializes a report as numbers for the all-gather: six fixed fields, then
+/// the steps, then the live forward passes per stage. All ranks have the same
+/// counts.
 static std::vector<double> pack(const RankReport &report) {
   std::vector<double> numbers = {report.seconds,
                                  report.spent.idle,
@@ -51,7 +54,8 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
-/// By stage; those that a rank does not run, or that keep nothing, are absent.
+/// Returns the counts by stage. Stages that the rank does not run, or that keep
+/// nothing alive, are left out.
 static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
   for (size_t stage = 0; stage < numStages; ++stage)
@@ -60,6 +64,7 @@ static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
   return stages;
 }
 
+/// Inverse of pack(), with the names of the report's fields.
 static nlohmann::ordered_json toJson(int rank, const double *numbers,
                                      size_t numSteps, size_t numStages) {
   return {
@@ -78,6 +83,7 @@ static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
+/// Returns the entry of one step. Its metrics are those that rank 0 knows.
 static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()
@@ -89,6 +95,7 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
           {"grad_norm", orNull(metrics.gradNorm)}};
 }
 
+/// Gathers the packed reports. A step's duration is that of its slowest rank.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world) {
   const std::vector<double> numbers = pack(mine);

@@ -1,4 +1,4 @@
-//===- RunReport.h - what a run took --------------------------------------===//
+//===- RunReport.h - times, memory and metrics of a run -------------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_OBSERVE_RUNREPORT_H
 #define PCC_RUNTIME_ENGINE_OBSERVE_RUNREPORT_H
@@ -12,34 +12,41 @@
 
 namespace pcc::runtime {
 
-/// What a step of training tells; nothing on ranks that do not know it.
+/// Metrics of one training step. A value is empty on ranks that do not know it.
 struct StepMetrics {
-  int64_t step = 0; ///< from 1
+  /// Number of the step, counted from 1 over all resumed runs.
+  int64_t step = 0;
   std::optional<double> loss, gradNorm, learningRate, lossScale;
 };
 
-/// One rank's timed steps.
+/// Measurements of one rank over its timed steps.
 struct RankReport {
-  double seconds = 0; ///< of all timed steps
+  /// Total seconds of all timed steps.
+  double seconds = 0;
+  /// The part of `seconds` spent in each kind of work.
   TimeSpent spent = {};
-  int64_t arenaBytes = 0; ///< as allocated
+  /// Bytes of the arena, as planned and as allocated.
+  int64_t arenaBytes = 0;
+  /// Largest resident size of the process in bytes.
   int64_t peakMemoryBytes = 0;
-  /// By stage of the model: forward passes whose activations were alive at
-  /// once; 0 for stages of other ranks.
+  /// Per stage of the model: the largest number of forward passes whose
+  /// activations were alive at once. 0 for stages of other ranks.
   std::vector<int32_t> peakLive = {};
-  std::vector<double> steps =
-      {}; ///< seconds of each; equally many on all ranks
-  std::vector<StepMetrics> metrics = {}; ///< of each; none without training
+  /// Seconds of each timed step. All ranks have equally many steps.
+  std::vector<double> steps = {};
+  /// Metrics of each timed step; empty without training.
+  std::vector<StepMetrics> metrics = {};
 };
 
-/// Largest resident size of this process so far.
+/// Returns the largest resident size of this process so far, in bytes.
 int64_t peakMemoryOfProcess();
 
-/// "rank 3: 2 steps of 12.3 ms (compute 80%, wait 15%, idle 5%), arena 1.5 MiB,
-/// peak memory 30.1 MiB"
+/// Returns the line that a rank prints at the end: "rank 3: 2 steps of 12.3 ms
+/// (compute 80%, wait 15%, idle 5%), arena 1.5 MiB, peak memory 30.1 MiB".
 std::string summaryLine(int rank, const RankReport &report);
 
-/// Gathers all ranks' reports; rank 0 writes them to `path` as JSON.
+/// Gathers the reports of all ranks, and writes them on rank 0 to `path` as
+/// JSON. All ranks must call this. The file is complete or absent.
 Status writeReport(const std::string &path, const RankReport &mine,
                    World &world);
 

@@ -1,4 +1,4 @@
-//===- StepLog.cpp - what a rank did in a step ----------------------------===//
+//===- StepLog.cpp - log of the actions of one step on one rank -----------===//
 
 #include "runtime/engine/observe/StepLog.h"
 
@@ -9,17 +9,18 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Whether what F has left is not needed any more.
+/// Returns whether the activations of a forward pass are dead after the action.
+/// With a split backward pass (zero bubble), W uses them last.
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;
 }
 
-/// The most events of one step.
+/// Returns an upper bound of the events of one step: per action itself, its
+/// messages, and each collective of its function.
 static size_t countEvents(const program::ProgramT &program) {
   size_t count = 0;
   for (const auto &action : program.actions) {
-    // The action itself, and its messages.
     count += 2;
     if (action->function < 0)
       continue;
@@ -33,7 +34,7 @@ static size_t countEvents(const program::ProgramT &program) {
   return count;
 }
 
-/// Seconds in which this thread had a core.
+/// Returns the CPU time of this thread in seconds.
 static double coreClock() {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

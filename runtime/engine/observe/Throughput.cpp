@@ -1,4 +1,4 @@
-//===- Throughput.cpp - how fast training goes ----------------------------===//
+//===- Throughput.cpp - samples, tokens and FLOPs per second of training --===//
 
 #include "runtime/engine/observe/Throughput.h"
 
@@ -7,6 +7,7 @@
 
 namespace pcc::runtime {
 
+/// Integer labels with more than the batch dim are token ids.
 Throughput::Throughput(const program::ProgramT &program)
     : samples(double(program.samples)), peakFlops(program.peak_flops) {
   for (const auto &input : program.inputs)

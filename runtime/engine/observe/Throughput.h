@@ -1,4 +1,4 @@
-//===- Throughput.h - how fast training goes ------------------------------===//
+//===- Throughput.h - samples, tokens and FLOPs per second of training ----===//
 
 #ifndef PCC_RUNTIME_ENGINE_OBSERVE_THROUGHPUT_H
 #define PCC_RUNTIME_ENGINE_OBSERVE_THROUGHPUT_H
@@ -12,26 +12,35 @@
 
 namespace pcc::runtime {
 
-/// What one step is, so that its seconds become a speed.
+/// Converts the duration of a training step into speeds. The utilization
+/// follows MFU (PaLM, Chowdhery et al. 2022), but counts all operations that
+/// the programs execute, those of recomputed activations included.
 class Throughput {
 public:
+  /// Reads from the program of this rank how many samples and tokens a step
+  /// has, and how many operations this rank executes in it.
   explicit Throughput(const program::ProgramT &program);
 
-  /// Collective over the world: adds up what all ranks compute in a step.
+  /// Sums the operations of all ranks. All ranks must call this, before mfu().
+  /// `options.peakFlops`, if positive, replaces the peak that the program
+  /// records.
   Status open(const RunOptions &options, World &world);
 
+  /// Returns samples per second of a step that took `seconds`.
   double samplesPerSecond(double seconds) const;
-  /// Nothing if the labels are not of tokens.
+  /// Returns tokens per second. Empty if the labels are not token ids.
   std::optional<double> tokensPerSecond(double seconds) const;
-  /// The share of what all ranks could compute at their peak that is what the
-  /// programs compute. Nothing if nobody has said what the peak is.
+  /// Returns the executed operations divided by those that all ranks could
+  /// execute at their peak in `seconds`. Empty if no peak is known.
   std::optional<double> mfu(double seconds) const;
-  /// "1234 tokens/s, MFU 12.3 %"
+  /// Returns the speeds as text: "1234 tokens/s, MFU 12.3 %".
   std::string describe(double seconds) const;
 
 private:
+  /// Samples and tokens of one step, over all ranks. `tokens` is 0 if unknown.
   double samples = 1, tokens = 0;
-  /// Of the whole world: operations of a step, and per second at the peak.
+  /// Over all ranks: floating-point operations of one step, and operations per
+  /// second at the peak (0 if unknown).
   double flops = 0, peakFlops = 0;
 };
 

@@ -1,15 +1,20 @@
-//===- TimeSpent.h - seconds of a rank by kind ----------------------------===//
+//===- TimeSpent.h - seconds of a rank by kind of work --------------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_OBSERVE_TIMESPENT_H
 #define PCC_RUNTIME_ENGINE_OBSERVE_TIMESPENT_H
 
 namespace pcc::runtime {
 
-/// Seconds that a rank spent, by kind.
+/// Seconds that the host thread of a rank spent, by kind of work. On a device
+/// with a queue these are the seconds to enqueue the work; the wait for the
+/// device at the end of a step is added to `compute`.
 struct TimeSpent {
-  double compute = 0; ///< in instructions
-  double wait = 0;    ///< in collectives
-  double idle = 0;    ///< in waits for other stages
+  /// Seconds in instructions other than collectives.
+  double compute = 0;
+  /// Seconds in collectives.
+  double wait = 0;
+  /// Seconds in waits for messages of other pipeline stages.
+  double idle = 0;
 };
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- RunOptionsCli.cpp - the options of a run on a command line ---------===//
+//===- RunOptionsCli.cpp - command-line flags of a run --------------------===//
 
 #include "runtime/engine/options/RunOptionsCli.h"
 
@@ -6,6 +6,8 @@
 
 namespace pcc::runtime {
 
+/// Parses one NAME=FILE.npy of --input. Throws for bad syntax or a repeated
+/// name.
 static void addInput(RunOptions &options, const std::string &text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
@@ -16,6 +18,7 @@ static void addInput(RunOptions &options, const std::string &text) {
     throw CLI::ValidationError("--input", "\"" + name + "\" is given twice");
 }
 
+/// Adds the flags for inputs, outputs and weights.
 static void addData(CLI::App &app, RunOptions &options) {
   app.add_option_function<std::vector<std::string>>(
          "--input,-i",
@@ -42,6 +45,7 @@ static void addData(CLI::App &app, RunOptions &options) {
                "hash whole weight files before running");
 }
 
+/// Adds the flags for training.
 static void addTraining(CLI::App &app, RunOptions &options) {
   app.add_option("--data", options.data,
                  "what to train on: a directory of NAME.npy with a leading "
@@ -77,6 +81,8 @@ static void addTraining(CLI::App &app, RunOptions &options) {
       ->check(CLI::PositiveNumber);
 }
 
+/// Adds the flags about data and training through the functions above, and all
+/// others here.
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
   addTraining(app, options);

@@ -1,4 +1,4 @@
-//===- RunOptionsCli.h - the options of a run on a command line -----------===//
+//===- RunOptionsCli.h - command-line flags of a run ----------------------===//
 
 #ifndef PCC_RUNTIME_ENGINE_OPTIONS_RUNOPTIONSCLI_H
 #define PCC_RUNTIME_ENGINE_OPTIONS_RUNOPTIONSCLI_H
@@ -11,8 +11,9 @@ class App;
 
 namespace pcc::runtime {
 
-/// Adds --input, --output and the others to a command. `options` must outlive
-/// the parsing.
+/// Adds the flags of a run (--input, --output, --steps, …) to a command.
+/// Parsing writes into `options`, which must outlive it. A malformed value
+/// throws CLI::ValidationError.
 void addRunOptions(CLI::App &app, RunOptions &options);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- HostTrainingState.cpp - what training changes, as the host has it --===//
+//===- HostTrainingState.cpp - host copies of weights and optimizer state -===//
 
 #include "runtime/engine/weight/HostTrainingState.h"
 
@@ -6,6 +6,8 @@
 
 namespace pcc::runtime {
 
+/// A parameter with several buffers is fetched once, but stored into each of
+/// them. Distinct tensors therefore come first in `pieces`.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

@@ -1,4 +1,4 @@
-//===- Parameters.cpp - a rank's pieces of the weights --------------------===//
+//===- Parameters.cpp - loads a rank's pieces of the weights --------------===//
 
 #include "runtime/engine/weight/Parameters.h"
 #include "runtime/engine/weight/WeightView.h"
@@ -19,6 +19,7 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
+/// Outputs and transfers count too: their buffers may be parameters.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -44,8 +45,8 @@ static std::string join(const std::string &directory, const std::string &name) {
   return directory.empty() ? name : directory + "/" + name;
 }
 
-/// Large files are not hashed when a model is compiled; --check-weights must
-/// not pretend that they were.
+/// Notes that a large file has no recorded hash of its whole contents, so that
+/// --check-weights does not seem to have verified it.
 static void noteUnhashed(const std::string &path) {
   std::fprintf(stderr,
                "note: weight file \"%s\" was too large to be hashed when the "
@@ -53,6 +54,8 @@ static void noteUnhashed(const std::string &path) {
                path.c_str());
 }
 
+/// Checks every file of the program by size, time and sampled pages before it
+/// maps the file. Only rank 0 prints notes.
 Status Parameters::openFiles(const RunOptions &options) {
   const bool isFirst =
       std::all_of(at.begin(), at.end(), [](int64_t c) { return c == 0; });
@@ -61,7 +64,8 @@ Status Parameters::openFiles(const RunOptions &options) {
   for (const auto &file : program.files) {
     const std::string path =
         join(file->in_bundle ? options.bundle : root, file->path);
-    // Another root holds copies, whose times say nothing.
+    // Files under another root are copies, so their modification times differ.
+    // `in_bundle` makes the check ignore times.
     program::WeightFileT expected = *file;
     expected.in_bundle |= !options.weights.empty();
     if (Status status = checkWeightFile(path, expected, options.checkWeights);
@@ -98,6 +102,8 @@ Status Parameters::allocate(const program::ParameterT &parameter,
                                      " bytes for \"" + parameter.name + "\"");
 }
 
+/// Trainable parameters are always copied: steps write them, and the mapping is
+/// read-only.
 Status Parameters::readFile(const program::ParameterT &parameter,
                             LocalPiece &piece) {
   const MappedFile &file = files[size_t(parameter.file)];
@@ -114,7 +120,7 @@ Status Parameters::readFile(const program::ParameterT &parameter,
   return Status::success();
 }
 
-/// `number` in every element of `target`.
+/// Fills `target` with `number` in every element.
 static void fillElements(double number, ElementType type, void *target,
                          int64_t bytes) {
   char element[8];
@@ -128,6 +134,7 @@ static RandomTensor randomOf(const program::ParameterT &parameter) {
                       typeOf(parameter.stored_type));
 }
 
+/// A parameter is filled with a constant, read from a file, or generated.
 Status Parameters::acquire(int32_t index, const void *&data) {
   LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
@@ -179,15 +186,16 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
     const void *data = nullptr;
     if (Status status = acquire(buffer.index, data); status.failed())
       return status;
-    // Instructions only write buffers of trainable parameters, which are
-    // copies.
+    // The const_cast is safe: instructions only write buffers of trainable
+    // parameters, and those are copies.
     buffers.setBase(int32_t(i), static_cast<char *>(const_cast<void *>(data)) +
                                     buffer.offset);
   }
   return Status::success();
 }
 
-/// One piece of the device's memory holds them all.
+/// All pieces share one allocation of the device. Buffers of one parameter
+/// refer to the same piece, each at its own offset.
 Status Parameters::copyTo(Device &device, BufferTable &buffers,
                           const ProgramImage &image) {
   std::vector<int64_t> offsets(pieces.size(), -1);
@@ -215,7 +223,8 @@ Status Parameters::copyTo(Device &device, BufferTable &buffers,
   return Status::success();
 }
 
-/// What a generator makes, or zeroed memory holds, does not travel.
+/// Avoids transfers: device memory is zeroed already, and a generator kernel
+/// makes random weights in place.
 Status Parameters::writePiece(int32_t index, Device &device,
                               const ProgramImage &image, void *to) {
   const program::ParameterT &parameter = *program.parameters[size_t(index)];

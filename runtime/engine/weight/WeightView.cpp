@@ -1,4 +1,4 @@
-//===- WeightView.cpp - a stored tensor seen through its transforms -------===//
+//===- WeightView.cpp - strided view of a stored weight -------------------===//
 
 #include "runtime/engine/weight/WeightView.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -9,6 +9,7 @@
 
 namespace pcc::runtime {
 
+/// Returns the row-major strides of a dense tensor, in elements.
 static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
@@ -67,9 +68,12 @@ void WeightView::reshape(const program::ReshapeT &step) {
   }
 }
 
-/// Matches runs of old dims to runs of new dims of equal size; a run of old
-/// dims must lie densely within itself. False, and nothing changed, if it does
-/// not.
+/// Matches groups of old dims with groups of new dims of equal size, as NumPy
+/// does to reshape without a copy. Each group of old dims must be contiguous
+/// within itself:
+///
+///   old [6, 4] strides [8, 1], new [2, 3, 4]   groups 6 = 2·3, 4 = 4   works
+///   old [6, 4] strides [8, 1], new [24]        group 6·4 = 24          rows have gaps
 bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   std::vector<int64_t> result(wanted.size(), 1);
   if (numElements(wanted) == 0) {
@@ -77,7 +81,7 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
     strides = result;
     return true;
   }
-  // Strides of dims of size 1 mean nothing.
+  // Dims of size 1 fit any group; their strides are meaningless.
   std::vector<int64_t> sizes, steps;
   for (size_t dim = 0; dim < shape.size(); ++dim)
     if (shape[dim] != 1) {
@@ -107,6 +111,8 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
+/// Reads the view with the layout of a single rank; later transforms then start
+/// from a dense tensor.
 void WeightView::materialize() {
   const Mesh mesh{{1}};
   const Coordinates at{0};
@@ -136,6 +142,8 @@ std::vector<StridedCopy> WeightView::copies(const Layout &layout,
   return list;
 }
 
+/// The piece is usable in place if one copy covers it and is dense on both
+/// sides.
 const void *WeightView::findInPlace(const Layout &layout, const Mesh &mesh,
                                     const Coordinates &at) const {
   if (!stored || !owned.empty())
@@ -161,6 +169,8 @@ WeightView::findGenerated(const Layout &layout, const Mesh &mesh,
   return copies(layout, mesh, at);
 }
 
+/// Without casts elements are copied directly; otherwise, or from a generator,
+/// they pass through row buffers.
 void WeightView::read(const Layout &layout, const Mesh &mesh,
                       const Coordinates &at, void *target) const {
   const size_t size = sizeOf(types.back());
@@ -174,7 +184,8 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Row by row through the casts.
+/// Peels the outer loops, then converts the innermost loop in rows of 1024
+/// elements and scatters each row to its target stride.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())
@@ -204,7 +215,8 @@ void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   }
 }
 
-/// At most 1024 elements, densely, in the final type.
+/// Each cast converts from one of two buffers to the other; the last writes to
+/// `target`.
 void WeightView::readRow(int64_t from, int64_t stride, int64_t count,
                          void *target) const {
   std::array<std::array<char, 8 * 1024>, 2> stages;

@@ -1,4 +1,4 @@
-//===- BundleFiles.cpp - the executables of a bundle ----------------------===//
+//===- BundleFiles.cpp - names and number of a bundle's rank files --------===//
 
 #include "runtime/launch/job/BundleFiles.h"
 
@@ -19,7 +19,8 @@ static bool hasRank(const std::string &bundle, int rank) {
   return access((bundle + "/" + rankFileName(rank)).c_str(), F_OK) == 0;
 }
 
-// Doubling, then halving: the bundle may have 65,536 ranks.
+// Finds the first absent rank by doubling and bisection: a bundle may have
+// 65,536 ranks, and each probe is a system call.
 int countRanks(const std::string &bundle) {
   if (!hasRank(bundle, 0))
     return 0;
@@ -36,7 +37,8 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// The number of ranks, with which bundle.json begins; 0 if it does not.
+/// Returns the number of ranks, which is the first entry of bundle.json; 0 if
+/// it is missing.
 static int recordedWorld(const std::string &bundle) {
   std::ifstream file(bundle + "/bundle.json");
   char text[64] = {};
@@ -46,7 +48,7 @@ static int recordedWorld(const std::string &bundle) {
 }
 
 bool isForGpus(const std::string &bundle) {
-  // It is among the first of bundle.json, which may be long.
+  // The target is among the first entries of bundle.json, which may be long.
   std::ifstream file(bundle + "/bundle.json");
   std::string text(8192, '\0');
   file.read(text.data(), std::streamsize(text.size()));
@@ -54,7 +56,8 @@ bool isForGpus(const std::string &bundle) {
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
-// Ranks that are gone would look like a smaller world.
+// Without this check, a bundle that has lost its last ranks would pass for one
+// with a smaller world.
 Status checkComplete(const std::string &bundle) {
   const int present = countRanks(bundle);
   const int world = recordedWorld(bundle);

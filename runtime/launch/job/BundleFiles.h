@@ -1,4 +1,9 @@
-//===- BundleFiles.h - the executables of a bundle ------------------------===//
+//===- BundleFiles.h - names and number of a bundle's rank files ----------===//
+//
+// A bundle is the directory that pcc writes. The bundle holds one executable
+// per rank (rank-000, rank-001, …), the launcher `run`, and bundle.json.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_JOB_BUNDLEFILES_H
 #define PCC_RUNTIME_LAUNCH_JOB_BUNDLEFILES_H
@@ -9,17 +14,20 @@
 
 namespace pcc::runtime {
 
-/// "rank-000": at least three digits.
+/// Returns the file name of a rank's executable, with at least three digits:
+/// "rank-000".
 std::string rankFileName(int rank);
 
-/// Number of ranks that the bundle has executables for: rank-000 and so on
-/// without a gap; 0 if it is no bundle.
+/// Returns the number of rank executables in directory `bundle`, numbered from
+/// 0 without a gap; 0 if the directory is no bundle.
 int countRanks(const std::string &bundle);
 
-/// Whether its ranks need GPUs.
+/// Returns whether the bundle was compiled for GPUs, as bundle.json says.
 bool isForGpus(const std::string &bundle);
 
-/// Exit code 11 if the bundle lacks ranks that it says it has.
+/// Checks that the bundle has as many rank executables as bundle.json says
+/// (exit code 11 if fewer). A bundle without them, or without that number,
+/// passes.
 Status checkComplete(const std::string &bundle);
 
 } // namespace pcc::runtime

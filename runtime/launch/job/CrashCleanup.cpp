@@ -1,4 +1,4 @@
-//===- CrashCleanup.cpp - removes what a killed process would leave -------===//
+//===- CrashCleanup.cpp - removes a job's folders after SIGKILL -----------===//
 
 #include "runtime/launch/job/CrashCleanup.h"
 
@@ -11,8 +11,9 @@
 
 namespace pcc::runtime {
 
-/// Keeps nothing open that others wait for the end of, and is deaf to what ends
-/// its parent.
+/// Detaches the helper from its parent. The helper closes all inherited files,
+/// because other processes may wait for end of file on them, and blocks all
+/// signals that end its parent's process group. The pipe becomes file 3.
 static void detach(int lifeline) {
   setsid();
   sigset_t all;
@@ -25,6 +26,7 @@ static void detach(int lifeline) {
   closefrom(4);
 }
 
+/// Blocks until the pipe closes, then removes the folders.
 [[noreturn]] static void clean(const std::vector<std::string> &folders) {
   char nothing;
   while (read(3, &nothing, 1) < 0 && errno == EINTR)

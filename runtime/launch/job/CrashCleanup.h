@@ -1,4 +1,4 @@
-//===- CrashCleanup.h - removes what a killed process would leave ---------===//
+//===- CrashCleanup.h - removes a job's folders after SIGKILL -------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_JOB_CRASHCLEANUP_H
 #define PCC_RUNTIME_LAUNCH_JOB_CRASHCLEANUP_H
@@ -9,19 +9,25 @@
 
 namespace pcc::runtime {
 
-/// A process that removes folders when this one, and the children that it
-/// starts, have ended without destroying this: not even SIGKILL leaves them
-/// behind. To be made before other threads are.
+/// A helper process that removes folders if this process ends without running
+/// its destructors, even by SIGKILL. The helper waits on a pipe whose write end
+/// this process and its children hold; the pipe closes when the last of them
+/// has ended. The destructor ends the helper without removing anything. Must be
+/// constructed while the process has one thread, because it forks.
 class CrashCleanup {
 public:
+  /// Starts the helper process for `folders`. If that fails, folders are not
+  /// protected; there is no error.
   explicit CrashCleanup(const std::vector<std::string> &folders);
   CrashCleanup(const CrashCleanup &) = delete;
   CrashCleanup &operator=(const CrashCleanup &) = delete;
   ~CrashCleanup();
 
 private:
+  /// Process id of the helper; -1 if there is none.
   pid_t cleaner = -1;
-  int lifeline = -1; ///< heirs have it, too: it closes when all have ended
+  /// Write end of the pipe. Child processes inherit it.
+  int lifeline = -1;
 };
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- PrivateFolder.cpp - a temporary folder of one job ------------------===//
+//===- PrivateFolder.cpp - temporary folder of one job --------------------===//
 
 #include "runtime/launch/job/PrivateFolder.h"
 

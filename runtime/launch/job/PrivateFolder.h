@@ -1,4 +1,4 @@
-//===- PrivateFolder.h - a temporary folder of one job --------------------===//
+//===- PrivateFolder.h - temporary folder of one job ----------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
 #define PCC_RUNTIME_LAUNCH_JOB_PRIVATEFOLDER_H
@@ -10,11 +10,14 @@
 
 namespace pcc::runtime {
 
-/// A folder below `base`, else below TMPDIR (or /tmp), that only this user can
-/// read; destroyed with all that is in it.
+/// A temporary folder that only this user can access. The destructor removes
+/// the folder and its contents.
 class PrivateFolder {
 public:
+  /// Creates the folder below `base`; if `base` is empty, below $TMPDIR or
+  /// /tmp. Exit code 7 if that fails.
   Status create(const std::string &base = {});
+  /// Returns the path of the folder; empty before create().
   const std::string &path() const { return folder.path(); }
 
 private:

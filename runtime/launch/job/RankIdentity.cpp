@@ -1,4 +1,4 @@
-//===- RankIdentity.cpp - which rank this process is ----------------------===//
+//===- RankIdentity.cpp - rank and world size from a launcher's variables -===//
 
 #include "runtime/launch/job/RankIdentity.h"
 
@@ -10,7 +10,8 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The variables of one launcher; of several names the first that is set.
+/// The variables of one launcher. Each list has alternative names, of which the
+/// first that is set counts.
 struct Launcher {
   const char *name;
   std::initializer_list<const char *> rank;
@@ -19,16 +20,18 @@ struct Launcher {
   std::initializer_list<const char *> localSize;
 };
 
+/// An environment variable that is set.
 struct Variable {
   std::string name;
   std::string value;
   std::string text() const { return name + "=" + value; }
 };
 
-/// What one launcher says, and how it said it.
+/// The identity that one launcher's variables give to this process.
 struct Claim {
   RankIdentity identity;
-  std::string text; ///< "RANK=1, WORLD_SIZE=4"
+  /// The variables for messages: "RANK=1, WORLD_SIZE=4".
+  std::string text;
 };
 
 } // namespace
@@ -39,6 +42,7 @@ static const Launcher kExplicit = {"PCC_*",
                                    {"PCC_WORLD_SIZE"},
                                    {"PCC_LOCAL_RANK"},
                                    {"PCC_LOCAL_SIZE"}};
+/// All launchers but Slurm, in order of precedence.
 static const Launcher kLaunchers[] = {
     kExplicit,
     {"torchrun",
@@ -74,6 +78,7 @@ Environment currentEnvironment() {
   return environment;
 }
 
+/// Returns the first variable of `names` that is set.
 static std::optional<Variable>
 firstSet(const Environment &environment,
          std::initializer_list<const char *> names) {
@@ -83,11 +88,13 @@ firstSet(const Environment &environment,
   return std::nullopt;
 }
 
+/// Returns an error with exit code 12.
 static Status wrong(const std::string &message) {
   return Status::error(WrongWorld, message);
 }
 
-/// Decimal digits and nothing else.
+/// Parses a variable that must consist of decimal digits, and be between
+/// `lowest` and `highest`.
 static Status parseNumber(const Variable &variable, int lowest, int highest,
                           int &number) {
   const char *begin = variable.value.data();
@@ -103,7 +110,8 @@ static Status parseNumber(const Variable &variable, int lowest, int highest,
   return Status::success();
 }
 
-/// A variable that may be absent leaves `number` as it is.
+/// Parses the first variable of `names` that is set; if none is, `number` keeps
+/// its value.
 static Status parseOptional(const Environment &environment,
                             std::initializer_list<const char *> names,
                             int lowest, int highest, int &number) {
@@ -112,7 +120,9 @@ static Status parseOptional(const Environment &environment,
                   : Status::success();
 }
 
-/// Reads one launcher's set; no claim if it is not complete.
+/// Reads the variables of one launcher. `claim` stays empty unless rank and
+/// world size are both set. Without local variables, all ranks are taken to be
+/// on one host.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);
@@ -142,7 +152,8 @@ static Status readClaim(const Environment &environment,
   return Status::success();
 }
 
-/// PCC_* are set by hand: half of them is a mistake.
+/// Checks that PCC_RANK and PCC_WORLD_SIZE are set together. Users may set them
+/// by hand, and forget one.
 static Status checkExplicit(const Environment &environment) {
   const bool rank = environment.count("PCC_RANK");
   const bool size = environment.count("PCC_WORLD_SIZE");
@@ -152,7 +163,8 @@ static Status checkExplicit(const Environment &environment) {
                     : "PCC_WORLD_SIZE is set, but PCC_RANK is not");
 }
 
-/// Only a step's tasks are ranks: the batch script has SLURM_PROCID=0, too.
+/// Reads Slurm's variables within a job step only, because Slurm sets
+/// SLURM_PROCID=0 in batch scripts, too.
 static Status readSlurm(const Environment &environment,
                         std::optional<Claim> &claim) {
   if (!environment.count("SLURM_STEP_ID"))
@@ -160,7 +172,9 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// srun sets variables of Hydra for programs of MPI, but says less by them.
+/// Returns whether `claim` comes from the Hydra variables that srun sets for
+/// MPI programs. Slurm's own variables say more (local ranks), so they are
+/// preferred.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -169,12 +183,15 @@ static bool isOfSlurm(const Environment &environment, const Claim &claim) {
          slurms->identity.worldSize == claim.identity.worldSize;
 }
 
+/// Returns the error for two launchers that disagree.
 static Status contradiction(const Claim &first, const Claim &second) {
   return wrong("the launcher's variables contradict each other: " + first.text +
                " (" + first.identity.launcher + ") and " + second.text + " (" +
                second.identity.launcher + ")");
 }
 
+/// All complete sets of variables must agree; Slurm's count only if there is no
+/// other set.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();

@@ -1,4 +1,4 @@
-//===- CpuTarget.cpp - ranks on processors, between them MPI --------------===//
+//===- CpuTarget.cpp - CPU ranks, connected by MPI ------------------------===//
 
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/comm/mpi/MpiWorld.h"
@@ -11,7 +11,9 @@
 
 namespace pcc::runtime {
 
-/// MPI itself waits for all ranks to start, however long that takes.
+/// Initializes MPI, which blocks without a timeout until all ranks have
+/// started; a Watchdog enforces the deadline. Checks that MPI and the
+/// launcher's variables agree on the rank.
 static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
   const RankIdentity &identity = start.identity;
   const Watchdog watchdog(start.options.loadTimeout, [&] {

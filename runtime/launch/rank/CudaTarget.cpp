@@ -1,4 +1,4 @@
-//===- CudaTarget.cpp - ranks on GPUs, between them NCCL ------------------===//
+//===- CudaTarget.cpp - GPU ranks, connected by NCCL ----------------------===//
 
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/comm/nccl/NcclWorld.h"
@@ -12,7 +12,8 @@
 
 namespace pcc::runtime {
 
-/// What all ranks of a bundle have in common: "pcc-17a3, plan 5f20".
+/// Sets `name` to a text that is equal on all ranks of one bundle and differs
+/// between bundles and builds: "of build pcc-17a3 with plan 5f20…".
 static Status nameBundle(const ProgramImage &image, std::string &name) {
   OpenedProgram opened;
   Status status = openProgram(
@@ -27,8 +28,8 @@ static Status nameBundle(const ProgramImage &image, std::string &name) {
   return Status::success();
 }
 
-/// Ranks meet before any of them opens a GPU: whose GPU is not there can tell
-/// the others.
+/// Connects this rank to rank 0 before any rank opens its GPU. A rank whose GPU
+/// is missing can then report that to the others.
 static Status meet(const RankStart &start,
                    std::shared_ptr<Rendezvous> &rendezvous) {
   const RankIdentity &identity = start.identity;
@@ -50,7 +51,8 @@ static Status meet(const RankStart &start,
   return status;
 }
 
-/// Rank 0 looks whether all GPUs and libraries go together.
+/// Gathers GPU and library versions on rank 0, which checks that all ranks can
+/// run together. Other ranks learn of an error through the rendezvous.
 static Status compareGpus(const RankStart &start, const CudaContext &gpu,
                           Rendezvous &rendezvous) {
   std::string nccl, bus;
@@ -70,6 +72,7 @@ static Status compareGpus(const RankStart &start, const CudaContext &gpu,
   return checkGpus(facts, start.options.shareGpu);
 }
 
+/// Opens the GPU, and the NCCL world if there are several ranks.
 static Status openWorld(const RankStart &start, RankBackend &place) {
   CudaContext *gpu = nullptr;
   if (Status status = createCudaDevice(start.identity.localRank,

@@ -1,4 +1,4 @@
-//===- GpuEnvironment.cpp - what NVIDIA's libraries are told --------------===//
+//===- GpuEnvironment.cpp - environment variables for CUDA and NCCL -------===//
 
 #include "runtime/launch/rank/GpuEnvironment.h"
 
@@ -8,21 +8,24 @@
 namespace pcc::runtime {
 
 namespace {
+/// An environment variable to set.
 struct Variable {
   const char *name, *value;
 };
 } // namespace
 
-/// A receive that is posted early waits on the GPU for what is given to it
-/// later: neither streams that share a queue of the hardware, nor the host, nor
-/// other communicators may wait behind it.
+/// Prevents deadlocks. A receive that is posted early occupies the GPU until
+/// the peer sends. Work that the peer depends on must not be blocked behind it:
+/// neither in the same hardware queue, nor by a host that waits for each
+/// launch, nor in another communicator.
 static constexpr Variable always[] = {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
                                       {"CUDA_LAUNCH_BLOCKING", "0"},
                                       {"NCCL_LAUNCH_ORDER_IMPLICIT", "0"},
                                       {"NCCL_COMM_SPLIT_SHARE_RESOURCES", "0"}};
 
-/// A GPU takes turns between its processes: few blocks, much in each turn, and
-/// nothing that one would reach the other by.
+/// Lets processes share a GPU. The GPU alternates between processes, so NCCL
+/// uses few blocks with large buffers. All direct paths between GPUs are
+/// disabled; only sockets remain.
 static constexpr Variable shared[] = {
     {"NCCL_SOCKET_IFNAME", "lo"},  {"NCCL_SOCKET_FAMILY", "AF_INET"},
     {"NCCL_NET", "Socket"},        {"NCCL_NET_PLUGIN", "none"},

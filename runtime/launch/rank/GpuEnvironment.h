@@ -1,15 +1,18 @@
-//===- GpuEnvironment.h - what NVIDIA's libraries are told ----------------===//
+//===- GpuEnvironment.h - environment variables for CUDA and NCCL ---------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RANK_GPUENVIRONMENT_H
 #define PCC_RUNTIME_LAUNCH_RANK_GPUENVIRONMENT_H
 
 namespace pcc::runtime {
 
-/// Sets the variables that the driver and NCCL read when they are first used.
-/// What the user has set stays, but for what a run would hang without.
-/// `isShared`: several ranks have one GPU, which NCCL only lets pass if each
-/// seems to be on a host of its own; they meet over sockets of the loopback
-/// then, as slowly as that is.
+/// Sets the environment variables that the CUDA driver and NCCL read when they
+/// are first used; must be called before that. Overwrites the user's value only
+/// for variables without which a run may deadlock.
+///
+/// With `isShared`, several ranks share one GPU. NCCL accepts that only if each
+/// rank claims to be on a different host, so each gets its own NCCL_HOSTID,
+/// derived from `rank`. The ranks then communicate through loopback sockets,
+/// which is slow.
 void setGpuEnvironment(int rank, bool isShared);
 
 } // namespace pcc::runtime

@@ -1,6 +1,7 @@
-//===- RankMain.cpp - BUNDLE/rank-NNN: one rank of a run ------------------===//
+//===- RankMain.cpp - main() of BUNDLE/rank-NNN, one rank of a run --------===//
 //
-// Linked by 7-emit with a program and its kernels, which it finds by symbol.
+// Pass 7-emit links this file with a program and its kernels, which it finds by
+// the symbol `pcc_program_image`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,7 @@ extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 
 using namespace pcc::runtime;
 
+/// Parses the command line into `options`; exit code 2 if it is wrong.
 static Status parse(int argc, char **argv, RunOptions &options) {
   CLI::App app("one rank of a compiled model");
   addRunOptions(app, options);
@@ -42,7 +44,8 @@ static Status parse(int argc, char **argv, RunOptions &options) {
   return Status::success();
 }
 
-/// Who started this executable without a launcher means a world of one.
+/// Sets `identity` from the launcher's variables; without them, the world has
+/// one rank. Checks the world size against the bundle.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, RankIdentity &identity) {
   std::optional<RankIdentity> found;
@@ -55,8 +58,9 @@ static Status findRank(const Environment &environment,
 }
 
 namespace {
-/// How a rank that fails ends its process: with one message. Its own thread
-/// does so, or the monitor's where that does not come back.
+/// Ends the process of a rank that fails, with one error message. Normally the
+/// rank's own thread reports; if it hangs in a call, the monitor thread of the
+/// rendezvous does.
 class RankExit {
 public:
   RankExit(const RunOptions &options, const Environment &environment,
@@ -66,9 +70,12 @@ public:
         recorder(std::make_shared<FlightRecorder>(
             rank, folder.empty() ? "" : flightFile(folder, rank))) {}
 
+  /// Returns the recorder of this rank, in the folder that the ranks of the
+  /// host share, or in memory if they share none.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Where ranks do not come, their recorders say why.
+  /// Adds to the error of a lost or late rank what the flight recorders of all
+  /// ranks on this host show.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -76,15 +83,16 @@ public:
                : status;
   }
 
-  /// Says why, once for both threads; returns the exit code. `onAllRanks` is as
-  /// in reportFailure().
+  /// Reports the error once, even if both threads call this, and returns the
+  /// exit code. `lost` is the rank that was lost. `onAllRanks` is as in
+  /// reportFailure().
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
-    // `pcc run` sees itself how the rank that was lost has ended.
+    // `pcc run` itself sees how the lost rank has ended, and reports that.
     if (lost && environment.contains(kStatusFolderVariable)) {
       announceLoss(folder, *lost);
       return status.code();
     }
-    // Who comes second leaves the first a second for its sentence.
+    // The other thread is reporting: give it a second to print.
     if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
@@ -96,8 +104,9 @@ public:
                          });
   }
 
-  /// On another thread than the rank's, which does not come back, and which may
-  /// have locked what it prints to.
+  /// Reports the error and ends the process, from another thread than the
+  /// rank's. The rank's thread may be blocked for ever, and may hold the lock
+  /// of stdout.
   [[noreturn]] void giveUp(const Status &status, std::optional<int> lost) {
     const int code = report(explain(status, lost), lost, false);
     if (ftrylockfile(stdout) == 0)
@@ -106,7 +115,8 @@ public:
   }
 
 private:
-  /// Ranks that share no folder have a file each: "x.flight.rank-001.json".
+  /// Writes the flight recorders to a file, and notes that in `told`. Ranks
+  /// without a shared folder write one file each: "x.flight.rank-001.json".
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -121,12 +131,14 @@ private:
   const RunOptions &options;
   const Environment &environment;
   const int rank;
-  const std::string folder; ///< of the ranks of this host; may be empty
+  /// Folder that the ranks of this host share; empty if there is none.
+  const std::string folder;
   const std::shared_ptr<FlightRecorder> recorder;
+  /// Whether one of the threads has begun to report.
   std::atomic<bool> isReporting{false};
 };
 
-/// The life of a rank.
+/// The life of a rank process: opens the target, runs the rank, reports errors.
 class RankLifecycle {
 public:
   RankLifecycle(const RunOptions &options, const Environment &environment,
@@ -141,7 +153,7 @@ public:
                 end.giveUp(why, lost);
               }} {}
 
-  /// The process's exit code.
+  /// Executes the rank, and returns the exit code of the process.
   int execute() {
     Status status = openTarget(start, place);
     if (status.ok())
@@ -155,13 +167,15 @@ public:
   }
 
 private:
+  /// Runs the rank. On an error, tells the other ranks.
   Status run() {
     auto rank =
         createRank(start.image, start.options, *place.world, *place.device);
     Status status = rank->run();
     if (status.failed()) {
       status = findReason(status);
-      // What a queue has not done may never be: nothing waits for it.
+      // Work queued on a GPU may never finish: leak the rank rather than wait
+      // for that work in its destructor.
       if (!place.device->sharesHostMemory())
         (void)rank.release();
       return status;
@@ -170,7 +184,8 @@ private:
     return place.rendezvous ? place.rendezvous->leave() : status;
   }
 
-  /// Tells all ranks why this one leaves, unless one of them has told it.
+  /// Returns the reason of the run's failure, and tells it to the other ranks
+  /// unless one of them told it to this rank.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
@@ -187,7 +202,9 @@ private:
     return status;
   }
 
-  /// NCCL may notice first that a peer is gone, and does not know which.
+  /// Returns the reason that the rendezvous reports. If NCCL reported a lost
+  /// peer first, waits up to 0.2 s for it, because NCCL does not know which
+  /// rank was lost.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -197,11 +214,12 @@ private:
     return status;
   }
 
+  /// Reports an error, ends the communicator, and returns the exit code.
   int fail(const Status &status) {
-    // The rank that knows more speaks first.
+    // Another rank knows the cause: let it report first.
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // Without MPI, or with another's, no rank gets anywhere.
+    // A missing MPI or a wrong world size is an error on every rank.
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);
@@ -220,16 +238,21 @@ private:
   RankExit end;
   const RankStart start;
   RankBackend place;
+  /// The rank that was lost, if one was.
   std::optional<int> lost;
-  bool wasTold = false; ///< why the run has ended, by another rank
+  /// Whether another rank told this one why the run has failed.
+  bool wasTold = false;
 };
 } // namespace
 
+/// Flushes output, and ends the process without running destructors.
 [[noreturn]] static void leave(int exitCode) {
   std::fflush(nullptr);
   _exit(exitCode);
 }
 
+/// The rank is determined before the command line is parsed, so that a usage
+/// error, which all ranks have in common, is reported by one of them.
 int main(int argc, char **argv) {
   const Environment environment = currentEnvironment();
   std::error_code problem;
@@ -248,6 +271,6 @@ int main(int argc, char **argv) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
   RankLifecycle life(options, environment, identity);
-  // Nothing of a rank that fails waits for its peers any more.
+  // A failed rank must not wait for its peers in destructors.
   leave(life.execute());
 }

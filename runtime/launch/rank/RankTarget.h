@@ -1,7 +1,8 @@
-//===- RankTarget.h - what ranks of a target run on -----------------------===//
+//===- RankTarget.h - device and communicator of a target's ranks ---------===//
 //
-// A rank executable is linked with CpuTarget.cpp or CudaTarget.cpp, so that it
-// needs the libraries of its own target only.
+// openTarget() has two implementations, CpuTarget.cpp and CudaTarget.cpp. A
+// rank executable is linked with one of them, so that it needs only the
+// libraries of its target.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,28 +18,34 @@
 
 namespace pcc::runtime {
 
-/// A rank that starts.
+/// The arguments of a rank that starts. All references are borrowed.
 struct RankStart {
   const ProgramImage &image;
   const RunOptions &options;
   const Environment &environment;
   const RankIdentity &identity;
   const std::shared_ptr<FlightRecorder> recorder;
-  /// Tells why, perhaps that a rank was lost, and ends the process, from any
-  /// thread.
+  /// Reports an error, and the index of the rank that was lost if one was, then
+  /// ends the process. May be called from any thread. Does not return.
   const std::function<void(const Status &, std::optional<int> lost)> giveUp;
 };
 
-/// What it runs on. What is below may use what is above.
+/// The objects that a rank runs on. Members may refer to members declared
+/// before them, so destruction in reverse order is safe.
 struct RankBackend {
-  /// Null where the communicator itself ends all ranks with one.
+  /// Connection through which ranks watch each other. Null if the communicator
+  /// ends all ranks itself (MPI), or if the world has one rank.
   std::shared_ptr<Rendezvous> rendezvous = {};
-  std::unique_ptr<Device> device = {}; ///< of this process
-  std::unique_ptr<World> world = {};   ///< the communicator between processes
+  /// The device of this process.
+  std::unique_ptr<Device> device = {};
+  /// The communicator between the processes.
+  std::unique_ptr<World> world = {};
 };
 
-/// What fails while ranks wait for each other may end the process. After an
-/// error `place` has what there is of it.
+/// Opens the device and the communicator, and sets the members of `place`.
+/// After an error, `place` has the members that could be opened. Blocks until
+/// all ranks have started; a rank that waits longer than `options.loadTimeout`
+/// may end the process through `start.giveUp`.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

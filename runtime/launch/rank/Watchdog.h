@@ -1,4 +1,4 @@
-//===- Watchdog.h - a deadline for calls that know none -------------------===//
+//===- Watchdog.h - deadline for calls without a timeout ------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RANK_WATCHDOG_H
 #define PCC_RUNTIME_LAUNCH_RANK_WATCHDOG_H
@@ -11,10 +11,12 @@
 
 namespace pcc::runtime {
 
-/// Calls `onTimeout` on a thread of its own if this lives longer than
-/// `seconds`.
+/// A deadline for a scope that contains blocking calls without a timeout. Calls
+/// `onTimeout`, on a thread of this object, if the object lives longer than
+/// `seconds`. The destructor waits for a running `onTimeout`.
 class Watchdog {
 public:
+  /// Starts the deadline.
   Watchdog(double seconds, std::function<void()> onTimeout)
       : thread([this, seconds, onTimeout = std::move(onTimeout)] {
           std::unique_lock lock(mutex);
@@ -25,6 +27,7 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
+  /// Cancels the deadline, and joins the thread.
   ~Watchdog() {
     {
       const std::lock_guard lock(mutex);
@@ -37,8 +40,10 @@ public:
 private:
   std::mutex mutex;
   std::condition_variable ended;
+  /// Whether the scope has ended. Guarded by `mutex`.
   bool isOver = false;
-  std::thread thread; ///< last: it uses the others
+  /// Declared last: the thread uses the other members.
+  std::thread thread;
 };
 
 } // namespace pcc::runtime

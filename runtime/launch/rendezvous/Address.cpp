@@ -1,4 +1,4 @@
-//===- Address.cpp - where the ranks of a job meet ------------------------===//
+//===- Address.cpp - address at which the ranks of a job meet -------------===//
 
 #include "runtime/launch/rendezvous/Address.h"
 #include "runtime/launch/rendezvous/SlurmNodeList.h"
@@ -24,6 +24,7 @@ static bool isLoopback(const std::string &host) {
 
 bool Address::isLocal() const { return kind != Kind::Tcp || isLoopback(place); }
 
+/// Returns the value of a variable, or null if it is unset or empty.
 static const std::string *find(const Environment &environment,
                                const char *name) {
   const auto found = environment.find(name);
@@ -31,6 +32,7 @@ static const std::string *find(const Environment &environment,
                                                              : &found->second;
 }
 
+/// Parses decimal digits; empty if `text` has anything else.
 static std::optional<uint64_t> numberIn(std::string_view text) {
   uint64_t number = 0;
   const char *end = text.data() + text.size();
@@ -39,6 +41,7 @@ static std::optional<uint64_t> numberIn(std::string_view text) {
                                                : std::nullopt;
 }
 
+/// Parses a port between 1 and 65535.
 static std::optional<int> portIn(std::string_view text) {
   const auto number = numberIn(text);
   return number && *number >= 1 && *number <= 65535
@@ -46,7 +49,9 @@ static std::optional<int> portIn(std::string_view text) {
              : std::nullopt;
 }
 
-/// Above the ports that kernels give away (32768 to 60999), one for each job.
+/// Returns a port that depends on the job number, so that jobs on one host
+/// rarely collide. The port lies above Linux's ephemeral ports (32768 to
+/// 60999).
 static int portOfJob(uint64_t job) { return 61440 + int(job % 4096); }
 
 static Status notAnAddress(const std::string &text) {
@@ -54,6 +59,8 @@ static Status notAnAddress(const std::string &text) {
                        {"ranks meet at tcp://HOST:PORT or unix:PATH"});
 }
 
+/// The last colon precedes the port; brackets around an IPv6 address are
+/// removed.
 Status readAddress(const std::string &text, Address &address) {
   if (text.starts_with("unix:")) {
     const bool isName = text.starts_with("unix:@");
@@ -75,10 +82,10 @@ Status readAddress(const std::string &text, Address &address) {
   return Status::success();
 }
 
-/// A name that the other jobs of this host do not have. The kernel keeps it
-/// only as long as rank 0 listens: nothing is left behind by a rank that is
-/// killed, and no old socket is in the way. That the other end is this user's
-/// is checked when ranks connect (Socket.h).
+/// Returns an abstract Unix name that is unique to the job on this host. The
+/// kernel keeps the name only while rank 0 listens, so a killed rank leaves no
+/// stale socket behind. Any user could bind the name; ranks therefore check the
+/// peer's user when they connect (Socket.h).
 static Address nameOf(const std::string &launcher, const std::string &job) {
   constexpr size_t most = 64;
   std::string name = "pcc-" + std::to_string(geteuid()) + "-" + launcher + "-" +
@@ -90,12 +97,13 @@ static Address nameOf(const std::string &launcher, const std::string &job) {
 }
 
 namespace {
-/// What the launchers' variables say beside ranks.
+/// Finds the address in the launchers' variables.
 class AddressFinder {
 public:
   AddressFinder(const Environment &environment, const RankIdentity &identity)
       : environment(environment), identity(identity) {}
 
+  /// Takes the first source in the order that findAddress() documents.
   Status find(Address &address) {
     if (const std::string *given = get(kRendezvousVariable))
       return readAddress(*given, address);
@@ -114,19 +122,23 @@ public:
   }
 
 private:
+  /// Returns the value of a variable, or null if it is unset or empty.
   const std::string *get(const char *name) const {
     return runtime::find(environment, name);
   }
+  /// Returns the value of a variable, or `otherwise`.
   std::string getOr(const char *name, const char *otherwise) const {
     const std::string *value = get(name);
     return value ? *value : otherwise;
   }
 
-  /// Without a variable for that, all ranks seem to be on one host.
+  /// Returns whether the launcher says that all ranks are on one host. The
+  /// variable must be set: without it, RankIdentity assumes one host.
   bool saysOneHost(const char *localSize) const {
     return get(localSize) && identity.localSize == identity.worldSize;
   }
 
+  /// Returns the error for a variable that cannot be parsed.
   Status wrong(const char *name) const {
     return Status::error(WrongWorld,
                          std::string("the launcher's variable ") + name +
@@ -137,10 +149,11 @@ private:
                           "host of rank 0"});
   }
 
-  /// Under torchrun MASTER_PORT may be open already: since PyTorch 2 its agent
-  /// listens there for all ranks, a process group of the user's may do so
-  /// later. pcc leaves that port to them and takes one that follows from it.
-  /// Who sets the variables without torchrun means the port itself.
+  /// Derives the address from MASTER_ADDR and MASTER_PORT. Under torchrun,
+  /// MASTER_PORT may be in use: since PyTorch 2 the agent listens there, and a
+  /// process group of the user may do so later. A port that follows from it is
+  /// used instead. Without torchrun (no TORCHELASTIC_RUN_ID), MASTER_PORT
+  /// itself is meant.
   Status ofMaster(Address &address) const {
     const std::string port = getOr("MASTER_PORT", "29500");
     const auto number = portIn(port);
@@ -161,8 +174,10 @@ private:
                : wrong("MASTER_ADDR");
   }
 
-  /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…": mpirun's job and the
-  /// addresses of its host, where rank 0 is unless a host file says otherwise.
+  /// Derives the address from mpirun's URI,
+  /// "1234.0;tcp://10.0.0.1,192.168.0.1:41000;tcp6://…": the job number and the
+  /// addresses of mpirun's host. Rank 0 runs on that host unless a host file
+  /// says otherwise.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");
@@ -192,6 +207,8 @@ private:
     return Status::success();
   }
 
+  /// Derives the address from the first host of the step's node list; Slurm
+  /// starts rank 0 there.
   Status ofSlurm(Address &address) const {
     const char *name =
         get("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";

@@ -1,4 +1,4 @@
-//===- Address.h - where the ranks of a job meet --------------------------===//
+//===- Address.h - address at which the ranks of a job meet ---------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_ADDRESS_H
@@ -9,38 +9,52 @@
 
 namespace pcc::runtime {
 
+/// Environment variable with the address, in the form that readAddress()
+/// parses.
 inline constexpr const char *kRendezvousVariable = "PCC_RENDEZVOUS";
 
-/// Where rank 0 listens.
+/// The address at which rank 0 listens and all other ranks connect.
 struct Address {
+  /// Kind of socket.
   enum class Kind {
-    File, ///< a socket in the file system
-    Name, ///< a socket of this host's kernel, which has a name but no file
+    /// A Unix socket with a path in the file system.
+    File,
+    /// A Unix socket in Linux's abstract namespace: visible on this host only,
+    /// without a file, and gone when rank 0 ends.
+    Name,
+    /// A TCP socket.
     Tcp,
   };
   Kind kind = Kind::Name;
-  std::string place; ///< path, name or host
-  int port = 0;      ///< of Kind::Tcp
+  /// Path, abstract name, or host.
+  std::string place;
+  /// Port, for Kind::Tcp only.
+  int port = 0;
 
+  /// Returns the address as text, as readAddress() parses it:
   /// "tcp://node7:61440", "unix:/run/job/meet", "unix:@pcc-1000-slurm-17.0".
   std::string text() const;
-  /// Whether only processes of this host, or of this user, can get there.
+  /// Returns whether only processes of this host can reach the address: a Unix
+  /// socket, or the loopback interface. No job token is required then.
   bool isLocal() const;
 };
 
-/// "tcp://HOST:PORT", "tcp://[::1]:PORT", "unix:PATH" or "unix:@NAME"; exit
-/// code 12 otherwise.
+/// Parses "tcp://HOST:PORT", "tcp://[::1]:PORT", "unix:PATH" or "unix:@NAME";
+/// exit code 12 for any other text.
 Status readAddress(const std::string &text, Address &address);
 
-/// The same for all ranks of a job, from the first of these that is there:
+/// Finds the address from the environment, equally on all ranks of a job. The
+/// first of these sources that is present counts:
 ///
-///   PCC_RENDEZVOUS                what the user says
-///   all ranks on one host         a name of this host: no port, no token
-///   MASTER_ADDR, MASTER_PORT      torchrun, and scripts that do as it does
+///   PCC_RENDEZVOUS                the address that the user gives
+///   MASTER_ADDR, MASTER_PORT      of torchrun, and of scripts like it
 ///   Open MPI's own address        mpirun's host; port 61440 + job % 4096
 ///   Slurm's node list             its first host; port 61440 + job % 4096
 ///
-/// Exit code 12 if none of them is, or if what is there cannot be read.
+/// Except for PCC_RENDEZVOUS, an abstract Unix name replaces the TCP address if
+/// the launcher says that all ranks are on one host. A loopback MASTER_ADDR
+/// says so, too. The name needs neither a free port nor a token. Exit code 12
+/// if there is no source, or if it cannot be parsed.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

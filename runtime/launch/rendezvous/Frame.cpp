@@ -1,4 +1,4 @@
-//===- Frame.cpp - what ranks say to each other at the rendezvous ---------===//
+//===- Frame.cpp - wire format of the rendezvous between ranks ------------===//
 
 #include "runtime/launch/rendezvous/Frame.h"
 
@@ -13,11 +13,13 @@ namespace pcc::runtime {
 static constexpr char kMagic[4] = {'P', 'C', 'C', 'R'};
 static constexpr size_t kHeaderSize = 12;
 
+/// Appends `size` bytes of a number, least significant first.
 static void putNumber(std::string &bytes, uint64_t number, int size) {
   for (int i = 0; i < size; ++i)
     bytes += char(number >> (8 * i));
 }
 
+/// Reads `size` bytes, least significant first.
 static uint32_t numberAt(const std::string &bytes, size_t at, int size) {
   uint32_t number = 0;
   for (int i = 0; i < size; ++i)
@@ -34,6 +36,8 @@ std::string encodeFrame(const Frame &frame) {
   return bytes + frame.payload;
 }
 
+/// Garbage is detected from the first byte that differs, before a header is
+/// complete, so that foreign protocols are rejected at once.
 Parsed takeFrame(std::string &arrived, Frame &frame) {
   const size_t known = std::min(arrived.size(), sizeof kMagic);
   if (std::memcmp(arrived.data(), kMagic, known) != 0)

@@ -1,4 +1,4 @@
-//===- JobToken.cpp - the secret that the ranks of a job share ------------===//
+//===- JobToken.cpp - authentication of the ranks of a job ----------------===//
 
 #include "runtime/launch/rendezvous/JobToken.h"
 #include "runtime/launch/rendezvous/Frame.h"
@@ -21,7 +21,8 @@ std::string JobToken::challenge() {
 std::string JobToken::proof(Role role, const std::string &serverChallenge,
                             const std::string &clientChallenge,
                             const std::string &said) const {
-  // Challenges have one length, so that nothing can move between the parts.
+  // All challenges have one length, so that no byte can move from one part of
+  // the text to another.
   const std::string text =
       char(role) + serverChallenge + clientChallenge + said;
   crypto_auth_hmacsha256_state state;
@@ -38,6 +39,7 @@ bool JobToken::areEqual(const std::string &proof, const std::string &other) {
          sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;
 }
 
+/// A local address needs no token: see Address::isLocal().
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token) {
   const auto found = environment.find(kTokenVariable);
@@ -53,7 +55,7 @@ Status findToken(const Environment &environment, const Address &address,
   }
   token.bytes = fromHex(found->second);
   if (token.bytes.size() != 16)
-    // The secret itself is not for everybody to read.
+    // The message must not contain the secret.
     return Status::error(
         WrongWorld, "PCC_JOB_TOKEN is not 32 hexadecimal digits, but " +
                         std::to_string(found->second.size()) + " characters");

@@ -1,4 +1,4 @@
-//===- JobToken.h - the secret that the ranks of a job share --------------===//
+//===- JobToken.h - authentication of the ranks of a job ------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_JOBTOKEN_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_JOBTOKEN_H
@@ -9,32 +9,38 @@
 
 namespace pcc::runtime {
 
+/// Environment variable with the token, as 32 hexadecimal digits.
 inline constexpr const char *kTokenVariable = "PCC_JOB_TOKEN";
 
-/// Both ends of a connection prove that they know the token without saying it:
-/// each sends random bytes, and the other a keyed hash (HMAC-SHA-256) of both
-/// ends' bytes. What was recorded of another connection proves nothing.
+/// The secret that the ranks of a job share. Both ends of a connection prove by
+/// challenge and response that they know the secret, without sending it: each
+/// end sends random bytes, and the other returns an HMAC-SHA-256 over the
+/// random bytes of both. A recorded handshake therefore cannot be replayed.
 class JobToken {
 public:
-  /// 32 random bytes.
+  /// Returns 32 random bytes.
   static std::string challenge();
 
-  /// Who says it: an end cannot be answered with its own proof.
+  /// The end that computes a proof: Server is rank 0, Client is any other rank.
+  /// The proof covers the role, so that a proof cannot be reflected to its
+  /// sender.
   enum class Role : char { Server = 'h', Client = 'g' };
 
-  /// The proof of `role`, 32 bytes, which also covers `said`.
+  /// Returns the proof of `role`: 32 bytes, an HMAC over the role, both
+  /// challenges and `said`, the other content of the message.
   std::string proof(Role role, const std::string &serverChallenge,
                     const std::string &clientChallenge,
                     const std::string &said) const;
-  /// Takes as long for every wrong one.
+  /// Returns whether two proofs are equal, in constant time, so that timing
+  /// does not reveal how many bytes match.
   static bool areEqual(const std::string &proof, const std::string &other);
 
-  /// 16 bytes, or none where the kernel says who connects.
+  /// The secret, 16 bytes. Empty for a local address without PCC_JOB_TOKEN.
   std::string bytes = {};
 };
 
-/// PCC_JOB_TOKEN; exit code 12 if it is not 32 hexadecimal digits, or if the
-/// address can be reached from other hosts and there is none.
+/// Reads the token from PCC_JOB_TOKEN. Exit code 12 if it is not 32 hexadecimal
+/// digits, or if it is missing and `address` can be reached from other hosts.
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token);
 

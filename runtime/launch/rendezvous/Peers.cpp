@@ -43,6 +43,7 @@ Frame Peers::farewell() const {
                         {"lost", std::to_string(lostRank.value_or(-1))}})};
 }
 
+/// Returns the number in a field, or `otherwise` if it is missing or malformed.
 static int numberIn(const Fields &fields, const char *name, int otherwise) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -53,6 +54,8 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
   return number;
 }
 
+/// Frames come from another process: exit codes out of range become internal
+/// errors (Defect).
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

@@ -1,13 +1,14 @@
 //===- Peers.h - one end of the connections between ranks -----------------===//
 //
-// Every rank is connected to rank 0, which tells all what one of them says:
+// Every other rank has one connection, to rank 0, which relays what a rank
+// reports:
 //
-//        rank 1 ──┐
-//        rank 2 ──┼── rank 0      RendezvousServer: rank 0's end; RendezvousClient: that of another
-//        rank 3 ──┘
+//      rank 1 ──┐
+//      rank 2 ──┼── rank 0      RendezvousServer: the end of rank 0
+//      rank 3 ──┘               RendezvousClient: the end of any other rank
 //
-// Nothing here blocks: somebody waits until something has arrived, or some
-// time has passed, and then lets the peers take its advance.
+// No function here blocks, except for name resolution in open(). The owner
+// polls the files that watch() names, then calls advance().
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,62 +29,75 @@
 
 namespace pcc::runtime {
 
-/// Where a rank meets the others, and as whom.
+/// The terms on which a rank joins its job: the meeting address, the token that
+/// proves that it belongs to the job, and facts about itself.
 struct JoinTerms {
   Address address;
   JobToken token;
   RankFacts self;
 };
 
+/// One end of the connections, as a state machine without threads. "The other
+/// side" is rank 0 for any other rank, and all other ranks for rank 0. The
+/// first error becomes the verdict of the run; later errors are ignored.
 class Peers {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Rank 0 listens then; exit code 12 if it cannot, or if there is no such
-  /// host.
+  /// Creates the end that belongs to `terms.self.rank`. Rank 0 starts to
+  /// listen; other ranks resolve the address and connect later, in advance().
+  /// Exit code 12 if rank 0 cannot listen, or if the host does not exist.
   static Status open(const JoinTerms &terms, std::unique_ptr<Peers> &made);
 
   virtual ~Peers() = default;
   Peers(const Peers &) = delete;
   Peers &operator=(const Peers &) = delete;
 
-  /// Adds what to wait for.
+  /// Appends the files and events to poll. Entries with file -1 are
+  /// placeholders.
   virtual void watch(std::vector<pollfd> &watched) const = 0;
-  /// Goes on as far as it can; `watched` is what watch() has added, with what
-  /// has come of it.
+  /// Handles all events without blocking. `watched` has the entries that
+  /// watch() appended, with the results of poll().
   virtual void advance(std::span<const pollfd> watched) = 0;
 
-  /// Whether all ranks are there.
+  /// Returns whether all ranks have connected.
   virtual bool isReady() const = 0;
-  /// What it still waits for, for messages: "ranks 2 and 3 did not come".
+  /// Returns what this end still waits for, for error messages: "ranks 2 and 3
+  /// did not come to tcp://…".
   virtual std::string missing() const = 0;
-  /// Whether everybody on the other side has been told why the run has ended,
-  /// if it has: who comes late, too.
+  /// Returns whether the other side has been sent the verdict, including ranks
+  /// that connect after the run has failed. Meaningful only after an error.
   virtual bool haveAllHeard() const = 0;
-  /// Whether everybody on the other side has left, in peace or not.
+  /// Returns whether the other side has left, regularly or by losing its
+  /// connection.
   virtual bool haveAllLeft() const = 0;
-  /// Takes one message of everybody on the other side, by rank; false until
-  /// all have come.
+  /// Appends one Data message of each rank on the other side, in rank order,
+  /// and returns true. Returns false, and takes nothing, until all have
+  /// arrived.
   virtual bool take(std::vector<std::string> &messages) = 0;
-  /// Tells everybody on the other side.
+  /// Sends a frame to everyone on the other side.
   virtual void tell(const Frame &frame) = 0;
 
-  /// Ends the run on all ranks, if nothing has yet. `lost`: the rank that has
-  /// gone without a word.
+  /// Sets the verdict of the run, and sends it to the other side, unless the
+  /// run has a verdict already. `lost` is the rank that ended without a
+  /// message, if any.
   void end(const Status &why, std::optional<int> lost = {});
 
-  /// Why the run has ended, if it has.
+  /// Returns why the run has failed; success while it has not.
   const Status &verdict() const { return ended; }
+  /// Returns the rank whose loss is the verdict, if any.
   std::optional<int> lost() const { return lostRank; }
 
 protected:
+  /// Copies `terms`.
   explicit Peers(const JoinTerms &terms) : terms(terms) {}
 
-  /// The same without telling others.
+  /// Sets the verdict without sending it.
   void conclude(const Status &why, std::optional<int> lost);
-  /// The frame that tells why the run has ended.
+  /// Returns the Abort frame that carries the verdict.
   Frame farewell() const;
-  /// What such a frame, or a refusal, says.
+  /// Returns the error that an Abort or Refusal frame carries. Sets `lost` if
+  /// the frame names a lost rank.
   static Status reasonIn(const Frame &frame, std::optional<int> &lost);
 
   const JoinTerms terms;
@@ -93,7 +107,7 @@ private:
   std::optional<int> lostRank;
 };
 
-/// How long a connection may take to say who it is.
+/// Longest time from connecting to the end of the handshake.
 inline constexpr std::chrono::seconds kHandshakeTimeout(5);
 
 } // namespace pcc::runtime

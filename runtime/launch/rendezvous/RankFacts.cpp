@@ -1,4 +1,4 @@
-//===- RankFacts.cpp - what ranks tell rank 0 about themselves ------------===//
+//===- RankFacts.cpp - facts that ranks report to rank 0 ------------------===//
 
 #include "runtime/launch/rendezvous/RankFacts.h"
 
@@ -31,6 +31,7 @@ Fields RankFacts::toFields() const {
           {"pid", std::to_string(pid)}};
 }
 
+/// Parses a field that must be a non-negative decimal number.
 static bool readNumber(const Fields &fields, const char *name, int &number) {
   const auto found = fields.find(name);
   if (found == fields.end())
@@ -41,6 +42,7 @@ static bool readNumber(const Fields &fields, const char *name, int &number) {
   return problem == std::errc() && stop == end && number >= 0;
 }
 
+/// Returns a field, or an empty string.
 static std::string textIn(const Fields &fields, const char *name) {
   const auto found = fields.find(name);
   return found == fields.end() ? "" : found->second;
@@ -73,7 +75,8 @@ Status checkFacts(const RankFacts &first, const RankFacts &other) {
   return Status::success();
 }
 
-/// Containers may give one machine several host names.
+/// Returns the kernel's boot id, because containers on one machine may have
+/// different host names.
 static std::string machineId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -105,6 +108,7 @@ static std::string versionsOf(const GpuFacts &facts) {
   return "NCCL " + facts.nccl + " for CUDA " + facts.driver;
 }
 
+/// Ranks with the same machine and bus address use the same GPU.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
   std::map<std::pair<std::string, std::string>, size_t> taken;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

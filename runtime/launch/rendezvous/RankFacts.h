@@ -1,4 +1,4 @@
-//===- RankFacts.h - what ranks tell rank 0 about themselves --------------===//
+//===- RankFacts.h - facts that ranks report to rank 0 --------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_RANKFACTS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_RANKFACTS_H
@@ -11,43 +11,55 @@
 
 namespace pcc::runtime {
 
-/// Who a rank is: said when it comes.
+/// Identity of a rank, which it sends when it connects.
 struct RankFacts {
   int rank = 0;
   int worldSize = 1;
-  std::string bundle; ///< the same in all programs of a bundle, of a build
+  /// Text that is equal on all ranks of one bundle and one build of pcc.
+  std::string bundle;
   std::string host;
+  /// Process id on `host`.
   int pid = 0;
 
-  /// Of this process.
+  /// Returns the facts of this process.
   static RankFacts of(int rank, int worldSize, std::string bundle);
-  /// "rank 3 (process 1234 on node7)".
+  /// Returns the rank for messages: "rank 3 (process 1234 on node7)".
   std::string text() const;
 
+  /// Converts the facts to the fields of a Hello frame.
   Fields toFields() const;
-  /// Nothing if what came is not complete.
+  /// Parses the fields of a Hello frame; empty if one is missing or malformed.
   static std::optional<RankFacts> fromFields(const Fields &fields);
 };
 
-/// Whether a rank that has come belongs to the job of `first`, rank 0: exit
-/// code 11 if it has another bundle, 12 if it knows another world.
+/// Checks that a rank that has connected belongs to the job of `first`, rank 0.
+/// Exit code 11 if its bundle differs, 12 if its world size differs or its rank
+/// is out of range.
 Status checkFacts(const RankFacts &first, const RankFacts &other);
 
-/// What a rank runs on: said when its GPU is open.
+/// Hardware and library versions of a rank, which it sends when its GPU is
+/// open.
 struct GpuFacts {
-  std::string machine; ///< other hosts have others, whatever they are called
+  /// Id of the machine: unique even where host names are not.
+  std::string machine;
+  /// Host name, for messages.
   std::string host;
-  std::string gpu;          ///< its place on the PCI bus
-  std::string nccl, driver; ///< versions
+  /// Address of the GPU on the PCI bus.
+  std::string gpu;
+  /// Versions of NCCL and of the CUDA driver.
+  std::string nccl, driver;
 
-  /// Of this host.
+  /// Returns the facts of this process, on this host.
   static GpuFacts of(std::string gpu, std::string nccl, std::string driver);
+  /// Serializes the facts as the payload of a Data frame.
   std::string encode() const;
+  /// Inverse of encode(); missing fields become empty.
   static GpuFacts decode(const std::string &payload);
 };
 
-/// Whether ranks, by number, can run together: exit code 11 if they have other
-/// versions of NCCL, 13 if two have one GPU and must not.
+/// Checks that ranks can run together; entry r of `ranks` is from rank r. Exit
+/// code 11 if versions of NCCL differ, 13 if two ranks use one GPU without
+/// `mayShare`.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare);
 
 } // namespace pcc::runtime

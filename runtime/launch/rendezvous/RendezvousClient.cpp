@@ -1,10 +1,10 @@
-//===- RendezvousClient.cpp - another rank's connection to rank 0 ---------===//
+//===- RendezvousClient.cpp - connection of other ranks to rank 0 ---------===//
 
 #include "runtime/launch/rendezvous/RendezvousClient.h"
 
 namespace pcc::runtime {
 
-/// Between two tries.
+/// Time between two tries to connect.
 static constexpr std::chrono::milliseconds kPause(20);
 
 Status RendezvousClient::resolve() {
@@ -27,7 +27,7 @@ void RendezvousClient::connect() {
     retryLater("nobody listens there");
 }
 
-/// Leaves who is not, or not yet, rank 0.
+/// Leaves a process that is not rank 0, or not yet, and schedules another try.
 void RendezvousClient::retryLater(const std::string &why) {
   connection = Connection();
   state = ClientState::Apart;
@@ -35,6 +35,7 @@ void RendezvousClient::retryLater(const std::string &why) {
   nextTry = Clock::now() + kPause;
 }
 
+/// Drives the handshake: timeout, connection, then received frames.
 void RendezvousClient::advance(std::span<const pollfd> watched) {
   if (verdict().failed())
     return;
@@ -78,6 +79,8 @@ void RendezvousClient::loseServer() {
            0);
 }
 
+/// A Refusal is trusted only after this rank has sent its proof; a frame that
+/// does not fit the state means that the peer is not pcc.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   const bool mayBeRefused = state == ClientState::Proving ||
@@ -103,6 +106,7 @@ void RendezvousClient::hear(const Frame &frame) {
   }
 }
 
+/// The proof covers the facts too, so that they cannot be altered in transit.
 void RendezvousClient::answer(const Frame &challenge) {
   serverChallenge = fromHex(decodeFields(challenge.payload)["challenge"]);
   ownChallenge = JobToken::challenge();

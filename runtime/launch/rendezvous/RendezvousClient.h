@@ -1,4 +1,4 @@
-//===- RendezvousClient.h - another rank's connection to rank 0 -----------===//
+//===- RendezvousClient.h - connection of other ranks to rank 0 -----------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSCLIENT_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_RENDEZVOUSCLIENT_H
@@ -9,13 +9,21 @@
 
 namespace pcc::runtime {
 
-/// Tries to reach rank 0 again and again, which may start later, until it is
-/// welcome. Anything else that listens there is left alone.
+/// The end of any rank but 0. Connects to rank 0, and retries until the
+/// handshake succeeds, because rank 0 may start later and another process may
+/// listen at the address:
+///
+///   Apart ──> Connecting ──> Greeting ──> Proving ──> Welcome
+///     ^            │             │            │
+///     └────────────┴─────────────┴────────────┘  timeout, or not rank 0
+///
+/// After the handshake, a closed connection means that rank 0 was lost.
 class RendezvousClient final : public Peers {
 public:
   explicit RendezvousClient(const JoinTerms &terms) : Peers(terms) {}
 
-  /// Finds where rank 0 is.
+  /// Resolves the address of rank 0. May block on name servers. Exit code 12 if
+  /// the host does not exist.
   Status resolve();
 
   void watch(std::vector<pollfd> &watched) const override;
@@ -28,30 +36,49 @@ public:
   void tell(const Frame &frame) override;
 
 private:
+  /// State of the handshake.
   enum class ClientState {
-    Apart,      ///< tries to connect from time to time
-    Connecting, ///< the kernel does
-    Greeting,   ///< rank 0's challenge is to come
-    Proving,    ///< its welcome is to come
+    /// Not connected; tries again from time to time.
+    Apart,
+    /// The kernel is connecting.
+    Connecting,
+    /// Connected; the Challenge of rank 0 has not arrived.
+    Greeting,
+    /// Hello was sent; the Welcome of rank 0 has not arrived.
+    Proving,
+    /// Both ends have proved that they know the token.
     Welcome,
   };
 
+  /// Begins to connect if it is time for another try.
   void connect();
+  /// Handles one frame in the current state.
   void hear(const Frame &frame);
+  /// Answers a Challenge with a Hello frame.
   void answer(const Frame &challenge);
+  /// Verifies the proof of rank 0, and completes the handshake.
   void checkWelcome(const Frame &welcome);
+  /// Closes the connection, and schedules another try; `why` is for messages.
   void retryLater(const std::string &why);
+  /// Handles a closed connection: retries during the handshake, otherwise sets
+  /// the verdict that rank 0 was lost.
   void loseServer();
 
+  /// All resolved addresses of rank 0, which are tried in turn.
   std::vector<SocketAddress> places;
   size_t numTries = 0;
   Clock::time_point nextTry = Clock::now();
-  Clock::time_point since;                      ///< when this try began
-  std::string trouble = "nobody listens there"; ///< of the last try
+  /// Start of the current try.
+  Clock::time_point since;
+  /// Reason for the failure of the last try.
+  std::string trouble = "nobody listens there";
   ClientState state = ClientState::Apart;
   Connection connection;
+  /// Challenges of the current handshake.
   std::string serverChallenge, ownChallenge;
+  /// Data messages that take() has not returned.
   std::deque<std::string> messages;
+  /// Whether rank 0 has said that all ranks are connected.
   bool ready = false;
 };
 

@@ -1,4 +1,4 @@
-//===- RendezvousServer.cpp - rank 0's end of the connections between ranks ===//
+//===- RendezvousServer.cpp - connections of rank 0 to other ranks --------===//
 
 #include "runtime/launch/rendezvous/RendezvousServer.h"
 #include "runtime/comm/WaitError.h"
@@ -11,7 +11,8 @@
 
 namespace pcc::runtime {
 
-/// Rank 0 has a socket for every rank.
+/// Raises the soft limit on open files to the hard limit: rank 0 has a socket
+/// for every rank.
 static void allowManyFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -38,6 +39,7 @@ Status RendezvousServer::listen() {
   return status;
 }
 
+/// The listener is left out while kMostUnknownPeers handshakes are under way.
 void RendezvousServer::watch(std::vector<pollfd> &watched) const {
   const bool hasRoom = unknownPeers.size() < kMostUnknownPeers;
   watched.push_back({hasRoom ? listener.fd() : -1, POLLIN, 0});
@@ -47,6 +49,8 @@ void RendezvousServer::watch(std::vector<pollfd> &watched) const {
     watched.push_back({peer.connection.fd(), POLLIN, 0});
 }
 
+/// The order of `watched` is that of watch(). accept() comes last, because it
+/// appends to `unknownPeers`.
 void RendezvousServer::advance(std::span<const pollfd> watched) {
   for (size_t i = 0; i < unknownPeers.size(); ++i)
     greet(unknownPeers[i], watched[1 + i].revents != 0);
@@ -61,6 +65,8 @@ void RendezvousServer::advance(std::span<const pollfd> watched) {
     accept();
 }
 
+/// Accepts waiting connections. The limit on open files is reached only if the
+/// job has too many ranks; that ends the run, with advice.
 void RendezvousServer::accept() {
   while (unknownPeers.size() < kMostUnknownPeers) {
     OpenFile socket(
@@ -91,6 +97,8 @@ void RendezvousServer::reject(UnknownPeer &stranger, const std::string &why) {
   stranger.connection.close();
 }
 
+/// Reads the Hello frame; rejects a peer that sends anything else or is too
+/// slow.
 void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
   const bool isOpen = !isReadable || stranger.connection.receive();
   Frame frame;
@@ -111,7 +119,7 @@ void RendezvousServer::greet(UnknownPeer &stranger, bool isReadable) {
     reject(stranger, "it did not say who it was");
 }
 
-/// Whoever it is belongs elsewhere; this job goes on.
+/// Refuses a peer of another job or build; this job continues without it.
 void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   stranger.connection.send(
       {FrameKind::Refusal,
@@ -120,6 +128,7 @@ void RendezvousServer::refuse(UnknownPeer &stranger, const Status &why) {
   reject(stranger, why.message());
 }
 
+/// The fields without challenge and proof are what the client's proof covers.
 void RendezvousServer::answer(UnknownPeer &stranger, const Frame &hello) {
   Fields fields = decodeFields(hello.payload);
   const std::string challenge = fromHex(fields["challenge"]);
@@ -146,6 +155,10 @@ void RendezvousServer::answer(UnknownPeer &stranger, const Frame &hello) {
   admit(stranger, *facts);
 }
 
+/// Before all ranks are connected, a rank that does not fit ends the run: its
+/// token shows that it belongs to this job. Afterwards it can only be a stray
+/// process, and is refused. A rank that connects after the run has failed gets
+/// the verdict.
 void RendezvousServer::admit(UnknownPeer &stranger, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
@@ -189,6 +202,7 @@ void RendezvousServer::readFrom(Peer &peer) {
     lose(peer, "its process has ended");
 }
 
+/// Stores at most 16 messages per rank; a correct rank never sends more ahead.
 void RendezvousServer::hear(Peer &peer, const Frame &frame) {
   constexpr size_t most = 16;
   std::optional<int> lost;

@@ -1,4 +1,4 @@
-//===- SlurmNodeList.cpp - lists of hosts as Slurm writes them ------------===//
+//===- SlurmNodeList.cpp - parser of Slurm's compressed host lists --------===//
 
 #include "runtime/launch/rendezvous/SlurmNodeList.h"
 
@@ -6,13 +6,15 @@
 
 namespace pcc::runtime {
 
+/// Returns whether a host name may contain the character.
 static bool isOfName(char character) {
   return std::isalnum(static_cast<unsigned char>(character)) ||
          character == '-' || character == '.' || character == '_';
 }
 
-/// The first number between brackets, digits and all their zeros; nothing if
-/// there is something else than numbers and ranges.
+/// Returns the first number between brackets, with its leading zeros. Empty if
+/// the brackets hold anything but numbers and ranges. Clears `isOnlyOne` if
+/// they name several hosts.
 static std::optional<std::string_view> firstNumber(std::string_view range,
                                                    bool &isOnlyOne) {
   const size_t end = range.find_first_of(",-");
@@ -23,6 +25,8 @@ static std::optional<std::string_view> firstNumber(std::string_view range,
   return isSound && !first.empty() ? std::optional(first) : std::nullopt;
 }
 
+/// Reads up to the first comma outside brackets; only the first host matters. A
+/// list that ends with a comma is malformed.
 std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text) {
   SlurmNodeList list;
   size_t at = 0;

@@ -1,4 +1,4 @@
-//===- SlurmNodeList.h - lists of hosts as Slurm writes them --------------===//
+//===- SlurmNodeList.h - parser of Slurm's compressed host lists ----------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_SLURMNODELIST_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_SLURMNODELIST_H
@@ -9,13 +9,16 @@
 
 namespace pcc::runtime {
 
+/// The facts that the rendezvous needs about a list of hosts.
 struct SlurmNodeList {
+  /// Name of the first host.
   std::string first;
+  /// Whether the list has one host only.
   bool isOnlyOne = true;
 };
 
-/// Reads "gpu[007-009,12],login": its first host is gpu007. Nothing if it is no
-/// such list.
+/// Parses a list such as "gpu[007-009,12],login", whose first host is gpu007.
+/// Returns empty for malformed text.
 std::optional<SlurmNodeList> readSlurmNodeList(std::string_view text);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- Socket.cpp - sockets that never block ------------------------------===//
+//===- Socket.cpp - non-blocking sockets and framed connections -----------===//
 
 #include "runtime/launch/rendezvous/Socket.h"
 
@@ -28,8 +28,9 @@ static const sockaddr *generic(const SocketAddress &address) {
 // Addresses
 //===----------------------------------------------------------------------===//
 
-/// The kernel takes 107 characters; what is longer is reached through its
-/// folder.
+/// Returns a path of at most 107 characters for a socket, the kernel's limit. A
+/// longer path is expressed relative to its directory, which `folder` keeps
+/// open.
 static std::string shorten(const std::string &path, OpenFile &folder) {
   if (path.size() < sizeof sockaddr_un().sun_path)
     return path;
@@ -39,6 +40,7 @@ static std::string shorten(const std::string &path, OpenFile &folder) {
   return "/proc/self/fd/" + std::to_string(folder.fd()) + path.substr(slash);
 }
 
+/// Converts a path or an abstract name to a Unix socket address.
 static Status resolveUnix(const Address &address, SocketAddress &found) {
   const bool isFile = address.kind == Address::Kind::File;
   const std::string text =
@@ -48,13 +50,14 @@ static Status resolveUnix(const Address &address, SocketAddress &found) {
     return Status::error(WrongWorld,
                          "the address " + address.text() + " is too long");
   unixAddress.sun_family = AF_UNIX;
-  // A name without a file begins with a zero, and has none at its end.
+  // An abstract name begins with a zero byte, and has none at its end.
   std::memcpy(unixAddress.sun_path + (isFile ? 0 : 1), text.data(),
               text.size());
   found.length = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + text.size());
   return Status::success();
 }
 
+/// Resolves a host to all its IPv4 and IPv6 addresses.
 static Status resolveTcp(const Address &address,
                          std::vector<SocketAddress> &found) {
   addrinfo wanted = {};
@@ -92,6 +95,8 @@ Status resolve(const Address &address, std::vector<SocketAddress> &found) {
 // Listening and connecting
 //===----------------------------------------------------------------------===//
 
+/// Creates a non-blocking socket. TCP sockets may reuse a recent port, and send
+/// small frames at once.
 static OpenFile makeSocket(const SocketAddress &address) {
   OpenFile made(socket(address.storage.ss_family,
                        SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -103,6 +108,7 @@ static OpenFile makeSocket(const SocketAddress &address) {
   return made;
 }
 
+/// Returns whether an IP address is of the loopback interface.
 static bool isLoopback(const SocketAddress &address) {
   if (address.storage.ss_family == AF_INET6)
     return IN6_IS_ADDR_LOOPBACK(
@@ -114,7 +120,7 @@ static bool isLoopback(const SocketAddress &address) {
              127;
 }
 
-/// All addresses of this host, of the same kind.
+/// Replaces an IP address by the wildcard address of its family.
 static void widen(SocketAddress &address) {
   if (address.storage.ss_family == AF_INET6)
     reinterpret_cast<sockaddr_in6 &>(address.storage).sin6_addr = in6addr_any;
@@ -123,7 +129,7 @@ static void widen(SocketAddress &address) {
         htonl(INADDR_ANY);
 }
 
-/// 0, or why not, as errno has it.
+/// Listens at one address. Returns 0, or the errno of the failure.
 static int listenThere(const SocketAddress &address, OpenFile &listener) {
   listener = makeSocket(address);
   const bool listens =
@@ -133,7 +139,8 @@ static int listenThere(const SocketAddress &address, OpenFile &listener) {
   return listens ? 0 : errno;
 }
 
-/// A socket's file outlives who made it: one that nobody listens at goes.
+/// Removes the file of a Unix socket at which nobody listens: it outlives a
+/// process that was killed. Returns whether it was removed.
 static bool removeStale(const Address &address, const SocketAddress &there) {
   if (address.kind != Address::Kind::File)
     return false;
@@ -142,6 +149,7 @@ static bool removeStale(const Address &address, const SocketAddress &there) {
          errno == ECONNREFUSED && unlink(address.place.c_str()) == 0;
 }
 
+/// Returns exit code 12, with advice for the usual causes.
 static Status cannotListen(const Address &address, int reason) {
   const std::string text = address.text();
   if (reason == EADDRINUSE)
@@ -159,6 +167,7 @@ static Status cannotListen(const Address &address, int reason) {
                                        std::strerror(reason));
 }
 
+/// Tries all resolved addresses in turn. A stale socket file is removed once.
 Status listenAt(const Address &address, OpenFile &listener) {
   std::vector<SocketAddress> found;
   if (Status status = resolve(address, found); status.failed())
@@ -219,8 +228,8 @@ void watchHost(int fd) {
 // Frames
 //===----------------------------------------------------------------------===//
 
-// Frames are few and short, and the other end's monitor always reads: what does
-// not fit into the kernel's buffer would never be read.
+// Frames are few and short, and the monitor of the peer always reads. A frame
+// that does not fit into the kernel's buffer means that the peer hangs.
 bool Connection::send(const Frame &frame) {
   const std::string bytes = encodeFrame(frame);
   return socket.isOpen() &&
@@ -230,7 +239,7 @@ bool Connection::send(const Frame &frame) {
 
 bool Connection::receive() {
   char buffer[4096];
-  // What a stranger sends on and on must not fill the memory.
+  // Bounds the memory that an unauthenticated peer can fill.
   while (arrived.size() <= 2 * kLongestPayload) {
     const ssize_t size = recv(socket.fd(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR)

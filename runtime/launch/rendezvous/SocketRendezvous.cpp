@@ -1,4 +1,4 @@
-//===- SocketRendezvous.cpp - the ranks of a job meet and watch each other ===//
+//===- SocketRendezvous.cpp - rendezvous with failure detection -----------===//
 
 #include "runtime/launch/rendezvous/SocketRendezvous.h"
 #include "runtime/base/WatchedCalls.h"
@@ -13,9 +13,11 @@ namespace pcc::runtime {
 
 using Clock = Peers::Clock;
 
-/// The others wait that much longer than rank 0, which knows more.
+/// Seconds that other ranks wait longer than rank 0, which knows which rank is
+/// missing and therefore should report first.
 static constexpr double kHeadStart = 2;
-/// How long rank 0 of a job that failed tells ranks that come late.
+/// Seconds for which a failed rank 0 still gives the verdict to ranks that
+/// connect late.
 static constexpr double kLateness = 1;
 
 static double secondsSince(Clock::time_point begin) {
@@ -77,6 +79,7 @@ Status SocketRendezvous::await(double seconds,
   return peers->verdict();
 }
 
+/// Other ranks only send. Rank 0 blocks until every rank's message has arrived.
 Status SocketRendezvous::gather(const std::string &mine, double seconds,
                                 std::vector<std::string> &all) {
   all.clear();
@@ -91,6 +94,7 @@ Status SocketRendezvous::gather(const std::string &mine, double seconds,
       [] { return "not every rank has told what it runs on"; });
 }
 
+/// Rank 0 only sends. Other ranks block until its message has arrived.
 Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
   if (rank == 0) {
     const std::lock_guard lock(mutex);
@@ -131,6 +135,7 @@ void SocketRendezvous::abort(const Status &why) {
   peers->end(why, {});
 }
 
+/// Rank 0 stays until all others have left, because it relays their failures.
 Status SocketRendezvous::leave() {
   if (rank != 0) {
     const std::lock_guard lock(mutex);
@@ -155,6 +160,8 @@ void SocketRendezvous::wake() {
     return;
 }
 
+/// Ends the process if a library call hangs, or if the rank has not left within
+/// kGrace of the verdict.
 void SocketRendezvous::monitor() {
   std::optional<Clock::time_point> end;
   Clock::time_point last = Clock::now();
@@ -172,7 +179,8 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Waits a little for what others say, and hears it.
+/// Polls without the lock, so that the rank's thread is not blocked. Before all
+/// ranks are connected, the short timeout drives retries and handshakes.
 void SocketRendezvous::attend() {
   std::vector<pollfd> watched;
   bool isReady = false;
@@ -190,8 +198,9 @@ void SocketRendezvous::attend() {
   changed.notify_all();
 }
 
-/// Whether somebody has been inside a call for longer than the deadline; the
-/// run has ended then. Time in which this process did not run does not count.
+/// A call hangs if `begun` and `ended` differ and `begun` does not change. At
+/// most 0.5 s count per look, so that time in which this process was stopped
+/// does not count.
 bool SocketRendezvous::isStuck(double passed) {
   constexpr double longest = 0.5;
   const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;

@@ -1,4 +1,4 @@
-//===- SocketRendezvous.h - the ranks of a job meet and watch each other --===//
+//===- SocketRendezvous.h - rendezvous with failure detection -------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_RENDEZVOUS_SOCKETRENDEZVOUS_H
 #define PCC_RUNTIME_LAUNCH_RENDEZVOUS_SOCKETRENDEZVOUS_H
@@ -14,9 +14,10 @@
 
 namespace pcc::runtime {
 
-/// A rendezvous over sockets that stay open while the ranks run. A thread
-/// attends to them, the monitor, which calls neither CUDA nor NCCL nor MPI, and
-/// so goes on when the rank's own thread does not:
+/// A rendezvous over sockets that stay open while the ranks run, so that every
+/// rank notices when another one fails. The monitor, a thread of this object,
+/// handles the sockets. The monitor calls neither CUDA nor NCCL nor MPI, so it
+/// keeps working when the rank's own thread hangs in one of them:
 ///
 ///   a peer's process ends      rank 0 sees its socket close ── tells all
 ///   a rank fails               abort() ── rank 0 ── tells all
@@ -26,20 +27,21 @@ namespace pcc::runtime {
 ///         it does not leave within kGrace: the monitor calls `giveUp`
 class SocketRendezvous final : public Rendezvous {
 public:
-  /// From the end of a run until a rank that has not left is ended. NCCL gets
-  /// two seconds of it to end its communicators.
+  /// Time that a rank has to leave after the run has failed. NCCL is given two
+  /// seconds of it to abort its communicators.
   static constexpr std::chrono::milliseconds kGrace{2500};
 
-  /// Called on the monitor's thread, with why the run has ended and the rank
-  /// that was lost, if that is why; ends the process.
+  /// Ends the process. Called on the monitor's thread with the verdict of the
+  /// run and the rank that was lost, if one was.
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
-  /// Returns when all ranks are there, which may take `seconds`; the deadline
-  /// is `seconds`, too. An error is that of the rank that found it, on all
-  /// ranks: exit code 11 or 12 if ranks do not belong together, 14 if one does
-  /// not come.
+  /// Connects to all ranks, and blocks until all have connected, for at most
+  /// `seconds`. `seconds` is also the first deadline of calls (setDeadline).
+  /// All ranks return the error of the rank that found it: exit code 11 or 12
+  /// if ranks do not belong together, 14 if a rank does not connect.
   static Status join(const JoinTerms &terms, double seconds, GiveUp giveUp,
                      std::shared_ptr<SocketRendezvous> &joined);
+  /// Stops and joins the monitor.
   ~SocketRendezvous() override;
 
   Status gather(const std::string &mine, double seconds,
@@ -52,35 +54,53 @@ public:
   Status leave() override;
 
 private:
+  /// Starts the monitor.
   SocketRendezvous(std::unique_ptr<Peers> peers, int rank, double seconds,
                    GiveUp giveUp);
 
+  /// Waits until all ranks are connected. After an error, gives the other ranks
+  /// time to learn of it.
   Status waitForAll(double seconds);
-  /// Waits until `isTrue`, the run's end or the deadline; success only if it
-  /// is.
+  /// Blocks until `isTrue` returns true, the run fails, or `seconds` have
+  /// passed. Returns success in the first case only. A missed deadline ends the
+  /// run, with the text of `missing`.
   Status await(double seconds, const std::function<bool()> &isTrue,
                const std::function<std::string()> &missing);
+  /// Body of the monitor's thread.
   void monitor();
+  /// Waits up to 0.1 s for events of the sockets, and handles them.
   void attend();
+  /// Returns whether the rank's thread has been inside one library call for
+  /// longer than the deadline, and ends the run if so. `passed` is the time
+  /// since the last call, in seconds.
   bool isStuck(double passed);
+  /// Wakes the monitor.
   void wake();
 
   const int rank;
   const GiveUp giveUp;
-  OpenFile wakeUp; ///< an event for the monitor
+  /// An eventfd that wakes the monitor.
+  OpenFile wakeUp;
+  /// Longest time for one library call, in seconds.
   std::atomic<double> deadline;
-  std::atomic<bool> hasEnded{false}; ///< the peers has a verdict
-  std::atomic<bool> isOver{false};   ///< the monitor is not needed any more
+  /// Whether `peers` has a verdict; read without the lock by poll().
+  std::atomic<bool> hasEnded{false};
+  /// Whether the monitor should stop.
+  std::atomic<bool> isOver{false};
 
-  mutable std::mutex mutex; ///< of the peers
+  /// Guards `peers`.
+  mutable std::mutex mutex;
+  /// Notified after each advance of `peers`.
   std::condition_variable changed;
   const std::unique_ptr<Peers> peers;
 
-  // The monitor's own.
+  /// Value of WatchedCalls::begun when the monitor last looked.
   uint64_t callsSeen = 0;
+  /// Time for which the rank has been inside the current library call.
   double secondsInside = 0;
 
-  std::thread thread; ///< last: it uses the others
+  /// The monitor. Declared last: it uses the other members.
+  std::thread thread;
 };
 
 } // namespace pcc::runtime

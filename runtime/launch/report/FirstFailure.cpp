@@ -1,4 +1,4 @@
-//===- FirstFailure.cpp - one message for a job of many ranks -------------===//
+//===- FirstFailure.cpp - one error message for a job of many ranks -------===//
 
 #include "runtime/launch/report/FirstFailure.h"
 
@@ -25,7 +25,7 @@ std::string formatFailure(const Status &status) {
 
 static void print(const Status &status) {
   const std::string text = formatFailure(status);
-  // One write: lines of several ranks do not mix.
+  // A single write keeps the lines of several ranks apart.
   if (write(STDERR_FILENO, text.data(), text.size()) < 0)
     return;
 }
@@ -37,7 +37,8 @@ static std::string oneLine(std::string text) {
   return text;
 }
 
-// The report is whole before it gets its name.
+// The report is written under another name, then linked: a reader never sees
+// half a report, and only the first link succeeds.
 bool leaveReport(const std::string &folder, int rank, const Status &status) {
   const std::string draft = folder + "/report." + std::to_string(rank);
   {
@@ -46,7 +47,8 @@ bool leaveReport(const std::string &folder, int rank, const Status &status) {
     for (const std::string &note : status.notes())
       file << oneLine(note) << "\n";
     if (!file.flush())
-      return true; // nobody can leave one: better said twice than never
+      // No rank can leave a report: all ranks print.
+      return true;
   }
   const bool first = link(draft.c_str(), (folder + "/report").c_str()) == 0;
   const bool taken = !first && errno == EEXIST;
@@ -73,6 +75,8 @@ std::string sharedFolder(const Environment &environment) {
   return "";
 }
 
+/// Under `pcc run` the report in the folder suffices, because `pcc run` prints
+/// it.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {
@@ -88,7 +92,7 @@ int reportFailure(const Status &status, const Environment &environment,
     }
   } else {
     // The launcher ends the job as soon as one rank ends: let the rank that
-    // speaks finish its sentence.
+    // reports finish printing.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return status.code();

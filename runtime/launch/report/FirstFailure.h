@@ -1,10 +1,15 @@
-//===- FirstFailure.h - one message for a job of many ranks ---------------===//
+//===- FirstFailure.h - one error message for a job of many ranks ---------===//
 //
-// When a run fails, all ranks fail, and the user wants one message. The ranks
-// of a host share a folder: `pcc run` gives them one (PCC_STATUS_DIR), and so
-// does BUNDLE/run to those that it starts (PCC_SESSION_DIR); otherwise it is
-// Open MPI's session folder. Whoever first links its report there speaks for
-// the job:
+// When a run fails, all ranks fail, but the user wants one message. The ranks
+// of a host share a folder:
+//
+//   started by              the folder is
+//   `pcc run`               PCC_STATUS_DIR
+//   BUNDLE/run, on GPUs     PCC_SESSION_DIR
+//   mpirun                  the session folder of Open MPI
+//
+// The rank that first links its report there speaks for the job (link(2) is
+// atomic):
 //
 //   rank 2: report.2 ── link ──> report        prints, or `pcc run` does
 //   rank 0: report.0 ── link ──> exists        stays silent
@@ -22,28 +27,35 @@
 
 namespace pcc::runtime {
 
+/// Environment variable with the folder that `pcc run` provides. `pcc run` then
+/// prints the error.
 inline constexpr const char *kStatusFolderVariable = "PCC_STATUS_DIR";
+/// Environment variable with the folder that BUNDLE/run provides to the ranks
+/// that it starts.
 inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
-/// Set by `pcc run` if someone watches: rank 0 writes progressLine()s.
+/// Environment variable that `pcc run` sets if it displays progress: rank 0
+/// then writes progress lines to stderr (see progressLine()).
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 
-/// Tells the user why this rank fails, unless another rank has said why the job
-/// does, and returns the exit code. Where ranks share no folder, an error that
-/// all ranks have in common (`onAllRanks`) is told by rank 0. The rank that
-/// prints calls `beforePrinting` first.
+/// Reports to the user why this rank fails, unless another rank has reported
+/// already. Returns the exit code of `status`. Without a shared folder, every
+/// rank reports, but an error that all ranks have in common (`onAllRanks`) is
+/// reported by rank 0 only. If this rank prints the error, it first calls
+/// `beforePrinting`, which may add notes.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});
 
-/// The folder that the ranks of a host share; empty if there is none.
+/// Returns the folder that the ranks of a host share; empty if there is none.
 std::string sharedFolder(const Environment &environment);
 
-/// "pcc: error: …" and notes, for stderr.
+/// Returns the error and its notes as lines for stderr: "pcc: error: …".
 std::string formatFailure(const Status &status);
 
-/// Leaves a report in `folder`; false if there is one already.
+/// Writes this rank's report into `folder`. Returns false if another rank's
+/// report is there already; true otherwise, even if writing failed.
 bool leaveReport(const std::string &folder, int rank, const Status &status);
-/// The report of the rank that came first.
+/// Returns the report of the first rank that left one; empty if there is none.
 std::optional<Status> readReport(const std::string &folder);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- FlightFile.cpp - where the recorders of a failed run go ------------===//
+//===- FlightFile.cpp - file for the flight recorders of a failed run -----===//
 
 #include "runtime/launch/report/FlightFile.h"
 

@@ -1,4 +1,4 @@
-//===- FlightFile.h - where the recorders of a failed run go --------------===//
+//===- FlightFile.h - file for the flight recorders of a failed run -------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_REPORT_FLIGHTFILE_H
 #define PCC_RUNTIME_LAUNCH_REPORT_FLIGHTFILE_H
@@ -12,12 +12,13 @@
 
 namespace pcc::runtime {
 
-/// "SAVE/flight.json", or "REPORT.flight.json" beside --report REPORT.json;
-/// empty without either.
+/// Returns the path of the file: SAVE/flight.json for --save SAVE, else
+/// REPORT.flight.json for --report REPORT.json, else an empty string.
 std::string flightFileOf(const RunOptions &options);
 
-/// Writes what every rank did last to `path`, if its folder is there, and notes
-/// that in the error, or why it cannot be written.
+/// Writes the flight recorders of the ranks to `path` as JSON. Adds a note to
+/// `failure`: the path, or why the file cannot be written. Does nothing if
+/// `path` or `flights` is empty, or if the folder of `path` does not exist.
 void writeFlights(const std::vector<FlightLog> &flights,
                   const std::string &path, Status &failure);
 

@@ -1,4 +1,4 @@
-//===- LauncherOutcome.cpp - from a launcher's end to the user's exit code ===//
+//===- LauncherOutcome.cpp - cause and exit code of a failed launch -------===//
 
 #include "runtime/launch/report/LauncherOutcome.h"
 
@@ -12,12 +12,13 @@ static std::string describeSignal(int number) {
   return "signal " + std::to_string(number) + " (" + (name ? name : "?") + ")";
 }
 
+/// Returns whether `code` is one of the exit codes that pcc documents.
 static bool isOfInterface(int code) {
   return (code >= Defect && code <= InputOutput) ||
          (code >= BadInput && code <= ValuesDiffer);
 }
 
-/// What ranks or launcher have said last, as notes.
+/// Adds the last eight lines of other output as notes.
 static Status withNoise(Status status, const std::deque<std::string> &noise) {
   constexpr size_t shown = 8;
   const size_t first = noise.size() > shown ? noise.size() - shown : 0;
@@ -27,6 +28,7 @@ static Status withNoise(Status status, const std::deque<std::string> &noise) {
   return status;
 }
 
+/// Returns the error for a rank that ended by a signal, or without a report.
 static Status describeLost(const LostRank &lost) {
   const std::string rank = "rank " + std::to_string(lost.rank);
   if (lost.signal)
@@ -38,7 +40,7 @@ static Status describeLost(const LostRank &lost) {
                                            " and without a message");
 }
 
-/// A launcher that is the rank itself (a world of one).
+/// Returns how the only rank ended, if it was started without a launcher.
 static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   if (outcome.launcher != "rank 0")
     return std::nullopt;
@@ -50,8 +52,9 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   return lost;
 }
 
-/// Where the launcher does not say who ended, the first to do so is the cause;
-/// how it ended is in the launcher's exit code, as shells write it.
+/// Guesses the cause if the launcher does not name it: the rank that ended
+/// first. Launchers pass on the exit code of a rank as shells do (128 +
+/// signal).
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;
@@ -62,6 +65,7 @@ static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   return lost;
 }
 
+/// Returns the error for a launcher that failed without a known lost rank.
 static Status describeLauncher(const LauncherOutcome &outcome) {
   const std::string end =
       WIFSIGNALED(outcome.waitStatus)
@@ -83,10 +87,13 @@ static Status describeLauncher(const LauncherOutcome &outcome) {
       {"ranks as processes need Open MPI 4.1; --comm thread runs without"});
 }
 
+/// Returns whether the launcher exited with 0.
 static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
+/// Returns the lost rank that the process status or the launcher's output
+/// names.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
   const auto lost = lostDirectly(outcome);
   return lost ? lost : findLostRank(outcome.noise);
@@ -100,6 +107,7 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
+/// The order of these tests is that of the list in the header.
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.reported)
     return *outcome.reported;
@@ -113,7 +121,7 @@ Status translateOutcome(const LauncherOutcome &outcome) {
                                        describeSignal(outcome.askedBy));
   if (auto lost = lostForSure(outcome))
     return describeLost(*lost);
-  // A guess: what the launcher said last may tell better.
+  // This is a guess: add the launcher's last output, which may name the cause.
   if (auto lost = lostFirst(outcome))
     return withNoise(describeLost(*lost), outcome.noise);
   return describeLauncher(outcome);

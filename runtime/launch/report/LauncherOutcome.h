@@ -1,4 +1,4 @@
-//===- LauncherOutcome.h - from a launcher's end to the user's exit code --===//
+//===- LauncherOutcome.h - cause and exit code of a failed launch ---------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_REPORT_LAUNCHEROUTCOME_H
 #define PCC_RUNTIME_LAUNCH_REPORT_LAUNCHEROUTCOME_H
@@ -12,26 +12,47 @@
 
 namespace pcc::runtime {
 
-/// All that is known when the launcher has ended.
+/// The facts that `pcc run` has when the launcher (mpirun, or BUNDLE/run) has
+/// ended.
 struct LauncherOutcome {
+  /// Name of the launcher for messages; "rank 0" if the only rank was started
+  /// directly.
   std::string launcher = "mpirun";
-  int waitStatus = 0;   ///< as from waitpid
-  bool started = false; ///< whether any rank came to life
+  /// Status of the launcher's process, as waitpid() returns it.
+  int waitStatus = 0;
+  /// Whether any rank announced itself.
+  bool started = false;
+  /// The rank whose process ended first, if known.
   std::optional<int> firstEnded = {};
-  bool allLeft = false;  ///< every rank has done all that it had to
-  int interruptedBy = 0; ///< the signal that made us end the job
-  int askedBy = 0;       ///< the signal that we asked the ranks to stop for
+  /// Whether every rank finished its work.
+  bool allLeft = false;
+  /// Signal for which `pcc run` ended the launcher; 0 if none.
+  int interruptedBy = 0;
+  /// Signal that `pcc run` passed on to the ranks, for an orderly end; 0 if
+  /// none.
+  int askedBy = 0;
+  /// The error that a rank reported, if any.
   std::optional<Status> reported = {};
+  /// Last lines of stderr that were not meant for the user, oldest first.
   std::deque<std::string> noise = {};
 };
 
-/// A rank that was lost and has not said why, as far as can be told.
+/// Returns the rank that ended without a report, as far as it can be
+/// determined. Empty if the run succeeded, was ended by a signal to `pcc run`,
+/// or has a report.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
-/// The one error that the user sees. What a rank has reported counts most; then
-/// a rank that was killed (14) or that ended without a word (its code, if it is
-/// one of the interface's, else 1); then what kept the launcher from starting
-/// (13). Ranks that were asked to stop, and did, have not failed.
+/// Returns the one error of the run that the user sees, or success. The first
+/// of these that applies counts:
+///
+/// 1. the error that a rank reported
+/// 2. a signal for which `pcc run` ended the launcher (14)
+/// 3. a launcher that exited with 0: success
+/// 4. a signal that `pcc run` passed on to the ranks (14)
+/// 5. a rank that was killed by a signal (14), or that ended without a report
+///   (its exit code if that is one of pcc's, else 1)
+/// 6. a launcher that ended after it had started ranks (14)
+/// 7. a launcher that did not start the ranks (13)
 Status translateOutcome(const LauncherOutcome &outcome);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- LauncherOutput.cpp - what a launcher writes to stderr --------------===//
+//===- LauncherOutput.cpp - filter for the stderr of a launcher -----------===//
 
 #include "runtime/launch/report/LauncherOutput.h"
 
@@ -9,6 +9,7 @@
 
 namespace pcc::runtime {
 
+/// Returns whether a rank wrote the line for the user.
 static bool isForUser(std::string_view line) {
   for (std::string_view prefix : {"pcc:", "note:", "rank "})
     if (line.starts_with(prefix))
@@ -58,6 +59,7 @@ std::string LauncherOutput::takeRest() {
   return partialLine.empty() ? std::string() : take("\n");
 }
 
+/// Parses mpirun's sentence about a rank that a signal has ended.
 static std::optional<LostRank> parseSignal(const std::string &line) {
   const char *found = std::strstr(line.c_str(), "process rank ");
   const char *signal = std::strstr(line.c_str(), "exited on signal ");
@@ -68,9 +70,11 @@ static std::optional<LostRank> parseSignal(const std::string &line) {
   return std::nullopt;
 }
 
+/// A rank ended by a signal takes precedence over one that exited, because
+/// exits may be its consequence.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   std::optional<LostRank> exited;
-  // The sentence about a signal may be wrapped: look at pairs of lines.
+  // mpirun may wrap the sentence about a signal: search pairs of lines.
   std::string previous;
   for (const std::string &line : noise) {
     if (auto killed = parseSignal(previous + " " + line))

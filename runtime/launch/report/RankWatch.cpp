@@ -1,4 +1,4 @@
-//===- RankWatch.cpp - which rank ended first -----------------------------===//
+//===- RankWatch.cpp - detects which rank of a job ended first ------------===//
 
 #include "runtime/launch/report/RankWatch.h"
 
@@ -12,9 +12,10 @@
 
 namespace pcc::runtime {
 
-/// Stands for the folder among the ranks.
+/// Stands for the folder where epoll data is otherwise a rank.
 static constexpr int kFolder = -1;
 
+/// Adds a file to an epoll set; `meaning` is a rank or kFolder.
 static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_event event = {};
   event.events = EPOLLIN;
@@ -22,7 +23,7 @@ static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_ctl(epollFd, EPOLL_CTL_ADD, fd, &event);
 }
 
-// All is in the name: a file that exists is complete.
+// The file name carries all the information, so a file that exists is complete.
 static void makeEmptyFile(const std::string &path) {
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0)
@@ -62,6 +63,8 @@ void RankWatch::noteEnd(int rank) {
   pidFd = -1;
 }
 
+/// If the process has ended before it could be watched, its end is recorded at
+/// once.
 void RankWatch::watch(int rank, int pid) {
   const auto [entry, isNew] = known.emplace(rank, -1);
   if (!isNew)
@@ -73,6 +76,8 @@ void RankWatch::watch(int rank, int pid) {
     noteEnd(rank);
 }
 
+/// Discards the events and lists the folder instead, because events may be
+/// lost.
 void RankWatch::findNewRanks() {
   char events[4096];
   while (read(inotifyFd, events, sizeof events) > 0)
@@ -89,6 +94,7 @@ void RankWatch::findNewRanks() {
   }
 }
 
+/// A pidfd always names the announced process, even if its id has been reused.
 bool RankWatch::signalAll(int signal) {
   findNewRanks();
   bool any = false;

@@ -1,4 +1,4 @@
-//===- ChildProcess.cpp - a process whose stderr is watched ---------------===//
+//===- ChildProcess.cpp - child process with captured stderr --------------===//
 
 #include "runtime/launch/spawn/ChildProcess.h"
 
@@ -16,6 +16,7 @@
 
 namespace pcc::runtime {
 
+/// Returns the signals that wait() handles.
 static sigset_t handledSignals() {
   sigset_t set;
   sigemptyset(&set);
@@ -38,8 +39,8 @@ ChildProcess::~ChildProcess() {
   pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
 }
 
-/// Only async-signal-safe calls and setenv: this process has one thread that
-/// forks and waits.
+/// Runs in the forked child. setenv and allocation are safe there only because
+/// this process has one thread.
 void ChildProcess::become(const std::vector<std::string> &command,
                           const Variables &environment, int parentsEnd) {
   const sigset_t handled = handledSignals();
@@ -59,6 +60,8 @@ void ChildProcess::become(const std::vector<std::string> &command,
   _exit(127);
 }
 
+/// Both processes call setpgid(), so that the group exists whichever runs
+/// first.
 Status ChildProcess::start(const std::vector<std::string> &command,
                            const Variables &environment) {
   int ends[2];
@@ -96,7 +99,7 @@ void ChildProcess::handleSignal(const Watched &also) {
   }
 }
 
-/// False at the end of the stream.
+/// The pipe is non-blocking: EAGAIN means that no more output is available.
 bool ChildProcess::readStderr(
     const std::function<void(std::string_view)> &onStderr) {
   char buffer[16384];
@@ -109,11 +112,12 @@ bool ChildProcess::readStderr(
   }
 }
 
+/// Polls stderr, signals, the caller's file and the child's end together.
 int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
                        const Watched &also) {
   int status = 0;
   bool open = true;
-  // Without pidfd_open, polling finds the end within a tenth of a second.
+  // Without pidfds, a timeout finds the child's end within a tenth of a second.
   const int timeout = pidFd >= 0 ? -1 : 100;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     pollfd watched[] = {{open ? stderrFd : -1, POLLIN, 0},
@@ -129,7 +133,8 @@ int ChildProcess::wait(const std::function<void(std::string_view)> &onStderr,
       also.onReadable();
   }
   also.onReadable();
-  // What is in the pipe; heirs of the child may hold it open for ever.
+  // Read what is left, but not to the end of the stream: descendants of the
+  // child may hold the pipe open for ever.
   if (open)
     readStderr(onStderr);
   return status;

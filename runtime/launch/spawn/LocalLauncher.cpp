@@ -1,4 +1,4 @@
-//===- LocalLauncher.cpp - starts ranks on this host ----------------------===//
+//===- LocalLauncher.cpp - launcher for ranks on this host, without MPI ---===//
 
 #include "runtime/launch/spawn/LocalLauncher.h"
 #include "runtime/base/Status.h"
@@ -24,10 +24,12 @@ namespace pcc::runtime {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-/// The folder that the ranks share where nobody else has given them one.
+/// Folder that the ranks share for reports and flight recorders, if their
+/// parent has provided none.
 class SessionFolder {
 public:
-  /// Empty if none can be made: better said twice than never.
+  /// Returns the path; empty if no folder could be created. Ranks then may
+  /// print more than one error.
   const std::string &path() const { return folder.path(); }
 
   SessionFolder() {
@@ -36,15 +38,17 @@ public:
   }
 
 private:
-  std::optional<CrashCleanup> cleanup; ///< goes after the folder
+  /// Destroyed last, after the folder was removed.
+  std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
 };
 
-/// The ranks of this host, as children. Signals are taken one after another by
-/// the thread that also takes note of their ends: none is sent to a process
-/// that is gone, whose number another may have.
+/// The ranks of this host as child processes. One thread receives signals and
+/// ends of processes one after another; a signal is therefore never sent to a
+/// process id that has been reused.
 class Children {
 public:
+  /// Blocks the signals that wait() receives, and creates the shared folder.
   explicit Children(int count)
       : parent(getpid()),
         meetingPlace("unix:@pcc-" + std::to_string(geteuid()) + "-run-" +
@@ -60,7 +64,7 @@ public:
       session = std::make_unique<SessionFolder>();
   }
 
-  /// False in the child.
+  /// Starts one rank. Returns false in the child.
   bool start(int rank, int count) {
     const pid_t child = fork();
     if (child == 0) {
@@ -74,9 +78,10 @@ public:
     return true;
   }
 
+  /// Returns whether a rank has failed.
   bool haveFailed() const { return failure != 0; }
 
-  /// Returns when all have ended, with the exit code of the job.
+  /// Blocks until all ranks have ended. Returns the exit code of the job.
   int wait() {
     while (!pids.empty()) {
       takeEnds();
@@ -92,12 +97,14 @@ public:
   }
 
 private:
-  /// How long ranks may still say why they end when one has failed. They end
+  /// Time for ranks to report and end after one has failed. Ranks normally end
   /// by themselves in less.
   static constexpr std::chrono::seconds kGrace{4};
-  /// How long they may save what they can after a signal.
+  /// Time for ranks to save and end after a signal.
   static constexpr std::chrono::seconds kSaving{10};
 
+  /// Prepares a forked child: it ends with its parent, and its environment
+  /// holds its identity, the meeting address and the shared folder.
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -111,18 +118,19 @@ private:
     for (const auto &[name, value] : variables)
       setenv(name, std::to_string(value).c_str(), /*overwrite=*/1);
     setenv(kRendezvousVariable, meetingPlace.c_str(), /*overwrite=*/0);
-    // It is the parent's to remove.
+    // release(): the parent removes the folder.
     if (const SessionFolder *shared = session.release())
       setenv(kSessionFolderVariable, shared->path().c_str(), /*overwrite=*/1);
   }
 
-  /// One of them, or 0 when it is time to look.
+  /// Waits up to 0.1 s. Returns the signal, or 0.
   int waitForSignal() {
     constexpr timespec tenth = {0, 100'000'000};
     const int signal = sigtimedwait(&handled, nullptr, &tenth);
     return signal < 0 ? 0 : signal;
   }
 
+  /// Collects all children that have ended, and their results.
   void takeEnds() {
     int status = 0;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -132,13 +140,15 @@ private:
     }
   }
 
-  /// 0 for a rank that has done its work.
+  /// Returns a child's result as shells write it; 0 for success.
   static int codeOf(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  /// The first counts, but for a rank that only leaves because another is lost:
-  /// the kernel does not say who ended first.
+  /// Records a failure, and starts the time in which the others may end. The
+  /// first failure counts. A PeerLost error is replaced by a later one, because
+  /// the rank only reports the loss of another, and the order of ends is
+  /// unknown.
   void fail(int code) {
     if (code == Done)
       return;
@@ -148,7 +158,7 @@ private:
       killTime = Clock::now() + kGrace;
   }
 
-  /// The second time ranks are not asked any more.
+  /// Passes a signal to all ranks; the second signal kills them.
   void passOn(int signal) {
     if (std::exchange(wasAsked, true))
       return killAll();
@@ -158,6 +168,7 @@ private:
       killTime = Clock::now() + kSaving;
   }
 
+  /// Kills all ranks. Their ends do not change the exit code.
   void killAll() {
     isKilling = true;
     for (const pid_t pid : pids)
@@ -167,13 +178,17 @@ private:
   }
 
   const pid_t parent;
-  /// Where nobody has said one: a name that no other job of this host has.
+  /// Abstract Unix name, unique on this host, at which the ranks meet unless
+  /// PCC_RENDEZVOUS is set.
   const std::string meetingPlace;
   sigset_t handled, before;
   std::unique_ptr<SessionFolder> session;
-  std::vector<pid_t> pids; ///< of those that have not ended
+  /// Process ids of the ranks that have not ended.
+  std::vector<pid_t> pids;
+  /// Exit code of the job so far.
   int failure = Done;
   bool wasAsked = false, isKilling = false;
+  /// Time at which the remaining ranks are killed, if set.
   std::optional<Clock::time_point> killTime;
 };
 } // namespace

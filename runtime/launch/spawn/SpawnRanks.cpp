@@ -1,4 +1,4 @@
-//===- SpawnRanks.cpp - starting all ranks of a bundle on this host -------===//
+//===- SpawnRanks.cpp - starts a bundle's ranks as processes --------------===//
 
 #include "runtime/launch/spawn/SpawnRanks.h"
 
@@ -24,7 +24,8 @@
 
 namespace pcc::runtime {
 
-/// The launcher's path; empty if there is none.
+/// Returns the path of an executable as a shell finds it; empty if there is
+/// none.
 static std::string findInPath(const std::string &name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? name : "";
@@ -39,12 +40,15 @@ static std::string findInPath(const std::string &name) {
   return "";
 }
 
-/// An allocation of a scheduler may have several hosts.
+/// Returns whether all ranks are on this host. The allocation of a batch
+/// scheduler may have several hosts.
 static bool isOnOneHost() {
   return !std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
          !std::getenv("LSB_JOBID");
 }
 
+/// The settings are Open MPI 4.1 parameters (MCA). Ranks may outnumber cores,
+/// and are not bound to them.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -53,10 +57,10 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   auto set = [&](const char *name, const std::string &value) {
     command.insert(command.end(), {"--mca", name, value});
   };
-  // The launcher's own files go where they are removed whatever happens.
+  // Put the launcher's own files into the folder that is always removed.
   set("orte_tmpdir_base", folder);
   set("mpi_yield_when_idle", "1");
-  // Containers forbid the kernel's copies between processes.
+  // Containers forbid process_vm_readv, which MPI would use between processes.
   set("btl_vader_single_copy_mechanism", "none");
   if (isOnOneHost())
     set("btl", "self,vader");
@@ -66,17 +70,20 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   return command;
 }
 
-/// A world of one needs no launcher: its only rank is told who it is.
+/// Returns the identity of the only rank of a world of one, which needs no
+/// launcher.
 static Variables identityOfOnlyRank() {
   return {{"PCC_RANK", "0"}, {"PCC_WORLD_SIZE", "1"}};
 }
 
+/// Writes lines to stderr, in one piece. Errors are ignored.
 static void passOn(const std::string &lines) {
   if (!lines.empty() && write(STDERR_FILENO, lines.data(), lines.size()) < 0)
     return;
 }
 
-/// Hands on what ranks have said since.
+/// Passes lines and progress of the ranks to the user. The progress message is
+/// cleared before lines are printed.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
   const auto progress = output.takeProgress();
@@ -87,12 +94,15 @@ static void handOn(LauncherOutput &output, const std::string &lines,
     request.onProgress(*progress);
 }
 
+/// Runs the launcher to its end, and fills `outcome` with all that was
+/// observed.
 static Status runCommand(const std::vector<std::string> &command,
                          Variables variables, LauncherOutcome &outcome,
                          const std::string &folder,
                          const SpawnRequest &request) {
   variables.emplace_back(kStatusFolderVariable, folder);
-  // As for ranks (comm/mpi): the launcher asks hwloc, too.
+  // Keep hwloc from searching for GPUs through X displays, which may take
+  // seconds. mpirun uses hwloc, as ranks do (comm/mpi).
   if (!std::getenv("HWLOC_COMPONENTS"))
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
@@ -118,7 +128,8 @@ static Status runCommand(const std::vector<std::string> &command,
   return Status::success();
 }
 
-/// The error of the run, with what the recorders of its ranks tell.
+/// Returns the error of the run. If a rank was lost, adds where each rank was,
+/// from the flight recorders, and writes these to a file.
 static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                              const std::string &folder,
                              const SpawnRequest &request) {
@@ -130,7 +141,7 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   Status status = translateOutcome(outcome);
   if (status.code() != PeerLost || outcome.interruptedBy || outcome.askedBy)
     return status;
-  // A rank that reports has looked at the others itself.
+  // A rank that has reported has already read the recorders of the others.
   const auto lost = lostRank(outcome);
   if (!outcome.reported && !flights.empty())
     status = explainLoss(status, flights,
@@ -139,6 +150,8 @@ static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
   return status;
 }
 
+/// A world of one is started directly, GPU ranks through BUNDLE/run with
+/// PCC_LAUNCH, and all others through mpirun.
 Status spawnRanks(const SpawnRequest &request) {
   const int worldSize = countRanks(request.bundle);
   std::error_code problem;
@@ -148,12 +161,13 @@ Status spawnRanks(const SpawnRequest &request) {
     return Status::error(DamagedBundle, request.bundle +
                                             " is not a bundle: it has no " +
                                             (worldSize ? "run" : "rank-000"));
-  // Goes after the folders.
+  // Declared before the folders, so that it protects them until they are
+  // removed.
   std::optional<CrashCleanup> cleanup;
   PrivateFolder folder;
   if (Status status = folder.create(); status.failed())
     return status;
-  // Where there is no such folder, or it is full, MPI has a way of its own.
+  // If /dev/shm is missing or full, MPI chooses a place itself.
   PrivateFolder memory;
   (void)memory.create("/dev/shm");
   cleanup.emplace(std::vector{folder.path(), memory.path()});

@@ -1,4 +1,4 @@
-//===- SpawnRanks.h - starting all ranks of a bundle on this host ---------===//
+//===- SpawnRanks.h - starts a bundle's ranks as processes ----------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_SPAWN_SPAWNRANKS_H
 #define PCC_RUNTIME_LAUNCH_SPAWN_SPAWNRANKS_H
@@ -11,29 +11,42 @@
 
 namespace pcc::runtime {
 
+/// The arguments of spawnRanks().
 struct SpawnRequest {
+  /// Directory of the bundle.
   std::string bundle;
-  std::vector<std::string> arguments = {}; ///< for every rank
-  std::string launcher = "mpirun";         ///< a path, or looked up in PATH
-  /// Told what rank 0 does; an empty text clears it. May be empty.
+  /// Command-line arguments for every rank.
+  std::vector<std::string> arguments = {};
+  /// Launcher of CPU ranks: a path, or a name that is looked up in PATH.
+  std::string launcher = "mpirun";
+  /// Receives progress messages of rank 0; an empty text clears the message.
+  /// May be empty.
   std::function<void(const std::string &)> onProgress = {};
-  std::string flightFile = {}; ///< see writeFlights()
-  bool onGpus = false; ///< NCCL needs no launcher: BUNDLE/run starts the ranks
+  /// Path for the flight recorders of a failed run (see writeFlights()).
+  std::string flightFile = {};
+  /// Whether the bundle is for GPUs: BUNDLE/run then starts the ranks itself,
+  /// because NCCL needs no launcher.
+  bool onGpus = false;
 };
 
-/// Runs BUNDLE/run on as many processes as the bundle has ranks, those that are
-/// not on GPUs through Open MPI's mpirun, and returns when all are gone. stdout
-/// is the ranks'; of stderr only what ranks mean for the user gets through
-/// ("pcc:", "note:", "rank "). The result is what the run failed from, for the
-/// caller to print: the first rank's error, exit code 14 if a rank was lost, 13
-/// if there is no launcher. SIGINT, SIGTERM and SIGHUP reach all ranks as
-/// SIGTERM: those that train stop after the step, save and leave, which is a
-/// success; others end. A second one kills them. Leaves no files behind, not
-/// even when this process is killed.
+/// Runs BUNDLE/run in as many processes as the bundle has ranks, and blocks
+/// until all have ended.
+///
+/// - CPU ranks are started by Open MPI's mpirun, GPU ranks by BUNDLE/run
+///   itself.
+/// - stdout is that of the ranks. Only lines that ranks write for the user
+///   ("pcc:", "note:", "rank ") are passed on to stderr.
+/// - The caller prints the returned error: that of the first rank that failed;
+///   exit code 14 if a rank was lost, 13 if the launcher is missing.
+/// - SIGINT, SIGTERM and SIGHUP reach all ranks as SIGTERM. Ranks that train
+///   stop after the current step and save, which is a success; other ranks end.
+///   A second signal kills all.
+/// - No files are left behind, even if this process is killed.
 Status spawnRanks(const SpawnRequest &request);
 
-/// The command that spawnRanks() executes, without the bundle's arguments.
-/// `memory` is a folder for what ranks share in memory; empty: MPI's choice.
+/// Returns the mpirun command line without the bundle's executable and
+/// arguments. `folder` is for the launcher's own files. `memory` is a folder
+/// for shared memory; if empty, MPI chooses.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory);

@@ -1,4 +1,4 @@
-//===- LoadImages.cpp - the executable of a rank, loaded ------------------===//
+//===- LoadImages.cpp - loads rank executables into this process ----------===//
 
 #include "runtime/launch/thread/LoadImages.h"
 
@@ -11,6 +11,8 @@
 
 namespace pcc::runtime {
 
+/// Verifies the checksum of a rank executable, loads it, and finds its program
+/// image by symbol.
 static Status loadImage(const std::string &path, const ProgramImage *&image) {
   if (Status status = checkSeal(path); status.failed())
     return status;
@@ -26,6 +28,8 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
                            "\": " + (reason ? reason : "it has no program"));
 }
 
+/// Ranks of one pipeline position are hard links to one file, so the inode
+/// number identifies a distinct file.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images) {
   std::map<ino_t, const ProgramImage *> imageOfFile;

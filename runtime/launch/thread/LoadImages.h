@@ -1,4 +1,4 @@
-//===- LoadImages.h - the executable of a rank, loaded --------------------===//
+//===- LoadImages.h - loads rank executables into this process ------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_THREAD_LOADIMAGES_H
 #define PCC_RUNTIME_LAUNCH_THREAD_LOADIMAGES_H
@@ -11,9 +11,9 @@
 
 namespace pcc::runtime {
 
-/// Loads the executables of all ranks into this process, once per distinct
-/// file, and finds their images; entry r is rank r's. They stay loaded. Exit
-/// code 11 if one is damaged.
+/// Loads the executables of all ranks of `bundle` as shared objects, each
+/// distinct file once. `images[r]` becomes the image of rank r, valid until the
+/// process ends. Exit code 11 if a file is damaged.
 Status loadImages(const std::string &bundle, int worldSize,
                   std::vector<const ProgramImage *> &images);
 

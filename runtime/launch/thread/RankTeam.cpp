@@ -1,4 +1,4 @@
-//===- RankTeam.cpp - all ranks of a bundle, told what to do --------------===//
+//===- RankTeam.cpp - all ranks of a bundle as threads --------------------===//
 
 #include "runtime/launch/thread/RankTeam.h"
 
@@ -14,6 +14,7 @@
 
 namespace pcc::runtime {
 
+/// The keeper thread runs all ranks, so that this call does not block.
 Status RankTeam::start(const std::string &bundle, RunOptions given) {
   const int worldSize = countRanks(bundle);
   if (worldSize == 0)
@@ -49,7 +50,8 @@ void RankTeam::end() {
     keeper.join();
 }
 
-/// The life of a rank.
+/// Opens the device, then executes tasks in lockstep with the other ranks. A
+/// failed task ends this rank, and runThreads() wakes the others.
 Status RankTeam::serve(World &world) {
   {
     const std::lock_guard lock(mutex);
@@ -90,7 +92,7 @@ Status RankTeam::leave(World &world, Status status) {
   return status;
 }
 
-/// Waits for the task that follows `round` others; false if there will be none.
+/// Sets `ended` to the reason of abort() if the team ends.
 bool RankTeam::awaitTask(uint64_t round, Status &ended) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return isEnding || rounds > round; });
@@ -105,7 +107,6 @@ void RankTeam::endTask() {
     changed.notify_all();
 }
 
-/// Why there are no ranks any more.
 Status RankTeam::reason() const {
   if (aborted.failed())
     return aborted;
@@ -114,6 +115,8 @@ Status RankTeam::reason() const {
              : Status::error(PeerLost, "the ranks have ended before this call");
 }
 
+/// The caller's thread wakes every 100 ms for `onWait`, for instance to look
+/// for Ctrl-C in Python.
 Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   std::unique_lock lock(mutex);
   if (isOver || isEnding)
@@ -132,6 +135,7 @@ Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   return numBusy == 0 ? Status::success() : reason();
 }
 
+/// Ranks return success to call(), and leave their errors here instead.
 Status RankTeam::callApart(const Task &next) {
   std::mutex ofErrors;
   int first = size();
@@ -154,7 +158,7 @@ void RankTeam::abort(const Status &why) {
     aborted = why;
   isEnding = true;
   isGivenUp = true;
-  // One tells all.
+  // One world wakes the ranks of all worlds.
   if (!worlds.empty())
     worlds.front()->abort(why.message(), why.code());
   changed.notify_all();

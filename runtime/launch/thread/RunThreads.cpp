@@ -1,4 +1,4 @@
-//===- RunThreads.cpp - all ranks in this process -------------------------===//
+//===- RunThreads.cpp - runs one thread per rank --------------------------===//
 
 #include "runtime/launch/thread/RunThreads.h"
 
@@ -15,9 +15,11 @@ namespace pcc::runtime {
 
 namespace {
 
-/// The first error of a job, told to all of its ranks.
+/// Keeps the first error of a job, and aborts all ranks with it.
 class FirstError {
 public:
+  /// Reports an error of the rank of `world`. Thread-safe; later errors are
+  /// ignored, because they are consequences of the first.
   void tell(World &world, const Status &status) {
     {
       std::lock_guard lock(mutex);
@@ -39,6 +41,7 @@ private:
 
 } // namespace
 
+/// Returns the flight recorder of every rank.
 static std::vector<FlightLog>
 logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
   std::vector<FlightLog> logs;
@@ -47,6 +50,8 @@ logsOf(const std::vector<std::unique_ptr<World>> &worlds) {
   return logs;
 }
 
+/// If a thread cannot be created, the ranks that run already are aborted. The
+/// flight recorders are read after all threads have ended.
 Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
                   const std::string &flightFile) {
   const auto worlds = createThreadWorlds(worldSize);

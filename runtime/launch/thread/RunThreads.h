@@ -1,4 +1,4 @@
-//===- RunThreads.h - all ranks in this process ---------------------------===//
+//===- RunThreads.h - runs one thread per rank ----------------------------===//
 
 #ifndef PCC_RUNTIME_LAUNCH_THREAD_RUNTHREADS_H
 #define PCC_RUNTIME_LAUNCH_THREAD_RUNTHREADS_H
@@ -10,10 +10,11 @@
 
 namespace pcc::runtime {
 
-/// Calls `rankMain` once per rank, each on a thread of its own, and waits for
-/// all. The error of the rank that fails first wakes all others and is
-/// returned; where ranks were lost, with where each was then, and what all did
-/// last goes to `flightFile` (see writeFlights).
+/// Calls `rankMain` once per rank, each on its own thread with its own World,
+/// and blocks until all return. The first error of any rank wakes the others
+/// and is returned. If a rank was lost, the error also says where each rank
+/// was, and the flight recorders are written to `flightFile`, unless that is
+/// empty (see writeFlights).
 Status runThreads(int worldSize, const std::function<Status(World &)> &rankMain,
                   const std::string &flightFile = {});
 
