@@ -1,4 +1,4 @@
-//===- AddLoss.cpp - make the loss what the model returns -----------------===//
+//===- AddLoss.cpp - loss of a training step as the only result -----------===//
 
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,14 +20,18 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Finds what the loss speaks of and builds it in front of the terminator.
+/// Builds the loss that `--loss` describes in front of the terminator of @main.
+/// The text is either the name of an output that is the loss, or a call of a
+/// loss function: `cross_entropy(logits, labels)`, with the names of an output
+/// and of an input for labels.
 class LossAdder {
 public:
   LossAdder(func::FuncOp model, StringRef text)
       : model(model), terminator(model.front().getTerminator()), text(text),
         builder(terminator, model.getLoc()) {}
 
-  /// Null after an error.
+  /// Builds the loss, a scalar. Returns null after an error, which it has
+  /// reported.
   Value build() {
     std::string error;
     auto expression = parseLossExpression(text, error);
@@ -50,7 +54,8 @@ public:
   }
 
 private:
-  /// An output that is the loss already.
+  /// Returns the output that `expression` names, reshaped to a scalar. The
+  /// output must have one float element.
   Value lossFromOutput(const LossExpression &expression) {
     Value value = outputNamed(expression.name);
     if (!value)
@@ -62,6 +67,8 @@ private:
     return builder.reshape(value, {});
   }
 
+  /// Builds `loss` from the output and the labels that `expression` names, and
+  /// marks the labels.
   Value build(const Loss &loss, const LossExpression &expression) {
     Value output = outputNamed(expression.values[0]);
     if (!output)
@@ -78,6 +85,7 @@ private:
     return labels ? loss.build(builder, output, labels, expression) : Value();
   }
 
+  /// Returns the output of that name. The error otherwise lists all outputs.
   Value outputNamed(StringRef name) {
     std::string known;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
@@ -90,7 +98,8 @@ private:
     return refuse("no output is called '" + name + "'; there are: " + known);
   }
 
-  /// An input of that name, which is added unless the model has it.
+  /// Returns the input of that name, which must be of type `wanted`. Appends an
+  /// input of that type if the model has none of that name.
   BlockArgument labelsNamed(StringRef name, RankedTensorType wanted) {
     for (BlockArgument argument : model.getArguments()) {
       auto own =
@@ -114,8 +123,9 @@ private:
     return model.getArgument(last);
   }
 
-  /// Labels are of the same rows as the first input: dims of the same place and
-  /// size have its symbols.
+  /// Returns the dim symbols of the labels, or null if the first input has
+  /// none. The labels belong to the samples of the first input. Therefore a dim
+  /// of equal index and size has the same symbol, such as that of the batch.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -130,12 +140,14 @@ private:
     return builder.getArrayAttr(symbols);
   }
 
+  /// Returns a type in the syntax of MLIR.
   static std::string textOf(Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return text;
   }
 
+  /// Reports an error about the text of `--loss`. Returns null.
   Value refuse(const Twine &claim) {
     emitError(UnknownLoc::get(model.getContext()))
         << "cannot train on --loss '" << text << "': " << claim;
@@ -148,13 +160,14 @@ private:
   ArithmeticBuilder builder;
 };
 
+/// Implements `--add-loss`.
 struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    // A model that says itself how it is trained returns its loss.
+    // A model with an ONNX TrainingInfo returns its loss as the only result.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
       text = model.getResultAttrOfType<StringAttr>(0, nameName).getValue();
@@ -165,7 +178,8 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Nobody sees the model's own outputs while it is trained.
+  /// Makes the loss the only result. The ops that only the model's other
+  /// outputs need become dead, and simplify-graph removes them.
   static void returnOnly(func::FuncOp model, Value loss) {
     model.front().getTerminator()->setOperands(loss);
     model.setType(FunctionType::get(

@@ -1,4 +1,4 @@
-//===- ApplyOptimizer.cpp - make new weights of gradients -----------------===//
+//===- ApplyOptimizer.cpp - update of weights from their gradients --------===//
 
 #include "dialects/graph/StepCounter.h"
 #include "dialects/graph/StepParts.h"
@@ -28,7 +28,12 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the update of all weights in front of the terminator.
+/// Builds the update part of a training step in front of the terminator of
+/// @main. Differentiate has added one result per use of a trained weight: the
+/// gradient with respect to that use. The update accumulates these gradients
+/// over microbatches, clips them by their global norm, applies the optimizer
+/// and writes the parameters. Ops that concern one weight are marked with it in
+/// `graph.updates`, so that 3-place can put them on the weight's stage.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -39,6 +44,7 @@ public:
         lossScale(lossScale), symbols(module),
         builder(model.front().getTerminator(), model.getLoc()) {}
 
+  /// Builds the update by the optimizer that the user has chosen.
   void run() {
     takeGradients();
     Value counted = buildRate();
@@ -55,7 +61,8 @@ public:
     returnMetrics(metrics);
   }
 
-  /// The same for a model that spells its update out.
+  /// Builds the update that the model's ONNX TrainingInfo describes. The ops of
+  /// the update exist already, with placeholders for the gradients.
   void runTrainingInfoUpdate() {
     takeGradients();
     done = readStep(builder, module);
@@ -74,15 +81,20 @@ public:
     returnMetrics(metrics);
   }
 
+  /// Returns the number of updated weights.
   size_t numUpdated() const { return gradients.size(); }
 
 private:
+  /// Marks ops built from here on as part of the update of `weight`.
   void markFor(StringAttr weight) {
     builder.setMark(graph::updatesName, FlatSymbolRefAttr::get(weight));
   }
+  /// Ends the marking: ops built from here on concern all weights.
   void markForAll() { builder.setMark({}, {}); }
 
-  /// A write of the model's own, which no read may follow.
+  /// Replaces a write of the model's own update by one in front of the
+  /// terminator, because no read may follow a write. With a loss scale, the new
+  /// write keeps the old value if a gradient is not finite.
   void finishWrite(graph::SetParameterOp set) {
     auto parameter = symbols.lookup<graph::ParameterOp>(set.getParameter());
     auto weight = parameter.getStateOfAttr();
@@ -97,22 +109,29 @@ private:
     set.erase();
   }
 
+  /// Sets `isFinite` if there is a loss scale. An infinity or NaN in any
+  /// gradient makes the norm infinite or NaN.
   void findFinite(Value norm) {
     if (lossScale)
       isFinite = builder.compare(graph::Predicate::Less, norm,
                                  builder.scalarLike(norm, HUGE_VAL));
   }
 
+  /// Adds the loss scale of this step to the metrics and updates the scale for
+  /// the next step. Does nothing without a loss scale.
   void addScale(SmallVectorImpl<std::pair<StringRef, Value>> &metrics) {
     if (!lossScale)
       return;
-    // The state itself is another one as soon as it is written.
+    // The cast to f64 copies the value, because the parameter is overwritten in
+    // the same step.
     metrics.push_back(
         {"loss_scale", builder.cast(lossScale->build(builder, module),
                                     builder.getF64Type())});
     lossScale->update(builder, module, isFinite);
   }
 
+  /// Fills `gradients` with the gradient of the whole step for each weight,
+  /// divided by the loss scale.
   void takeGradients() {
     collectGradients();
     if (lossScale)
@@ -121,7 +140,8 @@ private:
       sumGradients();
   }
 
-  /// Keeps what a verification compares, as an optimizer keeps its state.
+  /// Adds each gradient to a state parameter WEIGHT.gradients, the sum over all
+  /// steps, which `pcc verify` compares.
   void sumGradients() {
     for (auto &[name, gradient] : gradients) {
       markFor(name);
@@ -134,7 +154,10 @@ private:
     markForAll();
   }
 
-  /// Each use of a weight accumulates by itself, wherever stages are cut.
+  /// Takes the gradients from the results of @main. The gradient of each use of
+  /// a weight is accumulated over microbatches by its own op, and the totals
+  /// are added. If the uses are on different stages, as with tied weights, only
+  /// totals are sent, once per step.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -152,8 +175,8 @@ private:
     builder.setLocation(model.getLoc());
   }
 
-  /// A parameter for what is kept of a weight between steps, in front of the
-  /// model.
+  /// Creates a state parameter with initial value 0, in front of @main. `name`
+  /// is made unique in the module.
   graph::ParameterOp makeState(const Twine &name, RankedTensorType type) {
     OpBuilder atTop(model);
     auto parameter = graph::ParameterOp::create(
@@ -163,7 +186,7 @@ private:
     return parameter;
   }
 
-  /// What gradients would be if the loss had not been scaled.
+  /// Divides all gradients by the loss scale.
   void unscale() {
     Value one = builder.scalar(builder.getF32Type(), 1);
     Value factor = builder.div(one, lossScale->build(builder, module));
@@ -175,14 +198,17 @@ private:
     markForAll();
   }
 
-  /// Gives a parameter its next value, unless the step does not count.
+  /// Writes `next` to a parameter. With a loss scale, writes the old value
+  /// `before` instead if a gradient of the step is not finite.
   void write(StringRef parameter, Value next, Value before) {
     if (isFinite)
       next = builder.select(isFinite, next, before);
     builder.makeOp<graph::SetParameterOp>(parameter, next);
   }
 
-  /// Returns the number of steps after this one.
+  /// Builds the learning rate of the step in `rate`, the step's number counted
+  /// from 0 in `done` and from 1 in `step`. Returns the next value of the step
+  /// counter.
   Value buildRate() {
     done = readStep(builder, module);
     Value next = builder.add(done, 1);
@@ -195,11 +221,12 @@ private:
     return next;
   }
 
-  /// `squares`, none of which is negative, rounded to multiples of one number
-  /// that depends on the largest only, and is so large that no sum of them is
-  /// rounded: in any order they sum to the same. (Demmel and Nguyen, Fast
-  /// reproducible floating-point summation, ARITH 2013, with one bin.) Of n
-  /// squares the sum is off by at most n² / 2^52 of the largest.
+  /// Rounds non-negative f64 values so that their sum is the same in any order
+  /// (Demmel and Nguyen, Fast reproducible floating-point summation, ARITH
+  /// 2013, with one bin). All values are rounded to multiples of one unit,
+  /// which depends on the largest value alone. The unit is so large that no
+  /// partial sum is rounded. For n values the error of the sum is at most n² /
+  /// 2^52 times the largest value.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -211,9 +238,10 @@ private:
     return builder.sub(builder.add(squares, shift), shift);
   }
 
-  /// sqrt(sum of the squares of all gradients), in the order of weights. It is
-  /// summed in f64 and then rounded to f32: layouts that split the sum in other
-  /// places agree but for bad luck, and with --reproducible always.
+  /// Builds the global norm: the square root of the sum of the squares of all
+  /// gradients. The sum is computed in f64 and the result is rounded to f32.
+  /// Shardings that split the sum differently therefore nearly always give the
+  /// same norm. With --reproducible they always do.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {
@@ -232,7 +260,7 @@ private:
     return builder.cast(builder.sqrt(builder.sum(all)), normType());
   }
 
-  /// f64 if a weight is.
+  /// Returns the type of the norm: f64 if any gradient is f64, otherwise f32.
   Type normType() {
     const bool isWide = llvm::any_of(gradients, [](const auto &named) {
       return elementTypeOf(named.second).isF64();
@@ -240,7 +268,9 @@ private:
     return isWide ? builder.getF64Type() : Type(builder.getF32Type());
   }
 
-  /// What gradients are multiplied by; null if their norm has no limit.
+  /// Builds the factor that clips the gradients to the norm --clip-norm, as
+  /// torch.nn.utils.clip_grad_norm_ does: min(limit / (norm + 1e-6), 1).
+  /// Returns null if there is no limit.
   Value buildClipping(Value norm) {
     auto limit = request.number("clip_norm");
     if (!limit)
@@ -250,11 +280,14 @@ private:
     return builder.make<graph::MinOp>(factor, builder.scalarLike(factor, 1));
   }
 
+  /// Builds the gradient of weight `name` times `factor`.
   Value clipped(StringAttr name, Value gradient, Value factor) {
     markFor(name);
     return builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
   }
 
+  /// Returns the weight decay of a weight. By default, weights of at least two
+  /// dims decay, but biases and scales do not.
   double decayOf(StringRef name, RankedTensorType type) const {
     const bool decays = request.list("decay").empty()
                             ? type.getRank() >= 2
@@ -262,6 +295,8 @@ private:
     return decays ? request.number("weight_decay", optimizer.defaultDecay) : 0;
   }
 
+  /// Builds the update of weight `name` and of its optimizer state, such as the
+  /// moments of Adam, which becomes parameters WEIGHT.KIND.
   void update(StringAttr name, Value gradient) {
     markFor(name);
     auto weight = symbols.lookup<graph::ParameterOp>(name);
@@ -292,6 +327,7 @@ private:
     LDBG() << "updates @" << name.getValue();
   }
 
+  /// Makes named scalars the only results of @main.
   void returnMetrics(ArrayRef<std::pair<StringRef, Value>> metrics) {
     SmallVector<Value> values;
     SmallVector<DictionaryAttr> attributes;
@@ -314,14 +350,18 @@ private:
   std::optional<LossScale> lossScale;
   SymbolTable symbols;
   ArithmeticBuilder builder;
+  /// Loss, learning rate, and number of this step counted from 1.
   Value loss, rate, step;
-  /// The number of steps before this one.
+  /// Number of steps before this one; the value of `pcc.step`.
   Value done;
-  /// Whether all gradients are finite; null if they are taken as they are.
+  /// Boolean scalar: whether all gradients are finite. Null without a loss
+  /// scale.
   Value isFinite;
+  /// Gradient of the whole step by the name of the weight.
   llvm::MapVector<StringAttr, Value> gradients;
 };
 
+/// Implements `--apply-optimizer`.
 struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
@@ -343,7 +383,7 @@ struct ApplyOptimizer : pcc::prepare::impl::ApplyOptimizerBase<ApplyOptimizer> {
           << "cannot follow --lr-schedule '" << text << "': " << error;
       return signalPassFailure();
     }
-    // What is wrong with it, `differentiate` has said.
+    // An invalid --loss-scale has already failed in `differentiate`.
     auto lossScale = LossScale::of(getOperation(), error);
     const bool hasTrainingInfo = graph::isTraining(model.front());
     Updater updater(model, *request, *optimizer, *schedule, lossScale);

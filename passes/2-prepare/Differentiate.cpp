@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - the gradient of the loss by the weights --------===//
+//===- Differentiate.cpp - reverse-mode gradients of the loss -------------===//
 
 #include "dialects/graph/gradients/Differentiate.h"
 #include "dialects/dist/Target.h"
@@ -24,14 +24,16 @@ using namespace pcc;
 using namespace pcc::prepare;
 using graph::GetParameterOp;
 
-/// Ops that only lay a weight out differently.
+/// Returns whether `op` gives a view of a weight: the same elements in another
+/// layout or type.
 static bool isView(Operation *op) {
   return isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
              graph::SliceOp>(op);
 }
 
-/// Gives every use of a weight views of its own, so that its gradient is a sum
-/// over uses, which may be on different stages.
+/// Clones the views of `maker`'s result until each view has one use. Each use
+/// of a weight then has its own chain of views, and its own gradient. Uses on
+/// different pipeline stages thus accumulate their gradients separately.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -50,7 +52,8 @@ static void separateUses(Operation *maker) {
 }
 
 namespace {
-/// The reads of weights that train, one op per use.
+/// The `graph.get_parameter` ops of trained weights. The constructor clones
+/// them so that each has exactly one use.
 class TrainedReads {
 public:
   TrainedReads(ModuleOp module, func::FuncOp model,
@@ -65,10 +68,12 @@ public:
         separate(get);
   }
 
+  /// Returns the results of the reads.
   ArrayRef<Value> values() const { return reads; }
 
 private:
-  /// By a model that says itself how it is trained.
+  /// Returns whether the update of the model's ONNX TrainingInfo needs the
+  /// gradient of `parameter`: a placeholder for it exists.
   bool isAskedFor(graph::ParameterOp parameter) {
     for (auto op : model.getOps<graph::LossGradientOp>())
       if (auto name = op->getAttrOfType<FlatSymbolRefAttr>(gradientOfName);
@@ -77,6 +82,7 @@ private:
     return false;
   }
 
+  /// Clones `get` for each use but one, and records all reads.
   void separate(GetParameterOp get) {
     separateUses(get);
     auto uses =
@@ -99,6 +105,7 @@ private:
   SmallVector<Value> reads;
 };
 
+/// Implements `--differentiate`.
 struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
   void runOnOperation() override {
     auto request = TrainingRequest::of(getOperation());
@@ -129,14 +136,17 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
   }
 
-  /// Whether the target computes the gradient of `op` as a whole.
+  /// Returns whether the target has a fused kernel for the gradient of `op`.
+  /// graph::differentiate then keeps that gradient as one op.
   bool hasKernel(Operation *op) {
     auto attention = dyn_cast<graph::AttentionOpInterface>(op);
     return attention && dist::targetOf(getOperation()) == "cuda" &&
            graph::fitsFusedKernel(attention);
   }
 
-  /// The gradient of the loss that passes for it, where the loss is.
+  /// Builds the seed of the backward pass with loss scaling: `seed` times the
+  /// loss scale. The product counts as a backward op of `loss`, so that both
+  /// lie on one stage. `loss` is null if the loss is an input.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -147,7 +157,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return product;
   }
 
-  /// `made` mirrors `op`, which gets a number.
+  /// Records that `made` is part of the gradient of `op`: gives `op` a
+  /// `graph.number` and `made` the same number as `graph.mirrors`.
   void note(Operation *op, Operation *made) {
     Attribute number = op->getAttr(graph::numberName);
     if (!number) {
@@ -158,7 +169,9 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ++numOps;
   }
 
-  /// Marks the weights of which there is a gradient, and says which they are.
+  /// Adds the gradients to the results of @main, each with the name of its
+  /// weight in `graph.gradient_of`, and marks these weights as trained. A null
+  /// gradient means that the loss does not depend on the read; it is left out.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());
@@ -188,6 +201,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return success();
   }
 
+  /// Emits a remark that lists the trained weights.
   void noteTrained() {
     std::string names;
     int64_t count = 0, elements = 0;
@@ -202,7 +216,9 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
         << elements << " elements: " << names;
   }
 
+  /// Number of forward ops that have a `graph.number`.
   int64_t numNumbered = 0;
+  /// ParameterOps that have a gradient.
   llvm::SmallPtrSet<Operation *, 16> trained;
 };
 } // namespace

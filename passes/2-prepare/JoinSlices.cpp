@@ -1,9 +1,10 @@
-//===- JoinSlices.cpp - one lookup for the parts of one value -------------===//
+//===- JoinSlices.cpp - one gather for a concat of slices -----------------===//
 //
 //   concat(x[1:], x[:1])  ->  gather(x, [1, 2, …, n-1, 0])
 //
-// What a rank needs of x then moves at once, not part by part. 5-localize makes
-// slices of it again where nothing moves.
+// If x is sharded along the dim, all elements that a rank needs then move in
+// one collective rather than in one per slice. Phase 5-localize turns the
+// gather back into slices where no elements move.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,11 +27,11 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// More indices than a constant should hold.
+/// Largest number of indices that a constant may hold.
 static constexpr int64_t mostIndices = int64_t(1) << 20;
 
-/// The value of which `part` is a slice along `dim` alone; `part` itself if it
-/// is none.
+/// Returns the value of which `part` is a slice along `dim` alone; `part`
+/// itself if it is not such a slice.
 static Value wholeOf(Value part, int64_t dim) {
   auto slice = definedBy<SliceOp>(part);
   if (!slice)
@@ -42,7 +43,8 @@ static Value wholeOf(Value part, int64_t dim) {
   return slice.getInput();
 }
 
-/// Appends the indices along `dim` of `whole` that `part` is.
+/// Appends the indices along `dim` of the elements of `whole` that `part`
+/// consists of.
 static void appendIndices(Value part, Value whole, int64_t dim,
                           SmallVectorImpl<int64_t> &indices) {
   int64_t start = 0, step = 1;
@@ -55,8 +57,9 @@ static void appendIndices(Value part, Value whole, int64_t dim,
     indices.push_back(start + i * step);
 }
 
-/// The lookup that `concat` is; null if its operands are not parts of one value
-/// or all of it, as often as you like.
+/// Returns a gather that is equivalent to `concat`. Every operand must be a
+/// slice of one value or that value itself, and at least one must be a slice.
+/// Returns null if that is not so, or if there are too many indices.
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);
@@ -81,6 +84,7 @@ static Value joined(ConcatOp concat, OpBuilder &builder) {
 }
 
 namespace {
+/// Implements `--join-slices`.
 struct JoinSlices : pcc::prepare::impl::JoinSlicesBase<JoinSlices> {
   void runOnOperation() override {
     Pins pins(getOperation());

@@ -1,4 +1,4 @@
-//===- MarkBatch.cpp - which dims of the inputs are the batch -------------===//
+//===- MarkBatch.cpp - batch and sequence dims of inputs ------------------===//
 
 #include "passes/2-prepare/Passes.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -15,12 +15,13 @@ namespace pcc::prepare {
 using namespace mlir;
 using namespace pcc::prepare;
 
+/// Returns the name of an input; empty if it has none.
 static StringRef inputName(func::FuncOp function, unsigned input) {
   auto name = function.getArgAttrOfType<StringAttr>(input, nameName);
   return name ? name.getValue() : "";
 }
 
-/// The symbol of a dim of an input; empty if it has none.
+/// Returns the symbol of a dim of an input; empty if the dim has none.
 static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
   auto symbols = function.getArgAttrOfType<ArrayAttr>(input, "graph.dims");
   if (!symbols || dim >= static_cast<int64_t>(symbols.size()))
@@ -29,7 +30,7 @@ static StringRef symbolOf(func::FuncOp function, unsigned input, int64_t dim) {
   return symbol ? symbol.getValue() : "";
 }
 
-/// "2 and 4", "2"
+/// Returns a list for messages, such as "2 and 4".
 static std::string listOf(ArrayRef<int64_t> numbers) {
   std::string text;
   for (int64_t number : numbers)
@@ -37,7 +38,8 @@ static std::string listOf(ArrayRef<int64_t> numbers) {
   return text;
 }
 
-/// The divisors of `batch` that are nearest to `wanted` on either side.
+/// Returns the nearest divisors of `batch` on either side of `wanted`, in
+/// ascending order.
 static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
   SmallVector<int64_t> nearest;
   for (int64_t below = std::min(wanted, batch); below > 0; --below)
@@ -54,19 +56,22 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Finds the dims of all inputs that are like one dim of one input: the same
-/// symbol or, where it has none, the same place and size.
+/// A mark on at most one dim per input. The mark of one input can be spread to
+/// the dims of other inputs that correspond to it: those with the same symbol
+/// or, if the dim has no symbol, the dims with the same index and size.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
 
   void set(unsigned input, int64_t dim) { dims[input] = dim; }
   bool has(unsigned input) const { return dims.count(input); }
+  /// Returns the size of the marked dim of `input`.
   int64_t size(unsigned input) {
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Marks, in inputs without a mark, the dim that is like `input`'s.
+  /// Marks, in each input without a mark, the dim that corresponds to the
+  /// marked dim of `input`, if there is one.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -77,6 +82,8 @@ public:
         set(other, *like);
   }
 
+  /// Sets the argument attribute `attribute` to the marked dims, and removes it
+  /// from inputs without a mark.
   void write(StringRef attribute) {
     auto type = IntegerType::get(function.getContext(), 64);
     for (unsigned input = 0; input < function.getNumArguments(); ++input)
@@ -85,10 +92,11 @@ public:
       function.setArgAttr(input, attribute, IntegerAttr::get(type, dim));
   }
 
-  /// Input to dim.
+  /// Marked dim by the index of the input.
   std::map<unsigned, int64_t> dims;
 
 private:
+  /// Returns the first dim of `input` with that symbol.
   std::optional<int64_t> sameSymbol(unsigned input, StringRef symbol) {
     auto shape = shapeOf(function.getArgument(input));
     for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim)
@@ -97,6 +105,7 @@ private:
     return {};
   }
 
+  /// Returns `dim` if that dim of `input` has size `wanted`.
   std::optional<int64_t> sameSize(unsigned input, int64_t dim, int64_t wanted) {
     auto shape = shapeOf(function.getArgument(input));
     if (dim < static_cast<int64_t>(shape.size()) && shape[dim] == wanted)
@@ -107,7 +116,9 @@ private:
   func::FuncOp function;
 };
 
-/// Reads what the user said, marks, and checks what was marked.
+/// Marks the batch dims of one function and checks them. The user's marks
+/// (--batch-dim) come first; without any, dim 0 of the first input is marked.
+/// The first mark is then spread to the other inputs.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -127,15 +138,18 @@ public:
     return success();
   }
 
+  /// Returns the number of inputs with a batch dim.
   int64_t numMarked() const { return static_cast<int64_t>(batch.dims.size()); }
 
 private:
+  /// Returns whether the input exists and has that dim.
   bool hasDim(unsigned input, int64_t dim) {
     return input < function.getNumArguments() && dim >= 0 &&
            dim < static_cast<int64_t>(
                      shapeOf(function.getArgument(input)).size());
   }
 
+  /// Sets the user's marks.
   LogicalResult readOverrides() {
     auto overrides = module->getAttrOfType<ArrayAttr>("graph.batch_dims");
     for (Attribute text :
@@ -145,7 +159,7 @@ private:
     return success();
   }
 
-  /// "NAME=K"
+  /// Sets the mark that "NAME=K" describes: dim K of input NAME.
   LogicalResult readOverride(StringRef text) {
     auto [name, number] = text.rsplit('=');
     int64_t dim;
@@ -165,6 +179,7 @@ private:
     return module.emitError("no input is named '") << name << "'";
   }
 
+  /// Checks that all batch dims have one size.
   LogicalResult checkSizes() {
     for (auto [input, dim] : batch.dims) {
       unsigned first = batch.dims.begin()->first;
@@ -177,6 +192,8 @@ private:
     return success();
   }
 
+  /// Checks that the number of microbatches divides the batch. The error
+  /// suggests the nearest divisors.
   LogicalResult checkMicrobatches() {
     auto attribute = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
     int64_t count = attribute ? attribute.getInt() : 1;
@@ -203,7 +220,9 @@ private:
     return error;
   }
 
-  /// Dim 1 of the first input if it has a symbol or counts tokens.
+  /// Marks the sequence dims: dim 1 of the first input, if it has a symbol or
+  /// if the input holds integers (token ids), and the corresponding dims of
+  /// other inputs. A batch dim is never a sequence dim.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&
@@ -223,6 +242,7 @@ private:
   DimMarks batch;
 };
 
+/// Implements `--mark-batch`.
 struct MarkBatch : pcc::prepare::impl::MarkBatchBase<MarkBatch> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {

@@ -1,4 +1,10 @@
 //===- Passes.h - passes of phase 2-prepare -------------------------------===//
+//
+// Declares the constructors, options and registration of the passes that
+// Passes.td defines. Phase 2-prepare simplifies the imported graph and, for
+// training, adds the loss, the backward pass and the optimizer.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_PASSES_H
 #define PCC_PASSES_2_PREPARE_PASSES_H

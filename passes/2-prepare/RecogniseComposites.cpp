@@ -1,4 +1,4 @@
-//===- RecogniseComposites.cpp - finds norms, attention and their like ----===//
+//===- RecogniseComposites.cpp - matching of norms, attention and others --===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/2-prepare/Passes.h"
@@ -17,6 +17,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
+/// Returns the number of composite ops in the body of `function`.
 static int64_t countComposites(func::FuncOp function) {
   return llvm::count_if(function.front(), [](Operation &op) {
     return isa<graph::GeluOp, graph::LayerNormOp, graph::RmsNormOp,
@@ -26,6 +27,7 @@ static int64_t countComposites(func::FuncOp function) {
   });
 }
 
+/// Returns the pattern set that the functions `composites` fill.
 static FrozenRewritePatternSet
 freeze(MLIRContext *context,
        ArrayRef<void (*)(RewritePatternSet &)> composites) {
@@ -36,6 +38,7 @@ freeze(MLIRContext *context,
 }
 
 namespace {
+/// Implements `--recognise-composites`.
 struct RecogniseComposites
     : pcc::prepare::impl::RecogniseCompositesBase<RecogniseComposites> {
   LogicalResult initialize(MLIRContext *context) override {
@@ -50,7 +53,8 @@ struct RecogniseComposites
     func::FuncOp function = getOperation();
     Pins pins(function);
     int64_t before = countComposites(function);
-    // Attention reads a softmax that may have been recognised just now.
+    // Patterns of attention match the softmax op, so they run after the
+    // patterns that create it.
     for (const FrozenRewritePatternSet &patterns : {parts, last})
       if (failed(applyPatternsGreedily(
               function, patterns,
@@ -61,6 +65,7 @@ struct RecogniseComposites
     LDBG() << before << " composites became " << countComposites(function);
   }
 
+  /// Patterns of the first and of the second run.
   FrozenRewritePatternSet parts, last;
 };
 } // namespace

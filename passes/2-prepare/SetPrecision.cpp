@@ -1,4 +1,4 @@
-//===- SetPrecision.cpp - compute in the float type that is asked for -----===//
+//===- SetPrecision.cpp - mixed precision in f32, bf16 or f16 -------------===//
 
 #include "dialects/graph/TensorBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,14 +22,14 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// What the asked type is for.
+/// Returns whether `op` is a contraction, which computes in the asked type.
 static bool isContraction(Operation *op) {
   return isa<MatmulOp, EinsumOp, ConvOp, ConvTransposeOp, AttentionOp>(op);
 }
 
-/// Functions that make large errors of small ones, or large numbers of small
-/// ones, and sums whose terms are many. (Norms and softmaxes see to that by
-/// themselves.)
+/// Returns whether `op` must compute in f32 at least: a function that amplifies
+/// relative errors or leaves the range of f16, or a sum of many terms. Norms
+/// and softmax are not included, because they accumulate in f32 internally.
 static bool needsWide(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::Max &&
@@ -41,26 +41,31 @@ static bool needsWide(Operation *op) {
 
 static bool isNorm(Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); }
 
+/// Returns the float element type of `value`; null if it has none.
 static FloatType floatTypeOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? dyn_cast<FloatType>(type.getElementType()) : FloatType();
 }
 
 namespace {
-/// How exact a float is. Of the operands of an op the last one decides.
+/// Classes of float values, by their origin. Among the operands of an op, the
+/// class that is listed last determines how the op computes.
 enum class Precision : uint8_t {
-  Known,  ///< follows from positions, constants and buffers: the model's type
-  Stored, ///< of inputs and weights before any contraction: the model's type
-  Narrow, ///< the asked type
-  Wide,   ///< f32
+  Known,  ///< depends on positions, constants and buffers; the model's type
+  Stored, ///< depends on inputs or weights, not on Narrow; the model's type
+  Narrow, ///< computed in the asked type
+  Wide,   ///< computed in f32
 };
 
-/// Makes casts behind the values that they are of, each one once.
+/// Creates casts of values, directly after their definition and once per value
+/// and type. Casts of constants are folded where that is exact.
 class Casts {
 public:
+  /// `narrow` is the asked type.
   explicit Casts(FloatType narrow) : narrow(narrow) {}
 
-  /// `value` in `type`.
+  /// Returns `value` in element type `type`; `value` itself if it has that
+  /// type.
   Value of(Value value, FloatType type) {
     if (floatTypeOf(value) == type)
       return value;
@@ -70,15 +75,16 @@ public:
     return cast;
   }
 
-  /// Whether the narrow type does not have the number that `value` is.
+  /// Returns whether `value` is a scalar constant that the narrow type cannot
+  /// represent exactly.
   bool isInexact(Value value) const {
     auto constant = value.getDefiningOp<ConstantOp>();
     return constant && tensorType(value).getNumElements() == 1 &&
            floatTypeOf(value) && !exactly(constant, narrow);
   }
 
-  /// Remembers results that are made of finite numbers which the narrow type
-  /// does not have.
+  /// Records whether the results of `op` depend on constants with infinities,
+  /// or with finite numbers beyond the range of the narrow type.
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -89,6 +95,7 @@ public:
   }
 
 private:
+  /// Implements noteRange for a constant.
   void noteConstant(ConstantOp constant) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !isa<FloatType>(dense.getElementType()))
@@ -100,13 +107,15 @@ private:
         beyond.insert(constant);
   }
 
-  /// `number` in another type; `rounds` is set if that changes it.
+  /// Returns `number` rounded to `type`. Sets `rounds` to whether that loses
+  /// information.
   static APFloat converted(APFloat number, FloatType type, bool &rounds) {
     number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
                    &rounds);
     return number;
   }
 
+  /// Creates the cast of `value` to `type`.
   Value make(Value value, FloatType type) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
@@ -114,14 +123,16 @@ private:
       if (DenseElementsAttr same = exactly(constant, type))
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
-    // A mask of huge numbers must not become one of infinities, which leave
-    // nothing of a row that they hide.
+    // An additive mask of huge finite numbers, such as -1e30, must not become
+    // one of infinities: softmax of a row that is masked entirely would give
+    // NaN.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
                           tensorType(value).clone(type), value);
   }
 
+  /// Builds `value` clamped to the finite range of `type`.
   static Value clamped(OpBuilder &builder, Value value, FloatType type) {
     double most =
         APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
@@ -132,8 +143,9 @@ private:
     return MinOp::create(builder, value.getLoc(), value, limit(most));
   }
 
-  /// The constant in another type, numbers beyond its range clamped to it; null
-  /// if others are rounded.
+  /// Returns the elements of `constant` in `type`. Finite numbers beyond the
+  /// range of `type` are clamped. Returns null if any other number would be
+  /// rounded.
   static DenseElementsAttr exactly(ConstantOp constant, FloatType type) {
     auto dense = dyn_cast<DenseFPElementsAttr>(constant.getValue());
     if (!dense)
@@ -153,22 +165,30 @@ private:
   }
 
   FloatType narrow;
+  /// Casts created so far, by value and type.
   DenseMap<std::pair<Value, Type>, Value> known;
+  /// Values that depend on constants with finite numbers beyond the range of
+  /// `narrow`, and values that depend on constants with infinities.
   DenseSet<Value> beyond, infinite;
 };
 
-/// Gives the floats of a model their types, from its inputs on.
-///
-/// Contractions take the asked type and give it; what meets their results takes
-/// it too, unless it needs f32, or nothing behind it is a contraction (a loss,
-/// the end of a model). What a value is made of decides: masks, positions and
-/// their like stay as they are until they meet what is narrow.
+/// Sets the float types of all values of a model for mixed-precision
+/// computation (Micikevicius et al. 2018). One traversal in program order
+/// classifies each value by its operands:
+///  - A contraction computes in the asked type, unless all its operands are
+///    Known.
+///  - An op with a Narrow or Wide operand computes in f32 if it needs f32
+///    (needsWide), if an operand is Wide, or if no contraction depends on it,
+///    as in a loss or at the end of a model. Otherwise it computes in the asked
+///    type.
+///  - An op on inputs, weights, masks and positions keeps the model's type.
+/// An example with asked type bf16:
 ///
 ///   ids, table -> gather   Stored    f32
 ///   layer_norm             Stored    f32
 ///   matmul                 Narrow    bf16, of casts of both operands
 ///   gelu, add, softmax     Narrow    bf16
-///   exp, reduce sum        Wide      f32, and what follows from them alone
+///   exp, reduce sum        Wide      f32, also for ops on their results
 ///   matmul                 Narrow    bf16
 ///   log_softmax, …, loss   Wide      f32
 class PrecisionSetter {
@@ -178,6 +198,7 @@ public:
         request(TrainingRequest::of(module)), asked(asked),
         wide(Float32Type::get(module.getContext())), casts(asked) {}
 
+  /// Converts the whole function.
   void run() {
     findLeading();
     for (BlockArgument input : body.getArguments())
@@ -188,12 +209,13 @@ public:
     convertCastWeights();
   }
 
+  /// Statistics of the pass.
   int64_t numNarrow = 0, numWide = 0;
 
 private:
   Precision of(Value value) const { return precisions.lookup(value); }
 
-  /// Ops that a contraction depends on, and contractions.
+  /// Finds the ops that a contraction depends on, users before producers.
   void findLeading() {
     for (Operation &op : llvm::reverse(body.without_terminator()))
       if (isContraction(&op) ||
@@ -202,6 +224,7 @@ private:
         leading.insert(&op);
   }
 
+  /// Classifies an input. An input narrower than the asked type is cast to it.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -214,6 +237,8 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
+  /// Classifies `op`, casts its operands and sets the types of its results.
+  /// Only the first operand of a norm counts; scale and bias keep their types.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -246,8 +271,8 @@ private:
       round(op);
   }
 
-  /// What stays as it is follows a weight that the model has in a narrow type
-  /// and that is kept in f32.
+  /// Converts an op that keeps the model's type, and its other operands, to f32
+  /// if an operand depends on a weight that readWeight has widened.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -264,8 +289,9 @@ private:
       }
   }
 
-  /// Whether an op in f32 of something narrow and of statistics gives something
-  /// narrow again: x minus its mean.
+  /// Returns whether the result of an op that computes in f32 should be rounded
+  /// to the asked type: whether an operand of the result's size is Narrow. The
+  /// Wide operands are then statistics, as in x minus its mean.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -276,6 +302,8 @@ private:
     });
   }
 
+  /// Replaces the result of `op` by its cast to the asked type, which takes
+  /// over the name.
   void round(Operation *op) {
     Value result = op->getResult(0);
     if (!floatTypeOf(result))
@@ -289,6 +317,8 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
+  /// Sets the class of the float results of `op`, and their types if the class
+  /// is Narrow or Wide.
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -304,7 +334,9 @@ private:
     }
   }
 
-  /// A model that widens means it; what it narrows has the asked type.
+  /// Replaces a cast of the model between float types. A cast to f32 or wider
+  /// is taken as a request for f32, and any other cast as one for the asked
+  /// type. Casts of Known and Stored values are kept.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -327,8 +359,10 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Weights that train are kept in f32 at least. Others are read in the asked
-  /// type; scales and biases, if they are used in no other one.
+  /// Chooses the type in which a weight is stored. Buffers keep their type.
+  /// Trained weights are stored in f32 at least (master weights). Other weights
+  /// of at least two dims are converted to the asked type when they are loaded.
+  /// Vectors, such as scales and biases, are decided by convertCastWeights.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -352,6 +386,8 @@ private:
     precisions[get.getResult()] = precision;
   }
 
+  /// Changes the stored type of a parameter. The weight reference gets a
+  /// conversion that the loader applies.
   static void convert(ParameterOp parameter, FloatType type) {
     auto old = cast<RankedTensorType>(parameter.getType());
     if (old.getElementType() == type)
@@ -366,12 +402,15 @@ private:
     parameter.setType(old.clone(type));
   }
 
+  /// Returns whether all users of a weight cast it to the asked type.
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
     });
   }
 
+  /// Converts each vector that is only used in the asked type to that type when
+  /// it is loaded, and removes its casts.
   void convertCastWeights() {
     for (auto &[parameter, gets] : vectors) {
       if (!llvm::all_of(gets, [&](GetParameterOp get) { return isCast(get); }))
@@ -387,7 +426,7 @@ private:
     }
   }
 
-  /// Outputs have the types that the model says.
+  /// Casts the results to the types that the function declares.
   void castOutputs() {
     auto model = cast<func::FuncOp>(body.getParentOp());
     for (auto [operand, type] : llvm::zip_equal(
@@ -403,15 +442,18 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
+  /// Classes of the values visited so far; a missing value is Known.
   DenseMap<Value, Precision> precisions;
+  /// Contractions, and all ops that a contraction depends on.
   DenseSet<Operation *> leading;
-  /// Weights in f32 that the model has in a narrow type, and what is made of
-  /// them before any contraction.
+  /// Weights that readWeight has widened to f32, and values that depend on them
+  /// and keep the class Stored.
   DenseSet<Value> widened;
-  /// Weights of one dim that do not train, and what reads them.
+  /// Untrained weights of at most one dim, with the ops that read each.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 
+/// Implements `--set-precision`.
 struct SetPrecision : pcc::prepare::impl::SetPrecisionBase<SetPrecision> {
   void runOnOperation() override {
     auto asked = getOperation()->getAttrOfType<TypeAttr>(precisionName);

@@ -1,4 +1,4 @@
-//===- SimplifyGraph.cpp - the same graph with less in it -----------------===//
+//===- SimplifyGraph.cpp - folding, simplification and merging of ops -----===//
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/2-prepare/Passes.h"
@@ -17,11 +17,13 @@ namespace pcc::prepare {
 using namespace mlir;
 using namespace pcc::prepare;
 
+/// Returns the number of ops in the body of `function`.
 static int64_t countOps(func::FuncOp function) {
   return static_cast<int64_t>(function.front().getOperations().size());
 }
 
 namespace {
+/// Implements `--simplify-graph`.
 struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
@@ -38,7 +40,8 @@ struct SimplifyGraph : pcc::prepare::impl::SimplifyGraphBase<SimplifyGraph> {
     func::FuncOp function = getOperation();
     Pins pins(function);
     int64_t before = countOps(function), merged = 0;
-    // Merging makes operands equal, which lets more be simplified.
+    // Merging equal ops makes operands equal, so that further patterns can
+    // match. The loop ends when no op is merged.
     do {
       if (failed(applyPatternsGreedily(
               function, patterns,

@@ -1,4 +1,4 @@
-//===- VerifyPrepared.cpp - the gate of phase 2-prepare -------------------===//
+//===- VerifyPrepared.cpp - verification gate of phase 2-prepare ----------===//
 
 #include "mlir/IR/Matchers.h"
 #include "passes/2-prepare/Passes.h"
@@ -16,7 +16,8 @@ namespace pcc::prepare {
 using namespace mlir;
 using namespace pcc::prepare;
 
-/// No op computes from constants what could have been computed here.
+/// Checks that `op` is not an op on constants that simplify-graph should have
+/// folded.
 static LogicalResult checkOp(Operation *op) {
   if (op->getNumOperands() == 0 || !isFoldWanted(op))
     return success();
@@ -31,7 +32,8 @@ static LogicalResult checkOp(Operation *op) {
                          "'2-prepare'; simplify-graph must fold it");
 }
 
-/// Marked batch dims exist, have one size, and microbatches divide it.
+/// Checks that marked batch dims exist and have one size, which the number of
+/// microbatches divides.
 static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
   auto count = module->getAttrOfType<IntegerAttr>("pipe.microbatches");
   std::optional<int64_t> batch;
@@ -59,7 +61,9 @@ static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
 }
 
 namespace {
+/// Implements `--verify-prepared`.
 struct VerifyPrepared : pcc::prepare::impl::VerifyPreparedBase<VerifyPrepared> {
+  /// Checks all ops and batch marks of all functions.
   LogicalResult check() {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (Operation &op : function.front().without_terminator())

@@ -1,4 +1,4 @@
-//===- BackwardStages.cpp - stages of the backward pass and the update ----===//
+//===- BackwardStages.cpp - stages of backward and update ops -------------===//
 
 #include "passes/3-place/BackwardStages.h"
 #include "dialects/graph/StepParts.h"
@@ -20,11 +20,13 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
+/// Implements placeBackwardAndUpdate; see the table of rules there.
 class BackwardStagePlacer {
 public:
   BackwardStagePlacer(func::FuncOp function, const ForwardChain &chain)
       : function(function), chain(chain) {}
 
+  /// Places all followers and removes the attributes of 2-prepare.
   void run() {
     for (Operation &op : function.front().without_terminator()) {
       if (auto number = op.getAttrOfType<IntegerAttr>(graph::numberName))
@@ -32,6 +34,8 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
+    // Writes come last, because they go to the stages of all ops that read the
+    // parameter, which include followers.
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);
@@ -45,6 +49,7 @@ public:
   }
 
 private:
+  /// Sets the stage of a follower whose operands have been placed.
   void place(Operation *op) {
     if (auto concat = dyn_cast<graph::ConcatOp>(op);
         concat && !op->hasAttr(graph::mirrorsName))
@@ -52,6 +57,8 @@ private:
     setStage(op, stageFor(op));
   }
 
+  /// Returns the stage of a follower by the first rule that applies: update of
+  /// a weight, backward op of a placed op, stage of an operand, stage 0.
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
@@ -65,7 +72,8 @@ private:
     return 0;
   }
 
-  /// Of the last operand that lies on one stage only.
+  /// Returns the stage of the last operand that has one; 0 if none has. Free
+  /// ops have no stage at this point.
   static int64_t stageOfOperands(Operation *op) {
     for (Value operand : llvm::reverse(op->getOperands()))
       if (Operation *maker = operand.getDefiningOp(); maker && isPlaced(maker))
@@ -73,7 +81,8 @@ private:
     return 0;
   }
 
-  /// The stages of the ops that read `get`, themselves or through free ops.
+  /// Adds the stages of all placed ops that read the result of `get`, directly
+  /// or through free ops such as a transpose.
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -82,6 +91,7 @@ private:
         addReaders(user, stages);
   }
 
+  /// Returns the stages that read a parameter.
   std::set<int64_t> readersOf(StringRef parameter) const {
     std::set<int64_t> stages;
     auto it = reads.find(parameter);
@@ -91,11 +101,14 @@ private:
     return stages;
   }
 
+  /// Returns the stage that updates a parameter: the first one that reads it.
   int64_t ownerOf(StringRef parameter) const {
     const std::set<int64_t> stages = readersOf(parameter);
     return stages.empty() ? 0 : *stages.begin();
   }
 
+  /// Places a write on all stages that read the parameter, by cloning it,
+  /// because each of these stages stores a copy of the parameter.
   void placeWrite(graph::SetParameterOp set) {
     std::set<int64_t> stages = readersOf(set.getParameter());
     if (stages.empty())
@@ -108,7 +121,12 @@ private:
     }
   }
 
-  /// Joins what is of one stage there, and takes it apart again.
+  /// Concatenates the operands of `concat` by stage, so that each stage sends
+  /// one value instead of one per operand. Stage 0, which has `concat`, slices
+  /// the operands out again. Example with two operands from stage 1:
+  ///
+  ///   concat %a, %b, %c    ->   %t = concat %b, %c {pipe.stage = 1}
+  ///                             concat %a, slice %t, slice %t {pipe.stage = 0}
   void sendTogether(graph::ConcatOp concat) {
     llvm::MapVector<int64_t, SmallVector<OpOperand *>> byStage;
     for (OpOperand &operand : concat->getOpOperands())
@@ -121,6 +139,8 @@ private:
         join(builder, concat, stage, operands);
   }
 
+  /// Replaces `operands` of `concat`, all made on `stage`, by slices of their
+  /// concatenation on that stage.
   static void join(OpBuilder &builder, graph::ConcatOp concat, int64_t stage,
                    ArrayRef<OpOperand *> operands) {
     SmallVector<Value> parts;
@@ -143,7 +163,9 @@ private:
 
   func::FuncOp function;
   const ForwardChain &chain;
+  /// Forward ops by their `graph.number`.
   DenseMap<int64_t, Operation *> numbered;
+  /// Reads of each parameter, by its symbol name.
   llvm::StringMap<SmallVector<Operation *, 2>> reads;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- BackwardStages.h - stages of the backward pass and the update ------===//
+//===- BackwardStages.h - pipeline stages of backward and update ops ------===//
 
 #ifndef PCC_PASSES_3_PLACE_BACKWARDSTAGES_H
 #define PCC_PASSES_3_PLACE_BACKWARDSTAGES_H
@@ -7,15 +7,23 @@
 
 namespace pcc::place {
 
-/// Gives every follower its stage, once links have theirs:
-/// - the gradient of an op is on the op's stage; that of a view of a weight,
-///   where it comes from;
-/// - a gradient accumulates where it is made;
-/// - a weight is updated on the first stage that reads it, and written on all
-///   of them;
-/// - what is of all weights is on stage 0. It is sent what one other stage
-///   knows in one piece.
-/// Removes what 2-prepare wrote on ops for this.
+/// Sets `pipe.stage` on all followers of `chain`, that is on the ops of the
+/// backward pass and of the update. All links must have a stage. The rules are:
+///
+///   op                             stage
+///   backward op of a link          stage of the link
+///   backward op of a free op       stage of its last operand that has one
+///   graph.accumulate               stage of its operand
+///   update of a weight             first stage that reads the weight
+///   graph.set_parameter            all stages that read the weight (clones)
+///   op that concerns all weights   stage 0
+///
+/// A `graph.concat` for all weights, such as that of the gradient norm, would
+/// receive one transfer per weight. Its operands from one stage are therefore
+/// concatenated on that stage, and split again on stage 0.
+///
+/// Removes the attributes `graph.number`, `graph.mirrors` and `graph.updates`,
+/// which only this function needs. Creates no transfers.
 void placeBackwardAndUpdate(mlir::func::FuncOp function,
                             const ForwardChain &chain);
 

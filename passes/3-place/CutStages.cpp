@@ -1,4 +1,4 @@
-//===- CutStages.cpp - give every op a pipeline stage ---------------------===//
+//===- CutStages.cpp - assignment of ops to pipeline stages ---------------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/StepParts.h"
@@ -28,18 +28,24 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Places the ops of one function. Links first, by the planner's cut; then what
-/// follows them; then free ops, users before producers, a clone per stage; then
-/// the transfers of what is read on other stages.
+/// Assigns the ops of one function to stages, class by class (ForwardChain.h):
+///  1. links, by the cut of the stage planner
+///  2. followers, by the rules of BackwardStages.h
+///  3. free ops, users before producers, with a clone per stage that uses them
+/// Afterwards a `pipe.transfer` is inserted for each value and each stage other
+/// than its own that reads the value.
 class StagePlacer {
 public:
   StagePlacer(func::FuncOp function, int numStages)
       : function(function), numStages(numStages),
         trains(graph::isTraining(function.front())), chain(function) {}
 
-  /// `stageAt` and `stageOfNodes` may be null.
+  /// Places all ops. `stageAt` lists the names of the nodes in front of which
+  /// to cut (--stage-at). `stageOfNodes` maps node names to the stages that
+  /// ONNX annotations request. Either may be null.
   LogicalResult run(ArrayAttr stageAt, DictionaryAttr stageOfNodes) {
-    // Nothing but cheap ops: one stage has them all.
+    // The planner needs at least one item. A model of free ops alone has none,
+    // and fits on one stage.
     if (numStages == 1 && chain.links().empty()) {
       placeBackwardAndUpdate(function, chain);
       placeFreeOps();
@@ -63,13 +69,14 @@ public:
     return success();
   }
 
+  /// Statistics of the pass.
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Cuts for time such that no stage has more than `mostWeights` of all
-  /// weights, nor more than the memory of its ranks holds: of those along tp,
-  /// which hold different parts; else of all, which may gather the others'.
-  /// Where the ops or the pins allow neither, cuts for time alone.
+  /// Returns the fastest cut in which no stage has more weights than
+  /// `mostWeights` of the total and than its ranks can store. First assumes
+  /// that weights are stored sharded over axis tp alone, then over all ranks of
+  /// the stage (ZeRO, FSDP). If neither bound can be met, cuts for time alone.
   plan::StageCut cutEvenly(plan::StageCutRequest request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -87,8 +94,9 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Bytes of the weights that the ranks of one stage can hold, each its own
-  /// part: along tp, and in all. Without a limit there is no bound.
+  /// Returns upper bounds on the bytes of weights of a stage, in the order in
+  /// which to try them: for weights sharded over tp, and for weights sharded
+  /// over all ranks of the stage. Infinite if there is no --memory-limit.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -100,6 +108,7 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
+  /// Pins a cut in front of each node or value that `stageAt` names.
   LogicalResult pinCuts(ArrayAttr stageAt, plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -120,7 +129,11 @@ private:
     return success();
   }
 
-  /// Cuts where the first node of each stage is that the model wants there.
+  /// Pins the cuts that the annotations `stageOfNodes` request: each stage
+  /// begins at the first link that is annotated with it. Links without
+  /// annotation, or with a stage that does not exist, stay on the stage of the
+  /// link before. Annotations must not decrease along the chain, and every
+  /// stage but the first must be annotated.
   LogicalResult pinStages(DictionaryAttr stageOfNodes,
                           plan::StageCutRequest &request) {
     if (!stageOfNodes)
@@ -158,9 +171,10 @@ private:
     return success();
   }
 
-  /// The stages on which `op`'s results are read. Its users have been placed.
-  /// A step of training returns its results from stage 0, other models from
-  /// where they are.
+  /// Returns the stages that read the results of `op`, in ascending order;
+  /// stage 0 if none does. All users must be placed. A training step returns
+  /// its results from stage 0, so its `return` counts as a use there. Other
+  /// models return each result from the stage that computes it.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())
@@ -175,6 +189,8 @@ private:
     return sorted;
   }
 
+  /// Places each free op on the stages of its users. The ops are visited in
+  /// reverse order, so that the users, and clones of users, come first.
   void placeFreeOps() {
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(function.front().without_terminator()))) {
@@ -187,6 +203,8 @@ private:
     }
   }
 
+  /// Clones a free op for `stage` and redirects the uses on that stage to the
+  /// clone.
   void cloneInto(Operation *op, int64_t stage) {
     OpBuilder builder(op);
     builder.setInsertionPointAfter(op);
@@ -200,6 +218,7 @@ private:
     });
   }
 
+  /// Inserts the transfers of all values that other stages read.
   void insertTransfers() {
     for (Operation &op :
          llvm::make_early_inc_range(function.front().without_terminator())) {
@@ -215,7 +234,8 @@ private:
       gatherResults();
   }
 
-  /// Who trains wants to see loss and norm in one place.
+  /// Sends the results of a training step, such as loss and gradient norm, to
+  /// stage 0, so that they can be read in one place.
   void gatherResults() {
     for (OpOperand &result :
          function.front().getTerminator()->getOpOperands()) {
@@ -225,7 +245,7 @@ private:
     }
   }
 
-  /// One transfer for all users on stage `to`.
+  /// Sends `value` once for all users on stage `to`.
   void transfer(Value value, int64_t from, int64_t to) {
     auto readsThere = [&](OpOperand &use) {
       return !isa<func::ReturnOp>(use.getOwner()) &&
@@ -238,6 +258,7 @@ private:
     value.replaceUsesWithIf(sent, readsThere);
   }
 
+  /// Creates the transfer of `value`, which runs on stage `to`.
   Value send(Value value, int64_t from, int64_t to) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
@@ -254,6 +275,7 @@ private:
   ForwardChain chain;
 };
 
+/// Implements `--cut-stages`.
 struct CutStages : pcc::place::impl::CutStagesBase<CutStages> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();

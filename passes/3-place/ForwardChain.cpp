@@ -1,4 +1,4 @@
-//===- ForwardChain.cpp - the ops of a model as a chain of work -----------===//
+//===- ForwardChain.cpp - forward ops as a chain to cut into stages -------===//
 
 #include "passes/3-place/ForwardChain.h"
 #include "dialects/dist/DistDialect.h"
@@ -9,15 +9,16 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::place;
 
-/// A weight of at most this many elements does not bind what is computed from
-/// it to one stage.
+/// Largest number of elements of a weight such that ops on it can still be free
+/// ops.
 static constexpr int64_t smallWeight = 4096;
 
 static double bytesOf(Value value) {
   return graph::numBytes(graph::tensorType(value));
 }
 
-/// A pin is gone before anything runs.
+/// Returns the number of elements that `op` reads and writes. A pin has none,
+/// as it is erased before the program runs.
 static double elementsMoved(Operation *op) {
   double moved = 0;
   if (!isa<dist::PinOp>(op))
@@ -27,6 +28,7 @@ static double elementsMoved(Operation *op) {
   return moved;
 }
 
+/// Returns the floating-point operations of `op`.
 static double flopsOf(Operation *op) {
   if (isa<dist::PinOp>(op))
     return 0;
@@ -34,11 +36,13 @@ static double flopsOf(Operation *op) {
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
 
+/// Returns whether `op` is a source of values: a weight, a constant or an iota.
 static bool isLeaf(Operation *op) {
   return isa<graph::GetParameterOp, graph::ConstantOp, graph::IotaOp>(op);
 }
 
-/// The weight that `op` is, or only lays out differently.
+/// Returns the weight that `op` reads, directly or as a view such as a
+/// transpose or a cast; null if `op` is neither.
 static graph::GetParameterOp weightBehind(Operation *op) {
   while (op && isa<graph::TransposeOp, graph::ReshapeOp, graph::CastOp,
                    graph::SliceOp, dist::PinOp>(op))
@@ -57,7 +61,9 @@ ForwardChain::ForwardChain(func::FuncOp function) : function(function) {
     }
 }
 
-/// What says so, and what depends on it. Leaves belong to whoever reads them.
+/// Returns whether phase 2-prepare has marked `op`, whether `op` accumulates a
+/// gradient or writes a parameter, or whether it depends on a follower. An op
+/// without operands is never a follower: each stage that reads it gets a clone.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -74,8 +80,9 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
   return parameter && parameter.getTrained();
 }
 
-/// Contractions, and everything that depends on a link or on a weight that is
-/// not small, or trains. Operands were classified before.
+/// Returns whether `op` is a link. An op on small untrained weights is none, as
+/// it is cheap to repeat. An op on a trained weight is a link, so that its
+/// gradient belongs to one stage.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (isLeaf(op) || weightBehind(op))
     return false;
@@ -95,6 +102,9 @@ bool ForwardChain::carriesWork(Operation *op) const {
   return false;
 }
 
+/// Describes the links to the planner. Only links count as users of a value, so
+/// transfers of the backward pass are not priced. A cut may be 5 % slower than
+/// the fastest one if fewer bytes cross it.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;
@@ -103,8 +113,8 @@ plan::StageCutRequest ForwardChain::request(int numStages) const {
   for (auto [i, op] : llvm::enumerate(linkOps)) {
     plan::WorkItem item;
     item.flops = flopsOf(op);
-    // An element that is read or written costs about as much as this many flops
-    // of a contraction.
+    // Reading or writing one element takes about as long as 4 flops of a
+    // contraction.
     item.seconds = item.flops + 4 * elementsMoved(op);
     for (Value operand : op->getOperands())
       if (weightBehind(operand.getDefiningOp()))

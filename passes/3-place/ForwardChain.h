@@ -1,4 +1,4 @@
-//===- ForwardChain.h - the ops of a model as a chain of work -------------===//
+//===- ForwardChain.h - forward ops as a chain to cut into stages ---------===//
 
 #ifndef PCC_PASSES_3_PLACE_FORWARDCHAIN_H
 #define PCC_PASSES_3_PLACE_FORWARDCHAIN_H
@@ -11,41 +11,66 @@
 
 namespace pcc::place {
 
-/// The ops of a function in three classes: *links* of the forward pass, which
-/// carry work and lie on exactly one stage, in program order; *followers*, the
-/// backward pass and the update, whose stage follows from that of links; and
-/// free ops, which are cheap to have on every stage that uses them: weights,
-/// constants, and what is computed from inputs, constants and small weights
-/// that do not train, without contractions.
+/// Divides the ops of a function into three classes, by the way in which they
+/// get their pipeline stage:
+///
+///   links      forward ops that carry work: contractions, and all ops that
+///              depend on a link, on a trained weight, or on a weight of more
+///              than 4096 elements. Each link lies on exactly one stage. The
+///              links in program order form the chain that is cut.
+///   followers  ops of the backward pass and of the update. Their stages follow
+///              from the stages of links.
+///   free ops   all other ops: weights and their views, constants, and cheap
+///              ops on inputs, constants and small weights, such as masks.
+///              Every stage that uses a free op gets a clone of it.
+///
+/// An example of the forward pass:
+///
+///   %w = get_parameter @w    free
+///   %i = iota                free
+///   %m = less %i, %n         free, a mask
+///   %y = matmul %x, %w       link 0
+///   %z = select %m, %y, %0   link 1, as it depends on link 0
 class ForwardChain {
 public:
+  /// Classifies the ops of `function`. The function must not change while the
+  /// object is in use, except by cloning free ops and setting attributes.
   explicit ForwardChain(mlir::func::FuncOp function);
 
+  /// Returns the links in program order.
   llvm::ArrayRef<mlir::Operation *> links() const { return linkOps; }
+  /// Returns whether `op` is a free op.
   bool isFree(mlir::Operation *op) const {
     return !positions.contains(op) && !isFollower.contains(op);
   }
-  /// In program order.
+  /// Returns the followers in program order.
   llvm::ArrayRef<mlir::Operation *> followers() const { return followerOps; }
-  /// The position of a link in the chain.
+  /// Returns the index of a link in links().
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
-  /// The question to the planner: work, weights and activations of the links,
-  /// and bytes that cross each cut.
+  /// Returns the input of the stage planner, with one work item per link: its
+  /// time in units of a flop, its bytes of weights and activations, and the
+  /// bytes that would cross a cut after it.
   plan::StageCutRequest request(int numStages) const;
 
-  /// The first link at or behind the op that carries `name` or makes a value of
-  /// that name; nothing if there is none.
+  /// Returns where to cut in front of the node or value `name`: the index of
+  /// the first link at or after the op with that name. Returns nothing if no op
+  /// has the name or if no link follows.
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:
+  /// Returns whether `op`, which is not a follower, is a link. All earlier ops
+  /// must be classified.
   bool carriesWork(mlir::Operation *op) const;
+  /// Returns whether `op` is a follower. All earlier ops must be classified.
   bool follows(mlir::Operation *op) const;
+  /// Returns whether training updates `weight`.
   bool trains(graph::GetParameterOp weight) const;
 
   mutable mlir::func::FuncOp
-      function; ///< a handle: its accessors are not const
+      function; ///< mutable because accessors of this handle are not const
   llvm::SmallVector<mlir::Operation *> linkOps;
+  /// Index of each link in `linkOps`.
   llvm::DenseMap<mlir::Operation *, size_t> positions;
   llvm::SmallVector<mlir::Operation *> followerOps;
   llvm::DenseSet<mlir::Operation *> isFollower;

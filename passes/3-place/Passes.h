@@ -1,4 +1,9 @@
 //===- Passes.h - passes of phase 3-place ---------------------------------===//
+//
+// Declares the constructors, options and registration of the passes that
+// Passes.td defines. Phase 3-place assigns each op to a pipeline stage.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_3_PLACE_PASSES_H
 #define PCC_PASSES_3_PLACE_PASSES_H

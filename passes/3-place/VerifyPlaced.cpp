@@ -1,4 +1,4 @@
-//===- VerifyPlaced.cpp - the gate of phase 3-place -----------------------===//
+//===- VerifyPlaced.cpp - verification gate of phase 3-place --------------===//
 
 #include "dialects/graph/StepParts.h"
 #include "passes/3-place/Passes.h"
@@ -14,7 +14,9 @@ namespace pcc::place {
 using namespace mlir;
 using namespace pcc;
 
-/// Only gradients and what comes of them go to earlier stages.
+/// Checks that `transfer` sends a value from the stage that made it to a stage
+/// that exists. A value of the forward pass must not go to an earlier stage;
+/// values of the backward pass and of the update may go to earlier stages.
 static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
                                    const graph::StepParts &parts) {
   Operation *producer = transfer.getInput().getDefiningOp();
@@ -31,6 +33,8 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
   return success();
 }
 
+/// Checks that `op` has a stage and that other stages' values reach it only
+/// through transfers.
 static LogicalResult checkOp(Operation &op, int64_t numStages,
                              const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))
@@ -48,6 +52,7 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
+/// Implements `--verify-placed`.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =

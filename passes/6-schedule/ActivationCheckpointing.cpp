@@ -1,4 +1,4 @@
-//===- ActivationCheckpointing.cpp - what a stage's backward pass reads of F ===//
+//===- ActivationCheckpointing.cpp - activation checkpointing of a stage --===//
 
 #include "passes/6-schedule/ActivationCheckpointing.h"
 #include "dialects/dist/DistDialect.h"
@@ -10,21 +10,25 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
+/// Returns the local bytes of a value.
 static int64_t bytesOf(Value value) {
   return static_cast<int64_t>(graph::numBytes(graph::tensorType(value)));
 }
 
+/// Returns whether `op` belongs to the forward pass and is no source.
 static bool isOfForward(Operation *op) {
   return partOf(op) == forwardPart && !isSourceOp(op);
 }
 
+/// Returns whether `op` is a collective that exchanges data between ranks.
+/// Slices and masks are local.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && collective.getKind() != dist::CollectiveKind::Slice &&
          collective.getKind() != dist::CollectiveKind::Mask;
 }
 
-/// Moves or converts elements, and computes nothing.
+/// Returns whether `op` only moves or converts elements.
 static bool isCopy(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return isa<graph::TransposeOp, graph::BroadcastOp, graph::SliceOp,
@@ -32,12 +36,14 @@ static bool isCopy(Operation *op) {
          (collective && collective.getKind() == dist::CollectiveKind::Slice);
 }
 
+/// Returns the flops of `op`; 0 for ops without a cost interface, such as
+/// element-wise ops.
 static double flopsOf(Operation *op) {
   auto cost = dyn_cast<graph::CostOpInterface>(op);
   return cost ? cost.getFlops() : 0;
 }
 
-/// The value whose bytes a value has.
+/// Returns the value behind all reshapes, which holds the bytes of `value`.
 static Value behindReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape->getOperand(0);
@@ -69,6 +75,7 @@ ActivationCheckpointing::ActivationCheckpointing(func::FuncOp stage,
   findBackwardBytes();
 }
 
+// A receive is pure but must not run twice: each message is sent once.
 void ActivationCheckpointing::addForward(Operation *op) {
   order.insert({op, static_cast<int>(order.size())});
   if (isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -105,7 +112,8 @@ void ActivationCheckpointing::addReads(Operation *op) {
   }
 }
 
-/// Its own values live from where they are made to where they are last read.
+// A value of the backward pass is live from its definition to its last read,
+// which may go through reshapes.
 void ActivationCheckpointing::findBackwardBytes() {
   DenseMap<Value, size_t> last;
   for (auto [now, op] : llvm::enumerate(backward))
@@ -134,9 +142,10 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
   return weights.contains(value);
 }
 
-/// All but what communicates, and contractions; of these, products of
-/// activations that are larger than what they are made of, such as scores of
-/// attention.
+// All ops are cheap except contractions and communication that has a price. A
+// contraction of activations is cheap as well if its result is larger than its
+// operands, such as the scores of attention (selective recomputation,
+// Korthikanti et al. 2022).
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;
@@ -153,7 +162,8 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-/// A received byte costs what could be computed meanwhile.
+// A received byte is priced by the flops that the device could compute in the
+// time of the transfer.
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))
@@ -170,6 +180,8 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // Clones
 //===----------------------------------------------------------------------===//
 
+// Forward ops without readers, such as sends, leave `order` first, so that
+// eraseUnread() keeps them.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
   isKept = chosen.isKept;
   order.remove_if([](const auto &entry) { return entry.first->use_empty(); });
@@ -200,7 +212,7 @@ Value ActivationCheckpointing::again(Value value, OpBuilder &builder) {
   return made.lookup(value);
 }
 
-/// In the order of the forward pass.
+// Depth-first search from `value` back to available values and existing clones.
 SmallVector<Operation *>
 ActivationCheckpointing::opsToClone(Value value) const {
   llvm::SmallSetVector<Operation *, 8> ops;
@@ -219,7 +231,7 @@ ActivationCheckpointing::opsToClone(Value value) const {
   return sorted;
 }
 
-/// What only the backward pass has read runs there alone.
+// Reverse order visits readers before the ops that they read.
 void ActivationCheckpointing::eraseUnread() {
   const auto ops = order.takeVector();
   for (auto [op, number] : llvm::reverse(ops))

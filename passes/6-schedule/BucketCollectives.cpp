@@ -1,4 +1,13 @@
-//===- BucketCollectives.cpp - one call for several small collectives -----===//
+//===- BucketCollectives.cpp - bucketing of small collectives -------------===//
+//
+// Gradient bucketing (PyTorch DDP, Li et al. 2020), applied to all-reduces and
+// all-gathers of any values. One call on a packed buffer replaces several small
+// calls; the received bytes stay equal and the latency of a call is paid once.
+//
+//   a' = all_reduce a                c  = all_reduce concat(a, b)
+//   b' = all_reduce b        ->      a' = slice c;  b' = slice c
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/dist/Decision.h"
 #include "dialects/dist/Target.h"
@@ -23,29 +32,35 @@ using namespace pcc;
 using dist::CollectiveKind;
 
 namespace {
-/// A collective whose local pieces can lie in one buffer with others.
+/// A collective that can share a buffer with others, one part of a bucket.
 struct BucketPart {
-  mutable dist::CollectiveOp op; ///< whose accessors are not const
-  /// Members of the group differ along these, first major.
+  /// The op, mutable because its accessors are not const.
+  mutable dist::CollectiveOp op;
+  /// Sub-axes along which the members of the group differ, major to minor.
   dist::SubAxes group;
+  /// Reduction of an all-reduce.
   dist::ReductionKind reduction = dist::ReductionKind::Sum;
-  /// Of a gather: the dim that the members' pieces follow one another in.
+  /// Dim of an all-gather in which the members' pieces are contiguous.
   int64_t dim = 0;
 
+  /// Local types of operand and result.
   RankedTensorType operand() const { return graph::tensorType(op.getInput()); }
   RankedTensorType result() const { return graph::tensorType(op.getResult()); }
+  /// Returns the number of ranks in the group.
   int64_t numMembers() const { return dist::numParts(group); }
 };
 } // namespace
 
-/// What `from` has and `to` lacks; nothing if they do not align.
+/// Returns the sub-axes of `from` that are not in `to`; nullopt if there are
+/// none, or if the sub-axes do not align.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
                                                const dist::SubAxes &to) {
   auto rest = plan::subtract(from, to);
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// All sums of one kind over the axes that are no longer partial.
+/// Returns the part for an all-reduce; nullopt if the dims change as well, or
+/// if it reduces over the time axis (microbatches).
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -58,8 +73,10 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// A gather along one dim of even pieces that end up behind one another: it is
-/// split over axes of which the last are the group.
+/// Returns the part for an all-gather along one dim whose pieces are contiguous
+/// in the result. The pieces are contiguous if the group consists of the most
+/// minor axes that split the dim, without strides. Returns nullopt for other
+/// gathers.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -86,6 +103,8 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
+/// Returns the part for a collective; nullopt if it cannot share a buffer:
+/// other kinds, windowed reads (halo) and collectives with masked rows.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
@@ -98,14 +117,15 @@ static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Joins what one call can do, in one function.
+/// Forms buckets of the collectives of one function and replaces each bucket by
+/// one call.
 class Bucketing {
 public:
   Bucketing(func::FuncOp function, const dist::Mesh &mesh,
             const plan::Prices &prices)
       : function(function), mesh(mesh), prices(prices) {}
 
-  /// Returns how many calls are saved.
+  /// Replaces all buckets of the function. Returns the number of saved calls.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -120,6 +140,8 @@ public:
   }
 
 private:
+  /// Returns the collectives that may share a bucket, as the planner sees them,
+  /// and appends the corresponding elements to `parts`.
   std::vector<plan::CollectiveCall> findCalls() {
     DenseMap<Operation *, size_t> placeOf;
     for (Operation &op : function.front())
@@ -138,13 +160,16 @@ private:
     return calls;
   }
 
+  /// Returns whether the collective is small: copying its operand and result
+  /// takes at most half of the latency of a call.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Whether every rank receives what a bucket of even pieces would bring it.
+  /// Returns whether all members hold equally large pieces without padding. In
+  /// a bucket, padding would travel as well and increase the received bytes.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -155,6 +180,9 @@ private:
                receivedTimesMembers(part);
   }
 
+  /// Returns the bytes that a rank receives with even pieces, times the number
+  /// of members m, which makes it an integer: an all-reduce receives 2 (m - 1)
+  /// / m of the operand, an all-gather m - 1 operands.
   static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
@@ -164,7 +192,8 @@ private:
                : (members - 1) * members * bytes;
   }
 
-  /// A number for all that is alike but for shapes.
+  /// Returns a number that is equal for collectives of equal kind, group,
+  /// reduction and element type, whatever their shapes are.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::stringifyCollectiveKind(part.op.getKind()).str();
     for (const dist::SubAxis &axis : part.group)
@@ -179,8 +208,12 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Behind the last part, all are packed, called and unpacked. In the buffer,
-  /// ranks outside the group have something of their own:
+  /// Replaces the collectives of a bucket by one call in front of the last of
+  /// them: packs the operands, calls, unpacks the results. The global tensor of
+  /// the call is [members, others, elements]. For an all-gather, dim 0 is split
+  /// over the group. For an all-reduce, dim 0 has size 1 and the tensor is
+  /// partial over the group. Dim 1 is split over all other axes, because ranks
+  /// that differ along those hold different data:
   ///
   ///     [members @ group, others @ other axes, elements]  ->  [-, others, -]
   void callOnce(ArrayRef<BucketPart> bucket) {
@@ -220,6 +253,7 @@ private:
       part.op->erase();
   }
 
+  /// Returns the sub-axes of the mesh outside the group, without the time axis.
   dist::SubAxes othersOf(const BucketPart &part) const {
     dist::SubAxes others;
     for (const dist::Axis &axis : mesh.axes) {
@@ -237,6 +271,7 @@ private:
     return dist::numParts(othersOf(part));
   }
 
+  /// Returns the sharding of the packed operand.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -248,7 +283,8 @@ private:
     return dist::canonical(made);
   }
 
-  /// The first part's node, and what needs any of them.
+  /// Returns the location of the call: the node of the first part, with the
+  /// consumers of all parts as the cause.
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -264,6 +300,7 @@ private:
     return cause ? dist::withCause(fused, *cause) : fused;
   }
 
+  /// Returns the type of `shape` with the element type of `like`.
   static RankedTensorType typeOf(Value like, ArrayRef<int64_t> shape) {
     return RankedTensorType::get(shape,
                                  graph::tensorType(like).getElementType());
@@ -275,8 +312,10 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// The part's columns, the members' pieces in front of the dim that they
-  /// follow one another in.
+  /// Replaces the result of `part` by its slice of `results` [members, length],
+  /// which begins at column `begin`. The pieces of the members are moved in
+  /// front of the gathered dim:
+  ///   [members, a, b]  ->  [a, members, b]  ->  [a, members · b]
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
     const int64_t members = graph::tensorType(results).getDimSize(0);
@@ -305,7 +344,9 @@ private:
   func::FuncOp function;
   const dist::Mesh &mesh;
   const plan::Prices &prices;
+  /// Collectives that may share a bucket, in the order of the function.
   std::vector<BucketPart> parts;
+  /// Numbers of the kinds, by their text form.
   std::map<std::string, size_t> kinds;
 };
 

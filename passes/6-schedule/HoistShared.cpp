@@ -1,4 +1,11 @@
-//===- HoistShared.cpp - run once what all microbatches share -------------===//
+//===- HoistShared.cpp - hoisting of ops that microbatches share ----------===//
+//
+// Loop-invariant code motion over microbatches: ops whose results are equal in
+// all microbatches move to a function that runs once per step. The main case is
+// the all-gather of a sharded weight (FSDP), which then runs once per step, at
+// the cost of holding the whole weight. plan/memory/Hoist.h chooses.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/Builders.h"
@@ -19,6 +26,7 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
+/// Returns the local bytes of tensors of the given types.
 static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
   for (Type type : types) {
@@ -28,7 +36,8 @@ static int64_t bytesOf(TypeRange types) {
   return bytes;
 }
 
-/// Whether a sharding in `attribute` says that microbatches differ.
+/// Returns whether a sharding inside `attribute` uses the time axis
+/// (microbatches), so that the value differs between microbatches.
 static bool usesTime(Attribute attribute) {
   const WalkResult walked = attribute.walk([](dist::ShardingAttr sharding) {
     const bool found = llvm::any_of(
@@ -39,6 +48,8 @@ static bool usesTime(Attribute attribute) {
   return walked.wasInterrupted();
 }
 
+/// Returns whether `op` is a collective that exchanges data between ranks.
+/// Slices and masks are local.
 static bool communicates(Operation *op) {
   auto collective = dyn_cast<dist::CollectiveOp>(op);
   return collective && collective.getKind() != dist::CollectiveKind::Slice &&
@@ -46,14 +57,16 @@ static bool communicates(Operation *op) {
 }
 
 namespace {
-/// Takes what need not run in every microbatch out of a stage.
+/// Moves the shared ops of one stage to a new function, whose results the stage
+/// takes as arguments (`pipe.held`).
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
       : stage(stage), body(stage.front()) {}
 
-  /// Leaves the stage as it is where nothing is held. Returns the bytes that
-  /// are.
+  /// Hoists the ops that the planner chooses. Returns the bytes that are held
+  /// for the whole step, at most `maxHeldBytes`. Without held values, leaves
+  /// the stage unchanged and returns 0.
   int64_t run(int64_t maxHeldBytes) {
     readOps();
     hoisting = plan::chooseHoisting(stageOps, maxHeldBytes);
@@ -70,6 +83,7 @@ public:
   }
 
 private:
+  /// Fills `ops`, `numberOf` and `stageOps`.
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -89,7 +103,9 @@ private:
     }
   }
 
-  /// What another stage sends may differ, whatever it is.
+  /// Returns whether the results of `op` are equal in all microbatches: it is
+  /// pure, no sharding of it uses the time axis, and its operands are shared. A
+  /// received value counts as not shared, since its sender is unknown here.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))
@@ -102,22 +118,26 @@ private:
     });
   }
 
-  /// An update runs once anyway.
+  /// Returns whether `op` belongs to the update, which runs once per step
+  /// anyway.
   static bool isOfUpdate(Operation *op) {
     auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
     return part && part.getInt() >= updatePart;
   }
 
+  /// Returns whether `op` runs in every microbatch.
   bool runsEach(Operation *op) const {
     return op == body.getTerminator() || hoisting.runsEach[numberOf.at(op)];
   }
 
+  /// Returns whether an op that runs in every microbatch reads `value`.
   bool isReadEach(Value value) const {
     return llvm::any_of(value.getUsers(),
                         [&](Operation *user) { return runsEach(user); });
   }
 
-  /// The function of what runs once, in front of the stage.
+  /// Builds the function that runs once per step, in front of the stage, with
+  /// clones of the hoisted ops. The function returns the held values.
   void buildOnce() {
     OpBuilder builder(stage);
     SmallVector<unsigned> arguments;
@@ -150,8 +170,8 @@ private:
                            }));
   }
 
-  /// Held values become arguments of the stage; what nobody reads any more
-  /// goes.
+  /// Replaces held values by new arguments of the stage, then erases the ops
+  /// and arguments that are left without readers.
   void takeHeld() {
     Builder builder(stage.getContext());
     for (auto [number, value] : llvm::enumerate(held)) {
@@ -178,14 +198,18 @@ private:
 
   func::FuncOp stage;
   Block &body;
+  /// Ops of the stage without the terminator, and their indices.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
+  /// The ops as the planner sees them, and its choice; both by op.
   std::vector<plan::StageOp> stageOps;
   plan::Hoisting hoisting;
+  /// Values that stay in memory for the whole step.
   SmallVector<Value> held;
 };
 
 struct HoistShared : pcc::schedule::impl::HoistSharedBase<HoistShared> {
+  /// Returns an integer attribute of the module; `otherwise` if absent.
   int64_t integer(StringRef name, int64_t otherwise) {
     auto attribute = getOperation()->getAttrOfType<IntegerAttr>(name);
     return attribute ? attribute.getInt() : otherwise;

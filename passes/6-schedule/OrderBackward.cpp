@@ -1,4 +1,13 @@
-//===- OrderBackward.cpp - when ops of the backward pass run --------------===//
+//===- OrderBackward.cpp - order of ops in the backward pass --------------===//
+//
+// Shortens the live ranges of values in the backward pass. Ops that could run
+// early because they do not depend on the loss are delayed to their first
+// reader (such as the re-gather of a weight). The reduction of a gradient is
+// moved up to the op that computes the gradient. The reduction then overlaps
+// with the rest of the backward pass, and the unreduced gradient can be freed
+// early.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/6-schedule/Passes.h"
 #include "passes/6-schedule/StageParts.h"
@@ -16,10 +25,13 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// What depends on the loss: on the gradient that it begins with, here, in what
-/// all microbatches share, or on another stage.
+/// The set of values that depend on the gradient of the loss. The dependence
+/// may begin at `graph.loss_gradient` in the function, at a held argument whose
+/// value depends on the loss in another function, or at a receive of the
+/// backward pass. The set of a function is computed on first use.
 class LossDependence {
 public:
+  /// Returns whether `value` depends on the gradient of the loss.
   bool contains(Value value) {
     Block *body = value.getParentBlock();
     auto [entry, isNew] = behindLoss.try_emplace(body);
@@ -31,6 +43,8 @@ public:
   }
 
 private:
+  /// Returns all values of a function body that depend on the gradient of the
+  /// loss.
   DenseSet<Value> find(Block &body) {
     DenseSet<Value> found;
     for (BlockArgument argument : body.getArguments())
@@ -46,26 +60,33 @@ private:
     return found;
   }
 
+  /// Dependent values, by function body.
   DenseMap<Block *, DenseSet<Value>> behindLoss;
 };
 } // namespace
 
+/// Moves `op`, which has a reader, right before its first reader.
 static void moveToFirstReader(Operation *op) {
   Operation *first = *op->user_begin();
-  if (!op->hasOneUse()) // to compare places is slow behind a move
+  // Comparing positions after a move renumbers the block, which is slow.
+  if (!op->hasOneUse())
     for (Operation *user : op->getUsers())
       if (user->isBeforeInBlock(first))
         first = user;
   op->moveBefore(first);
 }
 
+/// Returns whether `op` is delayed: a pure op of the backward pass that is read
+/// and does not depend on the loss.
 static bool waitsForReader(Operation *op, LossDependence &dependence) {
   return runsInBackward(op) && isPure(op) && !op->use_empty() &&
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves what leads from a gradient to its sum, and does nothing else, to where
-/// the gradient is made. Returns the number of ops that it moves.
+/// Moves `sum` and the chain of unary ops in front of it, such as a
+/// reduce-scatter, right behind the op that computes the gradient. Every op of
+/// the chain has one reader. Returns the number of moved ops.
+///   gradient ── reduce_scatter ── accumulate
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();
@@ -94,6 +115,7 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     }
   }
 
+  /// Checks that each held argument refers to an existing function and result.
   LogicalResult checkHeld(func::FuncOp stage) {
     for (BlockArgument argument : stage.getArguments())
       if (auto held = pipe::heldOf(argument); held && !pipe::heldBy(argument))
@@ -103,6 +125,8 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
+  /// Orders the ops of one stage. Delayed ops are moved in reverse order, so
+  /// that each reader has its final place before the ops that it reads.
   void run(func::FuncOp stage, LossDependence &dependence) {
     SmallVector<Operation *> waiting;
     for (Operation &op : stage.front().without_terminator())

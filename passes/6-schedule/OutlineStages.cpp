@@ -19,15 +19,16 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// The part of the model that one stage runs. When training, each op says to
-/// which of the stage's functions it goes (StageParts.h).
+/// Builds the function of one stage for one microbatch. When training, marks
+/// each op with the function that split-actions will move it to (StageParts.h).
 class StageOutliner {
 public:
   StageOutliner(func::FuncOp model, int64_t stage,
                 const std::optional<StageParts> &parts)
       : model(model), stage(stage), parts(parts) {}
 
-  /// Builds the function in front of the model.
+  /// Builds the function in front of the model and returns it. `names` has the
+  /// name of each transferred value.
   func::FuncOp run(const DenseMap<Value, std::string> &names) {
     collect();
     SmallVector<Type> inputs, outputs;
@@ -49,16 +50,19 @@ public:
   }
 
 private:
+  /// Returns the value of a result of the model.
   Value returned(unsigned result) {
     return model.front().getTerminator()->getOperand(result);
   }
 
-  /// A value's stage: its op's; inputs that are outputs as well belong to stage
-  /// 0.
+  /// Returns the stage that returns a model output: that of the op that defines
+  /// it. An input that is an output as well belongs to stage 0.
   static int64_t stageOfValue(Value value) {
     return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
   }
 
+  /// Finds the arguments that the stage reads and the results that it returns,
+  /// as ascending indices into those of the model.
   void collect() {
     auto note = [&](Value value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -76,6 +80,8 @@ private:
     arguments.insert(order.begin(), order.end());
   }
 
+  /// Clones the ops of the stage into `function`. Incoming transfers become
+  /// receives in place; outgoing ones become sends at the end.
   void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
     Block *block = function.addEntryBlock();
     auto builder = OpBuilder::atBlockEnd(block);
@@ -108,7 +114,8 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// `op` stands for `of` here; what arrives is of the next part of an update.
+  /// Marks `op` with the part of the model op `of`. `arrives`: `op` receives
+  /// the value of the transfer `of`, in the update one part later.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,
@@ -117,6 +124,7 @@ private:
                                                  : parts->of(of)));
   }
 
+  /// Creates the receive of a transfer, with the sharding of its result.
   static Value receive(OpBuilder &builder, pipe::TransferOp transfer,
                        const DenseMap<Value, std::string> &names) {
     auto received = pipe::ReceiveOp::create(
@@ -130,13 +138,18 @@ private:
   func::FuncOp model;
   int64_t stage;
   const std::optional<StageParts> &parts;
+  /// Indices of the model's arguments that the stage reads; ascending after
+  /// collect().
   llvm::SmallSetVector<unsigned, 8> arguments;
+  /// The sorted elements of `arguments`.
   SmallVector<unsigned, 0> order;
+  /// Indices of the model's results that the stage returns.
   SmallVector<unsigned> results;
 };
 } // namespace
 
-/// A name for every value that is sent: its node's, made unique by its number.
+/// Returns a name for every transferred value: NODE#NUMBER, where the number
+/// makes it unique. A value that goes to several stages has one name.
 static DenseMap<Value, std::string> nameTransfers(func::FuncOp model) {
   DenseMap<Value, std::string> names;
   for (auto transfer : model.getOps<pipe::TransferOp>()) {
@@ -172,7 +185,9 @@ struct OutlineStages : pcc::schedule::impl::OutlineStagesBase<OutlineStages> {
     model.erase();
   }
 
-  /// The model's own order of inputs and outputs, which stages no longer show.
+  /// Records the attributes of the inputs and outputs of the model, in order,
+  /// in `graph.inputs` and `graph.outputs` of the module. The stage functions
+  /// do not show that order.
   void recordOrder(func::FuncOp model) {
     SmallVector<Attribute> inputs, outputs;
     Builder builder(&getContext());

@@ -1,4 +1,10 @@
 //===- Passes.h - passes of phase 6-schedule ------------------------------===//
+//
+// The phase turns the model of local shapes into functions, one per stage and
+// kind of action, and writes the action table of each pipeline position. The
+// passes are described in Passes.td, in the order in which they run.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_6_SCHEDULE_PASSES_H
 #define PCC_PASSES_6_SCHEDULE_PASSES_H

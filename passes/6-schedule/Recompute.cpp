@@ -1,4 +1,4 @@
-//===- Recompute.cpp - make activations again in place of keeping them ----===//
+//===- Recompute.cpp - the pass recompute (activation checkpointing) ------===//
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/Target.h"
@@ -21,12 +21,13 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// How a mode chooses for the stages of one position, which may take so many
-/// bytes.
+/// Chooses the kept values of the stages of one position. The second argument
+/// is the budget of the position in bytes, which only the mode auto uses.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
+/// Chooser that applies `choose` to each stage by itself.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
@@ -37,6 +38,7 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
   return chosen;
 }
 
+/// Returns the chooser for a value of `pipe.recompute`; null for other values.
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)
@@ -71,6 +73,7 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
         Builder(&getContext()).getDenseI64ArrayAttr(addedFlops));
   }
 
+  /// Returns whether a stage of the module trains.
   bool trains() {
     return llvm::any_of(getOperation().getOps<func::FuncOp>(),
                         [](func::FuncOp stage) {
@@ -79,6 +82,7 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
                         });
   }
 
+  /// Chooses and applies the recomputation of the stages of one position.
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
     const plan::Cluster cluster = plan::clusterOf(
@@ -107,6 +111,7 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return success();
   }
 
+  /// Returns the function of a stage; null if there is none.
   func::FuncOp functionOf(int stage) {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(pipe::stageName) &&
@@ -115,14 +120,15 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
     return {};
   }
 
-  /// Without a budget, as few bytes as can be.
+  /// Returns the budget of a position in bytes. The budget is 0 if the module
+  /// has none; the mode auto then keeps as few bytes as possible.
   int64_t budgetOf(int position) {
     auto budgets = getOperation()->getAttrOfType<DenseI64ArrayAttr>(
         pipe::activationBytesName);
     return budgets && position < budgets.size() ? budgets[position] : 0;
   }
 
-  /// By stage.
+  /// Flops that recomputation adds to one microbatch, by stage.
   SmallVector<int64_t> addedFlops;
 };
 } // namespace

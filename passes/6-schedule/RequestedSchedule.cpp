@@ -1,4 +1,4 @@
-//===- RequestedSchedule.cpp - the schedule that a module asks for --------===//
+//===- RequestedSchedule.cpp - the action table that a module asks for ----===//
 
 #include "passes/6-schedule/RequestedSchedule.h"
 #include "passes/6-schedule/UserSchedule.h"
@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc;
 
-/// The table of the generator that the module names.
+/// Returns the table of the generator that `pipe.schedule` names.
 static FailureOr<plan::ActionTable> generate(ModuleOp module) {
   plan::ScheduleRequest request;
   request.kind = plan::ScheduleKind::ForwardOnly;

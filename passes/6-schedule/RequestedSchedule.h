@@ -1,4 +1,4 @@
-//===- RequestedSchedule.h - the schedule that a module asks for ----------===//
+//===- RequestedSchedule.h - the action table that a module asks for ------===//
 
 #ifndef PCC_PASSES_6_SCHEDULE_REQUESTEDSCHEDULE_H
 #define PCC_PASSES_6_SCHEDULE_REQUESTEDSCHEDULE_H
@@ -8,9 +8,13 @@
 
 namespace pcc::schedule {
 
-/// The table of `pipe.table`, or what the generator that `pipe.schedule` names
-/// (`forward` if none) makes for the module's stages and microbatches. Fails
-/// with an error at the module.
+/// Returns the schedule of `module`, without updates and UNSHARD: the table
+/// that a user wrote (`pipe.table`), or else the table of the generator that
+/// `pipe.schedule` names. Without `pipe.schedule` the generator is `forward`
+/// (inference). The sizes of the schedule are `pipe.stages`,
+/// `pipe.virtual_stages` (stages per position) and `pipe.microbatches`, each 1
+/// if absent. Reports an error at the module and fails if the schedule is
+/// unknown or does not fit these sizes.
 mlir::FailureOr<plan::ActionTable> actionTableOf(mlir::ModuleOp module);
 
 } // namespace pcc::schedule

@@ -1,4 +1,4 @@
-//===- ScheduleActions.cpp - the action table of every position -----------===//
+//===- ScheduleActions.cpp - action tables of all pipeline positions ------===//
 
 #include "mlir/IR/Builders.h"
 #include "passes/6-schedule/Passes.h"
@@ -19,6 +19,7 @@ using namespace pcc::schedule;
 namespace {
 struct ScheduleActions
     : pcc::schedule::impl::ScheduleActionsBase<ScheduleActions> {
+  /// Returns the stages that have a function for UNSHARD, from hoist-shared.
   std::vector<int> stagesThatShare() {
     std::vector<int> stages;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -27,6 +28,8 @@ struct ScheduleActions
     return stages;
   }
 
+  /// Returns the parts of the update of every stage, one per function. An
+  /// action U has the number of its part in place of a microbatch.
   std::vector<plan::StageUpdate> updates() {
     std::vector<plan::StageUpdate> found;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -38,6 +41,7 @@ struct ScheduleActions
     return found;
   }
 
+  /// Returns the requested schedule with UNSHARD and the updates inserted.
   FailureOr<plan::ActionTable> makeTable() {
     FailureOr<plan::ActionTable> table = actionTableOf(getOperation());
     if (failed(table))

@@ -1,4 +1,11 @@
-//===- SplitActions.cpp - a function per kind of action -------------------===//
+//===- SplitActions.cpp - one function per kind of action -----------------===//
+//
+// Divides each stage function that trains into the functions of its actions: F;
+// B, or I and W (zero bubble, Qi et al. 2023); the parts of the update. A value
+// that a later function reads, such as an activation, becomes a result of the
+// one and an argument (`pipe.held`) of the other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -27,7 +34,8 @@ using namespace pcc::schedule;
 // I and W
 //===----------------------------------------------------------------------===//
 
-/// The ops of the backward pass that what the stage sends depends on.
+/// Returns the ops on which the sends of the backward pass depend, which are
+/// the ops of the input gradient I.
 static DenseSet<Operation *> opsBehindSends(Block &body) {
   DenseSet<Operation *> behind;
   for (Operation &op : llvm::reverse(body)) {
@@ -40,7 +48,8 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Where nothing is sent: those that gradients of several weights depend on.
+/// Returns the ops on which the gradients of two or more weights depend. In a
+/// stage that sends no gradient (the first one), these ops form I.
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -59,7 +68,8 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   return several;
 }
 
-/// Gives what only gradients of weights need a part of its own.
+/// Marks the backward ops that only gradients of weights need with the part of
+/// W. All others stay in I.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -74,11 +84,13 @@ static void splitBackward(Block &body) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes a stage's function apart.
+/// Divides one stage function into one function per part (`pipe.part`) and
+/// erases it. A stage with a forward part only is kept.
 class StageSplitter {
 public:
-  /// `isBackward` of a stage that the schedule sends back through, even if
-  /// nothing on it has a gradient.
+  /// `isBackward`: the schedule runs a backward pass of the stage, which needs
+  /// a function even if the stage has no gradients. `splitsBackward`: the
+  /// backward pass is I and W.
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -88,6 +100,7 @@ public:
       functions.try_emplace(weightGradientPart);
   }
 
+  /// Divides the stage; fails if an op reads a value of a later part.
   LogicalResult run() {
     if (failed(checkOrder()))
       return failure();
@@ -113,16 +126,20 @@ public:
   }
 
 private:
+  /// A function that is being built.
   struct ActionFunction {
     func::FuncOp op;
+    /// Values of the stage and their counterparts in the function.
     IRMapping map;
-    /// What it gives: outputs of the model, then what others take.
+    /// Results: values that other functions take, and outputs of the model, in
+    /// the order in which they were added.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> resultAttributes;
+    /// Indices of results that other functions take, by value of the stage.
     DenseMap<Value, unsigned> resultOf;
   };
 
-  /// Nothing can be taken from a function that runs later.
+  /// Checks that no op reads a value of a later part.
   LogicalResult checkOrder() {
     for (Operation &op : body.without_terminator())
       for (Value operand : op.getOperands())
@@ -134,11 +151,13 @@ private:
     return success();
   }
 
+  /// Removes `pipe.part` from all ops.
   void forgetParts() {
     for (Operation &op : body)
       op.removeAttr(pipe::partName);
   }
 
+  /// Returns the symbol name of the function for a part.
   std::string nameOf(int64_t part) {
     std::string name = stage.getName().str();
     if (part == backwardPart)
@@ -150,6 +169,7 @@ private:
     return name + "_update_" + std::to_string(part - updatePart);
   }
 
+  /// Returns the action that runs a part other than the forward part.
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -157,6 +177,7 @@ private:
                                       : "U" + std::to_string(part - updatePart);
   }
 
+  /// Creates the function of a part, without arguments and results.
   void begin(int64_t part, ActionFunction &function) {
     OpBuilder builder(stage);
     function.op = func::FuncOp::create(builder, stage.getLoc(), nameOf(part),
@@ -170,6 +191,8 @@ private:
 
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
+  /// Clones `op` into the function of its part. An accumulation becomes a sum
+  /// over microbatches.
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -182,7 +205,9 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// `value` as ops of a part see it.
+  /// Returns the counterpart of `value` in the function of a part: the result
+  /// of a clone, or a new argument for a value of another function or of the
+  /// stage's arguments. Sources are cloned.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -203,6 +228,7 @@ private:
     return made;
   }
 
+  /// Appends an argument to a function.
   static Value addArgument(ActionFunction &function, Type type,
                            DictionaryAttr attributes, Location loc) {
     const unsigned last = function.op.getNumArguments();
@@ -210,13 +236,14 @@ private:
     return function.op.getArgument(last);
   }
 
-  /// A value that `maker` gives, in another function.
+  /// Returns a new argument of `taker` for a value that part `maker` computes.
   Value held(ActionFunction &taker, Value value, int64_t maker) {
     return addArgument(taker, value.getType(),
                        heldAttributes(value, maker, resultFor(value, maker)),
                        value.getLoc());
   }
 
+  /// Returns the attributes of an argument that takes a result of part `maker`.
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
     attributes.append(pipe::heldAttr(stage.getContext(),
@@ -226,7 +253,8 @@ private:
     return attributes.getDictionary(stage.getContext());
   }
 
-  /// The number of the result by which `maker` gives a value.
+  /// Returns the index of the result by which part `maker` returns `value`.
+  /// Adds the result unless it exists.
   unsigned resultFor(Value value, int64_t maker) {
     ActionFunction &function = functionOf(maker);
     auto [entry, isNew] = function.resultOf.insert(
@@ -236,6 +264,7 @@ private:
     return entry->second;
   }
 
+  /// Appends a result to a function. `attributes` may be null.
   void addResult(ActionFunction &function, Value value,
                  DictionaryAttr attributes) {
     function.results.push_back(value);
@@ -243,7 +272,16 @@ private:
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
-  /// Each microbatch adds its part to what those before it have given.
+  /// Returns the sum of the op's operand over all microbatches, as a value of
+  /// part `part`. The function that computes the operand becomes an
+  /// accumulator: it takes its own result of the microbatch before and adds to
+  /// it.
+  ///
+  ///   B(gradients so far)  ->  gradients so far + gradients of the microbatch
+  ///   U0(gradients)            takes the result of the last B
+  ///
+  /// Without summation, returns the operand itself: if it is equal in all
+  /// microbatches (no `sums`), or if `part` itself computes it.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -265,7 +303,8 @@ private:
                        op.getLoc());
   }
 
-  /// What the model returns comes from the function that makes it.
+  /// Makes each output of the model a result of the function that computes it;
+  /// for arguments and sources, of the last function.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -280,7 +319,8 @@ private:
                 stage.getResultAttrDict(number));
   }
 
-  /// Weights are written when all that reads them has run.
+  /// Moves writes of weights to the end of the function, behind all reads, and
+  /// sets the terminator and the type.
   static void finish(ActionFunction &function) {
     for (auto set :
          llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))
@@ -296,7 +336,9 @@ private:
   func::FuncOp stage;
   Block &body;
   bool splitsBackward;
+  /// The functions by part, in the order in which they run.
   std::map<int64_t, ActionFunction> functions;
+  /// Outputs of the model: the part that returns each, and its index.
   SmallVector<std::pair<int64_t, unsigned>> outputs;
 };
 

@@ -1,4 +1,4 @@
-//===- StageParts.cpp - which function of its stage an op goes to ---------===//
+//===- StageParts.cpp - assignment of ops to functions of a stage ---------===//
 
 #include "passes/6-schedule/StageParts.h"
 
@@ -9,7 +9,8 @@ using namespace pcc;
 using namespace pcc::schedule;
 using graph::StepPart;
 
-/// A value goes on to later stages as soon as it is there.
+/// Returns whether an op may be delayed to the part of its readers. Transfers
+/// are not delayed: a value goes to later stages as soon as it exists.
 static bool mayWait(Operation *op) { return !isa<pipe::TransferOp>(op); }
 
 StageParts::StageParts(Block &block) : step(block, mayWait) {
@@ -29,7 +30,7 @@ int64_t StageParts::ofArrival(Operation *transfer) const {
                                                : of(transfer);
 }
 
-/// As many transfers lie behind an op.
+// Level of an op: the largest number of update transfers on a path to it.
 void StageParts::findEarliest(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (step.of(&op) != StepPart::Update)
@@ -44,6 +45,8 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
+// Reverse order visits readers first. Transfers and outputs stay as early as
+// possible.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -57,8 +60,9 @@ void StageParts::delay(Block &block) {
   }
 }
 
-/// A rank has one copy of what several of its stages read: it is written in a
-/// part behind those in which other stages read it.
+// Several stages of a rank may read one parameter, of which the rank holds one
+// copy. A write must therefore be in a later part than reads of other stages.
+// On its own stage the same part suffices, since a function writes at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -1,4 +1,4 @@
-//===- UserSchedule.cpp - a schedule that a user wrote --------------------===//
+//===- UserSchedule.cpp - schedules that users write as CSV ---------------===//
 
 #include "passes/6-schedule/UserSchedule.h"
 #include "passes/plan/schedule/ScheduleFile.h"

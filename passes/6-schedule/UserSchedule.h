@@ -1,4 +1,4 @@
-//===- UserSchedule.h - a schedule that a user wrote ----------------------===//
+//===- UserSchedule.h - schedules that users write as CSV -----------------===//
 
 #ifndef PCC_PASSES_6_SCHEDULE_USERSCHEDULE_H
 #define PCC_PASSES_6_SCHEDULE_USERSCHEDULE_H
@@ -10,15 +10,17 @@
 
 namespace pcc::schedule {
 
-/// On the module, if `pipe.schedule` is `csv`: StringAttr, the actions of every
-/// position as in PyTorch's schedule files, a line each.
+/// StringAttr on the module if `pipe.schedule` is `csv`: a schedule in the CSV
+/// form of PyTorch's pipeline schedules, one line of actions per position.
 inline constexpr llvm::StringLiteral scheduleTableName = "pipe.table";
 
-/// The module's number `name`, 1 if it has none.
+/// Returns the integer attribute `name` of the module; 1 if absent.
 int moduleNumber(mlir::ModuleOp module, llvm::StringRef name);
 
-/// The table of `pipe.table`, if the module has one. It must fit the module's
-/// stages and microbatches; what does not is said at the module.
+/// Returns the schedule in `pipe.table`, or nullopt if the module has no such
+/// attribute. Reports an error at the module and fails if the text is malformed
+/// or does not fit `pipe.stages`, `pipe.virtual_stages` and
+/// `pipe.microbatches`.
 mlir::FailureOr<std::optional<plan::ActionTable>>
 userActionTable(mlir::ModuleOp module);
 

@@ -1,4 +1,10 @@
 //===- VerifyScheduled.cpp - the gate of phase 6-schedule -----------------===//
+//
+// Proves that the action tables can run: every table is a valid schedule, every
+// send has its receive, every action has its function, and no two ranks wait
+// for each other forever.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/6-schedule/Passes.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
@@ -21,7 +27,9 @@ using namespace pcc;
 namespace {
 struct VerifyScheduled
     : pcc::schedule::impl::VerifyScheduledBase<VerifyScheduled> {
-  /// The table that `pipe.actions` ops hold.
+  /// Returns the table in the `pipe.actions` ops of the module. Reports an
+  /// error for a stage that does not exist and for an action that cannot be
+  /// parsed.
   FailureOr<plan::ActionTable> readTable() {
     plan::ActionTable table;
     auto number = [&](StringRef name) {
@@ -52,6 +60,7 @@ struct VerifyScheduled
     return table;
   }
 
+  /// Returns a send of `function` as the planner sees it.
   static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
     const plan::SendPart kind =
         plan::sendPartOf(pipe::actionOf(function).str());
@@ -59,7 +68,8 @@ struct VerifyScheduled
             static_cast<int>(send.getTo()), kind.kind, kind.part};
   }
 
-  /// Every send has its receive, of the same type, on the stage that it names.
+  /// Returns all sends. Reports an error unless each has exactly one receive of
+  /// the same value and type on the stage that it names.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
     llvm::StringMap<Type> sent;
@@ -91,7 +101,9 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// The functions that the table runs are there, each once, and no others.
+  /// Checks that each action of the table has exactly one function and each
+  /// function an action, and that held arguments are valid. Actions other than
+  /// F, B, I and W run at most once per stage.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -118,7 +130,8 @@ struct VerifyScheduled
     return success();
   }
 
-  /// What a function takes of another one is what that one makes.
+  /// Checks that an argument with `pipe.held` refers to an existing result of
+  /// the same type, of a function of the same stage.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto held = pipe::heldOf(argument);
@@ -137,6 +150,7 @@ struct VerifyScheduled
            << " does not make";
   }
 
+  /// Runs all checks; the replay comes last, since it relies on the others.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

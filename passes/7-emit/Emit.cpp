@@ -1,4 +1,4 @@
-//===- Emit.cpp - from a module to a bundle -------------------------------===//
+//===- Emit.cpp - compilation of a module to a bundle on disk -------------===//
 
 #include "passes/7-emit/Emit.h"
 #include "dialects/dist/Target.h"
@@ -35,13 +35,15 @@ using namespace pcc::emit;
 using runtime::Status;
 
 namespace {
-/// A bundle from its module; the methods run in the order in which they stand
-/// and each ends the writing if it fails.
+/// Writes the bundle of one module. The steps of run() are the private methods
+/// that it lists. Each step relies on the results of the steps before it. The
+/// first step that fails ends the run.
 class BundleEmitter {
 public:
   BundleEmitter(ModuleOp module, const BundleOptions &options)
       : module(module), options(options) {}
 
+  /// Runs all steps, then moves the bundle to its final path.
   Status run() {
     using Part = Status (BundleEmitter::*)();
     static constexpr Part parts[] = {&BundleEmitter::read,
@@ -60,6 +62,7 @@ public:
   }
 
 private:
+  /// Reads the settings of the module, and finds the support folder.
   Status read() {
     if (Status status = findSupportFolder(support); status.failed())
       return status;
@@ -73,6 +76,8 @@ private:
     return instructionSetsOf(module, cpus);
   }
 
+  /// Writes the programs of all positions, in memory. Checks that no rank needs
+  /// more memory than the module allows.
   Status writePrograms() {
     if (Status status = emit::writePrograms(module, facts, programs);
         status.failed())
@@ -80,8 +85,11 @@ private:
     return checkMemory(module, memoryOf(*facts, programs));
   }
 
+  /// Creates the temporary directory, which finish() renames to the bundle.
   Status createFolder() { return folder.create(options.bundle); }
 
+  /// Stores the sizes and hashes of the weight files in the programs. With
+  /// `packWeights`, copies the weights into the bundle.
   Status placeWeights() {
     if (Status status = describeWeightFiles(programs); status.failed())
       return status;
@@ -89,6 +97,8 @@ private:
                                : Status::success();
   }
 
+  /// Compiles the kernels, if there are any: for the GPU if the target has one,
+  /// and for each instruction set of `cpus`.
   Status compile() {
     if (module.getOps<rank::KernelOp>().empty() &&
         randomKernelsOf(module).empty())
@@ -110,6 +120,8 @@ private:
     return Status::success();
   }
 
+  /// Compiles the kernels to PTX. Assembles the PTX if nvJitLink is installed.
+  /// Otherwise emits a remark, and the GPU's driver assembles the PTX.
   Status compileForGpus() {
     FailureOr<std::string> ptx =
         makePtx(module, gpuCode->arch, support + "/libdevice.10.bc");
@@ -134,6 +146,8 @@ private:
     return Status::success();
   }
 
+  /// Writes an object file with kernels into the folder. All executables are
+  /// linked with it.
   Status addObject(const std::string &name, const std::vector<char> &bytes) {
     const std::string file = name + std::to_string(objects.size()) + ".o";
     objects.push_back(file);
@@ -141,8 +155,9 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// The hash of the plan covers all programs, the kernels and the runtime that
-  /// they are linked to.
+  /// Stores the hashes in the programs, and verifies each program as the loader
+  /// does. The plan hash covers all programs, the kernels and the runtime. The
+  /// ranks of a run compare it, so that they all belong to one bundle.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     if (Status status =
@@ -170,6 +185,9 @@ private:
     return Status::success();
   }
 
+  /// Links the executable of each position under the name of the position's
+  /// first rank. The files of its other ranks are hard links. Removes the
+  /// object files at the end.
   Status linkExecutables() {
     const int64_t perPosition =
         facts->mesh.sizes().numRanks() / facts->numPositions();
@@ -188,6 +206,7 @@ private:
     return Status::success();
   }
 
+  /// Returns the file name of a rank's executable, such as `rank-007`.
   static std::string nameOf(int64_t rank) {
     const std::string number = std::to_string(rank);
     return "rank-" +
@@ -196,6 +215,8 @@ private:
            number;
   }
 
+  /// Links the executable of one position as file `name`, and appends a
+  /// checksum to it.
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
@@ -220,6 +241,7 @@ private:
     return runtime::sealFile(folder.path(name));
   }
 
+  /// Copies the launcher `run` into the bundle and writes bundle.json.
   Status writeRest() {
     if (Status status = folder.copy(support + "/run", "run"); status.failed())
       return status;
@@ -228,6 +250,8 @@ private:
     return folder.write("bundle.json", bundleJson(*facts, programs));
   }
 
+  /// Writes the drawing and the trace of the planned step, if the options name
+  /// files for them.
   Status writeTimeline() {
     if (options.scheduleSvg.empty() && options.trace.empty())
       return Status::success();
@@ -241,13 +265,19 @@ private:
 
   ModuleOp module;
   const BundleOptions &options;
+  /// Path of the support folder (findSupportFolder), and the target's name.
   std::string support, target;
+  /// Instruction sets of the CPU kernels.
   std::vector<std::string> cpus;
-  std::optional<GpuCode> gpuCode; ///< of a program for GPUs
+  /// GPU kernels; std::nullopt unless the target is `cuda`.
+  std::optional<GpuCode> gpuCode;
   std::optional<ModelFacts> facts;
+  /// Program of each position.
   std::vector<PositionProgram> programs;
   BundleFolder folder;
+  /// Names of the object files with kernels, one per instruction set.
   std::vector<std::string> objects;
+  /// Hash of all compiled kernels.
   uint64_t codeHash = 0;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- Emit.h - from a module to a bundle ---------------------------------===//
+//===- Emit.h - compilation of a module to a bundle on disk ---------------===//
 
 #ifndef PCC_PASSES_7_EMIT_EMIT_H
 #define PCC_PASSES_7_EMIT_EMIT_H
@@ -10,26 +10,38 @@
 
 namespace pcc::emit {
 
+/// Options of writeBundle().
 struct BundleOptions {
-  /// The directory to make. A bundle that is there is replaced.
+  /// Path of the bundle, a directory. A bundle that exists there is replaced.
   std::string bundle;
-  /// Copy what ranks read of the weights into the bundle.
+  /// Whether the bundle gets copies of the weights that ranks read. Otherwise
+  /// ranks read the weight files of the model.
   bool packWeights = false;
-  /// Files for the planned step, a picture and a trace; empty: none. They hold
-  /// nothing but what follows from the module.
+  /// Paths of two files that show the planned step: a drawing and a trace. An
+  /// empty path means that the file is not written. The content of the files
+  /// depends on the module only.
   std::string scheduleSvg = {}, trace = {};
 };
 
-/// Compiles the kernels of a module that phase 7-emit has passed, writes the
-/// program of every position, links one executable per position and makes the
-/// bundle, which appears whole or not at all. Equal modules give equal bytes,
-/// whatever the folder. What the module records is used: `rank.cpus` (default
-/// x86-64-v3, x86-64-v4), `rank.random_weights`, `graph.root`.
+/// Writes the bundle of `module`, on which the passes of phase 7-emit have run.
+/// Writes the program of every position, compiles the kernels, and links one
+/// executable per position. The bundle appears complete or not at all. Equal
+/// modules give equal bytes, wherever the bundle is.
 ///
-/// Exit codes of errors: 2 for an unknown instruction set, 3 for weight files
-/// that cannot be read, 4 for ops that the device cannot run, 6 where a rank
-/// holds more than `rank.memory_limit`, 7 where the bundle cannot be written.
-/// Must not run within a pass.
+/// Settings are attributes of the module: `rank.cpus` (see instructionSetsOf),
+/// `rank.gpu_arch`, `rank.random_weights`, `rank.memory_limit`, `graph.root`.
+///
+/// Returns an error with one of these exit codes:
+///
+///   1   a kernel does not compile, or the installation is incomplete
+///   2   unknown instruction set or GPU architecture
+///   3   unreadable weight file, or a module that lacks a fact
+///   4   an op that the device cannot run
+///   6   a rank needs more memory than `rank.memory_limit`
+///   7   the bundle cannot be written
+///   13  a shared library of rank executables is not installed
+///
+/// Loads dialects, so it must not run within a pass.
 runtime::Status writeBundle(mlir::ModuleOp module,
                             const BundleOptions &options);
 

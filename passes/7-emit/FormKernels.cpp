@@ -1,4 +1,4 @@
-//===- FormKernels.cpp - turn chains of ops into kernels ------------------===//
+//===- FormKernels.cpp - fusion of ops into kernels and their launches ----===//
 
 #include "dialects/dist/DistDialect.h"
 #include "dialects/dist/Target.h"
@@ -26,8 +26,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Reshapes at the border of a group stay outside, where they cost nothing and
-/// the kernel does not see two shapes of one buffer.
+/// Removes the reshapes at the border of `group`: those of operands and those
+/// of results. Outside of a kernel a reshape costs nothing. Inside, the kernel
+/// would see one buffer with two shapes.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));
@@ -49,8 +50,8 @@ static void peelReshapes(KernelGroup &group) {
 }
 
 namespace {
-/// The kernels of a module: one for all groups that are equal but for names,
-/// locations and discardable attributes.
+/// Kernels of a module, without duplicates. Kernels are equal if their printed
+/// forms are equal, apart from symbol names and locations.
 class KernelTable {
 public:
   explicit KernelTable(ModuleOp module) : module(module), symbols(module) {
@@ -58,7 +59,9 @@ public:
       known[textOf(kernel)] = kernel;
   }
 
-  /// The kernel of that body; `made`, which is in no module, is used or erased.
+  /// Returns the kernel of the module that is equal to `made`. Takes ownership
+  /// of `made`, which has no parent op: inserts it into the module if there is
+  /// no equal kernel, else erases it.
   rank::KernelOp intern(rank::KernelOp made) {
     rank::KernelOp &kernel = known[textOf(made)];
     if (kernel) {
@@ -73,6 +76,7 @@ public:
   size_t size() const { return known.size(); }
 
 private:
+  /// Returns the printed form of `kernel` with a fixed symbol name.
   static std::string textOf(rank::KernelOp kernel) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -88,9 +92,10 @@ private:
   llvm::StringMap<rank::KernelOp> known;
 };
 
-/// Makes the kernel of one group and launches it.
+/// Replaces the ops of one group by the launch of a kernel.
 class Outlining {
 public:
+  /// Collects the operands and the results of the kernel. Changes nothing.
   explicit Outlining(const KernelGroup &group) : group(group) {
     for (Operation *op : group.ops) {
       for (Value operand : op->getOperands())
@@ -101,6 +106,8 @@ public:
     }
   }
 
+  /// Creates the kernel and its launch, and erases the ops of the group. The
+  /// launch stands in place of the last op, where all operands are defined.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -131,6 +138,8 @@ private:
     });
   }
 
+  /// Creates the kernel, without a parent op. Clones the leaves and the ops of
+  /// the group into its body. `at` is the op whose location the kernel gets.
   rank::KernelOp makeKernel(Operation *at) {
     OpBuilder builder(at->getContext());
     auto type =
@@ -169,8 +178,11 @@ private:
   }
 
   const KernelGroup &group;
+  /// Values that the launch passes to the kernel.
   llvm::SetVector<Value> inputs;
+  /// Constants and indices that the kernel gets copies of.
   llvm::SetVector<Operation *> leaves;
+  /// Values of the group that ops outside of the group read.
   SmallVector<Value> results;
 };
 } // namespace
@@ -179,22 +191,26 @@ private:
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Removes what nobody reads: leaves whose users hold copies.
+/// Erases pure ops without readers, such as constants that kernels hold copies
+/// of.
 static void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
       op.erase();
 }
 
-/// Puts what an op reads in front of it, and changes the order no further: what
-/// is made right before it is read, such as an activation that is made again,
-/// does not lie in memory earlier.
+/// Moves the producers of operands in front of their readers where necessary.
+/// Keeps the order of all other ops, since the order determines the live ranges
+/// of buffers: a recomputed activation, for instance, must not be computed
+/// earlier than directly before its reader.
 static void moveBeforeReaders(Block &block) {
   for (Operation *op : topologicalOrder(block))
     op->moveBefore(block.getTerminator());
 }
 
-/// A weight that is returned is returned as it is before it is written.
+/// Inserts a copy of each parameter that `block` returns, if the parameter is
+/// in `written`. The function thus returns the value from before the write. The
+/// copy is a slice of all elements.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -219,12 +235,14 @@ static void copyReturned(Block &block, const llvm::StringSet<> &written) {
 
 namespace {
 struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
+  /// Turns the ops of `group` into a kernel and a launch.
   void outline(const KernelGroup &group, KernelTable &kernels) {
     numOps += group.ops.size();
     ++numLaunches;
     Outlining(group).run(kernels);
   }
 
+  /// Replaces the ops of one function by launches.
   void runOnFunction(func::FuncOp function, KernelTable &kernels) {
     Block &block = function.getBody().front();
     for (auto op : llvm::make_early_inc_range(block.getOps<graph::ResizeOp>()))
@@ -265,7 +283,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
            << " launches";
   }
 
-  /// Kernels of which another form is launched.
+  /// Erases kernels that no op launches: joinLaunches() replaces a kernel of
+  /// whole tensors by a kernel of tiles.
   void eraseUnlaunched() {
     llvm::StringSet<> launched;
     getOperation().walk([&](Operation *op) {
@@ -280,7 +299,9 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
         kernel.erase();
   }
 
-  llvm::StringSet<> written; ///< weights
+  /// Names of the parameters that some function of the module writes.
+  llvm::StringSet<> written;
+  /// Whether the target is `cuda`.
   bool isForGpus = false;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- FormLibraryCalls.cpp - let libraries do what they can --------------===//
+//===- FormLibraryCalls.cpp - fusion of epilogues into library calls ------===//
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -23,14 +23,20 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// A contraction with the ops that its library can do, in the order of a body.
+/// Ops that become one library call.
 struct CallBody {
+  /// Layout ops of the operands, the ops of a bias gradient, the contraction
+  /// and its epilogue, in execution order.
   SmallVector<Operation *> ops;
+  /// Results of the call: the result of the epilogue, then the bias gradient if
+  /// the call computes one.
   SmallVector<Value, 2> results;
 };
 } // namespace
 
-/// Sums of a factor take the place of a bias.
+/// Returns the bias gradient that the library can compute along with
+/// `contraction`, or an empty one. Prepares its ops (alignBiasGradient). The
+/// library computes no bias gradient beside a bias or an activation.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -42,6 +48,8 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
                            epilogue.result.getDefiningOp());
 }
 
+/// Collects the ops that become one library call with `contraction`. Prepares
+/// the ops of a bias gradient.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);
@@ -58,8 +66,8 @@ static CallBody callBodyOf(Operation *contraction) {
   return call;
 }
 
-/// Moves the ops into a call where the last of them is: there all that they
-/// read is known.
+/// Moves the ops of `made` into a library call. The call stands in place of the
+/// last op, where the operands of all ops are defined.
 static void outline(const CallBody &made, Operation *contraction) {
   ArrayRef<Operation *> ops = made.ops;
   llvm::SetVector<Value> inputs;
@@ -89,7 +97,8 @@ static void outline(const CallBody &made, Operation *contraction) {
     op->erase();
 }
 
-/// Nobody asks any more where the backward pass begins.
+/// Replaces each graph.loss_gradient by a constant 1. The op marks where the
+/// backward pass begins, which neither this pass nor a later one needs to know.
 static void replaceLossGradients(func::FuncOp function) {
   for (auto op :
        llvm::make_early_inc_range(function.getOps<graph::LossGradientOp>())) {
@@ -124,6 +133,7 @@ struct FormLibraryCalls
         contractions.push_back(&op);
     for (Operation *contraction : contractions) {
       const CallBody call = callBodyOf(contraction);
+      // A contraction without epilogue is an instruction by itself.
       if (call.ops.size() == 1)
         continue;
       ++numCalls;

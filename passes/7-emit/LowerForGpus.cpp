@@ -1,4 +1,4 @@
-//===- LowerForGpus.cpp - what GPUs have no library for -------------------===//
+//===- LowerForGpus.cpp - lowering of ops that have no GPU library call ---===//
 
 #include "dialects/dist/Target.h"
 #include "passes/7-emit/Passes.h"
@@ -27,6 +27,7 @@ struct LowerForGpus : pcc::emit::impl::LowerForGpusBase<LowerForGpus> {
     auto module = function->getParentOfType<ModuleOp>();
     if (function.isDeclaration() || dist::targetOf(module) != "cuda")
       return;
+    // The order does not matter: no lowering creates ops that another lowers.
     for (auto *lower :
          {lowerWindows, lowerSorting, lowerScans, lowerScatters, lowerExperts})
       numLowered += lower(function);

@@ -1,4 +1,4 @@
-//===- VerifyEmitted.cpp - the gate of phase 7-emit -----------------------===//
+//===- VerifyEmitted.cpp - verification of the programs of all positions --===//
 
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/program/CommunicatorOrder.h"
@@ -19,15 +19,17 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  /// Leaves `tables` empty where the device cannot run it: that is the user's
-  /// to know, when the bundle is written.
+  /// Writes the program of `position` to `tables` and verifies it. If the
+  /// device cannot run an op of the program, leaves `tables` empty and reports
+  /// nothing: writeBundle() reports the op to the user.
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;
     runtime::Status status = writeProgram(facts, position, program);
     if (status.code() == runtime::Unsupported)
       return success();
-    // Sizes of weight files are not known yet.
+    // The sizes of weight files are unknown until the bundle is written. The
+    // largest size lets every access to a file pass.
     for (auto &file : program.tables.files)
       file->size = UINT64_MAX;
     if (status.ok())
@@ -46,7 +48,8 @@ struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
     return success();
   }
 
-  /// All positions together.
+  /// Verifies the program of each position, and checks that ranks cannot
+  /// deadlock in calls of communicators.
   LogicalResult check(const ModelFacts &facts) {
     std::vector<std::optional<program::ProgramT>> programs(
         facts.numPositions());

@@ -1,4 +1,4 @@
-//===- Agree.h - all ranks go on, or none does ----------------------------===//
+//===- Agree.h - collective agreement on success or failure ---------------===//
 
 #ifndef PCC_RUNTIME_COMM_AGREE_H
 #define PCC_RUNTIME_COMM_AGREE_H
@@ -7,8 +7,15 @@
 
 namespace pcc::runtime {
 
-/// Collective over the world: success on all ranks, or an error on all. A rank
-/// that succeeded itself says `otherwise`, with the greatest of the exit codes.
+/// Returns success if `mine` is a success on every rank, and an error on every
+/// rank otherwise. After the call, either all ranks continue or none does. All
+/// ranks of the world must call; the call blocks until all have, at most for
+/// the deadline. The errors:
+///
+///   on a rank that failed itself   `mine`
+///   on all other ranks             `otherwise`, with the greatest exit code of
+///                                  any rank
+///   if the reduction itself fails  the error of the reduction
 inline Status agree(World &world, const Status &mine, const ActionId &action,
                     const std::string &otherwise) {
   int32_t code = mine.code();

@@ -1,8 +1,8 @@
-//===- Communicator.h - what every communicator offers to the engine ------===//
+//===- Communicator.h - interface of communicators: World and Group -------===//
 //
-// One interface for ranks as threads (comm/thread), as MPI processes (comm/mpi)
-// and as GPUs that NCCL connects (comm/nccl). All three pass one conformance
-// suite (test/conformance).
+// One interface for ranks as threads (comm/thread), ranks as MPI processes
+// (comm/mpi), and ranks with a GPU each, connected by NCCL (comm/nccl). One
+// conformance suite (test/conformance) tests all three.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,71 +21,92 @@
 
 namespace pcc::runtime {
 
+/// Operator of a reduction. The values are those of Reduction in Program.fbs.
 enum class Reduction : uint8_t { Sum, Max, Min, Prod };
 
-/// What the engine was doing when it waited: goes into every deadline message.
+/// Name of the work for which a rank communicates. Error messages and the
+/// flight recorder name every wait by its ActionId.
 struct ActionId {
-  std::string action; ///< for instance "0F3" or "load"
-  std::string value;  ///< the tensor's name
+  std::string action; ///< schedule action or phase, such as "0F3" or "load"
+  std::string value;  ///< name of the tensor; may be empty
 };
 
-/// A piece of memory to send to, or to receive from, one member of a group.
+/// Memory of a point-to-point message: the bytes to send to one member of a
+/// group, or the place for bytes received from that member. The caller owns the
+/// memory.
 struct PeerBuffer {
-  int peer;    ///< index within the group
+  int peer;    ///< index of the other member within the group
   void *data;  ///< read for sends, written for receives
-  size_t size; ///< bytes; both sides must agree
+  size_t size; ///< bytes; sender and receiver must pass the same size
 };
 
-/// What a group gave for a call of post(); each has its own.
+/// Handle of a posted operation, to be passed to Group::wait(). A ticket is
+/// valid only in the group that issued the ticket.
 using Ticket = uint64_t;
 
-/// A fixed, ordered set of ranks that communicate. Calls but post() and
-/// advance() block the caller until this rank's part is complete, poll with a
-/// deadline, and must be made by all members in the same order with matching
-/// sizes. On failure the Status names this rank, the action, the peers that did
-/// not arrive and the seconds waited (exit code 14).
+/// A fixed, ordered set of ranks that communicate: this rank's end of it. Only
+/// the rank's thread may call.
+///
+/// All members must make the same calls in the same order with matching sizes.
+/// Messages (post, wait, exchange) are the exception: members without pieces
+/// need not call. post() and advance() return at once. All other calls block
+/// until this rank's part is complete, at most for the world's deadline.
+///
+/// After a missed deadline the Status has exit code 14 and names this rank, the
+/// action, the peers that did not arrive, and the seconds waited. Threads and
+/// MPI also detect members that call with different sizes (exit code 11).
+/// Either error ends the run on all ranks.
+///
+/// Groups of devices with queues differ: see QueuedGroup.
 class Group {
 public:
   virtual ~Group() = default;
 
+  /// Returns the number of members.
   virtual int size() const = 0;
-  /// This rank's index within the group.
+  /// Returns this rank's index within the group.
   virtual int index() const = 0;
 
   /// Reduces `count` elements of `in` over the group into `out` on every
-  /// member; `in == out` is allowed. Same meaning as MPI_Iallreduce and
-  /// ncclAllReduce. Floats narrower than f32 accumulate in f32.
+  /// member. `in` and `out` may be equal; otherwise they must not overlap.
+  /// Counterpart of MPI_Iallreduce and ncclAllReduce. Sums of f16 and bf16
+  /// accumulate in f32 where TreeReduce.h reduces; NCCL chooses by itself.
   virtual Status allReduce(const void *in, void *out, size_t count,
                            ElementType type, Reduction kind,
                            const ActionId &action) = 0;
 
-  /// Concatenates `bytes` bytes of every member into `out` in member order.
-  /// Same meaning as MPI_Iallgather, ncclAllGather.
+  /// Concatenates `bytes` bytes of every member into `out`, in member order.
+  /// `out` has size() * `bytes` bytes; `in` may be this member's part of `out`.
+  /// Counterpart of MPI_Iallgather and ncclAllGather.
   virtual Status allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) = 0;
 
-  /// Begins to send every piece of `sends` and to receive every piece of
-  /// `receives`, and returns: their memory is in use until a wait for `ticket`
-  /// has succeeded. No peer has to wait for another one. Between two members
-  /// the k-th piece that one sends is the k-th that the other receives, over
-  /// all posts and exchanges; other calls of the group have to wait until none
-  /// is under way. A piece to oneself is a copy, one per call at most. Members
-  /// without pieces need not call.
+  /// Begins to send all pieces of `sends` and to receive all pieces of
+  /// `receives`, sets `ticket`, and returns. The memory of all pieces is in use
+  /// until wait() has returned success for `ticket`.
+  ///
+  /// Messages between two members are matched in order: the k-th piece that one
+  /// member sends is the k-th piece that the other member receives, counted
+  /// over all calls of post() and exchange(). Messages with one peer do not
+  /// wait for messages with another peer. At most one piece per call may go
+  /// from a member to itself; this piece is copied. No collective of the group
+  /// may be called while pieces are in flight.
   virtual Status post(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives,
                       const ActionId &action, Ticket &ticket) = 0;
 
-  /// Returns when everything that was posted under `tickets` is complete.
+  /// Blocks until everything posted under `tickets` is complete.
   virtual Status wait(std::span<const Ticket> tickets,
                       const ActionId &action) = 0;
 
-  /// Moves on what has been posted, as far as that needs no waiting: to be
-  /// called now and then by who computes meanwhile. What goes wrong is told by
-  /// the next wait.
+  /// Advances the posted messages as far as possible without blocking. Threads
+  /// and MPI move data only inside calls, so a rank that computes while
+  /// messages are in flight calls advance() now and then. The next wait()
+  /// reports any error.
   virtual void advance() = 0;
 
-  /// Sends and receives, and returns when all of it is complete (a grouped
-  /// send/recv).
+  /// Posts all pieces and blocks until all are complete. Counterpart of
+  /// ncclSend and ncclRecv between ncclGroupStart and ncclGroupEnd.
   Status exchange(std::span<const PeerBuffer> sends,
                   std::span<const PeerBuffer> receives,
                   const ActionId &action) {
@@ -95,68 +116,87 @@ public:
     return wait({&ticket, 1}, action);
   }
 
-  /// Copies `bytes` bytes of member `root` to all. Same meaning as MPI_Ibcast,
+  /// Copies `bytes` bytes from `data` of member `root` (an index within the
+  /// group) to `data` of all members. Counterpart of MPI_Ibcast and
   /// ncclBroadcast.
   virtual Status broadcast(void *data, size_t bytes, int root,
                            const ActionId &action) = 0;
 
-  /// Returns when every member has called.
+  /// Blocks until every member has called.
   virtual Status barrier(const ActionId &action) = 0;
 };
 
 class FlightRecorder;
 
-/// All ranks of a run, and the factory of groups.
+/// One rank's view of all ranks of a run, and the factory of groups. Only the
+/// rank's thread may call, except where a function says otherwise.
 class World {
 public:
   virtual ~World() = default;
+  /// Returns this rank, from 0 to size() - 1.
   virtual int rank() const = 0;
+  /// Returns the number of ranks.
   virtual int size() const = 0;
 
-  /// Collective over the *world*: every rank calls with the list of all groups
-  /// in the same order, and gets the group that it is a member of for each
-  /// entry, or null. `members` are world ranks in group order.
+  /// Creates one group per entry of `groups`, a list of world ranks in group
+  /// order. All ranks of the world must call with the same list, whether they
+  /// are members or not. `created` gets one entry per group: this rank's end of
+  /// the group, or null if this rank is no member. Exit code 11 if an entry is
+  /// empty, or has a rank twice or a rank outside the world.
   virtual Status createGroups(const std::vector<std::vector<int>> &groups,
                               std::vector<std::unique_ptr<Group>> &created) = 0;
 
-  /// The group of all ranks.
+  /// Returns the group of all ranks. The group works on host memory with every
+  /// communicator.
   virtual Group &all() = 0;
 
-  /// Where this rank notes what it does; its groups note every wait.
+  /// Returns this rank's flight recorder. The groups record their waits in the
+  /// recorder.
   virtual FlightRecorder &recorder() = 0;
 
-  /// Makes groups, as createGroups() does, whose members only post pieces: one
-  /// way between two members, `from` and `to` by their indices, is independent
-  /// of the other edges.
+  /// A directed connection between two members of a group, by member index.
   struct PeerEdge {
     int from, to;
   };
+  /// Creates groups for point-to-point messages only, otherwise like
+  /// createGroups(). The groups must not share a rank. Every group has the
+  /// connections `edges`. A communicator may give every edge a channel of its
+  /// own, so that a message never waits behind a message of another edge.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }
 
-  /// Of groups that begin what they do (QueuedGroup.h): what is begun from now
-  /// on is recorded by the device; the device does it again.
+  /// Tells the queued groups (QueuedGroup.h) that the device captures the
+  /// following calls, up to the first beginReplay(), instead of executing them
+  /// (CUDA graph).
   virtual void beginRecording() {}
+  /// Tells the queued groups that the device is about to replay the captured
+  /// calls once. No other queued call may be in flight.
   virtual void beginReplay() {}
-  /// What has gone wrong.
+  /// Returns the error of any queued call, or of another rank, since the run
+  /// began; success if there is none. Does not block.
   virtual Status poll() { return Status::success(); }
-  /// Changes whenever one of them is done with something.
+  /// Returns a number that changes whenever a queued call completes.
   virtual uint64_t progress() const { return 0; }
-  /// None of them was for `seconds`, which is too long.
+  /// Returns the error (exit code 14) for a wait in which no queued call has
+  /// completed for `seconds`. The error names the oldest incomplete call, if
+  /// there is one.
   virtual Status missed(double seconds) {
     return Status::error(PeerLost, "rank " + std::to_string(rank()) +
                                        " was not done in time");
   }
 
-  /// Longest time that one wait may last from now on.
+  /// Sets the longest time that one wait may last, in seconds. Applies to all
+  /// waits that begin after this call.
   virtual void setDeadline(double seconds) = 0;
+  /// Returns that time, in seconds.
   virtual double deadline() const = 0;
 
-  /// Ends the run on all ranks: wakes every waiter with an error that names
-  /// `reason`. Safe from any thread.
+  /// Ends the run on all ranks. Every wait, on any rank, returns an error with
+  /// message `reason` and code `exitCode`. Only the first reason counts. Any
+  /// thread may call with threads and MPI; with NCCL only the rank's thread.
   virtual void abort(const std::string &reason, int exitCode) = 0;
 };
 

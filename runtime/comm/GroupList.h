@@ -1,4 +1,4 @@
-//===- GroupList.h - what every list of groups must obey ------------------===//
+//===- GroupList.h - checks and look-up on lists of group members ---------===//
 
 #ifndef PCC_RUNTIME_COMM_GROUPLIST_H
 #define PCC_RUNTIME_COMM_GROUPLIST_H
@@ -11,10 +11,13 @@
 
 namespace pcc::runtime {
 
-/// Longer deadlines mean this one: a year, which no clock overflows on.
+/// Upper limit of a deadline, in seconds: one year. Worlds replace longer
+/// deadlines by this one, because adding a longer time could overflow a clock.
 inline constexpr double kLongestDeadline = 365.0 * 86400;
 
-/// Members are distinct ranks of the world, at least one.
+/// Checks that `members` is a valid group of a world of `worldSize` ranks: at
+/// least one member, all distinct, all from 0 to `worldSize` - 1. Otherwise
+/// returns exit code 11.
 inline Status checkMembers(const std::vector<int> &members, int worldSize) {
   std::vector<int> sorted = members;
   std::sort(sorted.begin(), sorted.end());
@@ -31,7 +34,7 @@ inline Status checkMembers(const std::vector<int> &members, int worldSize) {
                                           " ranks: {" + list + "}");
 }
 
-/// Where `rank` is among `members`, or -1.
+/// Returns the index of `rank` in `members`, or -1 if `rank` is no member.
 inline int indexAmong(const std::vector<int> &members, int rank) {
   const auto found = std::find(members.begin(), members.end(), rank);
   return found == members.end() ? -1 : int(found - members.begin());

@@ -1,4 +1,4 @@
-//===- QueuedGroup.h - a group of devices with queues ---------------------===//
+//===- QueuedGroup.h - group whose calls run on device queues -------------===//
 
 #ifndef PCC_RUNTIME_COMM_QUEUEDGROUP_H
 #define PCC_RUNTIME_COMM_QUEUEDGROUP_H
@@ -7,25 +7,36 @@
 
 namespace pcc::runtime {
 
-/// A group that moves memory of devices with queues of their own (Device.h).
-/// Every call begins what it says, behind what the device was given before, and
-/// returns; a wait, or a call without a ticket, makes what the device is given
-/// later wait for it. What goes wrong is told by World::poll.
+/// A group of devices that have queues, such as CUDA streams. All buffers are
+/// device memory, and no call blocks the host:
+///
+/// - Every call enqueues its operation behind the work that the device was
+///   given before the call.
+/// - A call without a ticket (allReduce, barrier, …) makes the device's later
+///   work wait for the operation.
+/// - A call with a ticket does not; the device's later work may overlap with
+///   the operation until wait() is called for the ticket. Each ticket is waited
+///   for exactly once.
+///
+/// Errors of the operation itself are reported by World::poll().
 class QueuedGroup : public Group {
 public:
-  /// allReduce, allGather, and the like of MPI_Ireduce_scatter_block and
-  /// ncclReduceScatter, with a ticket as post() has.
+  /// Begins an all-reduce: allReduce() with a ticket.
   virtual Status postAllReduce(const void *in, void *out, size_t count,
                                ElementType type, Reduction kind,
                                const ActionId &action, Ticket &ticket) = 0;
+  /// Begins an all-gather: allGather() with a ticket.
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
                                const ActionId &action, Ticket &ticket) = 0;
-  /// Member i gets the reduction of the i-th `count` elements; `out` may be
-  /// where they are in `in`.
+  /// Begins a reduce-scatter. `in` has size() blocks of `count` elements, and
+  /// member i gets the reduction of all members' i-th blocks in `out`. `out`
+  /// may be block index() of `in`. Counterpart of MPI_Ireduce_scatter_block and
+  /// ncclReduceScatter.
   virtual Status postReduceScatter(const void *in, void *out, size_t count,
                                    ElementType type, Reduction kind,
                                    const ActionId &action, Ticket &ticket) = 0;
 
+  /// Does nothing: device queues need no help from the host.
   void advance() override {}
 };
 

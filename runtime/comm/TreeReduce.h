@@ -1,11 +1,14 @@
-//===- TreeReduce.h - reducing elements of members in a fixed order -------===//
+//===- TreeReduce.h - deterministic tree reduction over group members -----===//
 //
-// Every communicator that adds by itself adds through here, in a binary tree
-// over the group's members, in their order: ranks as threads and as processes
-// give the same bits, and so does one rank that does the same with what 2, 4, …
-// of them have.
+// Communicators that reduce on the host (comm/thread, comm/mpi) use this
+// reduction: a binary tree over the group's members, in member order. The
+// result therefore has the same bits with threads and with processes.
 //
-//   0 1 2 3 4:   ((0 + 1) + (2 + 3)) + 4
+//   5 members:   ((0 + 1) + (2 + 3)) + 4
+//
+// An aligned block of 2, 4, … members is a subtree. A run on fewer ranks, each
+// of which first adds the parts of one such block in the same tree, therefore
+// also gives the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +25,8 @@
 
 namespace pcc::runtime {
 
-/// NaN wins every maximum and minimum; integers wrap.
+/// Reduces two elements. If either operand of a maximum or minimum is NaN, the
+/// result is NaN. Sums and products of integers wrap around.
 template <typename T> inline T reduceTwo(Reduction kind, T left, T right) {
   switch (kind) {
   case Reduction::Max:
@@ -42,11 +46,14 @@ template <typename T> inline T reduceTwo(Reduction kind, T left, T right) {
   }
 }
 
-/// Elements that are reduced at a time.
+/// Number of elements per block: small enough that one block per level of the
+/// tree fits on the stack and in cache.
 inline constexpr size_t reducedAtOnce = 512;
 
-/// Reduces `size` elements from `at` on of all `inputs` into `block`. `kind` is
-/// a constant, so that the loops have no branch.
+/// Reduces elements [at, at + size) of all `inputs` into `block`, by recursion
+/// over the two halves of the inputs. `size` is at most `reducedAtOnce`.
+/// `block` holds values in the accumulation type. `kind` is a template argument
+/// so that the compiler removes the branch from the inner loop.
 template <Reduction kind, typename T>
 void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
                  Computed<T> *block) {
@@ -65,6 +72,8 @@ void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
     block[i] = reduceTwo(kind, block[i], right[i]);
 }
 
+/// Implements reduceInTree() for one reduction and storage type, block by
+/// block.
 template <Reduction kind, typename T>
 void reduceInTreeAs(std::span<const void *const> inputs,
                     std::span<void *const> outputs, size_t begin, size_t end) {
@@ -80,9 +89,11 @@ void reduceInTreeAs(std::span<const void *const> inputs,
   }
 }
 
-/// Reduces elements [begin, end) of all `inputs` into every one of `outputs`.
-/// An output may be one of the inputs. Halves accumulate in f32; a sum of bools
-/// is their disjunction, a product their conjunction.
+/// Reduces elements [begin, end) of all `inputs`, and writes the result to
+/// [begin, end) of each of `outputs`. There must be at least one input. An
+/// output may be the same memory as an input. f16 and bf16 accumulate in f32
+/// and are rounded once, at the end. For Bool, a sum is a logical or, and a
+/// product is a logical and.
 inline void reduceInTree(std::span<const void *const> inputs,
                          std::span<void *const> outputs, size_t begin,
                          size_t end, ElementType type, Reduction kind) {

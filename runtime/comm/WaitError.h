@@ -1,4 +1,4 @@
-//===- WaitError.h - how a wait that failed is told -----------------------===//
+//===- WaitError.h - error messages of failed waits -----------------------===//
 
 #ifndef PCC_RUNTIME_COMM_WAITERROR_H
 #define PCC_RUNTIME_COMM_WAITERROR_H
@@ -12,7 +12,8 @@
 
 namespace pcc::runtime {
 
-/// "rank 3", "ranks 3 and 5", "ranks 1, 3 and 5"; long lists are cut.
+/// Returns a list of ranks in words: "rank 3", "ranks 3 and 5", "ranks 1, 3 and
+/// 5". After 8 ranks the list ends with "and 12 more".
 inline std::string listRanks(std::span<const int> ranks) {
   constexpr size_t shown = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -26,7 +27,8 @@ inline std::string listRanks(std::span<const int> ranks) {
   return text;
 }
 
-/// "{1,3,5,7}", or "the 64 in its group".
+/// Returns the members of a group: "{1,3,5,7}", or only their number, "the 64
+/// in its group", if there are more than 16.
 inline std::string listMembers(std::span<const int> members) {
   if (members.size() > 16)
     return "the " + std::to_string(members.size()) + " in its group";
@@ -36,7 +38,8 @@ inline std::string listMembers(std::span<const int> members) {
   return text + "}";
 }
 
-/// "all_reduce of h.0 (action 0F3)".
+/// Returns a call in words: "all_reduce of h.0 (action 0F3)". Omits an empty
+/// value or action.
 inline std::string describeCall(std::string_view call, const ActionId &action) {
   std::string text(call);
   if (!action.value.empty())
@@ -46,16 +49,20 @@ inline std::string describeCall(std::string_view call, const ActionId &action) {
   return text;
 }
 
-/// A rank and the call that it is in.
+/// A call of a group, for error messages. All fields are borrowed for the
+/// duration of the call.
 struct CallSite {
-  int rank;
-  std::string_view call;
-  const ActionId &action;
-  std::span<const int> members;
+  int rank;                     ///< world rank that calls
+  std::string_view call;        ///< such as "all_reduce"
+  const ActionId &action;       ///< action and tensor
+  std::span<const int> members; ///< world ranks of the group
 };
 
-/// "rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
-/// {1,3,5,7} did not arrive"
+/// Returns the error of a missed deadline (exit code 14). `missing` are the
+/// world ranks that did not arrive:
+///
+///   rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
+///   {1,3,5,7} did not arrive
 inline Status missedDeadline(const CallSite &site, double seconds,
                              std::span<const int> missing) {
   char waited[32];
@@ -67,7 +74,9 @@ inline Status missedDeadline(const CallSite &site, double seconds,
                            listMembers(site.members) + " did not arrive");
 }
 
-/// The members of a group do not make the same call.
+/// Returns the error of a member that makes another call than this rank, or the
+/// same call with another size (exit code 11). `peer` is the member's world
+/// rank.
 inline Status mismatchedCalls(const CallSite &site, int peer) {
   return Status::error(DamagedBundle,
                        "rank " + std::to_string(site.rank) + ": " +

@@ -1,4 +1,4 @@
-//===- AlgorithmCache.cpp - what a library has chosen before --------------===//
+//===- AlgorithmCache.cpp - persistent cache of library algorithms --------===//
 
 #include "runtime/device/AlgorithmCache.h"
 #include "runtime/base/AtomicFile.h"
@@ -21,11 +21,15 @@ namespace pcc::runtime {
 
 using Algorithms = std::map<std::string, AlgorithmBytes>;
 
+/// First line of a file, which names the version of the format, and the word
+/// that begins the last line.
 static constexpr std::string_view firstLine = "pcc algorithms 1\n",
                                   lastWord = "checksum ";
-/// Far more than the products of any program.
+/// Largest file that is read, in bytes: far more than the products of any
+/// program need.
 static constexpr size_t mostBytes = size_t(16) << 20;
 
+/// Returns `number` with `digits` hexadecimal digits, at most 16.
 static std::string hexadecimal(uint64_t number, int digits) {
   char text[17];
   std::snprintf(text, sizeof text, "%0*llx", digits,
@@ -33,11 +37,13 @@ static std::string hexadecimal(uint64_t number, int digits) {
   return text;
 }
 
+/// Returns the last line of a file whose other lines are `text`.
 static std::string checksumLine(std::string_view text) {
   return std::string(lastWord) +
          hexadecimal(XXH3_64bits(text.data(), text.size()), 16) + "\n";
 }
 
+/// Returns the text of a file that holds `algorithms`.
 static std::string write(const Algorithms &algorithms) {
   std::string text(firstLine);
   for (const auto &[problem, bytes] : algorithms) {
@@ -48,6 +54,7 @@ static std::string write(const Algorithms &algorithms) {
   return text + checksumLine(text);
 }
 
+/// Returns the bytes of 128 hexadecimal digits, or nothing for any other text.
 static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
   AlgorithmBytes bytes;
   if (digits.size() != 2 * bytes.size())
@@ -60,7 +67,8 @@ static std::optional<AlgorithmBytes> parseBytes(std::string_view digits) {
   return bytes;
 }
 
-/// None of them if one byte is not as it was written.
+/// Returns the algorithms of a file's text. Returns an empty map if any byte
+/// differs from what write() produced, which the checksum detects.
 static Algorithms parse(std::string_view text) {
   const size_t last = text.rfind(lastWord);
   if (!text.starts_with(firstLine) || last == std::string_view::npos ||
@@ -81,6 +89,7 @@ static Algorithms parse(std::string_view text) {
   return algorithms;
 }
 
+/// Returns the algorithms of a file; an empty map if the file is unusable.
 static Algorithms read(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file.tellg();
@@ -94,8 +103,8 @@ static Algorithms read(const std::string &path) {
 }
 
 namespace {
-/// Holds a folder against others that do, or gives up after a second: a rank
-/// that stands still must not hold up the others.
+/// Exclusive lock (flock) of a folder. The constructor gives up after one
+/// second, because a suspended rank must not block the others.
 class FolderLock {
 public:
   explicit FolderLock(const std::string &folder)
@@ -117,6 +126,8 @@ private:
 };
 } // namespace
 
+/// The file name is "algorithms-" and `user`, in which a hyphen replaces every
+/// character that is neither a letter nor a digit.
 void AlgorithmCache::open(const std::string &folder, std::string_view user) {
   std::string name = "algorithms-";
   for (const char letter : user)
@@ -144,7 +155,8 @@ void AlgorithmCache::keep() {
   for (const auto &[problem, bytes] : added)
     all[problem] = bytes;
   added.clear();
-  // Who did not get the lock writes as well, under a name of its own.
+  // A process that failed to get the lock writes too. Each process therefore
+  // writes a temporary file under a name of its own.
   const std::string own = path + "." + std::to_string(getpid());
   if (writeFileAtomically(own, write(all)).ok() &&
       std::rename(own.c_str(), path.c_str()) != 0)

@@ -1,4 +1,4 @@
-//===- CheckIndices.cpp - refuses indices outside their table -------------===//
+//===- CheckIndices.cpp - bounds check of index tensors -------------------===//
 
 #include "runtime/device/CheckIndices.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -8,6 +8,8 @@
 namespace pcc::runtime {
 
 namespace {
+/// Bounds check of one index tensor. If the layout divides the tensor by
+/// microbatch, the part that holds padding differs between microbatches.
 class CheckIndicesOperation : public Operation {
 public:
   CheckIndicesOperation(const LoadContext &context,
@@ -37,7 +39,8 @@ public:
   }
 
 private:
-  /// `held` becomes what of the local piece is no padding.
+  /// Sets `held` to the elements of the local piece that are not padding, at
+  /// the coordinates `at` of the rank and microbatch.
   void useMicrobatch(const Coordinates &at) {
     if (!layout) {
       held = {{0, 0, {{numElements(buffer.shape), 1, 1}}}};
@@ -47,6 +50,7 @@ private:
     held = intersect({&*layout, &at}, {&whole, &at}, context.mesh);
   }
 
+  /// Returns the element at position `at` of the local piece.
   int64_t valueAt(const void *data, int64_t at) const {
     return dispatch(type, [&](auto element) {
       return int64_t(static_cast<Computed<decltype(element)>>(
@@ -54,6 +58,8 @@ private:
     });
   }
 
+  /// Searches the elements that `loops` visit from `offset` on. Returns the
+  /// position of the first invalid index, or -1.
   template <typename T>
   int64_t findIn(const T *data, int64_t offset,
                  std::span<const CopyLoop> loops) const {
@@ -70,7 +76,8 @@ private:
     return -1;
   }
 
-  /// Local position of the first index that is outside, or -1.
+  /// Returns the position of the first invalid index in the local piece, or -1,
+  /// for elements of any type.
   int64_t findOutside(const void *data, int64_t offset,
                       std::span<const CopyLoop> loops) const {
     return dispatch(type, [&](auto element) {
@@ -79,6 +86,7 @@ private:
     });
   }
 
+  /// Returns the error for the invalid index at position `at`.
   Status fail(const void *data, int64_t at) const {
     const std::string range =
         std::to_string(indices.low) + ".." + std::to_string(indices.high - 1);
@@ -94,8 +102,11 @@ private:
   const std::string &node;
   const program::BufferT &buffer;
   ElementType type;
+  /// Layout of the tensor; absent if the whole buffer is checked.
   std::optional<Layout> layout;
   bool dependsOnMicrobatch = false;
+  /// Elements of the local piece that are not padding: the source sides of
+  /// these copies.
   std::vector<StridedCopy> held;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- MatmulProblem.cpp - one matmul, reduced to its simplest form -------===//
+//===- MatmulProblem.cpp - normalized description of a matrix product -----===//
 
 #include "runtime/device/MatmulProblem.h"
 
@@ -6,6 +6,8 @@
 
 namespace pcc::runtime {
 
+/// Returns the location of an operand whose strides an instruction lists: those
+/// of the batch dims, then those of the rows and the columns. The offset is 0.
 static MatrixStrides split(const std::vector<int64_t> &strides) {
   MatrixStrides matrix;
   const size_t batch = strides.size() - 2;
@@ -15,8 +17,8 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
   return matrix;
 }
 
-/// The stride of a dim of one element means nothing: takes one that libraries
-/// like.
+/// Replaces the stride of a dim with a single element, which has no effect, by
+/// one that libraries accept: the matrix becomes dense along that dim.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -60,6 +62,8 @@ bool MatmulProblem::canMerge(const MatrixStrides &matrix, size_t outer) const {
   return matrix.batch[outer] == matrix.batch[outer + 1] * batch[outer + 1];
 }
 
+/// Visits the dims from the innermost to the outermost. A merged dim disappears
+/// into the next inner one, whose strides stay.
 void MatmulProblem::mergeBatches() {
   for (size_t dim = batch.size(); dim-- > 0;) {
     const bool hasInner = dim + 1 < batch.size();
@@ -75,6 +79,9 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
+/// A batch dim continues the rows if its stride is that of m rows. With m = 1
+/// the stride of a row has no effect, so the stride of the batch dim replaces
+/// it.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

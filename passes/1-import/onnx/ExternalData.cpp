@@ -1,4 +1,4 @@
-//===- ExternalData.cpp - which bytes of which file a tensor is -----------===//
+//===- ExternalData.cpp - locator of external tensor data -----------------===//
 
 #include "passes/1-import/onnx/ExternalData.h"
 
@@ -13,7 +13,8 @@
 using namespace pcc::onnx;
 namespace fs = std::filesystem;
 
-/// A decimal number without sign; `fallback` if the text is empty.
+/// Parses a decimal number without sign. Returns `fallback` if the text is
+/// empty, and nothing if it is malformed or exceeds 64 bits.
 static std::optional<uint64_t> parseNumber(std::string_view text,
                                            uint64_t fallback) {
   if (text.empty())
@@ -26,7 +27,7 @@ static std::optional<uint64_t> parseNumber(std::string_view text,
   return number;
 }
 
-/// What is wrong with a location as such, or nothing.
+/// Returns why the text `location` is invalid; empty if it is valid.
 static std::string locationMistake(std::string_view location) {
   if (location.empty())
     return "the location is empty";
@@ -40,6 +41,7 @@ static std::string locationMistake(std::string_view location) {
   return {};
 }
 
+/// Returns whether the canonical `path` lies below the canonical `directory`.
 static bool isInside(const fs::path &path, const fs::path &directory) {
   const auto [end, rest] = std::mismatch(directory.begin(), directory.end(),
                                          path.begin(), path.end());
@@ -56,6 +58,8 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
+/// Returns whether an attribute of a node, or an initializer of one of its
+/// subgraphs, has external data.
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {
@@ -83,6 +87,8 @@ static int64_t nanoseconds(const timespec &time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+/// Collects the permitted directories. A directory that does not exist is not
+/// added, so that nothing is permitted there.
 ExternalData::ExternalData(const std::string &modelPath,
                            const ExternalDataOptions &options)
     : options(options) {
@@ -109,7 +115,8 @@ bool ExternalData::permitted(const fs::path &canonical) const {
                      });
 }
 
-/// Checks a file that exists. `found` is its path with the symlinks in it.
+/// Checks the canonical path of `found`, so that a symlink cannot lead out of
+/// the permitted directories. The returned reference keeps the symlinks.
 ExternalData::File ExternalData::inspect(const fs::path &found,
                                          std::string_view location) const {
   File file;
@@ -148,6 +155,9 @@ ExternalData::File ExternalData::inspect(const fs::path &found,
   return file;
 }
 
+/// Inspects the first entry of that name in the permitted directories. If the
+/// entry is refused, later directories are not searched: they must not hide an
+/// invalid entry.
 ExternalData::File ExternalData::find(std::string_view location) const {
   File file;
   if (std::string mistake = locationMistake(location); !mistake.empty()) {
@@ -157,7 +167,8 @@ ExternalData::File ExternalData::find(std::string_view location) const {
   const fs::path relative = fs::path(std::string(location)).lexically_normal();
   for (const fs::path &directory : directories) {
     std::error_code code;
-    // A dangling symlink is there, and inspect says what is wrong with it.
+    // symlink_status also finds a dangling symlink, which `inspect` then
+    // refuses with the system's reason.
     if (fs::exists(fs::symlink_status(directory / relative, code)))
       return inspect(directory / relative, location);
   }
@@ -175,7 +186,8 @@ const ExternalData::File &ExternalData::lookUp(std::string_view location) {
   return files.emplace(location, find(location)).first->second;
 }
 
-/// The model file itself has been read, so it is taken as it is.
+/// Locates elements inside the model file. The reader has already opened that
+/// file, so the checks of `inspect` do not apply.
 Result<DataReference> ExternalData::resolveInModel(const Model &model,
                                                    const Tensor &tensor) {
   const std::optional<uint64_t> offset = model.fileOffset(tensor.raw);
@@ -199,6 +211,9 @@ Result<DataReference> ExternalData::resolveInModel(const Model &model,
   return reference;
 }
 
+/// Locates the elements of a tensor and checks offset and length, which come
+/// from the model file. The bounds check subtracts, because a sum could
+/// overflow.
 Result<DataReference> ExternalData::resolve(const Model &model,
                                             const Tensor &tensor) {
   if (!tensor.external)

@@ -1,4 +1,4 @@
-//===- ReadModel.cpp - from a path to a checked model ---------------------===//
+//===- ReadModel.cpp - reader of ONNX model files -------------------------===//
 
 #include "passes/1-import/onnx/ReadModel.h"
 
@@ -13,7 +13,8 @@
 
 using namespace pcc::onnx;
 
-/// What `error` says about the file: cut off, hurt, or no model at all.
+/// Returns the phrase by which a message classifies a decoding error: the file
+/// is truncated, is damaged, or is not an ONNX model.
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";
@@ -22,7 +23,8 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
   return error.endsEarly ? " is truncated: " : " is not an ONNX model: ";
 }
 
-/// The border that no exception crosses.
+/// Parses the file in `storage`. Converts all exceptions of the parser, and
+/// exhausted memory, to errors.
 static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
                                 const std::string &path,
                                 const ReadLimits &limits) {
@@ -45,6 +47,7 @@ static Result<Model> parseModel(std::shared_ptr<ModelStorage> storage,
   return model;
 }
 
+/// Parses, checks and normalizes the file in `storage`; see readModel.
 static Result<Model> readFrom(std::shared_ptr<ModelStorage> storage,
                               const std::string &path, const ReadLimits &limits,
                               bool trains = false) {
@@ -56,8 +59,8 @@ static Result<Model> readFrom(std::shared_ptr<ModelStorage> storage,
   if (trains)
     if (MaybeError error = mergeTrainingInfo(*model))
       return std::move(*error);
-  // Functions are checked while their names still are those of the file, and
-  // inlined in an order that is topological already.
+  // Validation precedes inlining, for two reasons: messages then show names as
+  // in the file, and the inliner needs function bodies in topological order.
   if (MaybeError error = validateModel(*model))
     return std::move(*error);
   if (MaybeError error = checkDevices(*model))

@@ -1,12 +1,14 @@
-//===- CausalMask.cpp - does a mask hide what comes later? ----------------===//
+//===- CausalMask.cpp - facts about causal attention masks ----------------===//
 //
-// Exports make the mask of constants, or by comparing positions:
+// Exporters write the mask as a constant, or compare positions:
 //
-//   compare le [.., 1, S] of keys, [.., S, 1] of queries
-//   select of that, 0, lowest number
+//   %keep = compare le %keys [.., 1, S], %queries [.., S, 1]
+//   %mask = select %keep, 0, lowest number
 //
-// The elements are looked at in two parts, t > s and t ≤ s. Constants are those
-// of the graph: nobody reads weights, which larger initializers are.
+// The proof treats the regions t > s and t <= s of the mask separately. For
+// each, it shows that all elements of the region have one property. Only
+// constants of the graph are read. Larger initializers are weights, whose
+// elements the compiler never reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +20,24 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// How many ops the search goes back.
+/// Limit on the length of a chain of ops that the search follows.
 static constexpr int maxDepth = 12;
 
-/// Larger constants are not read.
+/// Size, in elements, above which constants are not read.
 static constexpr int64_t mostElements = 1 << 24;
 
+/// Lowest finite number of f16. Exporters of f16 models use it in place of
+/// -inf.
 static constexpr double lowestHalf = -65504;
 
 namespace {
+/// The elements above the diagonal (t > s), or all others (t <= s).
 enum class MaskRegion : uint8_t { Later, Others };
+/// A property of one element: a boolean value, -inf, at most the lowest f16, 0.
 enum class Is : uint8_t { False, True, Infinite, Low, Zero };
 } // namespace
 
+/// Returns whether an element has a property. Booleans are 0 and 1.
 static bool holds(double element, Is what) {
   switch (what) {
   case Is::False:
@@ -46,14 +53,18 @@ static bool holds(double element, Is what) {
   return false;
 }
 
+/// Returns the property that x has if not(x) has `what`, which is True or
+/// False.
 static Is opposite(Is what) { return what == Is::False ? Is::True : Is::False; }
 
 //===----------------------------------------------------------------------===//
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit(index, element)` until it returns false. Returns whether it
-/// never did, and the elements could be read.
+/// Calls `visit(index, element)` for each element of a constant, in row-major
+/// order, until a call returns false. Returns whether all elements were read
+/// and no call returned false. Null and constants above `mostElements` give
+/// false.
 static bool allElements(DenseElementsAttr dense,
                         llvm::function_ref<bool(int64_t, double)> visit) {
   if (!dense || dense.getNumElements() > mostElements)
@@ -77,15 +88,17 @@ static bool allElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Sizes of the dims of queries and keys; 1 where there are none.
+/// Returns the sizes of the last two dims, queries and keys; 1 for a dim that
+/// the shape lacks.
 static std::pair<int64_t, int64_t> lastSizes(ArrayRef<int64_t> shape) {
   return {shape.size() < 2 ? 1 : shape[shape.size() - 2],
           shape.empty() ? 1 : shape.back()};
 }
 
+/// Returns whether all elements of a constant in `region` have a property.
 static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
   auto [rows, columns] = lastSizes(shapeOf(op.getResult()));
-  // A dim of size 1 stands for all of its indices.
+  // If a dim has size 1 and broadcasts, each element may stand in both regions.
   const bool isWhole = rows > 1 && columns > 1;
   return allElements(dyn_cast<DenseElementsAttr>(op.getValue()),
                      [&, rows = rows, columns = columns](int64_t i, double x) {
@@ -101,14 +114,15 @@ static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// first + step · i along one of the last two dims.
+/// The arithmetic sequence first + step · i along one of the last two dims.
 struct Positions {
   double first = 0, step = 0;
 };
 } // namespace
 
-/// The positions that `value` counts along its last dim (`ofKeys`) or the one
-/// before it, if all others repeat.
+/// Returns the arithmetic sequence of `value` along its last dim (`ofKeys`) or
+/// the last dim but one (of queries). Returns nullopt if `value` is no such
+/// sequence or varies along another dim.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -136,6 +150,7 @@ static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   return positions;
 }
 
+/// Returns the result of `compare` on two numbers.
 static bool compares(Predicate predicate, double a, double b) {
   switch (predicate) {
   case Predicate::Equal:
@@ -152,8 +167,11 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Keys and queries count alike, so that only t - s matters, and an order does
-/// not change its mind between the ends of a part.
+/// Returns whether all elements in `region` of a comparison of key positions
+/// with query positions have a property. Keys and queries must have equal
+/// steps. The result is then a monotonic function of t - s, so that the two
+/// extreme values of t - s in the region stand for all. Equality is not
+/// monotonic and is rejected.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -184,11 +202,14 @@ static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Whether all elements of masks of `size` keys in one part are something.
+/// Proves properties of all elements in one region of a mask with `size`
+/// queries and keys.
 struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
+  /// Returns whether all elements of `value` in the region are known to have a
+  /// property. Looks at most `depth` ops back; false if nothing is known.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -219,7 +240,9 @@ struct RegionCheck {
   }
 
 private:
-  /// −∞ and anything is −∞; a low number only if nothing is added to it.
+  /// Returns whether a sum has a property. -inf plus any number is -inf,
+  /// assuming that no mask holds +inf. A low number stays low only if the other
+  /// summand is 0 or low.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);
@@ -238,13 +261,15 @@ private:
     }
   }
 
+  /// Returns whether one operand passes `test` (`oneIsEnough`) or all do.
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)
                        : llvm::all_of(op->getOperands(), test);
   }
 
-  /// A reshape that adds or drops dims of size 1 in front.
+  /// Returns whether `op` is a reshape that only adds or removes leading dims
+  /// of size 1.
   static bool keepsLastDims(Operation *op) {
     if (!isa<ReshapeOp>(op))
       return false;

@@ -1,4 +1,10 @@
-//===- CausalMask.h - does a mask hide what comes later? ------------------===//
+//===- CausalMask.h - facts about causal attention masks ------------------===//
+//
+// Causal attention (decoder-only transformers): query s sees keys t <= s. An
+// attention op with the flag `causal` skips the hidden keys in place of reading
+// a mask of S x S elements.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_COMPOSITES_CAUSALMASK_H
 #define PCC_PASSES_2_PREPARE_COMPOSITES_CAUSALMASK_H
@@ -7,16 +13,31 @@
 
 namespace pcc::prepare {
 
-/// What is known about a mask [..., S, S] of queries s and keys t.
+/// Facts that are proven about an attention mask [..., S, S]. The last dim but
+/// one has the query index s, the last dim has the key index t. False means
+/// unknown.
+///
+///   t:      0     1     2
+///   s = 0   0    -inf  -inf      hidesLater: all elements above the diagonal
+///   s = 1   0     0    -inf      keepsOthers: the diagonal and below
+///   s = 2   0     0     0
 struct CausalMask {
-  bool hidesLater = false;  ///< t > s is hidden everywhere
-  bool keepsOthers = false; ///< t ≤ s is hidden nowhere, and nothing is added
+  /// Whether every key t > s is hidden.
+  bool hidesLater = false;
+  /// Whether every key t <= s is visible and the mask adds 0 to its score. If
+  /// both members are true, `causal` can replace the mask entirely.
+  bool keepsOthers = false;
 };
 
-/// Of an additive float mask, or a mask of booleans that keep. An element hides
-/// a key if it is false or −∞. Where all of t ≤ s is kept a number that is at
-/// most the lowest f16 does as well: the key's weight is 0 next to those that
-/// are kept.
+/// Proves facts about `mask`, which is either boolean (true keeps a key) or
+/// float (added to the scores). Masks whose last two dims are unequal, or
+/// smaller than 2, give no facts.
+///
+/// A key is hidden by false or by -inf. If `keepsOthers` holds, a finite number
+/// that is at most the lowest f16 (-65504) hides a key as well: next to a
+/// visible key its softmax weight is 0. The proof follows constants,
+/// comparisons of positions, selects, sums and boolean ops backwards through a
+/// bounded number of ops; everything else counts as unknown.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

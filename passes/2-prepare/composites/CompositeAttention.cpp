@@ -2,12 +2,14 @@
 //
 //   w = softmax(mask(scale · q kᵀ));  (w is NaN ? 0 : w) · v
 //
-// The scale may sit on q, on k, on both or behind the product. A mask is an
-// addition or a select of a very small number, or several of them. Key heads
-// that are repeated for groups of query heads are read once.
+// The scale may multiply q, k, both, or the product. A mask is a sum with a
+// tensor, a select of a very small number, or a sequence of these. Key heads
+// that a broadcast repeats for groups of query heads (grouped-query attention,
+// Ainslie et al. 2023) become the smaller operand that attention accepts.
 //
-// A row without visible key is NaN after a softmax and zero in attention: the
-// composite is right if NaN becomes zero, or if no row can be hidden.
+// A row without a visible key is NaN after a softmax and zero in attention. The
+// composite is therefore correct only if the model replaces NaN by zero, or if
+// no row can be hidden entirely (RowMasking.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,28 +22,35 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// A replacement for hidden scores that absorbs whatever is added to it.
+/// Fill value of hidden scores at and below which the sum of fill and score
+/// rounds to the fill, for every score of realistic size.
 static constexpr double absorbing = -1e30;
-/// One whose exponential is zero beside any visible score.
+/// Fill value of hidden scores at and below which their softmax weight is 0
+/// next to any visible score.
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// `keep` of null: `addend` is added. Else scores stay where `keep` is `kept`,
-/// and are `fill` elsewhere.
+/// One step of masking. If `keep` is null, adds `addend` to the scores.
+/// Otherwise `addend` is null, and scores stay where the boolean `keep` equals
+/// `kept` and become `fill` elsewhere.
 struct Mask {
   Value addend, keep;
   bool kept = true;
   double fill = 0;
 };
 
-/// softmax's operand, read backwards to the product of query and key.
+/// The operand of a softmax as mask(scale · product of query and key).
 struct Scores {
   MatmulOp product;
   double scale = 1;
-  SmallVector<Mask> masks; ///< The last one is applied first.
-  bool clipped = false;    ///< −∞ became a very small number.
+  /// The masks, in the reverse order of application.
+  SmallVector<Mask> masks;
+  /// Whether a maximum turns -inf into a very small number, so that a hidden
+  /// row is uniform rather than NaN.
+  bool clipped = false;
 };
 
+/// Operands of attention, each [batch, heads, ...] of rank 4.
 struct Heads {
   Value query, key, value;
 };
@@ -51,7 +60,8 @@ struct Heads {
 // Reading scores
 //===----------------------------------------------------------------------===//
 
-/// Takes products and quotients with numbers off `value`.
+/// Strips multiplications and divisions by uniform numbers from `value`, folds
+/// the numbers into `scale`, and returns the remaining value.
 static Value takeScale(Value value, double &scale) {
   while (true) {
     if (auto mul = definedBy<MulOp>(value)) {
@@ -73,7 +83,8 @@ static Value takeScale(Value value, double &scale) {
   }
 }
 
-/// `value` before a cast from a narrower float type.
+/// Returns the input of `value` if it is a cast from a narrower or equally wide
+/// float type; otherwise `value`.
 static Value beforeWidening(Value value) {
   auto cast = definedBy<CastOp>(value);
   if (!cast || !isa<FloatType>(elementTypeOf(cast.getInput())) ||
@@ -85,7 +96,9 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Scores with one more mask.
+/// Returns the scores behind `value` with `mask`, whose result is `result`,
+/// added as the last mask; nullopt if the mask enlarges the scores by
+/// broadcasting.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -96,6 +109,8 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
+/// Reads a select between scores and a uniform number of at most `vanishing`;
+/// nullopt if the operands have another form.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -108,7 +123,8 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Masked scores that may not fall below a very small number.
+/// Reads a maximum of masked scores and a uniform number of at most
+/// `absorbing`; nullopt if the operands have another form.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -121,8 +137,10 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// A scale behind selects scales what they fill in; one behind a sum is not
-/// read.
+/// Multiplies scores, masks included, by `scale`. The scale is moved in front
+/// of the masks, so the fill of a select is multiplied by it. Returns nullopt
+/// if the scale is not positive, if an added mask would have to be scaled, or
+/// if a fill leaves the range of hidden scores.
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -136,6 +154,8 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
   return scores;
 }
 
+/// Reads `value` backwards, through at most `depth` masks and scales, to a
+/// matmul that nothing else reads; nullopt if the ops have another form.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -166,7 +186,7 @@ static std::optional<Scores> readScores(Value value, int depth) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// What the mask does to rows of `rowSize` scores.
+/// Returns whether one mask can hide keys or whole rows of `rowSize` scores.
 static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
     return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
@@ -177,13 +197,16 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Whether attention does the same as the masks and softmax do.
+/// Returns whether attention computes the same as softmax of masked scores,
+/// also for rows that are hidden entirely. `nanIsZero`: the model replaces NaN
+/// weights by 0.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // A finite fill makes a row that is hidden as a whole uniform; only one
-    // that absorbs the scores does so when it is added.
+    // In the model, a finite fill makes an entirely hidden row uniform.
+    // Attention adds the fill, which has that effect only if it absorbs the
+    // scores.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -193,12 +216,14 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   return nanIsZero || rows != RowMasking::Unknown;
 }
 
-/// The mask as one operand of attention; null if there is none.
+/// Builds the mask operand of attention from a sequence of masks.
 class MaskBuilder {
 public:
   MaskBuilder(PatternRewriter &rewriter, Location loc, Type elementType)
       : rewriter(rewriter), loc(loc), elementType(elementType) {}
 
+  /// Returns a boolean mask for a single select of -inf, otherwise the sum of
+  /// all masks as a float tensor; null if there are no masks.
   Value build(ArrayRef<Mask> masks) {
     if (masks.size() == 1 && masks[0].keep && std::isinf(masks[0].fill))
       return masks[0].kept ? masks[0].keep
@@ -212,6 +237,7 @@ public:
   }
 
 private:
+  /// Returns the mask as a float tensor that is added to the scores.
   Value asAddend(const Mask &mask) {
     if (mask.addend)
       return mask.addend;
@@ -238,16 +264,17 @@ private:
 // Heads
 //===----------------------------------------------------------------------===//
 
-/// `heads` with its last two dims swapped if `swapped`.
+/// Returns `heads` with the last two dims transposed if `swapped`.
 static Value oriented(Value heads, bool swapped, PatternRewriter &rewriter) {
   return swapped ? Value(TransposeOp::create(rewriter, heads.getLoc(), heads,
                                              ArrayRef<int64_t>{0, 1, 3, 2}))
                  : heads;
 }
 
-/// [B, K, …] of `heads` [B, K·R, …] that repeats each of K heads R times:
+/// Undoes the repetition of key heads for grouped-query attention. If `heads`
+/// repeats each of K heads R times by reshape, broadcast and reshape,
 ///   [B, K, …] → [B, K, 1, …] → [B, K, R, …] → [B, K·R, …]
-/// `heads` itself if it is something else.
+/// returns the input [B, K, …]; otherwise returns `heads`.
 static Value beforeRepeat(Value heads) {
   auto merge = definedBy<ReshapeOp>(heads);
   auto repeat =
@@ -266,8 +293,9 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Query, key and value as attention wants them; nothing is made unless they
-/// fit each other.
+/// Returns query, key and value, without their scales, which are folded into
+/// `scale`. Returns nullopt, without creating ops, if their shapes or types are
+/// none that attention accepts.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),
@@ -289,7 +317,8 @@ static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
   return heads;
 }
 
-/// Whether the mask broadcasts to `scores` without making it larger.
+/// Returns whether a mask broadcasts to the shape `scores` without enlarging
+/// it.
 static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
   auto shape =
       broadcastShapes(shapeOf(mask.addend ? mask.addend : mask.keep), scores);
@@ -300,8 +329,9 @@ static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// The softmax that `weights` are; `nanIsZero` tells whether its NaNs become
-/// zeros. Null if somebody else needs one of the steps.
+/// Returns the softmax that computes `weights`, possibly behind a select that
+/// replaces NaN by 0 (then sets `nanIsZero`) and a cast. Returns null if there
+/// is none, or if another op reads one of the intermediate results.
 static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   auto narrowed = definedBy<CastOp>(weights);
   if (narrowed && narrowed->hasOneUse())
@@ -320,6 +350,7 @@ static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   return softmax && softmax.getResult().hasNUses(uses) ? softmax : SoftmaxOp();
 }
 
+/// Rewrites the second matmul, weights · value, to `graph.attention`.
 static Value attention(MatmulOp output, PatternRewriter &rewriter) {
   bool nanIsZero = false;
   SoftmaxOp softmax = output.getTransposeLhs()

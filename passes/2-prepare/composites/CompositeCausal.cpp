@@ -1,10 +1,10 @@
-//===- CompositeCausal.cpp - attention that only sees what came before ----===//
+//===- CompositeCausal.cpp - masked attention to causal attention ---------===//
 //
 //   attention query, key, value mask (t ≤ s)  →  attention query, key, value
 //                                                {causal}
 //
-// A mask that hides more is kept beside it: what `causal` says need not be
-// computed.
+// A mask that hides further keys is kept beside the flag. The flag still saves
+// work, since kernels skip the keys that it hides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
+/// Sets `causal` on an attention op whose mask hides all later keys, and drops
+/// the mask if it has no other effect.
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

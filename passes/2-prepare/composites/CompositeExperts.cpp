@@ -1,15 +1,17 @@
-//===- CompositeExperts.cpp - sums of experts of which few count ----------===//
+//===- CompositeExperts.cpp - sums over the few experts of a token --------===//
 //
 //   einsum te,etd->td gate, outputs
 //   reduce sum over e of gate · outputs
 //
-// where no token has more than a few gates that are not 0 (`maxNonZeros`).
-// Both become an einsum with the gates in front, marked with that number: what
-// other experts make of a token need not be known. `group-experts` relies on
-// it once shapes are local.
+// Mixture of experts in dense form: every expert processes every token, and a
+// gate of 0 discards most of the results. If no token has more than k gates
+// other than 0 (`maxNonZeros`), both forms become an einsum of gates and
+// outputs with the attribute `graph.chosen` = k. The pass `group-experts` of
+// 5-localize then computes each expert on its own tokens only (dropless
+// experts; MegaBlocks, Gale et al. 2023).
 //
-// It is the same sum unless an expert that a token does not go to makes NaN or
-// an infinity of it: times 0 that would be NaN.
+// Assumption: no expert computes NaN or an infinity from a token that is not
+// routed to it. The dense form would give 0 · NaN = NaN there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +24,14 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
+/// Returns whether every letter of `letters` occurs in `others`.
 static bool areAllIn(StringRef letters, StringRef others) {
   return llvm::all_of(letters, [&](char c) { return others.contains(c); });
 }
 
-/// How many experts along `dim` a token can have at most by `gate`; 0 if it may
-/// have all of them, or if that is not what it can be.
+/// Returns the most experts, along `dim`, for which a token can have a gate
+/// other than 0. Returns 0 if that may be all experts, or if `gate` is no float
+/// tensor.
 static int64_t chosenBy(Value gate, int64_t dim) {
   if (!isa<FloatType>(elementTypeOf(gate)))
     return 0;
@@ -35,6 +39,7 @@ static int64_t chosenBy(Value gate, int64_t dim) {
   return most < shapeOf(gate)[dim] ? most : 0;
 }
 
+/// Creates the einsum with the attribute `graph.chosen`.
 static Value markedSum(Operation *op, const std::string &equation, Value gate,
                        Value outputs, int64_t chosen,
                        PatternRewriter &rewriter) {
@@ -44,7 +49,8 @@ static Value markedSum(Operation *op, const std::string &equation, Value gate,
   return sum;
 }
 
-/// The one letter of `letters` that the result lacks; 0 if there is not one.
+/// Returns the only letter of `letters` that is not in `result`; 0 if there is
+/// none or more than one.
 static char summedLetter(StringRef letters, StringRef result) {
   char summed = 0;
   for (char letter : letters)
@@ -56,6 +62,7 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
+/// Marks an einsum of gates and expert outputs that sums over experts only.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -75,8 +82,8 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Letters for the dims of `gate` that it does not repeat along, matched from
-/// the right with `letters`.
+/// Returns the letters of the dims of `gate` that are not broadcast (size 1).
+/// Dims and `letters` are matched from the right, as in broadcasting.
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;
@@ -87,6 +94,9 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
   return own;
 }
 
+/// Rewrites a sum over experts of the product gates · outputs to a marked
+/// einsum. Broadcast dims of the gates are removed by a reshape:
+///   gate [T, E, 1], outputs [T, E, D]  ->  einsum ab,abc->ac
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

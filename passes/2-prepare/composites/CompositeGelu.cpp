@@ -3,8 +3,11 @@
 //   0.5 · x · (1 + erf(s · x))
 //   0.5 · x · (1 + tanh(s · x + s · k · x³))
 //
-// in any order of the factors and however the polynomial is written. The
-// constants of a model are rounded to its type: s and k are kept as they are.
+// with s = 1/√2 in the first form (exact gelu; Hendrycks and Gimpel 2016), and
+// s = √(2/π), k = 0.044715 in the second form (its approximation). The factors
+// may stand in any order, and the polynomial may be written in any way. A model
+// holds constants rounded to its own type, so s and k may be off by 1 %. The
+// gelu op keeps the values of the model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +25,10 @@ using namespace pcc::prepare;
 // Polynomials
 //===----------------------------------------------------------------------===//
 
-/// Coefficients of 1, x, x², x³.
+/// A polynomial in x: the coefficients of 1, x, x² and x³.
 using Polynomial = std::array<double, 4>;
 
+/// Returns a · b; nullopt if the degree exceeds 3 or a factor is nullopt.
 static std::optional<Polynomial> product(const std::optional<Polynomial> &a,
                                          const std::optional<Polynomial> &b) {
   if (!a || !b)
@@ -41,6 +45,7 @@ static std::optional<Polynomial> product(const std::optional<Polynomial> &a,
   return result;
 }
 
+/// Returns a + b; nullopt if a summand is nullopt.
 static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
                                      const std::optional<Polynomial> &b) {
   if (!a || !b)
@@ -51,8 +56,8 @@ static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
   return result;
 }
 
-/// `value` as a polynomial in `x` of degree 3 at most; none if it is no such
-/// thing.
+/// Returns the polynomial in `x`, of degree 3 at most, that `value` computes
+/// through at most `depth` levels of ops; nullopt if it is none.
 static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
   if (value == x)
     return Polynomial{0, 1, 0, 0};
@@ -82,9 +87,12 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 // Products
 //===----------------------------------------------------------------------===//
 
+/// Limit on the length of a chain of ops that the search follows.
 static constexpr int maxDepth = 8;
 
-/// `value` as a number times factors that are no products; `x` is none.
+/// Writes `value` as a product of a number, which is returned, and of values
+/// that are appended to `factors`. Products among the factors are split
+/// further, except `x`.
 static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
                         int depth) {
   if (auto number = uniformValue(value))
@@ -102,7 +110,8 @@ static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
   return 1;
 }
 
-/// The erf or tanh of `value` = 1 + erf(…); null if it is something else.
+/// Returns the erf or tanh op of `value` = 1 + erf(…) or 1 + tanh(…); null if
+/// `value` has another form.
 static Operation *curveOf(Value value) {
   auto add = definedBy<AddOp>(value);
   Value curve =
@@ -116,8 +125,9 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Values that `value` is computed from by sums and products: one of them is
-/// the x of the curve.
+/// Collects `value` and the values from which it is computed by sums, products,
+/// quotients and powers. If `value` is the argument of a gelu's erf or tanh,
+/// one of them is the x of the gelu.
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();
@@ -128,11 +138,12 @@ static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
     addCandidates(operand, candidates, depth - 1);
 }
 
+/// Returns whether `value` is within 1 % of `expected`, which is positive.
 static bool isNear(double value, double expected) {
   return std::fabs(value - expected) < 0.01 * expected;
 }
 
-/// Whether `root` is 0.5 · x · gate.
+/// Returns whether `root` = 0.5 · x · gate.
 static bool isHalfProduct(Value root, Value x, Value gate) {
   SmallVector<Value> factors;
   double number = factorsOf(root, x, factors, maxDepth);
@@ -144,7 +155,8 @@ static bool isHalfProduct(Value root, Value x, Value gate) {
 // Gelu
 //===----------------------------------------------------------------------===//
 
-/// The gelu of `x` whose curve is `curve`; null if the curve is another one.
+/// Creates the gelu of `x` that replaces `root`. Returns null if the argument
+/// of `curve`, an erf or tanh op, is not the polynomial of gelu in `x`.
 static Value makeGelu(MulOp root, Operation *curve, Value x,
                       PatternRewriter &rewriter) {
   auto argument = polynomial(curve->getOperand(0), x, maxDepth);
@@ -161,6 +173,8 @@ static Value makeGelu(MulOp root, Operation *curve, Value x,
                         tanh ? rewriter.getF64FloatAttr(cubic) : FloatAttr());
 }
 
+/// Rewrites the outermost product of a gelu. Tries every value in the argument
+/// of the curve as x.
 static Value gelu(MulOp root, PatternRewriter &rewriter) {
   SmallVector<Value> factors;
   factorsOf(root.getResult(), Value(), factors, maxDepth);

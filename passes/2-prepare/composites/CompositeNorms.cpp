@@ -3,9 +3,11 @@
 //   d = x − mean(x);  d / sqrt(mean(d²) + epsilon)    layer_norm
 //                     x / sqrt(mean(x²) + epsilon)    rms_norm
 //
-// A norm is recognised with a scale of ones; a product and a sum behind it then
-// become its scale and bias, and casts around it go: a norm of a narrow type
-// computes its statistics in f32 itself.
+// (layer_norm: Ba et al. 2016; rms_norm: Zhang and Sennrich 2019.) The quotient
+// first becomes a norm with a scale of ones. Separate rewrites then make a
+// following product the scale and a following sum the bias. Casts to f32 before
+// and from f32 after a norm are dropped, because a norm of a narrow type
+// computes its statistics in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +22,8 @@ using namespace pcc::prepare;
 // The quotient
 //===----------------------------------------------------------------------===//
 
-/// The mean over all dims from `dim` on, if `value` is one that keeps them.
+/// Returns the mean that defines `value`, if it reduces a suffix of the dims
+/// and keeps them as dims of size 1; null otherwise.
 static ReduceOp meanOfLastDims(Value value) {
   auto mean = definedBy<ReduceOp>(value);
   if (!mean || mean.getKind() != ReduceKind::Mean || !mean.getKeep() ||
@@ -34,7 +37,7 @@ static ReduceOp meanOfLastDims(Value value) {
   return mean;
 }
 
-/// x of `value` = x²; null if it is something else.
+/// Returns x if `value` = x², written as a product or a power; null otherwise.
 static Value squared(Value value) {
   if (auto product = definedBy<MulOp>(value))
     return product.getLhs() == product.getRhs() ? product.getLhs() : Value();
@@ -43,7 +46,8 @@ static Value squared(Value value) {
 }
 
 namespace {
-/// sqrt(mean(of²) + epsilon) over the dims from `dim` on.
+/// The expression sqrt(mean(of²) + epsilon), with the mean over `dim` and all
+/// dims after it.
 struct Deviation {
   Value of;
   int64_t dim;
@@ -51,6 +55,7 @@ struct Deviation {
 };
 } // namespace
 
+/// Matches `shifted` = mean(of²) + epsilon, the operand of the root.
 static std::optional<Deviation> deviation(Value shifted) {
   auto add = definedBy<AddOp>(shifted);
   if (!add)
@@ -65,12 +70,14 @@ static std::optional<Deviation> deviation(Value shifted) {
   return Deviation{of, mean.getDims().front(), *uniformValue(epsilon)};
 }
 
+/// Matches `value` = sqrt(mean(of²) + epsilon).
 static std::optional<Deviation> deviationUnderRoot(Value value) {
   auto root = definedBy<SqrtOp>(value);
   return root ? deviation(root.getInput()) : std::nullopt;
 }
 
-/// 1 / deviation
+/// Matches `value` = 1 / sqrt(mean(of²) + epsilon), written as a reciprocal, a
+/// quotient or a power of -0.5.
 static std::optional<Deviation> inverseDeviation(Value value) {
   if (auto reciprocal = definedBy<ReciprocalOp>(value))
     return deviationUnderRoot(reciprocal.getInput());
@@ -83,6 +90,7 @@ static std::optional<Deviation> inverseDeviation(Value value) {
                                                   : std::nullopt;
 }
 
+/// Creates a constant of ones.
 static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
                   PatternRewriter &rewriter) {
   auto type = RankedTensorType::get(shape, elementType);
@@ -91,7 +99,10 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// The norm that divides `value` by `found`; null if it divides something else.
+/// Creates the norm, with a scale of ones, that replaces `op`, a division of
+/// `value` by the deviation `found`. The norm is a layer_norm if `value` is x -
+/// mean(x) over the same dims, otherwise an rms_norm. Returns null if `found`
+/// is nullopt or the deviation of another value.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -111,10 +122,12 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
+/// Rewrites x / deviation.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
+/// Rewrites x · (1 / deviation), with the factors in either order.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))
@@ -126,8 +139,9 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
 // Scale, bias and casts
 //===----------------------------------------------------------------------===//
 
-/// `weight` with the shape of the dims that `norm` normalises; null if it says
-/// more or less than one number for each of their elements.
+/// Returns `weight` with the type of the scale of `norm`, reshaped if it has
+/// further leading dims of size 1; null if it does not have exactly one number
+/// per normalised element.
 template <typename Norm>
 static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   auto type = tensorType(norm.getScale());
@@ -142,7 +156,8 @@ static Value fitted(Norm norm, Value weight, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, weight.getLoc(), type, weight);
 }
 
-/// The operand of `op` that is a norm nobody else needs, and the other one.
+/// Returns the norm that defines an operand of the binary op `op` and has no
+/// other use, and the other operand; null values if there is none.
 template <typename Norm>
 static std::pair<Norm, Value> normOperand(Operation *op) {
   for (int i : {0, 1})
@@ -152,6 +167,8 @@ static std::pair<Norm, Value> normOperand(Operation *op) {
   return {};
 }
 
+/// Rewrites layer_norm(x) · weight to a layer_norm with the scale `weight`. The
+/// norm must have a scale of 1 and no bias.
 static Value scaledLayerNorm(MulOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<LayerNormOp>(op);
   if (!norm || norm.getBias() || !isUniform(norm.getScale(), 1))
@@ -163,6 +180,8 @@ static Value scaledLayerNorm(MulOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
+/// Rewrites rms_norm(x) · weight to an rms_norm with the scale `weight`. The
+/// norm must have a scale of 1.
 static Value scaledRmsNorm(MulOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<RmsNormOp>(op);
   if (!norm || !isUniform(norm.getScale(), 1))
@@ -173,6 +192,7 @@ static Value scaledRmsNorm(MulOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
+/// Rewrites layer_norm(x) + bias to a layer_norm with that bias.
 static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
   auto [norm, weight] = normOperand<LayerNormOp>(op);
   Value bias =
@@ -183,8 +203,9 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
               : Value();
 }
 
-/// The narrow value whose cast to f32 `norm` reads, if the result becomes
-/// equally narrow again; its scale must not have been applied in f32.
+/// Returns the narrow float tensor whose cast to f32 `norm` reads, if `op`
+/// casts the result of `norm` back to the same type. The scale must be 1, since
+/// another one would be applied in f32 in the model. Returns null otherwise.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();
@@ -197,6 +218,7 @@ template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   return widened.getInput();
 }
 
+/// Rewrites cast(rms_norm(cast(x))) to an rms_norm of the narrow x.
 static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<RmsNormOp>(op.getInput());
   Value x = narrowInput(op, norm);
@@ -208,6 +230,8 @@ static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
       norm.getDim(), norm.getEpsilon());
 }
 
+/// Rewrites cast(layer_norm(cast(x))) without bias to a layer_norm of the
+/// narrow x.
 static Value narrowLayerNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<LayerNormOp>(op.getInput());
   Value x = norm && !norm.getBias() ? narrowInput(op, norm) : Value();

@@ -5,8 +5,8 @@
 //   interleaved, for x = [a0, b0, a1, b1, …]:
 //                         r = [−b0, a0, −b1, a1, …]
 //
-// x may itself be a slice: a part of each head, or of what a fused projection
-// gives.
+// Rotary position embedding (RoPE, Su et al. 2021). x may itself be a slice: a
+// part of each head, or the query part of a fused projection.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,9 @@ using namespace pcc::graph;
 using namespace pcc::prepare;
 
 namespace {
-/// A value as a slice of another one; the whole of itself if it is none.
+/// A value as a slice of its `root`. A value that no slice op defines is its
+/// own root, with starts 0 and steps 1. Two equal slices read the same
+/// elements.
 struct SlicedValue {
   explicit SlicedValue(Value value) : root(value), sizes(shapeOf(value)) {
     starts.assign(sizes.size(), 0);
@@ -31,7 +33,7 @@ struct SlicedValue {
     steps.assign(slice.getSteps().begin(), slice.getSteps().end());
   }
 
-  /// Elements first, first + step, … of the last dim: half of them.
+  /// Returns the half of the last dim with the elements first, first + step, ….
   SlicedValue half(int64_t first, int64_t step) const {
     SlicedValue result = *this;
     result.starts.back() += first * steps.back();
@@ -49,12 +51,13 @@ struct SlicedValue {
   SmallVector<int64_t> starts, sizes, steps;
 };
 
-/// The two values that a concat along the last dim joins, the first negated.
+/// The parts of r = [−negated, plain], without the negation.
 struct RotatedHalves {
   Value negated, plain;
 };
 } // namespace
 
+/// Matches `value` as a concat of -b and a along the last dim.
 static std::optional<RotatedHalves> turned(Value value) {
   auto concat = definedBy<ConcatOp>(value);
   if (!concat || concat.getInputs().size() != 2 ||
@@ -66,7 +69,8 @@ static std::optional<RotatedHalves> turned(Value value) {
   return RotatedHalves{neg.getInput(), concat.getInputs()[1]};
 }
 
-/// `value` without a new last dim of size 1; null if that is not what it is.
+/// Returns the input of the reshape `value` that appends a dim of size 1; null
+/// if `value` is no such reshape.
 static Value withoutLastDim(Value value) {
   auto reshape = definedBy<ReshapeOp>(value);
   if (!reshape || shapeOf(value).empty() || shapeOf(value).back() != 1 ||
@@ -75,7 +79,8 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// The same for pairs: reshape([…, n, 2] to […, 2n]) of a concat.
+/// Matches `value` as the interleaved form: -b and a, each […, n, 1], are
+/// concatenated to […, n, 2] and reshaped to […, 2n].
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -92,7 +97,8 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// The x and its turned copy where `interleaved` says which elements pair.
+/// Returns whether `found` holds the halves of `x`: even and odd elements if
+/// `interleaved`, otherwise the low and the high half of the last dim.
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
@@ -103,13 +109,14 @@ static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   return SlicedValue(found.negated) == high && SlicedValue(found.plain) == low;
 }
 
+/// Returns whether `table`, cos or sin, broadcasts to `x` without enlarging it.
 static bool broadcastsTo(Value table, Value x) {
   auto shape = broadcastShapes(shapeOf(table), shapeOf(x));
   return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);
 }
 
-/// The rotary that `straight` = x · cos and `crossed` = r · sin add up to, with
-/// x and r at given places of the products.
+/// Creates the rotary op for the sum `op` of x · cos and r · sin. Returns null
+/// if r is not the rotated x or a shape does not fit.
 static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
                         PatternRewriter &rewriter) {
   if (x.getType() != op.getType() || shapeOf(x).empty() ||
@@ -123,6 +130,8 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
   return {};
 }
 
+/// Rewrites the sum of two products. Tries every assignment of the four factors
+/// to x, cos, r and sin.
 static Value rotary(AddOp op, PatternRewriter &rewriter) {
   auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
   if (!lhs || !rhs)

@@ -3,7 +3,8 @@
 //   e = exp(x − max(x));  e / sum(e)               softmax
 //   z = x − max(x);       z − log(sum(exp(z)))     log_softmax
 //
-// Without the maximum it is another function of large inputs.
+// The maximum must be subtracted. Without it the exponentials of large inputs
+// overflow, and the model computes another function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +15,8 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// The dim over which `value` reduces `of`, keeping it; none if it does not.
+/// Returns the only dim over which `value` reduces `of`, if the dim is kept
+/// with size 1; nullopt if `value` is no such reduction.
 static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
                                          Value of) {
   auto reduce = definedBy<ReduceOp>(value);
@@ -24,7 +26,7 @@ static std::optional<int64_t> reducedDim(Value value, ReduceKind kind,
   return reduce.getDims().front();
 }
 
-/// x of `value` = x − max(x) over `dim`; null if it is something else.
+/// Returns x if `value` = x − max(x) over `dim`; null otherwise.
 static Value withoutMaximum(Value value, int64_t dim) {
   auto sub = definedBy<SubOp>(value);
   return sub && reducedDim(sub.getRhs(), ReduceKind::Max, sub.getLhs()) == dim
@@ -32,6 +34,8 @@ static Value withoutMaximum(Value value, int64_t dim) {
              : Value();
 }
 
+/// Creates the softmax that replaces `op`, the quotient of `exponential` and
+/// its `sum`; null if the operands have another form.
 static Value makeSoftmax(Operation *op, Value exponential, Value sum,
                          PatternRewriter &rewriter) {
   auto dim = reducedDim(sum, ReduceKind::Sum, exponential);
@@ -40,10 +44,12 @@ static Value makeSoftmax(Operation *op, Value exponential, Value sum,
   return x ? SoftmaxOp::create(rewriter, op->getLoc(), x, *dim) : Value();
 }
 
+/// Rewrites e / sum(e).
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeSoftmax(op, op.getLhs(), op.getRhs(), rewriter);
 }
 
+/// Rewrites e · (1 / sum(e)), with the factors in either order.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   for (auto [exponential, inverse] : {std::pair(op.getLhs(), op.getRhs()),
                                       std::pair(op.getRhs(), op.getLhs())})
@@ -54,6 +60,7 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   return {};
 }
 
+/// Rewrites z − log(sum(exp(z))) to log_softmax.
 static Value logarithm(SubOp op, PatternRewriter &rewriter) {
   auto log = definedBy<LogOp>(op.getRhs());
   auto sum = log ? definedBy<ReduceOp>(log.getInput()) : ReduceOp();

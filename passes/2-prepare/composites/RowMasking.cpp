@@ -1,4 +1,4 @@
-//===- RowMasking.cpp - can a mask hide whole rows? -----------------------===//
+//===- RowMasking.cpp - whether attention masks can hide whole rows -------===//
 
 #include "passes/2-prepare/composites/RowMasking.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// How many ops the search goes back.
+/// Limit on the length of a chain of ops that the search follows.
 static constexpr int maxDepth = 24;
 
 RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
@@ -17,7 +17,9 @@ RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
   return RowMasking::Unknown;
 }
 
-/// Calls `visit(index, visible)` for each element of a constant.
+/// Calls `visit(index, visible)` for each element of a constant, in row-major
+/// order. False and non-finite numbers are not visible. Returns false for
+/// element types other than floats and integers.
 static bool visitElements(DenseElementsAttr dense,
                           llvm::function_ref<void(size_t, bool)> visit) {
   size_t index = 0;
@@ -34,6 +36,9 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
+/// Returns whether a constant mask can hide keys or whole rows. Constants of
+/// more than 2^24 elements are not read. If the last dim broadcasts (size 1),
+/// one hidden element hides a whole row.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());
@@ -54,13 +59,14 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Ops whose results are finite where the model's numbers are.
+/// Returns whether the results of `op` are assumed to be finite, whatever its
+/// operands are.
 static bool isFiniteSource(Operation *op) {
   return isa<GetParameterOp, MatmulOp, EinsumOp, ConvOp, LayerNormOp, RmsNormOp,
              AttentionOp, TanhOp, SigmoidOp, SinOp, CosOp, SoftmaxOp>(op);
 }
 
-/// Ops whose results are finite where all operands are.
+/// Returns whether the result of `op` is finite if all operands are.
 static bool keepsFinite(Operation *op) {
   return isa<AddOp, SubOp, MulOp, NegOp, AbsOp, MaxOp, MinOp, ReluOp, GeluOp,
              SelectOp, CastOp, ReshapeOp, BroadcastOp, TransposeOp, SliceOp,
@@ -68,6 +74,8 @@ static bool keepsFinite(Operation *op) {
              ScatterElementsOp, RotaryOp>(op);
 }
 
+/// Returns whether `mask` can hide keys or whole rows. Looks at most `depth`
+/// ops back.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -80,7 +88,7 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && isFiniteSource(op))
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // Repeats and reshapes that leave the rows as they are.
+  // The op only adds or merges dims in front of the rows.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -89,7 +97,7 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !keepsFinite(op))
     return RowMasking::Unknown;
-  // Booleans that are cast or that select hide nothing by themselves.
+  // A boolean operand is cast to 0 or 1, or is a condition; both are finite.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

@@ -1,4 +1,11 @@
-//===- RowMasking.h - can a mask hide whole rows? -------------------------===//
+//===- RowMasking.h - whether attention masks can hide whole rows ---------===//
+//
+// The softmax of a row in which every key is hidden is NaN, but
+// `graph.attention` gives zeros for such a row. Attention may therefore replace
+// a masked softmax only if no row is hidden entirely. The analysis here proves
+// that.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_COMPOSITES_ROWMASKING_H
 #define PCC_PASSES_2_PREPARE_COMPOSITES_ROWMASKING_H
@@ -7,20 +14,29 @@
 
 namespace pcc::prepare {
 
-/// What is known about the rows (along the last dim) of a mask.
+/// Whether an attention mask can hide keys or whole rows. A row runs along the
+/// last dim. An element hides its key if it is false, -inf or NaN.
 enum class RowMasking : uint8_t {
-  HideNothing, ///< no element is −∞, or false
-  KeepOne,     ///< in each row some element is neither
+  /// No element hides a key.
+  HideNothing,
+  /// At least one key of each row is visible.
+  KeepOne,
+  /// A row may be hidden entirely.
   Unknown,
 };
 
-/// What the additive float mask, or the mask of booleans that keep, does to
-/// rows of `rowSize` elements. Weights and what a matmul or a norm computes are
-/// taken to be finite, as the scores are that the mask is added to; inputs are
-/// not.
+/// Returns whether `mask` can hide keys or whole rows. The mask is either
+/// boolean (true keeps a key) or float (added to the scores). `rowSize` is the
+/// number of keys of a row of scores; the mask may broadcast along that dim.
+///
+/// Weights and results of matmuls, norms and similar ops are assumed to be
+/// finite, as are the scores. Model inputs are not: a mask that is an input may
+/// hold -inf.
 RowMasking rowMaskingOf(mlir::Value mask, int64_t rowSize);
 
-/// Two masks, one after the other.
+/// Returns whether two masks on the same scores can together hide keys or whole
+/// rows. Two masks that each keep one key of a row may together hide the row,
+/// so `KeepOne` twice is `Unknown`.
 RowMasking combineMasks(RowMasking a, RowMasking b);
 
 } // namespace pcc::prepare

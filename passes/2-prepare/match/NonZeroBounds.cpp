@@ -1,4 +1,4 @@
-//===- NonZeroBounds.cpp - how many elements of a row can differ from 0 ---===//
+//===- NonZeroBounds.cpp - bounds on non-zeros along a dim ----------------===//
 
 #include "passes/2-prepare/match/NonZeroBounds.h"
 #include "dialects/graph/ops/EinsumEquation.h"
@@ -9,22 +9,27 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Beyond this nothing is known: gates are made in few steps.
+/// Limit on the length of a chain of ops that the search follows. The gates of
+/// real models are computed in fewer ops.
 static constexpr int mostSteps = 16;
 
 namespace {
-/// A dim of a value, and how many more ops may be looked through.
+/// The question how many elements along `dim` of `value` can differ from 0.
 struct Query {
   Value value;
   int64_t dim;
+  /// Number of ops that the search may still look through.
   int steps = mostSteps;
 
+  /// Returns the size of the dim, which bounds the answer.
   int64_t size() const { return shapeOf(value)[dim]; }
+  /// Returns the query about an operand, with one step less.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// The dim of an operand that broadcasts to the value; none if it repeats
-  /// along it.
+  /// Returns the query about the dim of an operand that corresponds to `dim`
+  /// when the operand broadcasts to `value`; nullopt if the operand is
+  /// broadcast along `dim`.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -34,17 +39,20 @@ struct Query {
   }
 };
 
+/// Returns the bound for the result of an op of one kind.
 using Bound = int64_t (*)(Operation *, const Query &);
 } // namespace
 
 static int64_t count(const Query &query);
 
+/// Returns the bound for an operand that broadcasts to the value of `query`. An
+/// element that is broadcast along the dim makes the whole dim non-zero.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
 }
 
-/// Zero where any operand is.
+/// Bounds an op whose result is 0 wherever any operand is 0.
 static int64_t countProduct(Operation *op, const Query &query) {
   int64_t least = query.size();
   for (Value operand : op->getOperands())
@@ -52,7 +60,7 @@ static int64_t countProduct(Operation *op, const Query &query) {
   return least;
 }
 
-/// Zero where all operands are.
+/// Bounds an op whose result is 0 wherever all operands are 0.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -60,11 +68,13 @@ static int64_t countSum(Operation *op, const Query &query) {
   return sum;
 }
 
-/// Zero where the first operand is.
+/// Bounds an op whose result is 0 wherever the first operand is 0.
 static int64_t countFirst(Operation *op, const Query &query) {
   return countBroadcast(op->getOperand(0), query);
 }
 
+/// Bounds a select. If the select gives 0 where its condition is false, the
+/// condition bounds it, too.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -74,7 +84,8 @@ static int64_t countSelect(Operation *op, const Query &query) {
   return onTrue + onFalse;
 }
 
-/// Whether the elements of `value` along `dim` differ from each other.
+/// Returns whether the elements of `value` along `dim` are known to differ from
+/// each other: an iota, or a constant that varies along `dim` only.
 static bool areDistinct(Value value, int64_t dim) {
   if (auto iota = definedBy<IotaOp>(value))
     return static_cast<int64_t>(iota.getDim()) == dim;
@@ -89,7 +100,8 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// One number equals one of several that differ, at most.
+/// Bounds a comparison. A number that is broadcast along the dim equals at most
+/// one of several distinct numbers, as in compare(index, iota).
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -103,6 +115,7 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
+/// Bounds a one_hot with off value 0: 1 along its new dim.
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -111,7 +124,8 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// What the data has, and as many as are written.
+/// Bounds a scatter along the dim: the non-zeros of its data plus the number of
+/// updates.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -120,6 +134,8 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
+/// Bounds a reshape by the same dim of its input: the one with equal size and
+/// an equal number of elements in all dims after it.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -133,12 +149,14 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
+/// Bounds a transpose by the permuted dim of its input.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Each of the elements that are added up may have others that are not 0.
+/// Bounds a sum over other dims. Each of the summed rows may have its non-zeros
+/// at other indices, so their counts add up.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -154,6 +172,9 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
+/// Bounds an einsum. For each operand that has the dim, the bound is the
+/// operand's bound times the number of terms that are summed; the least one
+/// holds.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -169,7 +190,8 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Rows of the left operand, columns of the right one.
+/// Bounds a matmul: its rows by the left operand and its columns by the right
+/// one, times the size of the contracted dim.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =
@@ -186,6 +208,7 @@ static int64_t countMatmul(Operation *op, const Query &query) {
   return added * count(query.of(operand, own));
 }
 
+/// Returns the bounds by op name. Other ops have no bound.
 static const llvm::StringMap<Bound> &bounds() {
   static const llvm::StringMap<Bound> table = {
       {MulOp::getOperationName(), countProduct},
@@ -207,6 +230,7 @@ static const llvm::StringMap<Bound> &bounds() {
   return table;
 }
 
+/// Answers a query; `query.size()` if nothing is known.
 static int64_t count(const Query &query) {
   if (isUniform(query.value, 0))
     return 0;

@@ -1,4 +1,10 @@
-//===- NonZeroBounds.h - how many elements of a row can be other than 0 ---===//
+//===- NonZeroBounds.h - bounds on non-zeros along a dim ------------------===//
+//
+// A gate of a mixture of experts is 0 for all experts but the k that a token is
+// routed to. The bound follows from the ops that compute the gate, so that it
+// covers the forms in which exporters write top-k routing.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_MATCH_NONZEROBOUNDS_H
 #define PCC_PASSES_2_PREPARE_MATCH_NONZEROBOUNDS_H
@@ -7,13 +13,17 @@
 
 namespace pcc::prepare {
 
-/// The most elements of `value` along `dim`, at any one place of its other
-/// dims, that can differ from 0; the size of the dim where nothing is known.
-/// What is multiplied by 0 counts as 0, whatever it is.
+/// Returns an upper bound on the number of elements along `dim` of `value` that
+/// differ from 0, for any fixed indices of the other dims. The bound is at most
+/// the size of the dim, which is the result if nothing is known.
 ///
-///   one_hot of depth 8                       1 of 8
-///   2 of them, weighed and added             2 of 8
-///   2 updates scattered into zeros           2 of 8
+/// A product with 0 and a quotient 0 / x count as 0 even if the other operand
+/// is 0, NaN or infinite at run time. Pinned values are not looked through.
+///
+///   value                                              bound
+///   one_hot of depth 8, off value 0                    1 of 8
+///   weighted sum of two such one_hots                  2 of 8
+///   2 updates scattered into 8 zeros                   2 of 8
 int64_t maxNonZeros(mlir::Value value, int64_t dim);
 
 } // namespace pcc::prepare

@@ -1,4 +1,4 @@
-//===- Pins.cpp - values that the user has named --------------------------===//
+//===- Pins.cpp - scope guard that marks values named by seeds ------------===//
 
 #include "passes/2-prepare/match/Pins.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace pcc::prepare;
 
-/// Whether a seed "NAME=[…]" names `name`; NAME may be a glob. What is wrong
-/// with a seed is reported where it is used.
+/// Returns whether a seed "NAME=[…]" matches `name`. NAME may be a glob. A
+/// malformed glob matches only itself; phase 4-shard reports the error.
 static bool names(StringRef seed, StringRef name) {
   StringRef pattern = seed.rsplit('=').first;
   if (pattern == name)

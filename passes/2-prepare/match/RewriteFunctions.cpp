@@ -1,4 +1,4 @@
-//===- RewriteFunctions.cpp - what rewrites of graph ops are made of ------===//
+//===- RewriteFunctions.cpp - rewrites of graph ops as plain functions ----===//
 
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "mlir/IR/Builders.h"

@@ -1,8 +1,16 @@
-//===- RewriteFunctions.h - what rewrites of graph ops are made of --------===//
+//===- RewriteFunctions.h - rewrites of graph ops as plain functions ------===//
 //
-// A rewrite is a function from an op to the value that replaces it, or null.
-// What it reads through, it asks for by `definedBy`, which stops at values that
-// the user has named in a seed.
+// A rewrite is a function from an op to the value that replaces it, or null if
+// it does not match. RewritePatternOf makes an MLIR pattern of it:
+//
+//   static Value dropDoubleNegation(NegOp op, PatternRewriter &) {
+//     auto inner = definedBy<NegOp>(op.getInput());
+//     return inner ? inner.getInput() : Value();
+//   }
+//   addRewrites(patterns, dropDoubleNegation);
+//
+// Rewrites match producers with `definedBy`, which stops at values that a seed
+// of the user names (Pins.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +23,14 @@
 
 namespace pcc::prepare {
 
-/// On an op whose value a seed names, while a pass of this phase runs.
+/// UnitAttr on an op whose value a seed of the user names. Present only while a
+/// pass of phase 2-prepare holds a `Pins` guard.
 inline constexpr llvm::StringLiteral pinnedName = "graph.pinned";
+/// StringAttr on an op, argument or result: the name of the value in the model.
+/// Seeds refer to values by this name.
 inline constexpr llvm::StringLiteral nameName = "graph.name";
 
-/// Attributes that are but one.
+/// Returns a dictionary with the one entry `name` = `value`.
 inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
                                      mlir::Attribute value) {
   mlir::MLIRContext *context = value.getContext();
@@ -28,46 +39,60 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
       mlir::NamedAttribute(mlir::StringAttr::get(context, name), value));
 }
 
-/// The op of type Op that makes `value`; null if another one does or if the
-/// value is pinned.
+/// Returns the op that defines `value` if it is an `Op` and is not pinned; null
+/// otherwise. Every rewrite must look at producers through this function, so
+/// that nothing is simplified across a pinned value.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
   return op && !op->hasAttr(pinnedName) ? op : Op();
 }
 
+/// Returns the shape of a ranked tensor. The array belongs to the type.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
+/// Returns the element type of a ranked tensor.
 inline mlir::Type elementTypeOf(mlir::Value value) {
   return graph::tensorType(value).getElementType();
 }
 
-/// The number that all elements of `value` are known to equal: of a splat
-/// constant, or of one under reshapes and broadcasts.
+/// Returns the number that every element of `value` equals, if `value` is a
+/// splat constant or reshapes and broadcasts of one; nullopt otherwise.
+/// Booleans count as 0 and 1.
 std::optional<double> uniformValue(mlir::Value value);
 
-/// Whether all elements of `value` are known to equal `number`.
+/// Returns whether every element of `value` is known to equal `number`.
 bool isUniform(mlir::Value value, double number);
 
-/// A scalar constant of `elementType`.
+/// Creates a constant of rank 0. For an integer type, `number` is truncated
+/// toward zero, then to the width of the type.
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
-/// The other operand of a binary op one of whose operands satisfies `accepts`;
-/// null if none does.
+/// Returns the operand of a binary op whose counterpart satisfies `accepts`;
+/// null if neither operand does. If both operands do, returns the left one.
+///
+///   mul x, 0.5   accepts(v) = v is a constant   ->   x
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op` by `value`, which takes its name (and pin) if it has none.
-/// Fails, without a change, if that would lose a pinned name.
+/// Replaces `op`, which has one result, by `value`. The op that defines `value`
+/// takes over `graph.name` and the pin, if it can: it must have one result and
+/// no name, and be neither a constant nor a parameter read. Fails without a
+/// change if the types differ, or if `op` is pinned and the defining op cannot
+/// take the name. Exception: an unnamed constant replaces a pinned op, although
+/// it takes neither name nor pin.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
-/// See the head of this file.
+/// Function that returns the replacement of an op, or null without having
+/// changed the IR. The replacement must have the type of the op's result;
+/// otherwise the op stays.
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
+/// Pattern that applies one rewrite and keeps names and pins (`replaceNamed`).
 template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   RewritePatternOf(mlir::MLIRContext *context, Rewrite<Op> rewrite)
       : mlir::OpRewritePattern<Op>(context), rewrite(rewrite) {}
@@ -78,9 +103,11 @@ template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
     return value ? replaceNamed(op, value, rewriter) : mlir::failure();
   }
 
+  /// The function that is applied; never null.
   Rewrite<Op> rewrite;
 };
 
+/// Adds one pattern of benefit 1 for each rewrite.
 template <typename... Ops>
 void addRewrites(mlir::RewritePatternSet &patterns, Rewrite<Ops>... rewrites) {
   (patterns.add<RewritePatternOf<Ops>>(patterns.getContext(), rewrites), ...);

@@ -1,4 +1,4 @@
-//===- CommonSubexpressions.cpp - one op for equal ones -------------------===//
+//===- CommonSubexpressions.cpp - CSE that ignores names ------------------===//
 
 #include "passes/2-prepare/simplify/CommonSubexpressions.h"
 #include "mlir/IR/OperationSupport.h"
@@ -9,11 +9,14 @@ using namespace mlir;
 using namespace pcc::prepare;
 
 namespace {
-/// Ops are equal if they have the same operands and attributes; names and
-/// locations are no part of it.
+/// Hash-set traits by which two ops are equal if they have equal operands,
+/// properties and result types. Discardable attributes (names) and locations
+/// are ignored.
 struct OpEquivalence : llvm::DenseMapInfo<Operation *> {
   static constexpr auto ignored = OperationEquivalence::IgnoreLocations |
                                   OperationEquivalence::IgnoreDiscardableAttrs;
+  /// Returns whether `op` is one of the two special keys of a DenseSet, which
+  /// must not be dereferenced.
   static bool isMarker(const Operation *op) {
     return op == getEmptyKey() || op == getTombstoneKey();
   }

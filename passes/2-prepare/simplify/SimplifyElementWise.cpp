@@ -1,4 +1,4 @@
-//===- SimplifyElementWise.cpp - element-wise ops that do little ----------===//
+//===- SimplifyElementWise.cpp - rewrites of element-wise ops -------------===//
 
 #include "mlir/IR/IRMapping.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -12,13 +12,15 @@ using namespace pcc::prepare;
 // Neutral operands
 //===----------------------------------------------------------------------===//
 
-/// `value` if it already has the type of `op`, else null.
+/// Returns `value` if it has the type of the result of `op`; otherwise null,
+/// since the op also broadcasts.
 static Value ifSameType(Operation *op, Value value) {
   return value && value.getType() == op->getResult(0).getType() ? value
                                                                 : Value();
 }
 
-/// Ops that equal their other operand where one is `neutral`, on either side.
+/// Replaces a binary op with the uniform operand `neutral`, on either side, by
+/// its other operand: x + 0, 1 · x.
 template <typename Op, int neutral>
 static Value dropNeutral(Op op, PatternRewriter &) {
   return ifSameType(op, otherOperand(op, [](Value value) {
@@ -26,14 +28,15 @@ static Value dropNeutral(Op op, PatternRewriter &) {
                     }));
 }
 
-/// Ops that equal their first operand where the second one is `neutral`.
+/// Replaces a binary op with the uniform right operand `neutral` by its left
+/// operand: x - 0, x / 1.
 template <typename Op, int neutral>
 static Value dropNeutralRight(Op op, PatternRewriter &) {
   return isUniform(op.getRhs(), neutral) ? ifSameType(op, op.getLhs())
                                          : Value();
 }
 
-/// -(-x), not(not(x))
+/// Replaces -(-x) and not(not(x)) by x.
 template <typename Op> static Value dropDouble(Op op, PatternRewriter &) {
   auto inner = definedBy<Op>(op.getInput());
   return inner ? inner.getInput() : Value();
@@ -43,7 +46,8 @@ template <typename Op> static Value dropDouble(Op op, PatternRewriter &) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Powers that are products or roots.
+/// Replaces float powers with the exponents 1, 2, 3, 0.5 and -1 by products, a
+/// square root or a reciprocal.
 static Value expandPower(PowOp op, PatternRewriter &rewriter) {
   Value x = op.getLhs();
   auto exponent = uniformValue(op.getRhs());
@@ -68,7 +72,9 @@ static Value expandPower(PowOp op, PatternRewriter &rewriter) {
 // Casts
 //===----------------------------------------------------------------------===//
 
-/// Whether each value of `from` is one of `to`.
+/// Returns whether each value of element type `from` is exactly representable
+/// in element type `to`. Conservative: false for pairs of types that no rule
+/// covers.
 static bool holds(Type to, Type from) {
   if (from.isInteger(1))
     return true;
@@ -85,7 +91,7 @@ static bool holds(Type to, Type from) {
          to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth();
 }
 
-/// cast(cast(x)) where the inner one loses nothing.
+/// Replaces cast(cast(x)) by one cast if the inner cast is exact.
 static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<CastOp>(op.getInput());
   if (!inner || !holds(elementTypeOf(inner), elementTypeOf(inner.getInput())))
@@ -99,6 +105,7 @@ static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
 // Selects
 //===----------------------------------------------------------------------===//
 
+/// Broadcasts `value` to `type` unless it has that type.
 static Value broadcastTo(Value value, Type type, Location loc,
                          PatternRewriter &rewriter) {
   return value.getType() == type
@@ -106,6 +113,8 @@ static Value broadcastTo(Value value, Type type, Location loc,
              : Value(BroadcastOp::create(rewriter, loc, type, value));
 }
 
+/// Replaces a select by one operand if its condition is uniform or both
+/// operands are the same value.
 static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
   Value chosen;
   if (auto condition = uniformValue(op.getCondition()))
@@ -116,6 +125,7 @@ static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
                 : Value();
 }
 
+/// Replaces select(not(c), a, b) by select(c, b, a).
 static Value swapNegatedSelect(SelectOp op, PatternRewriter &rewriter) {
   auto negated = definedBy<NotOp>(op.getCondition());
   if (!negated)
@@ -138,7 +148,8 @@ bool pcc::prepare::isElementWise(Operation *op) {
       op);
 }
 
-/// What `value` repeats: the input of a broadcast, or the scalar of a splat.
+/// Returns the smaller value of which `value` is a broadcast: the input of a
+/// broadcast op, or a new rank-0 constant for a splat; otherwise `value`.
 static Value unrepeated(Value value, PatternRewriter &rewriter) {
   if (auto broadcast = definedBy<BroadcastOp>(value))
     return broadcast.getInput();
@@ -153,9 +164,11 @@ static Value unrepeated(Value value, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// Element-wise ops broadcast by themselves: they take what their operands
-/// repeat. Where all operands repeat along a dim, the result is repeated
-/// instead.
+/// Removes broadcasts in front of element-wise ops, which broadcast by
+/// themselves. If all operands are broadcast along a dim, the op computes the
+/// smaller result, and a broadcast follows it:
+///   add(broadcast(x), y)             ->  add(x, y)
+///   add(broadcast(x), broadcast(z))  ->  broadcast(add(x, z))
 struct AbsorbBroadcasts : RewritePattern {
   explicit AbsorbBroadcasts(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}

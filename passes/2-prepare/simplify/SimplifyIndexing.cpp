@@ -1,13 +1,15 @@
-//===- SimplifyIndexing.cpp - lookups that follow the batch ---------------===//
+//===- SimplifyIndexing.cpp - gathers that follow the batch ---------------===//
 //
-// What picks one element of each row names the row in its indices, too:
+// Exporters pick one element per batch row (such as the last token) with
+// indices that spell out the row number:
 //
 //   gather_nd(x [n, s, d], concat([0, 1, …, n-1], i))
 //     ->  gather_nd(x, i) with the rows as a batch dim
 //   gather(reshape(x) [n·s, d], i + [0, s, 2s, …])
 //     ->  the same, if i is known to lie within [0, s)
 //
-// so that rows can be split.
+// With a batch dim in place of row numbers, the batch can be sharded: each rank
+// then reads its own rows only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +20,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// The dim of `to` that dim `dim` of `from` becomes in a reshape that only adds
-/// and removes dims of size 1.
+/// Returns the dim of shape `to` that dim `dim` of shape `from` becomes in a
+/// reshape that only adds and removes dims of size 1. Returns nullopt for
+/// another reshape, and if the dim itself has size 1.
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   auto isUnit = [](int64_t size) { return size == 1; };
@@ -37,8 +40,8 @@ throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   return {};
 }
 
-/// Whether each element of `constant` is its position along `dim`, times
-/// `step`.
+/// Returns whether each element of `constant` equals `step` times its index
+/// along `dim`.
 static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
   if (!elements)
@@ -54,7 +57,8 @@ static bool countsAlong(ConstantOp constant, int64_t dim, int64_t step = 1) {
   return true;
 }
 
-/// Whether each element of `value` is its position along `dim`.
+/// Returns whether each element of `value` is known to equal its index along
+/// `dim`. Looks through reshapes and broadcasts.
 static bool countsAlong(Value value, int64_t dim) {
   if (auto constant = definedBy<ConstantOp>(value))
     return countsAlong(constant, dim);
@@ -75,7 +79,8 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// See the head of this file; the rows come first in the index tuples.
+/// Rewrites the first form at the head of this file: the first component of the
+/// index tuples is the index along the first dim that is no batch dim yet.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),
@@ -96,7 +101,8 @@ static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
                             static_cast<uint64_t>(batch + 1));
 }
 
-/// Whether `value` is a position along a dim of at most `size` elements.
+/// Returns whether every element of `value` is known to lie within [0, size),
+/// because an arg_reduce over a dim of at most `size` elements computes it.
 static bool isPositionWithin(Value value, int64_t size) {
   if (auto reshape = definedBy<ReshapeOp>(value))
     return isPositionWithin(reshape.getInput(), size);
@@ -107,7 +113,7 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// The second form at the head of this file.
+/// Rewrites the second form at the head of this file, with one index per row.
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

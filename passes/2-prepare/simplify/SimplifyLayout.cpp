@@ -1,4 +1,4 @@
-//===- SimplifyLayout.cpp - fewer ops that only move elements -------------===//
+//===- SimplifyLayout.cpp - rewrites of ops that only move elements -------===//
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
@@ -13,6 +13,7 @@ using namespace pcc::prepare;
 // Reshapes and transposes
 //===----------------------------------------------------------------------===//
 
+/// Replaces reshape(reshape(x)) by one reshape.
 static Value composeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<ReshapeOp>(op.getInput());
   return inner ? ReshapeOp::create(rewriter, op.getLoc(), op.getType(),
@@ -20,6 +21,7 @@ static Value composeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
+/// Replaces transpose(transpose(x)) by one transpose.
 static Value composeTransposes(TransposeOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<TransposeOp>(op.getInput());
   if (!inner)
@@ -28,7 +30,8 @@ static Value composeTransposes(TransposeOp op, PatternRewriter &rewriter) {
                              applyPermutation(inner.getPerm(), op.getPerm()));
 }
 
-/// A transpose that only moves dims of size 1 is a reshape.
+/// Replaces a transpose that only moves dims of size 1 by a reshape, which
+/// moves no elements.
 static Value reshapeInsteadOfTranspose(TransposeOp op,
                                        PatternRewriter &rewriter) {
   auto shape = shapeOf(op.getInput());
@@ -43,8 +46,9 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// For each dim of `to`, which neighbouring dims of `from` are merged in it;
-/// fails if a dim of `from` is split. Dims of size 1 may be added.
+/// Returns, for each dim of `to`, the contiguous dims of `from` that the
+/// reshape merges into it. An added dim of size 1 has an empty list. Fails if
+/// the reshape splits a dim of `from`.
 ///   [2, 3, 4] to [6, 1, 4]: {0, 1} {} {2}
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
@@ -55,7 +59,8 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // A dim of size 1 that a later dim of `to` needs is no loss there.
+      // The group may take a dim of size 1 that a later dim of `to` could use.
+      // The later dim then gets an empty list, which is correct as well.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -68,8 +73,9 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return groups;
 }
 
-/// transpose(reshape(x)) where the reshape only merges dims (or adds some of
-/// size 1): the transpose goes first, so that reshapes meet and cancel.
+/// Swaps transpose(reshape(x)) to reshape(transpose(x)) if the reshape only
+/// merges dims or adds dims of size 1. The reshape can then cancel against a
+/// later one.
 ///   [B, H, S, D] → [B·H, S, D] → [B·H, D, S]
 ///   [B, H, S, D] → [B, H, D, S] → [B·H, D, S]
 static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
@@ -87,7 +93,8 @@ static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), moved);
 }
 
-/// transpose(broadcast(x)) of equal ranks: less is moved the other way round.
+/// Swaps transpose(broadcast(x)) to broadcast(transpose(x)) if x has the same
+/// rank, since the transpose of x moves fewer elements.
 static Value transposeBeforeBroadcast(TransposeOp op,
                                       PatternRewriter &rewriter) {
   auto broadcast = definedBy<BroadcastOp>(op.getInput());
@@ -102,6 +109,7 @@ static Value transposeBeforeBroadcast(TransposeOp op,
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
+/// Replaces broadcast(broadcast(x)) by one broadcast.
 static Value composeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<BroadcastOp>(op.getInput());
   return inner ? BroadcastOp::create(rewriter, op.getLoc(), op.getType(),
@@ -109,7 +117,7 @@ static Value composeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) {
                : Value();
 }
 
-/// A broadcast that only adds leading dims of size 1 is a reshape.
+/// Replaces a broadcast that only adds leading dims of size 1 by a reshape.
 static Value reshapeInsteadOfBroadcast(BroadcastOp op,
                                        PatternRewriter &rewriter) {
   if (tensorType(op.getInput()).getNumElements() !=
@@ -122,6 +130,7 @@ static Value reshapeInsteadOfBroadcast(BroadcastOp op,
 // Slices and concats
 //===----------------------------------------------------------------------===//
 
+/// Replaces slice(slice(x)) by one slice.
 static Value composeSlices(SliceOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<SliceOp>(op.getInput());
   if (!inner)
@@ -137,7 +146,8 @@ static Value composeSlices(SliceOp op, PatternRewriter &rewriter) {
                          op.getSizes(), steps);
 }
 
-/// A slice of a concat that reads one of its inputs only.
+/// Replaces a slice of a concat by a slice of one input, if it reads no other
+/// input.
 static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getInput());
   if (!concat || llvm::is_contained(op.getSizes(), 0))
@@ -163,8 +173,8 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// What a matmul may read instead of `operand`, with its last two dims swapped
-/// once more if `transposed` changes.
+/// Returns the input of the transpose that defines `operand`, if it swaps the
+/// last two dims only, and toggles `transposed`; otherwise returns null.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)
@@ -181,8 +191,10 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// What a matmul may read instead of `operand`, whose leading dims it repeats
-/// by itself.
+/// Returns the input of the broadcast that defines `operand`, if the matmul
+/// with `other` can read it directly; otherwise returns null. The broadcast
+/// must change leading dims only, and the matmul, which broadcasts leading dims
+/// itself, must keep its shape.
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)
@@ -196,6 +208,7 @@ static Value absorbedBroadcast(Value operand, Value other) {
   return succeeded(batch) && *batch == *wanted ? input : Value();
 }
 
+/// Lets a matmul read through transposes and broadcasts of its operands.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),
@@ -210,8 +223,8 @@ static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
                           rhs ? rhs : op.getRhs(), transposeLhs, transposeRhs);
 }
 
-/// `value`, of which one of the last two dims has size 1, as it is multiplied:
-/// its elements are in the same order.
+/// Returns `value` with its last two dims swapped if `transposed`. One of the
+/// two dims has size 1, so a reshape does the work of a transpose.
 static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
                       bool transposed) {
   if (!transposed)
@@ -222,8 +235,9 @@ static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
       rewriter, loc, RankedTensorType::get(shape, elementTypeOf(value)), value);
 }
 
-/// An outer product sums nothing: it is element-wise (frequencies times
-/// positions of rotary embeddings).
+/// Replaces a matmul with a contracted dim of size 1, an outer product, by an
+/// element-wise product. Exporters write the angles of rotary embeddings as
+/// such a product, of positions and frequencies.
 static Value outerProduct(MatmulOp op, PatternRewriter &rewriter) {
   if (shapeOf(op.getLhs()).end()[op.getTransposeLhs() ? -2 : -1] != 1)
     return {};

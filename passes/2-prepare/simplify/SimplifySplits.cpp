@@ -1,12 +1,13 @@
-//===- SimplifySplits.cpp - dims that are merged and split again ----------===//
+//===- SimplifySplits.cpp - cancellation of merged and split dims ---------===//
 //
 // Exporters flatten dims around a product and split them behind it:
 //
 //   x [B, S, K] → [B·S, K];  y = x · w + b;  y [B·S, N] → [B, S, N]
 //
-// The split moves up through the ops between, where it meets the merge and both
-// vanish: y = x · w + b on [B, S, …]. It moves only if it meets a reshape or a
-// constant on every way.
+// The split moves up through the ops between them until it meets the merge, and
+// the two reshapes cancel: y = x · w + b on [B, S, …]. The split moves only if
+// every path up from it ends at a reshape or a constant, which absorbs it, so
+// that no reshape is added.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +18,16 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// How many ops a split moves up.
+/// Largest number of ops that a split moves up through.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// Dim 0, of `size`, becomes the dims `parts`.
+/// The reshape of tensors of rank `rank` that divides dim 0, of size `size`,
+/// into dims of the sizes `parts`. A value on which it has been performed is in
+/// split form. A dim 0 of size 1 is broadcast and becomes dims of size 1.
 class Split {
 public:
-  /// The split that `op` is; none if it does more or something else.
+  /// Returns the split that `op` performs; nullopt if `op` changes another dim.
   static std::optional<Split> of(ReshapeOp op) {
     auto from = shapeOf(op.getInput()), to = shapeOf(op);
     if (from.empty() || to.size() <= from.size() || from[0] == 0 ||
@@ -37,7 +40,8 @@ public:
     return split;
   }
 
-  /// Whether `value` can be given in split form without one more reshape.
+  /// Returns whether `value` can be computed in split form without an
+  /// additional reshape, by moving the split up through at most `depth` ops.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -53,7 +57,8 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// `value` in split form; makes the ops that it takes.
+  /// Returns `value` in split form, and creates the ops that compute it.
+  /// vanishesIn(value) must hold.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -62,7 +67,7 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // The second matrix of a plain product has no dim that is split.
+    // The right matrix of a product of two matrices has no dim to split.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -76,11 +81,14 @@ public:
   }
 
 private:
+  /// Returns the number of dims by which the split raises the rank.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Operands of lower rank have no dim that is split.
+  /// Returns whether the split leaves `value` as it is. Operands of lower rank
+  /// broadcast along dim 0 and have no dim to split.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
+  /// Returns the shape of `value` in split form.
   SmallVector<int64_t> splitShape(Value value) const {
     auto shape = shapeOf(value);
     SmallVector<int64_t> result(parts);
@@ -90,13 +98,14 @@ private:
     return result;
   }
 
-  /// Whether `op` does the same on split operands, and they need no reshape.
+  /// Returns whether `op` computes its result in split form from operands in
+  /// split form, and the split vanishes in each operand.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      // Dim 0 must be a batch dim of both or the rows of the first one.
+      // Dim 0 must be a batch dim of both operands or the rows of the left one.
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -111,12 +120,15 @@ private:
     });
   }
 
+  /// Size of dim 0 and rank before the split; sizes of the dims that replace
+  /// dim 0.
   int64_t size;
   size_t rank;
   SmallVector<int64_t> parts;
 };
 } // namespace
 
+/// Moves a split above the op that defines its input.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

@@ -1,4 +1,4 @@
-//===- LearningRate.cpp - how fast a step may go --------------------------===//
+//===- LearningRate.cpp - learning-rate schedules with warmup and decay ---===//
 
 #include "passes/2-prepare/training/LearningRate.h"
 #include "passes/2-prepare/training/LossExpression.h"
@@ -12,7 +12,8 @@ using namespace pcc::prepare;
 
 using Schedule = LearningRateSchedule;
 
-/// Empty, or what is wrong.
+/// Returns the reason why a schedule is invalid; an empty string if it is
+/// valid.
 static std::string check(const Schedule &schedule) {
   const bool falls = schedule.kind != Schedule::Constant;
   if (schedule.warmup < 0 || schedule.final < 0)
@@ -53,7 +54,8 @@ pcc::prepare::parseLearningRateSchedule(StringRef text, std::string &error) {
   return error.empty() ? std::optional(schedule) : std::nullopt;
 }
 
-/// From 0, where the fall begins, to 1, where it ends.
+/// Builds the progress of the decay: 0 until the end of the warmup, 1 from step
+/// N on, linear in between.
 static Value fallen(ArithmeticBuilder &b, Value step,
                     const Schedule &schedule) {
   Value since = b.add(step, -schedule.warmup);
@@ -62,6 +64,8 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
+// With progress p of the decay, the height above F is 1 - p (linear) or
+// (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2 (cosine).
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

@@ -1,4 +1,4 @@
-//===- LearningRate.h - how fast a step may go ----------------------------===//
+//===- LearningRate.h - learning-rate schedules with warmup and decay -----===//
 
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_LEARNINGRATE_H
 #define PCC_PASSES_2_PREPARE_TRAINING_LEARNINGRATE_H
@@ -11,21 +11,37 @@
 
 namespace pcc::prepare {
 
-/// `--lr-schedule NAME(steps=N, warmup=K, final=F)`: the learning rate as a
-/// share of --lr. It grows linearly over the first K steps (0 unless said),
-/// then it is constant, or falls until step N to F (0 unless said), in a line
-/// or as half a cosine, and stays there.
+/// The schedule of `--lr-schedule NAME(steps=N, warmup=K, final=F)`. The
+/// learning rate is --lr times a factor that is a function of the step:
+///
+///   factor       warmup       decay (linear or cosine)
+///      1 |         /----------.___
+///        |       /                `---.___
+///      F |     /                          `----------------
+///      0 +---/--------------------------------------------- step
+///            0     K                       N
+///
+/// In step s < K, counted from 0, the factor is (s + 1) / K. After the warmup
+/// the factor is constant, or it decays until step N to F and stays at F. The
+/// decay is linear or half a cosine (SGDR without restarts, Loshchilov and
+/// Hutter 2017).
 struct LearningRateSchedule {
+  /// The shape of the decay after the warmup; Constant has none.
   enum Kind { Constant, Linear, Cosine } kind = Constant;
+  /// K, N and F. K and F are not negative. Unless the kind is Constant, N is
+  /// greater than K.
   double warmup = 0, steps = 0, final = 0;
 };
 
-/// Nothing, and `error` says why, if `text` has another form.
+/// Parses the value of `--lr-schedule`, such as `cosine(steps=1000,
+/// warmup=10)`. Returns nullopt and sets `error` to the reason if the syntax, a
+/// setting or a value is wrong.
 std::optional<LearningRateSchedule>
 parseLearningRateSchedule(llvm::StringRef text, std::string &error);
 
-/// The share in step `step`, an f64 scalar that counts from 0; null if it is 1
-/// in all of them.
+/// Builds the factor for the step with number `step`, an f64 tensor of rank 0
+/// that counts from 0. Returns null if the factor is 1 in every step, that is,
+/// for a constant schedule without warmup.
 mlir::Value buildLearningRateFactor(ArithmeticBuilder &builder,
                                     mlir::Value step,
                                     const LearningRateSchedule &schedule);

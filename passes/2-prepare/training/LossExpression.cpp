@@ -1,4 +1,4 @@
-//===- LossExpression.cpp - what the user calls the loss ------------------===//
+//===- LossExpression.cpp - parser of --loss expressions ------------------===//
 
 #include "passes/2-prepare/training/LossExpression.h"
 #include "llvm/ADT/SmallVector.h"
@@ -6,8 +6,8 @@
 using namespace llvm;
 using namespace pcc::prepare;
 
-/// Reads "name=number" into the settings, "name" into the values. Empty, or
-/// what is wrong.
+/// Adds one argument to `loss`: "name=number" to the settings, "name" to the
+/// values. Returns the reason of an error, or an empty string.
 static std::string addArgument(StringRef text, LossExpression &loss) {
   auto [name, number] = text.split('=');
   name = name.trim();

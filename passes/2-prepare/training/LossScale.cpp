@@ -1,4 +1,4 @@
-//===- LossScale.cpp - keep small gradients in the range of f16 -----------===//
+//===- LossScale.cpp - loss scaling for gradients in f16 ------------------===//
 
 #include "passes/2-prepare/training/LossScale.h"
 #include "passes/2-prepare/training/LossExpression.h"
@@ -17,7 +17,8 @@ static bool isPositive(double number) {
   return std::isfinite(number) && number > 0;
 }
 
-/// "dynamic" or "dynamic(SETTING=NUMBER, ...)"
+/// Parses "dynamic" or "dynamic(SETTING=NUMBER, ...)". Returns nullopt and sets
+/// `error` if the text has another form.
 static std::optional<LossScale> parseDynamic(StringRef text,
                                              std::string &error) {
   auto form = parseLossExpression(text, error);
@@ -63,6 +64,8 @@ std::optional<LossScale> LossScale::of(ModuleOp module, std::string &error) {
   return std::nullopt;
 }
 
+/// Returns the state parameter of the dynamic scale, which is created on first
+/// use.
 static graph::ParameterOp scaleState(ArithmeticBuilder &b, ModuleOp module,
                                      double initial) {
   return getOrCreateState(module, lossScaleName,
@@ -74,6 +77,10 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
                    : b.scalar(b.getF32Type(), initial);
 }
 
+// The next scale and counter:
+//   all gradients finite, N-th time in a row   scale · 2   0
+//   all gradients finite, otherwise            scale       counter + 1
+//   a gradient not finite                      scale / 2   0
 void LossScale::update(ArithmeticBuilder &b, ModuleOp module,
                        Value isFinite) const {
   if (!isDynamic)

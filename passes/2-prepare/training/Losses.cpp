@@ -1,4 +1,4 @@
-//===- Losses.cpp - the losses that a model can be trained on -------------===//
+//===- Losses.cpp - loss functions of training ----------------------------===//
 
 #include "passes/2-prepare/training/Losses.h"
 #include "llvm/ADT/StringExtras.h"
@@ -8,13 +8,14 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
+/// Returns a setting of a loss; `otherwise` if the user gave none.
 static double settingOr(const LossExpression &expression,
                         const std::string &name, double otherwise) {
   auto it = expression.settings.find(name);
   return it == expression.settings.end() ? otherwise : it->second;
 }
 
-/// Sums of many terms need f32 at least.
+/// Casts `value` to f32 if its type is narrower, for sums of many terms.
 static Value widened(ArithmeticBuilder &b, Value value) {
   Type type = tensorType(value).getElementType();
   return type.getIntOrFloatBitWidth() < 32 ? b.cast(value, b.getF32Type())
@@ -25,10 +26,12 @@ static Value widened(ArithmeticBuilder &b, Value value) {
 // Mean squared error
 //===----------------------------------------------------------------------===//
 
+/// Returns the label type of mse: the type of a float output; null for others.
 static RankedTensorType sameAsOutput(RankedTensorType output) {
   return isa<FloatType>(output.getElementType()) ? output : RankedTensorType();
 }
 
+/// Builds the mean of (output - labels)² over all elements.
 static Value meanSquaredError(ArithmeticBuilder &b, Value output, Value labels,
                               const LossExpression &) {
   Value difference = b.sub(widened(b, output), widened(b, labels));
@@ -40,6 +43,8 @@ static Value meanSquaredError(ArithmeticBuilder &b, Value output, Value labels,
 // Cross entropy
 //===----------------------------------------------------------------------===//
 
+/// Returns the label type of cross entropy: i64 [...] for a float output
+/// [..., classes]; null for others.
 static RankedTensorType classIndices(RankedTensorType output) {
   if (output.getRank() == 0 || !isa<FloatType>(output.getElementType()))
     return {};
@@ -48,8 +53,8 @@ static RankedTensorType classIndices(RankedTensorType output) {
 }
 
 namespace {
-/// The terms of one cross entropy. `scores` is [..., classes], labels and all
-/// terms are [...].
+/// Builder of one cross entropy. The scores are [..., classes]. The labels and
+/// the terms of the mean, one per label, are [...].
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
@@ -59,7 +64,8 @@ public:
     Value ignore =
         b.scalar(b.getI64Type(), settingOr(expression, "ignore_index", -100));
     ignored = b.compare(Predicate::Equal, labels, ignore);
-    // Class 0 stands in for labels that name none.
+    // An ignored label is no class index. Class 0 replaces it, so that the
+    // gather stays in bounds; the term is masked later.
     Value index = b.select(ignored, b.scalar(b.getI64Type(), 0), labels);
     SmallVector<int64_t> shape(tensorType(labels).getShape());
     shape.push_back(1);
@@ -67,7 +73,8 @@ public:
     logProb = b.make<LogSoftmaxOp>(this->scores, lastDim);
   }
 
-  /// Over the labels that count, of which there may be none.
+  /// Builds the mean over all labels that are not ignored. The result is NaN
+  /// (0 / 0) if all labels are ignored, as in PyTorch.
   Value mean() {
     Value one = b.scalar(b.getF32Type(), 1), zero = b.scalar(b.getF32Type(), 0);
     Value count = b.sum(b.select(ignored, zero, one));
@@ -78,8 +85,10 @@ public:
   }
 
 private:
-  /// (1 - e) * -log p[label] + e * mean over classes of -log p
-  /// (Szegedy et al. 2016), plus z * log²(sum of exp) (Chowdhery et al. 2022).
+  /// Builds the terms of the mean. With label smoothing e (Szegedy et al. 2016)
+  /// and z-loss coefficient z (Chowdhery et al. 2022), both 0 by default:
+  ///   (1 - e) · -log p[label] + e · mean over classes of -log p
+  ///     + z · log²(sum of exp of the scores)
   Value perLabel() {
     const double smoothing = settingOr(expression, "label_smoothing", 0),
                  zLoss = settingOr(expression, "z_loss", 0);
@@ -95,6 +104,7 @@ private:
     return term;
   }
 
+  /// Picks the element of each label's class out of `values` [..., classes].
   Value ofLabel(Value values) {
     return b.reshape(b.make<GatherElementsOp>(values, indices, lastDim),
                      tensorType(ignored).getShape());
@@ -104,6 +114,8 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
+  /// Whether a label is ignored [...], the class indices [..., 1], and the log
+  /// probabilities [..., classes].
   Value ignored, indices, logProb;
 };
 } // namespace
@@ -117,6 +129,7 @@ static Value crossEntropy(ArithmeticBuilder &b, Value output, Value labels,
 // The table
 //===----------------------------------------------------------------------===//
 
+/// Returns the table of all losses.
 static ArrayRef<Loss> losses() {
   static constexpr StringRef ofClasses[] = {"ignore_index", "label_smoothing",
                                             "z_loss"};

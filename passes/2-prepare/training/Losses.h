@@ -1,4 +1,4 @@
-//===- Losses.h - the losses that a model can be trained on ---------------===//
+//===- Losses.h - loss functions of training ------------------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_LOSSES_H
 #define PCC_PASSES_2_PREPARE_TRAINING_LOSSES_H
@@ -8,23 +8,31 @@
 
 namespace pcc::prepare {
 
-/// A loss of an output and labels: a sum over all labels that count, divided by
-/// how many they are, however the batch is cut.
+/// A loss function of one model output and labels. The value is the mean over
+/// all labels of the whole batch that are not ignored. Invariant: the value
+/// does not depend on how the batch is divided into microbatches and shards. (A
+/// mean of the means of microbatches would, since microbatches may ignore
+/// different numbers of labels.)
 struct Loss {
+  /// Name of the function in `--loss`: "cross_entropy".
   llvm::StringRef name;
-  /// Settings that it takes.
+  /// Names of the settings that the loss accepts.
   llvm::ArrayRef<llvm::StringRef> settings;
-  /// The type of the labels of an output; null if the output does not fit.
+  /// Returns the type that labels for `output` have; null if the loss is not
+  /// defined for such an output. Class indices of an output [..., classes] are
+  /// i64 [...].
   mlir::RankedTensorType (*labelsOf)(mlir::RankedTensorType output);
-  /// A scalar.
+  /// Builds the loss, a float tensor of rank 0. `labels` has the type
+  /// `labelsOf(type of output)`; `expression` gives the settings.
   mlir::Value (*build)(ArithmeticBuilder &builder, mlir::Value output,
                        mlir::Value labels, const LossExpression &expression);
 };
 
-/// Null if no loss is called so.
+/// Returns the loss with the given name, which has static lifetime; null if
+/// there is none.
 const Loss *findLoss(llvm::StringRef name);
 
-/// "cross_entropy, mse"
+/// Returns the names of all losses for error messages: "cross_entropy, mse".
 std::string lossNames();
 
 } // namespace pcc::prepare

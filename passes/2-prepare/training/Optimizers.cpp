@@ -1,4 +1,4 @@
-//===- Optimizers.cpp - how a weight follows from its gradient ------------===//
+//===- Optimizers.cpp - optimizers: updates of weights by gradients -------===//
 
 #include "passes/2-prepare/training/Optimizers.h"
 
@@ -6,13 +6,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// The gradient of the loss with the squares of the weight added.
+/// Returns the gradient plus decay · weight: the gradient of the loss with L2
+/// regularization.
 static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
   return in.decay == 0 ? in.gradient
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
 }
 
-/// v = momentum v + g, w = w - rate v
+/// Builds SGD with momentum:
+///   v = momentum v + g,  w = w - rate v
 static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
                  const UpdateInputs &in) {
   Value direction = withDecay(b, in);
@@ -23,12 +25,14 @@ static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
   return b.sub(in.weight, b.mul(direction, in.rate));
 }
 
-/// 1 - beta^step, in f64: beta near 1 leaves few digits.
+/// Builds the bias correction 1 - beta^step of Adam. The computation is in f64,
+/// because the difference of numbers close to 1 loses digits.
 static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Kingma and Ba 2015; the bias corrections are scalars, as in PyTorch:
+/// Builds a step of Adam (Kingma and Ba 2015) from `weight`, the weight after a
+/// decoupled decay. The bias corrections are applied to scalars, as in PyTorch:
 ///   m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g²
 ///   w - rate / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
@@ -49,12 +53,14 @@ static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
   return b.sub(weight, b.mul(b.div(first, divisor), b.cast(rate, type)));
 }
 
+/// Builds Adam with the decay added to the gradient.
 static Value adam(ArithmeticBuilder &b, const TrainingRequest &request,
                   const UpdateInputs &in) {
   return adamStep(b, request, in, withDecay(b, in), in.weight);
 }
 
-/// The decay does not go through the averages (Loshchilov and Hutter 2019).
+/// Builds AdamW: the decay is applied to the weight directly and does not enter
+/// the averages (Loshchilov and Hutter 2019).
 static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
                    const UpdateInputs &in) {
   Value weight = in.weight;
@@ -63,7 +69,7 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
-/// Duchi, Hazan and Singer 2011:
+/// Builds Adagrad (Duchi, Hazan and Singer 2011) in step t:
 ///   s = s + g²,  w - rate / (1 + (t - 1) decay) g / (sqrt(s) + eps)
 static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {

@@ -1,4 +1,4 @@
-//===- Optimizers.h - how a weight follows from its gradient --------------===//
+//===- Optimizers.h - optimizers: updates of weights by gradients ---------===//
 
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_OPTIMIZERS_H
 #define PCC_PASSES_2_PREPARE_TRAINING_OPTIMIZERS_H
@@ -8,33 +8,44 @@
 
 namespace pcc::prepare {
 
-/// What an update of one weight is made of. The numbers are scalars: f64 for
-/// `step`, else of the type that the update computes in.
+/// Inputs of the update of one weight. All tensors have the element type of the
+/// weight, except `step`, which is f64.
 struct UpdateInputs {
+  /// The weight before the step, and the gradient of the loss with respect to
+  /// it: summed over the step, unscaled and clipped. The gradient has the type
+  /// of the weight.
   mlir::Value weight, gradient;
-  /// The learning rate.
+  /// Learning rate of the step, of rank 0.
   mlir::Value rate;
-  /// The number of this step, from 1.
+  /// Number of the step, counted from 1, of rank 0.
   mlir::Value step;
-  /// How much the weight decays; 0 if it does not.
+  /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
-  /// The state called so, from the step before; zeros at first.
+  /// Returns the optimizer state of the weight with the given name, as the step
+  /// before has left it; zeros in the first step. A state has the type of the
+  /// weight. Call at most once per name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
-  /// Keeps a state for the next step.
+  /// Writes the value of a state for the next step. `state` must have been
+  /// called with the same name before.
   llvm::function_ref<void(llvm::StringRef, mlir::Value)> keep;
 };
 
-/// The names, defaults and formulas of an optimizer are PyTorch's.
+/// An optimizer: SGD, Adam, AdamW or Adagrad. Names, defaults and formulas are
+/// those of torch.optim.
 struct Optimizer {
+  /// Value of `--optimizer`: "adamw".
   llvm::StringRef name;
+  /// Learning rate and weight decay that apply if the user gives none.
   double defaultRate, defaultDecay;
-  /// The weight after the step.
+  /// Builds the update and returns the weight after the step. Reads the
+  /// settings of the optimizer (`momentum`, `beta1`, ...) from `request`.
   mlir::Value (*update)(ArithmeticBuilder &builder,
                         const TrainingRequest &request,
                         const UpdateInputs &inputs);
 };
 
-/// Null if none is called so.
+/// Returns the optimizer with the given name, which has static lifetime; null
+/// if there is none.
 const Optimizer *findOptimizer(llvm::StringRef name);
 
 } // namespace pcc::prepare

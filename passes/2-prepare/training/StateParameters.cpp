@@ -1,4 +1,4 @@
-//===- StateParameters.cpp - what training keeps between steps ------------===//
+//===- StateParameters.cpp - parameters that hold training state ----------===//
 
 #include "passes/2-prepare/training/StateParameters.h"
 #include "dialects/graph/StepCounter.h"

@@ -1,4 +1,4 @@
-//===- TrainingInfoUpdate.cpp - the update that a model spells out --------===//
+//===- TrainingInfoUpdate.cpp - the update of an ONNX TrainingInfo --------===//
 
 #include "passes/2-prepare/training/TrainingInfoUpdate.h"
 #include "dialects/graph/GradientOf.h"
@@ -12,6 +12,8 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
+// The users of a placeholder are `graph.accumulate` ops. `gradients` are
+// accumulated already, so they replace the results of the users.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -35,6 +37,8 @@ void TrainingInfoUpdate::substituteGradients(
   mark();
 }
 
+// Propagates the weights of gradients forward through the function, which is in
+// topological order.
 void TrainingInfoUpdate::findWeights(
     const llvm::MapVector<StringAttr, Value> &gradients) {
   llvm::DenseMap<Value, StringAttr> known;
@@ -52,8 +56,8 @@ void TrainingInfoUpdate::findWeights(
     }
 }
 
-/// The only weight whose update reads `op`; null if there are several, or
-/// others.
+/// Returns the only weight whose update reads the results of `op`. Returns null
+/// if updates of several weights read them, or ops outside of updates.
 static Attribute onlyReader(Operation &op) {
   Attribute only;
   for (Operation *user : op.getUsers()) {
@@ -65,8 +69,8 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-/// What no gradient is needed for, as a decayed weight, belongs to the weight
-/// whose update alone reads it.
+// Ops that depend on no gradient, such as the decay of a weight, belong to the
+// weight whose update alone reads them. Reverse order visits readers first.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&
@@ -76,7 +80,8 @@ void TrainingInfoUpdate::markOperands() {
         op.setAttr(graph::updatesName, weight);
 }
 
-/// The norm of all gradients, which others read, too, is of all weights.
+// Ops that depend on gradients of several weights, such as the global norm,
+// stay without `graph.updates`: they belong to all weights.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)

@@ -1,4 +1,10 @@
-//===- TrainingInfoUpdate.h - the update that a model spells out ----------===//
+//===- TrainingInfoUpdate.h - the update of an ONNX TrainingInfo ----------===//
+//
+// An ONNX model may bring its own training step (TrainingInfoProto): an
+// algorithm graph that computes new weights from gradients. 1-import adds it to
+// @main as writes of parameters, with placeholders for the gradients.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_TRAININGINFOUPDATE_H
 #define PCC_PASSES_2_PREPARE_TRAINING_TRAININGINFOUPDATE_H
@@ -9,33 +15,45 @@
 
 namespace pcc::prepare {
 
-/// The writes that 1-import has made of a model's TrainingInfo, and what they
-/// are made of. Gradients are stood for (graph::gradientOfName) until they are
-/// there; then the update is what apply-optimizer makes of an optimizer: ops
-/// behind graph.accumulate, each marked with the weight that it makes, and
-/// state that knows its weight.
+/// Connects the update of a model's TrainingInfo with the gradients of the
+/// backward pass. Before, the update reads placeholders
+/// (`graph.loss_gradient` with `graph.gradient_of`) through `graph.accumulate`.
+/// After substituteGradients(), it has the form that apply-optimizer builds for
+/// an optimizer of its own:
+///  - the update reads the accumulated gradients of the whole step;
+///  - ops that serve the update of one weight name it in `graph.updates`;
+///  - a parameter that one weight's update writes, and that has the type of the
+///    weight, is marked as its optimizer state (`state_of`).
 class TrainingInfoUpdate {
 public:
+  /// Collects the parameter writes of `model`, which is @main.
   explicit TrainingInfoUpdate(mlir::func::FuncOp model);
 
-  /// What was there when this was made.
+  /// Returns the parameter writes that the model had at construction. The ops
+  /// must not be erased before substituteGradients() has run.
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
-  /// Puts gradients, of the whole step, in the place of what stands for them,
-  /// 0 where there is none; then orders the ops and marks them.
+  /// Replaces each placeholder by the gradient of its weight, or by zeros if
+  /// `gradients` has none. `gradients` maps names of weights to gradients that
+  /// are accumulated over the step. Afterwards sorts the ops of the function
+  /// topologically and sets the marks.
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);
 
 private:
+  /// Fills `weights`.
   void
   findWeights(const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients);
+  /// Sets `graph.updates` on ops and `state_of` on parameters.
   void mark();
+  /// Sets `graph.updates` on ops of the update that depend on no gradient.
   void markOperands();
 
   mlir::func::FuncOp model;
+  /// The parameter writes at construction.
   llvm::SmallVector<graph::SetParameterOp> sets;
-  /// Of each op that depends on gradients, the weights whose they are.
+  /// For each op that depends on gradients: the weights of these gradients.
   llvm::DenseMap<mlir::Operation *, llvm::SetVector<mlir::StringAttr>> weights;
 };
 

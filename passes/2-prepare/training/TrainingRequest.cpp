@@ -1,4 +1,4 @@
-//===- TrainingRequest.cpp - what a step of training is to do -------------===//
+//===- TrainingRequest.cpp - training options of a module -----------------===//
 
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/Support/GlobPattern.h"
@@ -41,7 +41,7 @@ bool TrainingRequest::matches(StringRef entry, StringRef name) const {
   });
 }
 
-/// Whether a weight trains where the user says nothing.
+/// Returns whether a parameter is trained if the user gives no `train_only`.
 static bool trainsByDefault(pcc::graph::ParameterOp parameter) {
   auto type = cast<RankedTensorType>(parameter.getType());
   return isa<FloatType>(type.getElementType()) && type.getRank() > 0 &&

@@ -1,4 +1,4 @@
-//===- TrainingRequest.h - what a step of training is to do ---------------===//
+//===- TrainingRequest.h - training options of a module -------------------===//
 
 #ifndef PCC_PASSES_2_PREPARE_TRAINING_TRAININGREQUEST_H
 #define PCC_PASSES_2_PREPARE_TRAINING_TRAININGREQUEST_H
@@ -10,35 +10,42 @@
 
 namespace pcc::prepare {
 
-/// On the module, what the user asked for; see `TrainingRequest`. Without it
-/// the model is for inference.
+/// DictionaryAttr on the module with the training options of the command line;
+/// see `TrainingRequest`. Absent if the model is compiled for inference.
 inline constexpr llvm::StringLiteral trainingName = "graph.training";
 
-/// On a result of @main between `differentiate` and `apply-optimizer`: the
-/// weight of which it is the gradient.
+/// FlatSymbolRefAttr on a result of @main between `differentiate` and
+/// `apply-optimizer`: the weight whose gradient the result is.
 inline constexpr llvm::StringLiteral gradientOfName = graph::gradientOfName;
 
-/// The entries of `graph.training`: strings, lists of strings, and numbers,
-/// which are f64.
+/// Read access to the entries of `graph.training`. Entries are strings
+/// (`optimizer`, `loss`), f64 numbers (`lr`, `clip_norm`) and lists of strings
+/// (`freeze`). An entry that is absent or of another type reads as empty.
 class TrainingRequest {
 public:
-  /// Nothing if the module is not to be trained.
+  /// Returns the request of `module`; nullopt if it is compiled for inference.
   static std::optional<TrainingRequest> of(mlir::ModuleOp module);
 
+  /// Returns a string entry; empty if absent.
   llvm::StringRef text(llvm::StringRef entry) const;
+  /// Returns a number entry; nullopt if absent.
   std::optional<double> number(llvm::StringRef entry) const;
-  /// With `otherwise` where nothing was said.
+  /// Returns a number entry; `otherwise` if absent.
   double number(llvm::StringRef entry, double otherwise) const {
     return number(entry).value_or(otherwise);
   }
+  /// Returns the strings of a list entry; empty if absent.
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
-  /// Whether `name` is like one of the globs in a list.
+  /// Returns whether `name` matches one of the globs in a list entry. A string
+  /// that is no valid glob matches only itself.
   bool matches(llvm::StringRef entry, llvm::StringRef name) const;
-  /// Whether the sum of a weight's gradients over all steps is kept as WEIGHT
-  /// with `.gradients` behind it, for `pcc verify`.
+  /// Returns whether the gradients of each weight are summed over all steps in
+  /// a parameter named WEIGHT.gradients, which `pcc verify` compares.
   bool sumsGradients() const { return bool(entries.get("sum_gradients")); }
-  /// Whether a weight is to train: what the user says, or else every weight of
-  /// floats that is no buffer.
+  /// Returns whether a parameter is trained. Candidates are the parameters that
+  /// match `train_only`; without that entry, all float parameters of rank 1 or
+  /// more with at least 2 elements that are no buffers (such as running
+  /// statistics). Candidates that match `freeze` are not trained.
   bool trains(graph::ParameterOp parameter) const;
 
 private:

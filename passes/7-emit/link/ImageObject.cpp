@@ -1,4 +1,4 @@
-//===- ImageObject.cpp - a program as a linkable object -------------------===//
+//===- ImageObject.cpp - object file with a program and its kernel tables -===//
 
 #include "passes/7-emit/link/ImageObject.h"
 #include "runtime/program/Program.h"
@@ -13,10 +13,11 @@
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Path of the dynamic loader on x86-64 Linux.
 static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
 
 namespace {
-/// Builds a module that holds data only.
+/// Builds an LLVM module that contains data, but no code.
 class ImageModule {
 public:
   explicit ImageModule(const llvm::TargetMachine &machine)
@@ -27,7 +28,8 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// The structs of ProgramImage.h, field by field.
+  /// Adds the structs of ProgramImage.h, field by field, and the section that
+  /// names the dynamic loader.
   void fill(const Image &image) {
     llvm::Constant *program = bytes(
         llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),
@@ -57,12 +59,14 @@ public:
   llvm::Module &get() { return module; }
 
 private:
+  /// Adds a private constant with the bytes of `data`.
   llvm::GlobalVariable *bytes(llvm::StringRef data, int64_t alignment) {
     auto *value = llvm::ConstantDataArray::getString(context, data,
                                                      /*AddNull=*/false);
     return constant(value, alignment);
   }
 
+  /// Adds a private constant. `alignment` is in bytes.
   llvm::GlobalVariable *constant(llvm::Constant *value, int64_t alignment) {
     auto *global =
         new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
@@ -72,6 +76,7 @@ private:
     return global;
   }
 
+  /// Adds a private array of pointers or of structs of pointers.
   llvm::Constant *array(llvm::Type *type,
                         llvm::ArrayRef<llvm::Constant *> elements) {
     return constant(llvm::ConstantArray::get(
@@ -79,6 +84,9 @@ private:
                     8);
   }
 
+  /// Adds the table of kernel functions for instruction set number `cpu`.
+  /// Returns null if there are no kernels. The functions have hidden
+  /// visibility, since they are linked into the same file.
   llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
     std::vector<llvm::Constant *> functions;
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
@@ -94,6 +102,7 @@ private:
                              : array(pointer, functions);
   }
 
+  /// Adds a PccGpuCode.
   llvm::Constant *gpuCode(const GpuCode &code, llvm::ArrayRef<int> kernels) {
     llvm::SmallVector<uint32_t> numbers(kernels.begin(), kernels.end());
     auto *fields = llvm::ConstantStruct::getAnon(
@@ -110,6 +119,7 @@ private:
   llvm::Module module;
   llvm::PointerType *pointer;
   llvm::IntegerType *word;
+  /// Number of private constants, which makes their names unique.
   int count = 0;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- ImageObject.h - a program as a linkable object ---------------------===//
+//===- ImageObject.h - object file with a program and its kernel tables ---===//
 
 #ifndef PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
 #define PCC_PASSES_7_EMIT_LINK_IMAGEOBJECT_H
@@ -13,25 +13,38 @@
 
 namespace pcc::emit {
 
-/// All kernels of a module for GPUs.
+/// All GPU kernels of a module, compiled.
 struct GpuCode {
-  std::string arch; ///< "sm_90"
+  /// Compute capability, such as "sm_90".
+  std::string arch;
+  /// PTX text.
   std::string ptx;
-  std::vector<char> cubin; ///< empty: it was not assembled
+  /// Machine code for `arch`; empty if the PTX was not assembled.
+  std::vector<char> cubin;
 };
 
-/// What one rank executable holds besides the runtime.
+/// Content of a rank executable, apart from the runtime and the code of CPU
+/// kernels.
 struct Image {
-  std::span<const std::byte> program; ///< what sealProgram() returned
-  std::vector<std::string> cpus;      ///< best last
-  std::vector<int> kernels;           ///< numbers within the module
-  const GpuCode *gpu = nullptr;       ///< of a program for GPUs
+  /// Sealed program, as returned by sealProgram(). Not owned.
+  std::span<const std::byte> program;
+  /// Instruction sets of the CPU kernels, the most capable one last.
+  std::vector<std::string> cpus;
+  /// Kernels that the program calls: entry n is the number within the module of
+  /// the program's kernel n.
+  std::vector<int> kernels;
+  /// GPU kernels, not owned; null if the program is not for GPUs.
+  const GpuCode *gpu = nullptr;
 };
 
-/// An ELF object that defines `pcc_program_image` (runtime/program/
-/// ProgramImage.h): the program's bytes, per cpu c a table of the symbols
-/// `pcc_k_<n>_<c>`, and the code for GPUs. It names the dynamic loader too, as
-/// a linker gives shared objects none.
+/// Creates an ELF object that defines `pcc_program_image` (see
+/// runtime/program/ProgramImage.h): the bytes of the program, one table of
+/// kernels per instruction set, and the GPU kernels. The table of instruction
+/// set c refers to the symbols `pcc_k_<n>_<c>` of compileKernels(). The object
+/// also names the dynamic loader, which linkers do not add to shared objects.
+///
+/// Stores the bytes of the object in `object`. Returns exit code 1 if LLVM
+/// cannot write ELF objects.
 runtime::Status makeImageObject(const Image &image, std::vector<char> &object);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- InstructionSets.cpp - processors that kernels are compiled for -----===//
+//===- InstructionSets.cpp - instruction sets of a module's CPU kernels ---===//
 
 #include "passes/7-emit/link/InstructionSets.h"
 #include "dialects/dist/Target.h"
@@ -14,13 +14,16 @@ using namespace pcc;
 using namespace pcc::emit;
 using runtime::Status;
 
+/// Microarchitecture levels of the x86-64 psABI.
 static constexpr std::array<llvm::StringLiteral, 4> levels = {
     "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-/// Features beyond x86-64-v4 that kernels may use.
+/// Features beyond x86-64-v4 that `native` includes if the machine has them.
 static constexpr std::array<llvm::StringLiteral, 3> extras = {
     "avx512vnni", "avx512bf16", "avx512fp16"};
 
+/// Returns the instruction set of this machine: a level of v2 or higher, and
+/// the extra features that a machine of level v4 has.
 static std::string nativeSet() {
   const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::string set = "x86-64-v2";
@@ -55,6 +58,7 @@ Status emit::instructionSetsOf(ModuleOp module,
                             "native"});
     cpus.push_back(std::move(set));
   }
+  // The order by name is also the order by capability.
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return Status::success();

@@ -1,4 +1,4 @@
-//===- InstructionSets.h - processors that kernels are compiled for -------===//
+//===- InstructionSets.h - instruction sets of a module's CPU kernels -----===//
 
 #ifndef PCC_PASSES_7_EMIT_LINK_INSTRUCTIONSETS_H
 #define PCC_PASSES_7_EMIT_LINK_INSTRUCTIONSETS_H
@@ -11,10 +11,18 @@
 
 namespace pcc::emit {
 
-/// The instruction sets that the module records in `rank.cpus`, best last:
-/// x86-64, x86-64-v2 to -v4 with features behind them
-/// ("x86-64-v4,+avx512bf16"), and `native` for what this machine has. Default:
-/// v3 and v4. Exit code 2 for others.
+/// Sets `cpus` to the instruction sets that CPU kernels of `module` are
+/// compiled for, without duplicates and with the most capable one last.
+///
+/// The attribute `rank.cpus` of the module lists them. An entry is one of
+///
+///   "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"
+///   one of these with LLVM features: "x86-64-v4,+avx512bf16"
+///   "native", which stands for the instruction set of this machine
+///
+/// Without the attribute, or if it is empty, the result is x86-64-v3 and
+/// x86-64-v4 for the target `cpu`, and empty for other targets. Returns exit
+/// code 2 for an unknown instruction set. Does not check features.
 runtime::Status instructionSetsOf(mlir::ModuleOp module,
                                   std::vector<std::string> &cpus);
 

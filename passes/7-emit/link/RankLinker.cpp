@@ -1,4 +1,4 @@
-//===- RankLinker.cpp - rank executables, linked in process ---------------===//
+//===- RankLinker.cpp - in-process linking of rank executables ------------===//
 
 #include "passes/7-emit/link/RankLinker.h"
 #include "lld/Common/Driver.h"
@@ -19,10 +19,13 @@ using namespace pcc::emit;
 using runtime::Status;
 
 namespace {
+/// Shared library that rank executables need.
 struct RequiredLibrary {
   const char *soname;
-  const char *package;  ///< of Debian
-  bool isOfCpu = false; ///< no other target needs it
+  /// Debian package that installs the library.
+  const char *package;
+  /// Whether only the target `cpu` needs the library.
+  bool isOfCpu = false;
 };
 } // namespace
 
@@ -35,6 +38,7 @@ static constexpr std::array<RequiredLibrary, 7> libraries = {
      {"libc.so.6", "libc6"},
      {"ld-linux-x86-64.so.2", "libc6"}}};
 
+/// Folders of shared libraries, in the order of the search.
 static constexpr std::array<const char *, 6> folders = {
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -47,8 +51,8 @@ static std::string join(const std::string &folder, const char *name) {
   return folder + "/" + name;
 }
 
-/// The file that this code was loaded from: a shared library, or the executable
-/// itself.
+/// Returns the path of the file that contains this code: a shared library, or
+/// the executable of this process.
 static std::string ownFile() {
   Dl_info information = {};
   link_map *map = nullptr;
@@ -81,6 +85,8 @@ std::string emit::rankMain(const std::string &folder,
   return folder + "/rank-main-" + target + ".o";
 }
 
+/// Returns the path of the library `soname`; std::nullopt if it is not
+/// installed.
 static std::optional<std::string> findLibrary(const char *soname) {
   for (const char *folder : folders)
     if (std::string path = join(folder, soname); llvm::sys::fs::exists(path))
@@ -88,6 +94,8 @@ static std::optional<std::string> findLibrary(const char *soname) {
   return std::nullopt;
 }
 
+/// Appends the paths of the libraries that `target` needs to the arguments of
+/// the linker. Returns exit code 13 if one is not installed.
 static Status addLibraries(const std::string &target,
                            std::vector<std::string> &arguments) {
   for (const RequiredLibrary &library : libraries) {

@@ -1,4 +1,4 @@
-//===- FailureReport.cpp - where each rank was when a run failed ----------===//
+//===- FailureReport.cpp - diagnosis of a failed run from flight logs -----===//
 
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/WaitError.h"
@@ -9,11 +9,14 @@
 
 namespace pcc::runtime {
 
+/// Returns the peers that an entry names, whatever its count says: the entry
+/// may come from damaged memory.
 static std::span<const int32_t> peersOf(const FlightEntry &entry) {
   return {entry.peers,
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
 }
 
+/// Returns whether the rank in this state waits for `rank`.
 static bool waitsFor(const FlightState &place, int rank) {
   if (!place.wait)
     return false;
@@ -28,7 +31,8 @@ static std::string seconds(double number) {
 }
 
 namespace {
-/// All ranks at one time.
+/// The states of all ranks at one time. Ranks are addressed by their index in
+/// `flights`, which is not the rank if some logs are missing.
 class JobSnapshot {
 public:
   JobSnapshot(const std::vector<FlightLog> &flights, double time)
@@ -45,6 +49,7 @@ public:
   const FlightLog &log(size_t index) const { return flights[index]; }
   const FlightState &place(size_t index) const { return places[index]; }
 
+  /// Returns the index of a rank, or nothing if its log is missing.
   std::optional<size_t> find(int rank) const {
     for (size_t i = 0; i < flights.size(); ++i)
       if (flights[i].rank == rank)
@@ -52,9 +57,11 @@ public:
     return std::nullopt;
   }
 
+  /// Returns the seconds since the rank's last sign of life.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
-  /// "step 5, action 1F3, all_reduce of h with rank 2"
+  /// Returns where a rank was: "step 5, action 1F3, all_reduce of h with rank
+  /// 2".
   std::string where(size_t index) const {
     const FlightState &place = places[index];
     const FlightEntry *entry = place.wait ? place.wait : place.action;
@@ -74,7 +81,8 @@ public:
     return text;
   }
 
-  /// "rank 3: step 5, action 1F3 for 2.1 s, has not moved for 2.1 s"
+  /// Returns the note about a rank: "rank 3: step 5, action 1F3, for 2.1 s, has
+  /// not moved for 2.1 s".
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -90,24 +98,32 @@ public:
     return text;
   }
 
-  /// Only ranks that wait are heard all the time, and only at the end.
+  /// Returns whether a rank has shown no sign of life for longer than
+  /// `patience` seconds. Always false for a snapshot before the end of the
+  /// logs, because earlier heartbeats are not kept.
   bool isStill(size_t index, double patience) const {
     return isOver && stillFor(index) > patience;
   }
 
 private:
   const std::vector<FlightLog> &flights;
+  /// Whether the snapshot shows the end of the logs.
   const bool isOver;
   std::vector<FlightState> places;
+  /// Time of the snapshot: the given time, or the last sign of life of any
+  /// rank.
   double now = 0;
 };
 
-/// Follows who waits for whom.
+/// Depth-first search through the graph of which rank waits for which ranks.
 class WaitChain {
 public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
+  /// Returns the first rank reached from the waiting rank `index` that does not
+  /// wait or that stands still. Checks all direct peers before it follows their
+  /// waits. Returns nothing if all ranks that are reached wait.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);
@@ -134,7 +150,9 @@ private:
 };
 } // namespace
 
-/// A rank that has not moved for so long stands still.
+/// Returns the number of seconds without a sign of life after which a rank
+/// counts as standing still: a quarter of the time that `waiter` has waited, at
+/// least 0.5 s.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;
@@ -144,6 +162,7 @@ static double patienceOf(const JobSnapshot &snapshot,
   return std::max(shortest, (place.moved - place.wait->begin) / 4);
 }
 
+/// Implements findCulprit() on a snapshot. Returns the index of the rank.
 static std::optional<size_t> endOfChain(const JobSnapshot &snapshot,
                                         int waiter) {
   const auto index = snapshot.find(waiter);
@@ -159,7 +178,8 @@ std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
   return end ? std::optional(snapshot.log(*end).rank) : std::nullopt;
 }
 
-/// Where the lost rank was, and who misses it.
+/// Returns the end of the message about a lost rank: where the rank was, and
+/// the first rank that waits for it.
 static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   std::string text;
   if (const auto index = snapshot.find(lost))
@@ -171,6 +191,8 @@ static std::string storyOfLost(const JobSnapshot &snapshot, int lost) {
   return text;
 }
 
+/// Returns the end of the message about a missed deadline: the culprit, and
+/// where it was. Empty if there is no culprit.
 static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)

@@ -1,4 +1,4 @@
-//===- FailureReport.h - where each rank was when a run failed ------------===//
+//===- FailureReport.h - diagnosis of a failed run from flight logs -------===//
 
 #ifndef PCC_RUNTIME_COMM_FLIGHT_FAILUREREPORT_H
 #define PCC_RUNTIME_COMM_FLIGHT_FAILUREREPORT_H
@@ -10,28 +10,36 @@
 
 namespace pcc::runtime {
 
-/// What is known besides the recorders.
+/// Facts about a failure that the flight logs do not contain.
 struct LossClues {
-  std::optional<int> lost = {};   ///< the rank that was lost
-  std::optional<int> waiter = {}; ///< the rank that waited in vain
-  /// When the run failed; ranks that go on afterwards are looked at as they
-  /// were then. At the end: ranks of which none is heard any more, and those
-  /// that wait say so again and again.
+  /// The rank that was lost (its process ended), if any.
+  std::optional<int> lost = {};
+  /// The rank that missed a deadline, if any. Ignored if `lost` is set.
+  std::optional<int> waiter = {};
+  /// Time of the failure, in seconds of FlightRecorder::now(). The ranks are
+  /// examined as they were at this time. With kAtTheEnd they are examined as
+  /// the logs end; then a rank that has not moved for some time is known to
+  /// stand still, because waiting ranks send heartbeats.
   double time = kAtTheEnd;
 };
 
-/// The same error, told in full: its line ends with where the lost rank was and
-/// who misses it, or with the rank at which a chain of waiting ranks ends; the
-/// notes say where each rank was.
+/// Returns `status` with a longer message and more notes. For a lost rank the
+/// message adds where that rank was and which rank waits for it. For a missed
+/// deadline the message adds the culprit (see findCulprit). One note per rank,
+/// for at most 16 ranks, tells where the rank was. An example of a message:
 ///
 ///   rank 2 was lost: it was ended by signal 9 (Killed); step 12, action 1B0;
 ///   rank 3 waits for it: step 12, action 1B0, all_reduce of h
 Status explainLoss(const Status &status, const std::vector<FlightLog> &flights,
                    const LossClues &clues);
 
-/// The rank that keeps `waiter` waiting: of those that it waits for, directly
-/// or through others that wait, one that does not wait itself or that has not
-/// moved. Nothing if they wait for each other, or if it is not known.
+/// Returns the rank that keeps `waiter` waiting at `time`. Follows the ranks
+/// that `waiter` waits for, the ranks that these wait for, and so on, up to a
+/// rank that does not wait or that stands still. Returns nothing if `waiter`
+/// does not wait, if the ranks wait for each other in a cycle, or if the logs
+/// do not tell.
+///
+///   rank 0 waits for 1, rank 1 waits for 2, rank 2 computes:  returns 2
 std::optional<int> findCulprit(const std::vector<FlightLog> &flights,
                                int waiter, double time = kAtTheEnd);
 

@@ -1,8 +1,13 @@
-//===- FlightEntry.h - what one rank did, as it lies in memory ------------===//
+//===- FlightEntry.h - memory layout of a flight recorder -----------------===//
 //
-// A ring of the latest entries behind a header. Both have one size, hold no
-// pointers and are read by other processes while the rank writes, or when it is
-// gone: a reader believes no number and no text without a look.
+// A recorder is a header followed by a ring buffer of the latest entries:
+//
+//   | FlightHeader | FlightEntry 0 | FlightEntry 1 | … | capacity - 1 |
+//
+// Header and entries have a fixed size and hold no pointers. Other processes
+// read the memory while the rank writes to it, and after the rank has died. An
+// entry may therefore be half-written, so readers check every number and every
+// text before use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,40 +20,45 @@
 
 namespace pcc::runtime {
 
+/// Kind of an activity that a rank records.
 enum class FlightKind : uint32_t {
-  Action, ///< of the step: 0F3; also "load" and "save"
-  Wait,   ///< for peers, in a collective or for messages
-  Post,   ///< a message that travels, from its post until it was waited for
+  Action, ///< an action of the schedule, such as 0F3; also "load" and "save"
+  Wait,   ///< a wait for peers, in a collective or for messages
+  Post,   ///< messages in flight, from post() to the end of their wait
 };
 
+/// One activity of a rank. Texts end with a NUL and are cut to their field.
 struct FlightEntry {
+  /// Number of peers that an entry names.
   static constexpr int kMostPeers = 8;
 
-  double begin = 0; ///< seconds of the host's steady clock
-  double end = 0;   ///< 0: under way
-  int64_t step = 0; ///< from 1; 0 before the first
+  double begin = 0; ///< begin, in seconds of the host's steady clock
+  double end = 0;   ///< end, on the same clock; 0 while in progress
+  int64_t step = 0; ///< step, counted from 1; 0 before the first step
   FlightKind kind = FlightKind::Action;
-  uint32_t numPeers = 0;
-  /// World ranks, of a wait those that had not come when it was last looked at;
-  /// the first of them if they are more.
+  uint32_t numPeers = 0; ///< number of peers; may exceed kMostPeers
+  /// World ranks of the first kMostPeers peers. For a wait: the ranks that were
+  /// still missing when the waiting rank last checked.
   int32_t peers[kMostPeers] = {};
-  char call[16] = {}; ///< "all_reduce", "send"
-  char action[32] = {};
-  char value[96] = {}; ///< the end of the tensor's name
+  char call[16] = {};   ///< name of the call, such as "all_reduce" or "send"
+  char action[32] = {}; ///< action of the schedule
+  char value[96] = {};  ///< last part of the tensor's name
 };
 
+/// Header of a recorder, followed by `capacity` entries.
 struct FlightHeader {
   static constexpr uint64_t kMagic = 0x31544847494c4650; // "PFLIGHT1"
 
-  uint64_t magic = kMagic;
-  int32_t rank = 0;
-  uint32_t capacity = 0; ///< entries of the ring
+  uint64_t magic = kMagic; ///< identifies the format
+  int32_t rank = 0;        ///< world rank
+  uint32_t capacity = 0;   ///< number of entries in the ring
+  /// Number of entries begun so far. Entry number n is at n % capacity.
   std::atomic<uint64_t> count{0};
-  std::atomic<int64_t> step{0};
-  /// When the rank last began something, or looked whether what it waits for
-  /// has come.
+  std::atomic<int64_t> step{0}; ///< current step, counted from 1
+  /// Time of the rank's last sign of life: it began or ended an entry, or
+  /// checked whether a peer that it waits for has arrived.
   std::atomic<double> moved{0};
-  /// All that it had to do is done.
+  /// Whether the rank has finished all of its work.
   std::atomic<bool> hasLeft{false};
 };
 

@@ -1,4 +1,4 @@
-//===- FlightLog.cpp - what a rank's recorder holds -----------------------===//
+//===- FlightLog.cpp - snapshot of a rank's flight recorder ---------------===//
 
 #include "runtime/comm/flight/FlightLog.h"
 #include "runtime/base/MappedFile.h"
@@ -31,10 +31,13 @@ FlightLog FlightLog::of(const FlightHeader &header, const FlightEntry *ring) {
   return log;
 }
 
+/// Returns whether an entry was in progress at `time`.
 static bool isUnderWay(const FlightEntry &entry, double time) {
   return entry.begin <= time && (entry.end == 0 || entry.end > time);
 }
 
+/// Entries are ordered by their begin, so the last wait and the last action
+/// that began by `time` determine the state.
 FlightState stateAt(const FlightLog &log, double time) {
   FlightState place;
   place.moved = time == kAtTheEnd ? log.moved : 0;
@@ -54,7 +57,8 @@ FlightState stateAt(const FlightLog &log, double time) {
   return place;
 }
 
-/// False if the file is not what a recorder makes.
+/// Reads one recorder file. Returns false if the file is too short, or is not a
+/// recorder of this version.
 static bool readFlight(const std::string &path, FlightLog &log) {
   MappedFile file;
   if (MappedFile::open(path, file).failed() ||
@@ -91,6 +95,8 @@ std::vector<FlightLog> readFlights(const std::string &folder) {
 
 using Json = nlohmann::ordered_json;
 
+/// Returns one entry as a JSON object. `last` is the time that becomes 0.
+/// Checks kind and number of peers, which may be damaged.
 static Json toJson(const FlightEntry &entry, double last) {
   static constexpr const char *kinds[] = {"action", "wait", "post"};
   Json json = {{"kind", kinds[std::min<size_t>(size_t(entry.kind), 2)]},
@@ -125,7 +131,8 @@ std::string flightsToJson(const std::vector<FlightLog> &flights,
                      {"entries", std::move(entries)}});
   }
   const Json json = {{"reason", reason}, {"ranks", std::move(ranks)}};
-  // Texts of a rank that was killed may end within a character.
+  // A text may be cut within a UTF-8 character; dump() replaces the rest of the
+  // character instead of throwing.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-//===- FlightRecorder.cpp - the latest that one rank did ------------------===//
+//===- FlightRecorder.cpp - crash-proof log of a rank's latest activities -===//
 
 #include "runtime/comm/flight/FlightRecorder.h"
 
@@ -17,8 +17,9 @@ std::string flightFile(const std::string &folder, int rank) {
   return folder + "/flight." + std::to_string(rank);
 }
 
-/// A new file of that size, or -1. Its blocks are there: a full disk must not
-/// become a signal.
+/// Creates a file of `bytes` bytes, and returns its descriptor, or -1.
+/// Allocates the blocks at once: on a full disk, writing to the mapping of a
+/// sparse file would raise SIGBUS.
 static int makeFile(const std::string &path, size_t bytes) {
   if (path.empty())
     return -1;
@@ -32,6 +33,8 @@ static int makeFile(const std::string &path, size_t bytes) {
   return file;
 }
 
+/// Maps the file if there is one, otherwise anonymous memory, and falls back to
+/// the heap. Readers check `capacity`, which is therefore set last.
 FlightRecorder::FlightRecorder(int rank, const std::string &path)
     : bytes(sizeof(FlightHeader) + kCapacity * sizeof(FlightEntry)) {
   const int file = makeFile(path, bytes);
@@ -65,7 +68,8 @@ void FlightRecorder::beginStep(int64_t step) {
   header->step.store(step, std::memory_order_relaxed);
 }
 
-/// The end of `text`, which tells more than its beginning.
+/// Copies `text`, which is cut at the front if it is too long: the end of a
+/// tensor's name is the most specific part.
 template <size_t size>
 static void copyText(char (&to)[size], std::string_view text) {
   const size_t length = std::min(text.size(), size - 1);
@@ -73,6 +77,8 @@ static void copyText(char (&to)[size], std::string_view text) {
   to[length] = '\0';
 }
 
+/// Fills the entry first and increments `count` last (release), so that readers
+/// see a new entry only when it is complete.
 FlightRecorder::Entry FlightRecorder::add(FlightKind kind,
                                           std::string_view call,
                                           std::string_view action,
@@ -102,7 +108,6 @@ FlightRecorder::Entry FlightRecorder::beginAction(std::string_view name) {
   return add(FlightKind::Action, {}, name, {});
 }
 
-/// Null if newer ones have taken its place.
 FlightEntry *FlightRecorder::find(Entry entry) {
   const uint64_t count = header->count.load(std::memory_order_relaxed);
   return count - entry <= kCapacity ? &ring[entry % kCapacity] : nullptr;

@@ -1,4 +1,4 @@
-//===- FlightRecorder.h - the latest that one rank did --------------------===//
+//===- FlightRecorder.h - crash-proof log of a rank's latest activities ---===//
 
 #ifndef PCC_RUNTIME_COMM_FLIGHT_FLIGHTRECORDER_H
 #define PCC_RUNTIME_COMM_FLIGHT_FLIGHTRECORDER_H
@@ -11,60 +11,78 @@
 
 namespace pcc::runtime {
 
-/// Keeps the latest actions and messages of a rank, for when the run fails:
+/// Records the latest actions, waits and messages of one rank, so that the
+/// error of a failed run can tell where every rank was:
 ///
 ///   action 0F3 ────────────────────────────── begin … end
 ///     wait: all_reduce of h, ranks 1 and 3 ── begin … end
 ///
-/// In a file, where there is one, that others can read when this process has
-/// been killed. Used by the rank's thread. An entry costs a look at the clock
-/// and a copy of its texts; nothing is allocated.
+/// With a file, the entries are in a shared mapping of that file and therefore
+/// survive even SIGKILL. Only the rank's thread may write. Recording an entry
+/// costs one clock reading and a copy of the texts, and allocates nothing.
 class FlightRecorder {
 public:
-  /// Entries that are kept.
+  /// Number of entries kept. Older entries are overwritten.
   static constexpr uint32_t kCapacity = 512;
 
-  /// `path`: a file to make; empty, or where it cannot be made: memory of this
-  /// process.
+  /// Creates or truncates the file `path`. If `path` is empty, or if the file
+  /// cannot be created, records in memory of this process instead.
   explicit FlightRecorder(int rank, const std::string &path = {});
+  /// Unmaps the memory. The file stays.
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
 
-  /// What follows belongs to step `step`, counted from 1.
+  /// Sets the step of the following entries, counted from 1.
   void beginStep(int64_t step);
 
+  /// Number of an entry, counted from 0 since the start. Calls for an entry
+  /// that has been overwritten have no effect on the ring.
   using Entry = uint64_t;
+  /// Begins a Wait or Post entry for the call `call`.
   Entry begin(FlightKind kind, std::string_view call, const ActionId &action);
+  /// Begins an Action entry.
   Entry beginAction(std::string_view name);
+  /// Sets the end of an entry to the current time.
   void end(Entry entry);
 
-  /// Forgets the peers of an entry; addPeer() names those that it has now.
+  /// Removes all peers of an entry, so that addPeer() can list the current
+  /// ones.
   void clearPeers(Entry entry);
+  /// Adds world rank `rank` to the peers of an entry. Beyond kMostPeers only
+  /// the number of peers grows.
   void addPeer(Entry entry, int rank);
 
-  /// The rank is still there: it looks for what it waits for.
+  /// Records that the rank is alive. Waits call this while they poll.
   void heartbeat();
-  /// All that the rank had to do is done; it only waits for the others.
+  /// Records that the rank has finished all of its work, and only waits for
+  /// other ranks to finish.
   void leave();
 
+  /// Returns a copy of the recorder.
   FlightLog log() const;
 
-  /// Seconds of the clock that entries have.
+  /// Returns the current time of the clock of all entries: the host's steady
+  /// clock, in seconds. Processes of one host share this clock.
   static double now();
 
 private:
+  /// Returns an entry, or null if newer entries have overwritten it.
   FlightEntry *find(Entry entry);
+  /// Begins an entry of any kind.
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 
+  /// Header and ring: `bytes` bytes that are mapped, or allocated if `bytes` is
+  /// 0.
   void *memory = nullptr;
   size_t bytes = 0;
-  FlightHeader *header = nullptr;
-  FlightEntry *ring = nullptr;
+  FlightHeader *header = nullptr; ///< at the beginning of `memory`
+  FlightEntry *ring = nullptr;    ///< behind `header`
 };
 
-/// "FOLDER/flight.3", where a rank of a job keeps its recorder.
+/// Returns the path of a rank's recorder in the folder that the ranks of a host
+/// share: "FOLDER/flight.3".
 std::string flightFile(const std::string &folder, int rank);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- PendingPosts.h - messages that travel, as the recorder has them ----===//
+//===- PendingPosts.h - flight recorder entries of messages in flight -----===//
 
 #ifndef PCC_RUNTIME_COMM_FLIGHT_PENDINGPOSTS_H
 #define PCC_RUNTIME_COMM_FLIGHT_PENDINGPOSTS_H
@@ -10,13 +10,16 @@
 
 namespace pcc::runtime {
 
-/// The posts of a group, so that a wait for their tickets can end them. Of more
-/// than kMost at once the oldest are forgotten: their entries stay open.
+/// Maps the tickets of one group's posts to their flight recorder entries, so
+/// that a wait for a ticket can end the entry. Remembers the latest kMost
+/// posts. If more are in flight, the entries of older posts are never ended.
 class PendingPosts {
 public:
+  /// `recorder` must outlive this object.
   explicit PendingPosts(FlightRecorder &recorder) : recorder(recorder) {}
 
-  /// Members are world ranks; pieces name them by index.
+  /// Begins a Post entry for the messages of one post() call. `members` are the
+  /// world ranks of the group. Does nothing if there are no pieces.
   void add(Ticket ticket, std::span<const PeerBuffer> sends,
            std::span<const PeerBuffer> receives, std::span<const int> members,
            const ActionId &action) {
@@ -32,6 +35,7 @@ public:
     posts[ticket % kMost] = {ticket, entry};
   }
 
+  /// Ends the entries of completed tickets. Ignores tickets without an entry.
   void end(std::span<const Ticket> tickets) {
     for (Ticket ticket : tickets)
       if (Post &post = posts[ticket % kMost]; post.ticket == ticket)
@@ -41,11 +45,12 @@ public:
 private:
   static constexpr size_t kMost = 64;
   struct Post {
-    Ticket ticket = 0; ///< tickets begin with 1
+    Ticket ticket = 0; ///< 0 if unused; tickets begin with 1
     FlightRecorder::Entry entry = 0;
   };
 
   FlightRecorder &recorder;
+  /// Ring indexed by ticket modulo kMost.
   std::array<Post, kMost> posts = {};
 };
 

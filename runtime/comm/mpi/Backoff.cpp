@@ -1,4 +1,4 @@
-//===- Backoff.cpp - how often to look while a message is under way -------===//
+//===- Backoff.cpp - polling interval of MPI waits ------------------------===//
 
 #include "runtime/comm/mpi/Backoff.h"
 
@@ -9,6 +9,7 @@
 
 namespace pcc::runtime {
 
+/// Calls of timeToLookAround() per reading of the clock, in a short wait.
 static constexpr int kAttemptsPerLook = 16;
 
 Backoff::Backoff(bool moreRanksThanCores)
@@ -33,7 +34,7 @@ void Backoff::pause() {
       sched_yield();
     return;
   }
-  // The kernel's default slack would round every pause up by 50 us.
+  // The kernel's default timer slack would lengthen every pause by up to 50 us.
   thread_local const int slackIsSet = prctl(PR_SET_TIMERSLACK, 1000UL);
   static_cast<void>(slackIsSet);
   std::this_thread::sleep_for(

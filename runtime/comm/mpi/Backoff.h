@@ -1,4 +1,4 @@
-//===- Backoff.h - how often to look while a message is under way ---------===//
+//===- Backoff.h - polling interval of MPI waits --------------------------===//
 
 #ifndef PCC_RUNTIME_COMM_MPI_BACKOFF_H
 #define PCC_RUNTIME_COMM_MPI_BACKOFF_H
@@ -7,23 +7,33 @@
 
 namespace pcc::runtime {
 
-/// MPI only moves data while it is called, so a waiter has to look again and
-/// again. The pauses grow with the time waited, to a small part of it: a long
-/// wait leaves the core to ranks that compute and ends at most an eighth late.
+/// Controls how often a waiting rank polls. MPI makes progress only inside MPI
+/// calls, so a waiting rank must poll. The pauses grow in proportion to the
+/// time waited, up to 0.5 ms. A long wait thus leaves the core to ranks that
+/// compute, and yet ends at most an eighth of its length late. One object
+/// serves one wait:
+///
+///   poll → timeToLookAround()? check deadline and aborts → pause() → poll → …
 class Backoff {
 public:
+  /// Starts the wait. `moreRanksThanCores`: see MpiJob::oversubscribed().
   explicit Backoff(bool moreRanksThanCores);
 
-  /// Seconds since the wait began, as of the last look around.
+  /// Returns the seconds since the wait began, as of the last time that
+  /// timeToLookAround() returned true.
   double waited() const { return secondsWaited; }
-  /// True now and then: when it is worth asking for deadlines and aborts.
+  /// Returns whether the caller should check its deadline and look for aborts
+  /// now. True for one of 16 calls in the first millisecond of a wait, and for
+  /// all later calls. Only a call that returns true reads the clock.
   bool timeToLookAround();
+  /// Pauses before the next poll. In the first 0.2 ms there is no pause, only a
+  /// sched_yield() if ranks share cores.
   void pause();
 
 private:
   bool oversubscribed;
-  int attempts = 0;
-  double secondsWaited = 0;
+  int attempts = 0;         ///< calls of timeToLookAround()
+  double secondsWaited = 0; ///< result of waited()
   std::chrono::steady_clock::time_point start;
 };
 

@@ -1,4 +1,4 @@
-//===- MpiGroup.cpp - collectives out of messages -------------------------===//
+//===- MpiGroup.cpp - collectives made of MPI point-to-point messages -----===//
 
 #include "runtime/comm/mpi/MpiGroup.h"
 
@@ -11,9 +11,10 @@
 
 namespace pcc::runtime {
 
-/// Below, one round in which everybody gets everything is the quicker one.
+/// Largest all-reduce, in bytes, that takes one round (reduceSmall). For larger
+/// ones, the fewer bytes of two rounds outweigh the latency of a second round.
 static constexpr size_t kSmallReduction = 4096;
-/// Larger reductions go block by block, which bounds the scratch memory.
+/// Bytes per block of a larger all-reduce. Blocks bound the scratch memory.
 static constexpr size_t kReductionBlock = size_t(16) << 20;
 
 MpiGroup::MpiGroup(std::shared_ptr<MpiJob> sharedJob,
@@ -50,7 +51,9 @@ TransferFault MpiGroup::post(const PeerBuffer &piece, bool receives) {
   return {};
 }
 
-/// Copies the piece that a member sends to itself; false if sizes differ.
+/// Copies the piece that member `self` sends to itself, if there is one.
+/// Returns false if the piece is only sent or only received, or if the two
+/// sizes differ.
 static bool copyOwnPiece(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives, int self) {
   auto isOwn = [&](const PeerBuffer &piece) { return piece.peer == self; };
@@ -76,7 +79,7 @@ Status MpiGroup::begin(std::span<const PeerBuffer> sends,
   if (underWay.pending == 0)
     underWay.clear();
   ++underWay.ticket;
-  // Receives first: what arrives then goes to its place at once.
+  // Post receives first, so that arriving data goes directly to its place.
   for (const PeerBuffer &piece : receives)
     if (piece.peer != self)
       if (auto fault = post(piece, /*receives=*/true); fault.kind)
@@ -118,12 +121,14 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const CallSite &site) {
   const auto entry = recorder->begin(FlightKind::Wait, site.call, site.action);
   noteMissing(tickets, entry);
   Status status = waitNoted(tickets, site, entry);
-  // A wait in vain stays as it is for those who look into it.
+  // Leave the entry of a failed wait open: failure reports read the entry.
   if (status.ok())
     recorder->end(entry);
   return status;
 }
 
+/// Between polls, sends heartbeats and updates the missing peers in the
+/// recorder every 50 ms, so that other ranks can diagnose a failure.
 Status MpiGroup::waitNoted(std::span<const Ticket> tickets,
                            const CallSite &site, FlightRecorder::Entry entry) {
   constexpr double notesEvery = 0.05;
@@ -162,7 +167,7 @@ std::vector<int> MpiGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// The first reason is what every rank reports.
+/// Cancels pending receives first, because their memory may go away.
 Status MpiGroup::endRun(const Status &reason) {
   job->cancel(underWay);
   job->abort(reason);
@@ -182,7 +187,8 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// PeerBuffer of `bytes` bytes; sends only read through the pointer.
+/// Returns a piece. The pointer loses its const because PeerBuffer serves both
+/// directions; sends do not write through the pointer.
 static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
@@ -203,7 +209,6 @@ Status MpiGroup::wait(std::span<const Ticket> tickets, const ActionId &action) {
   return status;
 }
 
-/// One round of a collective.
 Status MpiGroup::runPieces(const CallSite &site) {
   if (Status status = begin(toSend, toGet, site); status.failed())
     return status;
@@ -232,6 +237,7 @@ Status MpiGroup::broadcast(void *data, size_t bytes, int root,
   return runPieces(siteOf("broadcast", action));
 }
 
+/// One round; the rank's own part is a piece from the rank to itself.
 Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
                            const ActionId &action) {
   char *target = static_cast<char *>(out);
@@ -245,15 +251,16 @@ Status MpiGroup::allGather(const void *in, void *out, size_t bytes,
   return runPieces(siteOf("all_gather", action));
 }
 
-/// A block of a reduction.
+/// One block of an all-reduce.
 struct MpiGroup::Sum {
   const char *in;
   char *out;
-  size_t count;
+  size_t count; ///< elements
   ElementType type;
   Reduction kind;
 };
 
+/// A reduction of more than kSmallReduction bytes goes block by block.
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, Reduction kind,
                            const ActionId &action) {
@@ -274,7 +281,8 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   return Status::success();
 }
 
-/// Everybody gets everybody's elements and adds for itself.
+/// Every member sends all of its elements to all others, and reduces all
+/// elements itself.
 Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   const size_t bytes = sum.count * sizeOf(sum.type);
   scratch.resize(std::max(scratch.size(), bytes * size()));
@@ -294,7 +302,14 @@ Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   return Status::success();
 }
 
-/// Member i gets everybody's i-th share, adds, and sends the result to all.
+/// The elements are divided into size() shares. In round 1, member i receives
+/// share i of all members and reduces these shares. In round 2, member i sends
+/// the result to all. An example with 2 members:
+///
+///              member 0          member 1
+///   before     a0 a1             b0 b1
+///   round 1    a0 + b0           a1 + b1
+///   round 2    both results      both results
 Status MpiGroup::reduceShares(const Sum &sum, const CallSite &site) {
   const size_t elementSize = sizeOf(sum.type);
   const size_t share = (sum.count + size() - 1) / size();

@@ -1,4 +1,4 @@
-//===- MpiJob.cpp - one process's place in an MPI job ---------------------===//
+//===- MpiJob.cpp - all calls of one process into MPI ---------------------===//
 
 #include "runtime/comm/mpi/MpiJob.h"
 
@@ -10,17 +10,17 @@
 
 namespace pcc::runtime {
 
-/// Settings that matter on one host, for those who start ranks without `pcc
-/// run`; what the user has set stays.
+/// Sets environment variables that tune Open MPI on one host, for ranks that
+/// were not started by `pcc run`. Keeps variables that are set already.
 static void setDefaults() {
   constexpr const char *settings[][2] = {
       {"OMPI_MCA_mpi_yield_when_idle", "1"},
       {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-      // A waiter pauses between two looks: let much move at each.
+      // Waits pause between polls, so much data should move per poll.
       {"OMPI_MCA_pml_ob1_send_pipeline_depth", "64"},
       {"OMPI_MCA_btl_vader_max_send_size", "131072"},
-      // hwloc looks for GPUs through X displays, for seconds where their host's
-      // name cannot be looked up.
+      // hwloc searches X displays for GPUs, which takes seconds if the name of
+      // a display's host cannot be resolved.
       {"HWLOC_COMPONENTS", "-gl"},
   };
   for (const auto &[name, value] : settings)
@@ -107,6 +107,8 @@ TransferFault MpiJob::checkEnded(const MpiTransfer &transfer,
   return {TransferFault::Mismatch, transfer.peer};
 }
 
+/// An error of one transfer is in its status (MPI_ERR_IN_STATUS). Other errors
+/// do not name a transfer and are attributed to the first peer of the set.
 TransferFault MpiJob::poll(TransferSet &set) {
   if (set.pending == 0)
     return {};
@@ -180,8 +182,8 @@ void MpiJob::lookForAbort() {
   rememberAbort(Status::error(ExitCode(incoming.code), incoming.reason));
 }
 
-// The messages are small enough to leave at once where the receiver's memory
-// can be written to; a peer that cannot be reached must not hold this rank up.
+// Abort messages are small, so MPI usually sends them at once. The limit of 0.2
+// s keeps an unreachable peer from blocking this rank.
 void MpiJob::abort(const Status &reason) {
   {
     std::lock_guard lock(reasonMutex);

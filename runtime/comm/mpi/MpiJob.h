@@ -1,7 +1,9 @@
-//===- MpiJob.h - one process's place in an MPI job -----------------------===//
+//===- MpiJob.h - all calls of one process into MPI -----------------------===//
 //
-// Every call into MPI goes through here, one at a time, and none blocks. Ends
-// of a run travel as messages of their own: whoever waits looks for them.
+// Every call into MPI goes through MpiJob, which serializes the calls by a
+// mutex. Between start() and finish() no call blocks. A rank that ends the run
+// sends an abort message to all others; waits look for this message
+// (lookForAbort), because MPI delivers nothing outside of MPI calls.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +20,22 @@
 
 namespace pcc::runtime {
 
-/// A message under way.
+/// A send or receive that has begun.
 struct MpiTransfer {
-  int peer;          ///< world rank
-  int expectedBytes; ///< of a receive; -1 for sends
-  uint64_t ticket;   ///< of the call that began it
+  int peer;          ///< world rank of the other side
+  int expectedBytes; ///< size of a receive; -1 for sends
+  uint64_t ticket;   ///< ticket of the call that began the transfer
 };
 
-/// Messages under way. Requests that have ended are null.
+/// Transfers of one group. Requests and transfers correspond by index. MPI sets
+/// the request of a completed transfer to MPI_REQUEST_NULL.
 struct TransferSet {
   std::vector<MPI_Request> requests = {};
   std::vector<MpiTransfer> transfers = {};
-  size_t pending = 0;
-  uint64_t ticket = 0; ///< of what is added
+  size_t pending = 0;  ///< number of incomplete transfers
+  uint64_t ticket = 0; ///< ticket of the transfers that are added next
 
+  /// Removes all transfers. No transfer may be pending.
   void clear() {
     requests.clear();
     transfers.clear();
@@ -39,71 +43,101 @@ struct TransferSet {
   }
 };
 
-/// What went wrong with a transfer.
+/// A failure of a transfer. Mismatch: the sender's size differs from the
+/// receiver's. Lost: MPI reported another error.
 struct TransferFault {
   enum Kind { None, Mismatch, Lost } kind = None;
-  int peer = -1;
-  std::string text = {};
+  int peer = -1;         ///< world rank of the other side
+  std::string text = {}; ///< MPI's message, if the kind is Lost
 };
 
+/// One process's membership in an MPI job. abort(), aborted() and abortReason()
+/// are thread-safe; only the rank's thread may call the other functions.
 class MpiJob {
 public:
-  /// Initialises MPI.
+  /// Loads and initializes MPI; once per process. Exit code 13 if MPI is absent
+  /// or lacks thread support.
   Status start();
-  /// Ends MPI, unless the run was aborted. All ranks have to arrive.
+  /// Finalizes MPI, and blocks until all ranks do so. Does nothing if the run
+  /// was aborted, because other ranks might never finalize.
   void finish();
 
+  /// Returns this process's rank in MPI_COMM_WORLD.
   int rank() const { return ownRank; }
+  /// Returns the number of ranks in MPI_COMM_WORLD.
   int size() const { return numRanks; }
+  /// Returns whether this host has more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
 
-  /// Messages of at most kLargestMessage bytes.
+  /// Begins to send `bytes` bytes, at most kLargestMessage, to world rank
+  /// `peer` (MPI_Isend), and adds the transfer to `set`.
   TransferFault send(TransferSet &set, const void *data, size_t bytes, int peer,
                      int tag);
+  /// Begins to receive exactly `bytes` bytes, at most kLargestMessage, from
+  /// world rank `peer` (MPI_Irecv), and adds the transfer to `set`.
   TransferFault receive(TransferSet &set, void *data, size_t bytes, int peer,
                         int tag);
-  /// Lets MPI progress and notes what has ended.
+  /// Lets MPI make progress, and updates the transfers of `set` that have
+  /// completed (MPI_Testsome). Returns the first fault among these.
   TransferFault poll(TransferSet &set);
+  /// Returns whether a request of a TransferSet has completed.
   bool hasEnded(MPI_Request request) const {
     return request == mpi.nullRequest;
   }
-  /// Gives up on receives that are still pending.
+  /// Cancels the receives of `set` that are pending, and stops tracking its
+  /// sends. Afterwards nothing of `set` counts as pending.
   void cancel(TransferSet &set);
 
-  /// Ends the run here and tells all other ranks; the first reason counts.
+  /// Ends the run on this rank, and sends the reason to all other ranks. Does
+  /// nothing if the run has ended already. Blocks for at most 0.2 s.
   void abort(const Status &reason);
+  /// Returns whether the run has ended by an error, as far as this rank knows.
   bool aborted() const { return over.load(std::memory_order_acquire); }
+  /// Returns the error that ended the run; success while the run goes on.
   Status abortReason() const;
-  /// Looks for the message by which another rank ends the run.
+  /// Checks whether an abort message of another rank has arrived, and if so,
+  /// ends the run on this rank.
   void lookForAbort();
 
-  /// Of the messages that end a run; groups use the tags above.
+  /// Tag of abort messages. Groups use greater tags.
   static constexpr int kAbortTag = 0;
+  /// Largest message in bytes. MPI's counts are of type int.
   static constexpr size_t kLargestMessage = size_t(1) << 30;
 
 private:
+  /// Message by which a rank ends the run. Small enough for MPI's eager
+  /// protocol, so that it is sent at once.
   struct AbortMessage {
-    int32_t code;
-    char reason[1020];
+    int32_t code;      ///< exit code
+    char reason[1020]; ///< ends with a NUL; longer texts are cut
   };
 
+  /// Converts an MPI result code to a fault; no fault for MPI_SUCCESS.
   TransferFault faultOf(int result, int peer);
+  /// Checks that a completed receive got the expected number of bytes.
   TransferFault checkEnded(const MpiTransfer &transfer, MPI_Status &status);
+  /// Ends the run on this rank only.
   void rememberAbort(const Status &reason);
+  /// Begins the receive for the abort message of any rank.
   void listenForAbort();
 
   MpiLibrary mpi = {};
   int ownRank = 0;
   int numRanks = 1;
   bool moreRanksThanCores = false;
-  std::mutex callMutex; ///< MPI is initialised as serialized
+  /// Held during every MPI call, as MPI_THREAD_SERIALIZED requires.
+  std::mutex callMutex;
 
+  /// Whether `reasonOfAbort` is set.
   std::atomic<bool> over{false};
+  /// Guards `reasonOfAbort`.
   mutable std::mutex reasonMutex;
   Status reasonOfAbort;
   AbortMessage incoming = {};
   AbortMessage outgoing = {};
+  /// The receive for `incoming`.
   MPI_Request incomingRequest = nullptr;
+  /// Results of MPI_Testsome. Members, so that their memory is reused.
   std::vector<int> endedIndices;
   std::vector<MPI_Status> endedStatuses;
 };

@@ -1,4 +1,4 @@
-//===- MpiLibrary.cpp - Open MPI, opened when it is used ------------------===//
+//===- MpiLibrary.cpp - function table of libmpi, loaded at run time ------===//
 
 #include "runtime/comm/mpi/MpiLibrary.h"
 
@@ -6,6 +6,8 @@
 
 namespace pcc::runtime {
 
+/// Looks up all functions and handles. The handles have the names of Open MPI's
+/// globals.
 static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
   symbols.find("MPI_Init_thread", library.initThread);
   symbols.find("MPI_Finalize", library.finalize);
@@ -28,7 +30,7 @@ static void fillTable(SharedLibrary &symbols, MpiLibrary &library) {
 }
 
 Status openMpiLibrary(MpiLibrary &library) {
-  // Open MPI's plugins look for the library's symbols in the global scope.
+  // Open MPI's plugins resolve the library's symbols in the global scope.
   SharedLibrary opened("libmpi.so.40", {}, SharedLibrary::Symbols::Global);
   if (!opened.isOpen())
     return Status::error(NoDevice, opened.error(),

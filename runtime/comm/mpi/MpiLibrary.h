@@ -1,8 +1,9 @@
-//===- MpiLibrary.h - Open MPI, opened when it is used --------------------===//
+//===- MpiLibrary.h - function table of libmpi, loaded at run time --------===//
 //
-// libmpi is never linked: a machine without MPI runs everything else. The
-// handles that mpi.h's macros name are addresses of the library's globals; they
-// are looked up here, and nothing outside this folder sees mpi.h.
+// pcc does not link libmpi, so that everything except ranks as MPI processes
+// works on machines without MPI. In Open MPI, handles such as MPI_COMM_WORLD
+// are macros for addresses of the library's globals. These addresses are looked
+// up like functions. Files outside this folder do not include mpi.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,13 +12,14 @@
 
 #include "runtime/base/Status.h"
 
-// Only the C interface.
+// Omits the C++ bindings from mpi.h.
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
 namespace pcc::runtime {
 
-/// The functions of libmpi that pcc calls, under their names.
+/// The functions and handles of libmpi that pcc uses. Each function has the
+/// name of the MPI function without the prefix.
 struct MpiLibrary {
   decltype(&MPI_Init_thread) initThread;
   decltype(&MPI_Finalize) finalize;
@@ -34,14 +36,15 @@ struct MpiLibrary {
   decltype(&MPI_Cancel) cancel;
   decltype(&MPI_Request_free) requestFree;
 
-  MPI_Comm world;
-  MPI_Datatype byte;
-  MPI_Errhandler errorsReturn;
-  MPI_Request nullRequest;
+  MPI_Comm world;              ///< MPI_COMM_WORLD
+  MPI_Datatype byte;           ///< MPI_BYTE
+  MPI_Errhandler errorsReturn; ///< MPI_ERRORS_RETURN
+  MPI_Request nullRequest;     ///< MPI_REQUEST_NULL
 };
 
-/// Opens the library once per process; exit code 13 if it is not there or is
-/// not Open MPI 4.
+/// Opens libmpi.so.40 and fills `library`. The library stays loaded until the
+/// process ends. Exit code 13 if the library is absent or lacks a symbol of
+/// Open MPI 4.1.
 Status openMpiLibrary(MpiLibrary &library);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- MpiWorld.cpp - ranks as MPI processes ------------------------------===//
+//===- MpiWorld.cpp - world of ranks as MPI processes ---------------------===//
 
 #include "runtime/comm/mpi/MpiWorld.h"
 
@@ -11,6 +11,8 @@ namespace pcc::runtime {
 
 namespace {
 
+/// One process's world. The group of all ranks is created first and therefore
+/// has the first tag on all ranks.
 class MpiWorld final : public World {
 public:
   MpiWorld(std::shared_ptr<MpiJob> startedJob,
@@ -22,8 +24,8 @@ public:
     everybody = join(ranks);
   }
 
-  // A rank that is late for the end is waited for with a deadline, which
-  // finalizing MPI does not have.
+  // MPI_Finalize has no deadline. The barrier before it has one, and detects a
+  // rank that does not arrive.
   ~MpiWorld() override {
     if (everybody->barrier({"end", ""}).ok())
       job->finish();
@@ -53,7 +55,9 @@ public:
   }
 
 private:
-  /// All ranks make the same groups in the same order, hence equal tags.
+  /// Creates this rank's end of the next group; null if this rank is no member.
+  /// All ranks create the same groups in the same order, so a counter gives
+  /// each group the same tag on all ranks.
   std::unique_ptr<Group> join(const std::vector<int> &members) {
     const int tag = nextTag++;
     if (indexAmong(members, job->rank()) < 0)

@@ -1,4 +1,4 @@
-//===- MpiWorld.h - ranks as MPI processes --------------------------------===//
+//===- MpiWorld.h - world of ranks as MPI processes -----------------------===//
 
 #ifndef PCC_RUNTIME_COMM_MPI_MPIWORLD_H
 #define PCC_RUNTIME_COMM_MPI_MPIWORLD_H
@@ -10,17 +10,19 @@
 
 namespace pcc::runtime {
 
-/// Opens MPI and joins the job; once per process. Fails with exit code 13
-/// without the library and 12 if MPI sees another number of ranks than
-/// `launchedSize`, which the launcher's variables give.
+/// Initializes MPI and creates this rank's world; once per process. Exit code
+/// 13 if MPI is not available. Exit code 12 if MPI has another number of ranks
+/// than `launchedSize`, the number in the launcher's variables. If `recorder`
+/// is null, the world creates a recorder in memory.
 ///
-/// Groups share MPI_COMM_WORLD and differ by tag, so that making them costs no
-/// communication; reductions add in the order of TreeReduce.h, as ranks as threads
-/// do. Destroying the world meets all ranks and finalizes MPI, unless the run
-/// has failed: then the process must end with the error's code, which makes the
-/// launcher end the other ranks. After a failure, memory of calls under way
-/// must stay until the process ends. Without a recorder
-/// one is made.
+/// All groups use MPI_COMM_WORLD and differ by tag, so creating groups needs no
+/// communication. Reductions follow TreeReduce.h, and therefore give the same
+/// bits as with ranks as threads.
+///
+/// The world's destructor waits for all ranks, at most for the deadline, and
+/// finalizes MPI. After an error MPI is not finalized. The process must then
+/// end with the error's exit code, which makes the launcher end the other
+/// ranks. Memory of transfers in flight must stay valid until the process ends.
 Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world,
                     std::shared_ptr<FlightRecorder> recorder = {});
 

@@ -1,4 +1,4 @@
-//===- NcclGroup.cpp - a group by NCCL ------------------------------------===//
+//===- NcclGroup.cpp - group of GPUs connected by NCCL --------------------===//
 
 #include "runtime/comm/nccl/NcclGroup.h"
 #include "runtime/comm/GroupList.h"
@@ -15,7 +15,7 @@ NcclGroup::NcclGroup(std::shared_ptr<NcclJob> sharedJob,
       self(indexAmong(members, job->rank)), lane(own),
       edges(std::move(ownEdges)), tickets(job->gpu) {}
 
-/// None for types that NCCL has not.
+/// Returns NCCL's data type, or nothing if NCCL has no such type (I16, U16).
 static std::optional<ncclDataType_t> typeFor(ElementType type) {
   switch (type) {
   case ElementType::F32:
@@ -44,7 +44,7 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
   }
 }
 
-/// A sum of booleans is whether any is true.
+/// Returns NCCL's operator. A sum of Bool is a logical or, hence a maximum.
 static ncclRedOp_t opFor(Reduction kind, ElementType type) {
   switch (kind) {
   case Reduction::Sum:
@@ -59,7 +59,7 @@ static ncclRedOp_t opFor(Reduction kind, ElementType type) {
   return ncclSum;
 }
 
-/// A call that waits for all members.
+/// Value of `peer` for a call that depends on all members.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {
@@ -67,6 +67,9 @@ static Status cannotReduce(ElementType type) {
                        "NCCL does not reduce " + std::string(nameOf(type)));
 }
 
+/// Makes the lane wait for the compute stream, begins the call in the recorder,
+/// makes the NCCL call, and enqueues the update of the lane's counter
+/// (NcclJob::noteEnd).
 template <typename Call>
 Status NcclGroup::enqueue(const NcclLane &to, const char *name,
                           const ActionId &action, int peer, Call call) {
@@ -174,7 +177,7 @@ Status NcclGroup::barrier(const ActionId &action) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pieces
+// Messages
 //===----------------------------------------------------------------------===//
 
 ncclResult_t NcclGroup::transfer(const NcclLane &on, const PeerBuffer &piece,
@@ -186,13 +189,13 @@ ncclResult_t NcclGroup::transfer(const NcclLane &on, const PeerBuffer &piece,
                                    on.comm, on.stream);
 }
 
-/// "send", "receive" or "exchange".
+/// Returns the name of a post in messages: "send", "receive" or "exchange".
 static const char *nameOf(std::span<const PeerBuffer> sends,
                           std::span<const PeerBuffer> receives) {
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
-/// Whom the pieces are all for, or from; `everybody` if there are several.
+/// Returns the peer of all pieces, or `everybody` if they have several peers.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -205,6 +208,8 @@ static int onlyPeerOf(std::span<const PeerBuffer> sends,
   return only;
 }
 
+/// All pieces form one NCCL group call, so that they run concurrently and
+/// cannot deadlock.
 Status NcclGroup::post(std::span<const PeerBuffer> sends,
                        std::span<const PeerBuffer> receives,
                        const ActionId &action, Ticket &ticket) {
@@ -224,8 +229,9 @@ Status NcclGroup::post(std::span<const PeerBuffer> sends,
       ticket);
 }
 
-/// In the communicator of a edge the sender comes first. The ticket is of the
-/// last piece, which waits for the others.
+/// The communicator of an edge has two ranks: 0 is the sender, 1 the receiver.
+/// A call has one ticket, so each piece waits for the piece before it, and the
+/// ticket stands for the last piece. The executor posts single pieces.
 Status NcclGroup::postAlongEdges(std::span<const PeerBuffer> sends,
                                  std::span<const PeerBuffer> receives,
                                  const ActionId &action, Ticket &ticket) {

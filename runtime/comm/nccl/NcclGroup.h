@@ -1,4 +1,4 @@
-//===- NcclGroup.h - a group by NCCL --------------------------------------===//
+//===- NcclGroup.h - group of GPUs connected by NCCL ----------------------===//
 
 #ifndef PCC_RUNTIME_COMM_NCCL_NCCLGROUP_H
 #define PCC_RUNTIME_COMM_NCCL_NCCLGROUP_H
@@ -9,18 +9,22 @@
 
 namespace pcc::runtime {
 
-/// The lane of one edge between two members.
+/// A directed connection between two members, and the lane of its messages.
 struct EdgeLane {
   World::PeerEdge edge;
   NcclLane lane;
 };
 
-/// Calls go one after another to the group's lane, the pieces of one call side
-/// by side; pieces of a edge that has a lane of its own go there instead.
+/// A queued group whose operations are NCCL calls. All operations of the group
+/// run on its lane (a communicator and a stream), one after another; the pieces
+/// of one post() run concurrently. Groups for pipeline messages have one lane
+/// per edge instead, so that a message never waits behind a message of another
+/// edge.
 class NcclGroup final : public QueuedGroup {
 public:
-  /// `members` are world ranks, in the order of the lane's. Without a lane the
-  /// group only posts, along `edges`.
+  /// `members` are world ranks, in the order of the lane's communicator. A
+  /// group with `edges` has no lane (an empty `lane`): it only supports post()
+  /// along these edges, and wait(). Other calls fail with exit code 1.
   NcclGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
             NcclLane lane, std::vector<EdgeLane> edges = {});
 
@@ -49,32 +53,41 @@ public:
                            const ActionId &action, Ticket &ticket) override;
 
 private:
-  /// Gives `call`, one of NCCL's, to a lane, behind what the GPU computes now.
-  /// It waits for member `peer`, or, if negative, for all.
+  /// Enqueues an NCCL call on lane `to`, behind the work that the GPU's compute
+  /// stream has been given so far. `call` makes the NCCL call and returns its
+  /// result. `name` is the call's name in messages. `peer` is the index of the
+  /// only member that the call depends on; -1 if it depends on all.
   template <typename Call>
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
-  /// The same, on the group's lane, with a ticket.
+  /// Enqueues an NCCL call on the group's lane, and sets `ticket`.
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);
-  /// What the GPU computes next waits for it.
+  /// Turns a call with a ticket into a call without: makes later work of the
+  /// compute stream wait for `ticket`. Returns `given` if that is an error.
   Status finish(Status given, Ticket ticket);
 
+  /// Implements post() for a group with edges: every piece goes to the lane of
+  /// its edge.
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
+  /// Calls ncclSend or ncclRecv on lane `on`. `peer` is the peer's rank in the
+  /// lane's communicator.
   ncclResult_t transfer(const NcclLane &on, const PeerBuffer &piece, int peer,
                         bool isSend) const;
 
   std::shared_ptr<NcclJob> job;
   std::vector<int> members;
   int self;
-  NcclLane lane;
+  NcclLane lane; ///< empty if the group has edges
   std::vector<EdgeLane> edges;
   NcclTickets tickets;
+  /// Orders a lane behind the compute stream; created on first use.
   CUevent computed = nullptr;
-  void *word = nullptr; ///< that a barrier reduces
+  /// GPU memory that a barrier reduces, 4 bytes; allocated on first use.
+  void *word = nullptr;
 };
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- NcclJob.cpp - what all communicators of a rank share ---------------===//
+//===- NcclJob.cpp - NCCL communicators of a rank and their supervision ---===//
 
 #include "runtime/comm/nccl/NcclJob.h"
 
@@ -10,8 +10,8 @@
 
 namespace pcc::runtime {
 
-/// How long communicators get to end, before they are left to the process'
-/// end: NCCL may wait for ever for a peer that is gone. One that is well may be
+/// Longest time for which end() waits: after an error, and after success. NCCL
+/// may wait forever for a peer that is gone. After success a peer may merely be
 /// late.
 static constexpr std::chrono::seconds kPatience(2), kPatienceWithPeers(10);
 
@@ -20,8 +20,9 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// All ranks end them in the order in which they were made. What was made last
-/// is destroyed first: splits need their parents.
+/// Finalizes and destroys communicators together with the peers. Finalizing is
+/// collective, so all ranks do it in the order of creation. Destroying is local
+/// and goes in reverse order, because a split needs its parent.
 static void endWithPeers(const NcclLibrary &library,
                          const std::vector<NcclLane> &lanes) {
   for (const NcclLane &lane : lanes) {
@@ -34,8 +35,9 @@ static void endWithPeers(const NcclLibrary &library,
     library.ncclCommDestroy(lanes[i].comm);
 }
 
-/// As a group: while one of them is taken down, calls of all others must know
-/// that they will not end.
+/// Aborts communicators without the peers. The aborts form one NCCL group call,
+/// so that pending calls of all communicators are canceled together; otherwise
+/// the abort of one could block on a pending call of another.
 static void endAlone(const NcclLibrary &library,
                      const std::vector<NcclLane> &lanes) {
   library.ncclGroupStart();
@@ -44,8 +46,9 @@ static void endAlone(const NcclLibrary &library,
   library.ncclGroupEnd();
 }
 
-/// On a thread of its own, which is left alone, with the GPU, if it takes too
-/// long.
+/// Works on a detached thread, because NCCL may block forever. If this takes
+/// too long, the thread goes on, and the GPU's resources are left to the end of
+/// the process.
 void NcclJob::end(bool isSound) {
   if (lanes.empty())
     return;
@@ -77,6 +80,7 @@ Status NcclJob::openLane(ncclComm_t comm, NcclLane &lane) {
   return Status::success();
 }
 
+/// Rank 0 distributes NCCL's unique id over the rendezvous.
 Status NcclJob::open() {
   if (Status status = openNcclLibrary(library); status.failed())
     return status;
@@ -110,12 +114,14 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
+/// Waits for two communicators: the parent until the split is done, then the
+/// new one until it is initialized.
 Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   config.maxCTAs = mostBlocks;
-  // Until everybody has split, this is no communicator, though the call tells
-  // of success.
+  // NCCL sets `comm` only once all ranks have called, even if this call returns
+  // success. Success is therefore treated as "in progress".
   ncclComm_t &comm = splits.emplace_back(nullptr);
   const ncclResult_t result =
       library.ncclCommSplit(everybody().comm, color, key, &comm, &config);
@@ -163,7 +169,7 @@ void NcclJob::note(const NcclLane &lane, const char *name,
   closeRecorded();
   QueuedCall &call =
       isRecording ? recorded.emplace_back() : calls[numCalls++ % kMostCalls];
-  // Strings keep their room: nothing is allocated here in the long run.
+  // assign() reuses the strings' memory, so that a step allocates nothing.
   call.lane = lane.number;
   call.number = ++given[lane.number];
   call.name = name;
@@ -180,7 +186,9 @@ void NcclJob::beginRecording() {
   before = given;
 }
 
-/// Nothing else is under way: counters go back.
+/// The stream will write the numbers of the captured calls again, so the
+/// counters must be below these numbers. No other call is in flight that could
+/// write a counter.
 void NcclJob::beginReplay() {
   closeCalls();
   isRecording = false;
@@ -190,6 +198,8 @@ void NcclJob::beginReplay() {
     done[lane] = before[lane];
 }
 
+/// The counter is written by the stream itself, so that it is captured in a
+/// graph together with the call.
 Status NcclJob::noteEnd(const NcclLane &lane) {
   const auto place = reinterpret_cast<CUdeviceptr>(&done[lane.number]);
   return gpu.check(
@@ -198,11 +208,13 @@ Status NcclJob::noteEnd(const NcclLane &lane) {
       "cuStreamWriteValue32");
 }
 
-/// Counters run over.
+/// The signed difference stays right when the counters overflow.
 bool NcclJob::isDone(const QueuedCall &call) const {
   return int32_t(done[call.lane] - call.number) >= 0;
 }
 
+/// Calls of different lanes complete in any order; `firstOpen` advances over
+/// those that are complete. A call that the ring has overwritten is forgotten.
 void NcclJob::closeCalls() {
   closeRecorded();
   firstOpen = std::max(firstOpen, numCalls - std::min(numCalls, calls.size()));
@@ -217,7 +229,8 @@ void NcclJob::closeCalls() {
   }
 }
 
-/// Of a replay the recorder has the call that is waited for.
+/// The recorder has one open entry at a time, that of the oldest incomplete
+/// call of the replay.
 void NcclJob::closeRecorded() {
   while (isReplaying && numReplayed < recorded.size()) {
     QueuedCall &call = recorded[numReplayed];
@@ -230,7 +243,7 @@ void NcclJob::closeRecorded() {
     ++numReplayed;
   }
   if (isReplaying) {
-    // Calls outside of steps count on.
+    // Calls outside the graph continue to count from `given`.
     for (size_t lane = 0; lane < before.size(); ++lane)
       done[lane] = given[lane];
     isReplaying = false;
@@ -243,7 +256,8 @@ const NcclJob::QueuedCall *NcclJob::findOpen() const {
   return firstOpen < numCalls ? &calls[firstOpen % kMostCalls] : nullptr;
 }
 
-/// NCCL does not say which of several have come.
+/// For a collective, returns all other members: NCCL does not tell which of
+/// them have arrived.
 std::vector<int> NcclJob::awaitedBy(const QueuedCall &call) const {
   if (call.peer >= 0)
     return {call.peer};
@@ -277,6 +291,7 @@ Status NcclJob::findWord() {
   return gpu.waitFor(gpu.stream());
 }
 
+// The data of the first messages has no meaning.
 Status NcclJob::connectEdge(const NcclLane &lane, int self) {
   if (Status status = findWord(); status.failed())
     return status;
@@ -303,7 +318,8 @@ Status NcclJob::waitFor(CUstream stream) {
   for (bool isDone = false;;) {
     if (Status status = gpu.poll(stream, isDone); status.failed())
       return status;
-    // What looks done may have failed.
+    // An aborted call also leaves the stream idle, so check for errors before
+    // the result is used.
     if (Status status = poll(); status.failed() || isDone)
       return status;
     if (secondsSince(begin) > deadlineSeconds)

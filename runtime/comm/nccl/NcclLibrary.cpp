@@ -1,4 +1,4 @@
-//===- NcclLibrary.cpp - the functions of NCCL ----------------------------===//
+//===- NcclLibrary.cpp - function table of NCCL, loaded at run time -------===//
 
 #include "runtime/comm/nccl/NcclLibrary.h"
 #include "runtime/base/SharedLibrary.h"
@@ -11,7 +11,7 @@ namespace pcc::runtime {
 
 static const std::string soname = "libnccl.so.2";
 
-/// The first one for CUDA 13.
+/// Oldest supported version: the first for CUDA 13.
 static constexpr int oldest = NCCL_VERSION(2, 27, 0);
 
 static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
@@ -20,12 +20,14 @@ static void fillTable(SharedLibrary &symbols, NcclLibrary &library) {
 #undef PCC_FIND
 }
 
+/// Returns a version number in words: 22809 is "2.28.9".
 static std::string versionText(int version) {
   return std::to_string(version / 10000) + "." +
          std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);
 }
 
+/// Wraps every function to count its calls.
 static void watchTable(NcclLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&NcclLibrary::function>(library);
   PCC_NCCL_FUNCTIONS(PCC_WATCH)
@@ -60,8 +62,9 @@ Status findNccl(std::string &version) {
   return status;
 }
 
-/// NCCL needs tens of megabytes of shared memory for each communicator, and
-/// containers may have no more than 64.
+/// Returns notes for a system error, with the free space in /dev/shm. NCCL
+/// needs tens of megabytes of shared memory per communicator, and a container
+/// often has only 64 MiB in all.
 static std::vector<std::string> notesOfSystem() {
   std::vector<std::string> notes = {"with NCCL_DEBUG=WARN NCCL says more"};
   struct statvfs memory = {};

@@ -1,4 +1,4 @@
-//===- NcclLibrary.h - the functions of NCCL ------------------------------===//
+//===- NcclLibrary.h - function table of NCCL, loaded at run time ---------===//
 
 #ifndef PCC_RUNTIME_COMM_NCCL_NCCLLIBRARY_H
 #define PCC_RUNTIME_COMM_NCCL_NCCLLIBRARY_H
@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Calls `X` with each function that pcc calls.
+/// Expands `X(function)` for every NCCL function that pcc calls.
 #define PCC_NCCL_FUNCTIONS(X)                                                  \
   X(ncclGetVersion)                                                            \
   X(ncclGetUniqueId)                                                           \
@@ -29,25 +29,25 @@ namespace pcc::runtime {
   X(ncclSend)                                                                  \
   X(ncclRecv)
 
-/// Whether a call is under way, if not done.
+/// Returns whether NCCL has accepted a call: it is complete or in progress.
 constexpr bool isBegun(ncclResult_t result) {
   return result == ncclSuccess || result == ncclInProgress;
 }
 
-/// Their addresses, under their names.
+/// Addresses of the functions, one member per function.
 struct NcclLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_NCCL_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Success, or an error that says which call failed and why: exit code 14
-  /// where a peer or the network is to blame, else 1. What isBegun() is
-  /// success.
+  /// Returns success if isBegun(`result`). Otherwise returns an error that
+  /// names the call and NCCL's reason: exit code 14 for a remote, system or
+  /// CUDA error, exit code 1 for any other error.
   Status check(ncclResult_t result, const char *call) const;
 };
 
-/// Opens NCCL, whose calls are watched (WatchedCalls.h); exit code 13 if it is
-/// not there or too old.
+/// Opens libnccl.so.2, and fills `library` with functions whose calls are
+/// watched (WatchedCalls.h). Exit code 13 if NCCL is absent or older than 2.27.
 Status openNcclLibrary(NcclLibrary &library);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- NcclTickets.cpp - events that stand for tickets --------------------===//
+//===- NcclTickets.cpp - tickets of queued calls, as CUDA events ----------===//
 
 #include "runtime/comm/nccl/NcclTickets.h"
 

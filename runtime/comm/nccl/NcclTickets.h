@@ -1,4 +1,4 @@
-//===- NcclTickets.h - events that stand for tickets ----------------------===//
+//===- NcclTickets.h - tickets of queued calls, as CUDA events ------------===//
 
 #ifndef PCC_RUNTIME_COMM_NCCL_NCCLTICKETS_H
 #define PCC_RUNTIME_COMM_NCCL_NCCLTICKETS_H
@@ -10,20 +10,24 @@
 
 namespace pcc::runtime {
 
-/// A ticket has an event until it is waited for; events are used again.
+/// Issues the tickets of a queued group. A ticket is the index of a CUDA event.
+/// The event is reused once the ticket has been redeemed, so each ticket must
+/// be redeemed exactly once.
 class NcclTickets {
 public:
+  /// `gpu` must outlive this object.
   explicit NcclTickets(CudaContext &gpu) : gpu(gpu) {}
 
-  /// A ticket for what `stream` has been given so far.
+  /// Issues a ticket for all work that `stream` has been given so far.
   Status issue(CUstream stream, Ticket &ticket);
-  /// What the GPU computes from now on waits for it.
+  /// Makes later work of the GPU's compute stream wait for the work of
+  /// `ticket`. Does not block the host.
   Status redeem(Ticket ticket);
 
 private:
   CudaContext &gpu;
   std::vector<CUevent> events; ///< by ticket
-  std::vector<Ticket> unused;
+  std::vector<Ticket> unused;  ///< tickets whose events may be reused
 };
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- NcclWorld.cpp - ranks that have a GPU each -------------------------===//
+//===- NcclWorld.cpp - world of ranks with a GPU each ---------------------===//
 
 #include "runtime/comm/nccl/NcclWorld.h"
 #include "runtime/comm/GroupList.h"
@@ -12,21 +12,26 @@
 
 namespace pcc::runtime {
 
-// A call that waits on the GPU keeps its blocks there, and what it waits for
-// may be behind another call. So all communicators of a rank, each of which
-// runs one call at a time, fit on a GPU together, and leave a tenth of it to
-// what they wait for: kernels. NCCL rounds blocks up to powers of two.
+// An NCCL call that waits for its peer occupies thread blocks of the GPU. The
+// peer may depend on another call, or on a kernel, that also needs blocks of
+// this GPU. To avoid deadlock, the calls of all communicators of a rank must
+// fit on the GPU together, at one call per communicator. A tenth of the GPU
+// remains for kernels. The functions below divide the blocks among
+// communicators. They return powers of two, because NCCL rounds the number of
+// blocks up to one.
 
-/// Blocks of the calls of all edges of a position.
+/// Number of thread blocks for all edges of one pipeline position together.
 static constexpr int blocksOfAllWays = 32;
 
-/// How many each may have of `blocks`, if a rank has `count` of them.
+/// Returns the number of blocks per communicator if `count` communicators share
+/// `blocks`: a power of two from 1 to `most`.
 static int share(int blocks, int count, int most) {
   const int each = std::clamp(blocks / std::max(count, 1), 1, most);
   return int(std::bit_floor(unsigned(each)));
 }
 
-/// Blocks of a call that takes a message one edge.
+/// Returns the number of blocks for a message on one edge. The position with
+/// the most edges determines the number.
 static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   std::map<int, int> waysOfPosition;
   int most = 1;
@@ -36,7 +41,8 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
   return share(blocksOfAllWays, most, /*most=*/8);
 }
 
-/// Blocks of a call of a group, the same on all ranks.
+/// Returns the number of blocks for a call of a group. The rank that is in the
+/// most groups determines the number, so it is the same on all ranks.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -48,6 +54,8 @@ static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
 }
 
 namespace {
+/// One rank's world. Groups are made by splitting the communicator of all
+/// ranks.
 class NcclWorld final : public World {
 public:
   explicit NcclWorld(std::shared_ptr<NcclJob> openedJob)
@@ -110,7 +118,8 @@ public:
   }
 
 private:
-  /// One split makes all groups from `first` on that share no rank.
+  /// Returns the end of the longest run of groups from `first` on that share no
+  /// rank. One split can create all of these groups.
   static size_t endOfDisjoint(const std::vector<std::vector<int>> &groups,
                               size_t first) {
     std::set<int> taken;
@@ -124,6 +133,8 @@ private:
     return end;
   }
 
+  /// Creates groups [first, end), which share no rank, by one split. The color
+  /// of a rank is the index of its group within this range.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {
@@ -149,7 +160,9 @@ private:
     return Status::success();
   }
 
-  /// The sender is the first of its two.
+  /// Creates the lane of one edge in all groups by one split, with the sender
+  /// as rank 0 and the receiver as rank 1. Appends the lane to `lanes`, by
+  /// group, if this rank is one of the two. The groups must not share a rank.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,
                   std::vector<std::vector<EdgeLane>> &lanes) {

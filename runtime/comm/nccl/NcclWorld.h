@@ -1,4 +1,4 @@
-//===- NcclWorld.h - ranks that have a GPU each ---------------------------===//
+//===- NcclWorld.h - world of ranks with a GPU each -----------------------===//
 
 #ifndef PCC_RUNTIME_COMM_NCCL_NCCLWORLD_H
 #define PCC_RUNTIME_COMM_NCCL_NCCLWORLD_H
@@ -12,15 +12,19 @@ namespace pcc::runtime {
 
 class CudaContext;
 
-/// The world of ranks that meet at `rendezvous`. Its groups are QueuedGroups;
-/// all() takes memory of the host, abort() tells the rendezvous, too. `gpu`
-/// must outlive it. Exit code 13 without NCCL, 14 if ranks do not come.
+/// Creates the world of `rank` in a job of `size` ranks, each with its own GPU.
+/// All ranks must call; blocks until they have, for at most `seconds`, which is
+/// also the first deadline. Groups of this world are QueuedGroups on device
+/// memory, except for all(), which takes host memory. abort() ends the run
+/// through `rendezvous`. `gpu` must outlive the world. Exit code 13 without
+/// NCCL, 14 if a rank does not arrive.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
                      std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,
                      std::unique_ptr<World> &world);
 
-/// The version of NCCL, "2.28.9"; exit code 13 if it is not there or too old.
+/// Sets `version` to the version of the NCCL library, such as "2.28.9". Exit
+/// code 13 if NCCL is absent or too old.
 Status findNccl(std::string &version);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- StagedGroup.cpp - the host's memory, through the GPU ---------------===//
+//===- StagedGroup.cpp - NCCL group for host memory, staged on the GPU ----===//
 
 #include "runtime/comm/nccl/StagedGroup.h"
 
@@ -7,9 +7,10 @@
 
 namespace pcc::runtime {
 
-/// Pieces begin at multiples of this.
+/// Alignment of pieces in the staging buffers, in bytes.
 static constexpr size_t kAligned = 16;
 
+/// Rounds up to a multiple of kAligned.
 static size_t aligned(size_t bytes) {
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }
@@ -17,7 +18,8 @@ static size_t aligned(size_t bytes) {
 Status StagedGroup::reserve(size_t bytes) {
   if (bytes <= reserved)
     return Status::success();
-  // What is outgrown stays until the end: half as much, all together.
+  // Outgrown buffers are freed only with the GPU's context. Doubling keeps
+  // their total size below that of the current buffer.
   reserved = std::max(bytes, 2 * reserved);
   if (Status status = job->gpu.allocatePinned(reserved, pinned);
       status.failed())
@@ -36,7 +38,6 @@ Status StagedGroup::upload(const void *from, size_t offset, size_t bytes) {
       "cuMemcpyHtoDAsync");
 }
 
-/// Returns when it is there.
 Status StagedGroup::download(void *to, size_t offset, size_t bytes) {
   char *const host = static_cast<char *>(pinned) + offset;
   if (bytes > 0)
@@ -67,6 +68,7 @@ Status StagedGroup::allReduce(const void *in, void *out, size_t count,
   return download(out, 0, bytes);
 }
 
+// Staging buffer: this rank's part, then the gathered parts.
 Status StagedGroup::allGather(const void *in, void *out, size_t bytes,
                               const ActionId &action) {
   const size_t all = bytes * size_t(size());
@@ -97,6 +99,7 @@ Status StagedGroup::barrier(const ActionId &action) {
   return status.failed() ? status : job->waitForAll();
 }
 
+/// Staging buffer: all sends, then all receives, each at an aligned offset.
 Status StagedGroup::post(std::span<const PeerBuffer> sends,
                          std::span<const PeerBuffer> receives,
                          const ActionId &action, Ticket &ticket) {

@@ -1,4 +1,4 @@
-//===- StagedGroup.h - the host's memory, through the GPU -----------------===//
+//===- StagedGroup.h - NCCL group for host memory, staged on the GPU ------===//
 
 #ifndef PCC_RUNTIME_COMM_NCCL_STAGEDGROUP_H
 #define PCC_RUNTIME_COMM_NCCL_STAGEDGROUP_H
@@ -7,10 +7,13 @@
 
 namespace pcc::runtime {
 
-/// A group whose calls take memory of the host and return when they are done:
-/// what ranks say to each other beside a step.
+/// A group of GPUs that communicates host memory. Every call copies its data to
+/// the GPU, runs the NCCL call, copies the result back, and blocks until all of
+/// this is complete. Used for data outside of steps, such as checkpoints and
+/// agreements between ranks.
 class StagedGroup final : public Group {
 public:
+  /// `members` are world ranks, in the order of the lane's communicator.
   StagedGroup(std::shared_ptr<NcclJob> job, std::vector<int> members,
               NcclLane lane)
       : job(job), group(std::move(job), std::move(members), lane) {}
@@ -25,29 +28,39 @@ public:
   Status broadcast(void *data, size_t bytes, int root,
                    const ActionId &action) override;
   Status barrier(const ActionId &action) override;
+  /// Blocks until all pieces are complete, unlike the post() of other groups.
+  /// All peers must therefore post at the same time.
   Status post(std::span<const PeerBuffer> sends,
               std::span<const PeerBuffer> receives, const ActionId &action,
               Ticket &ticket) override;
-  /// What was posted is done already.
+  /// Returns at once: post() has completed all pieces.
   Status wait(std::span<const Ticket>, const ActionId &) override {
     return Status::success();
   }
   void advance() override {}
 
 private:
-  /// Room for so many bytes: on the GPU, and of the host where its copies wait
-  /// for nothing. Neither is the caller's, who may leave after a deadline.
+  /// Makes room for `bytes` bytes in both staging buffers: one on the GPU, one
+  /// in pinned host memory. The GPU never accesses the caller's memory, which
+  /// may be freed when the caller returns after a missed deadline.
   Status reserve(size_t bytes);
+  /// Copies `from` to pinned memory, and enqueues the copy from there to the
+  /// staging buffer on the GPU. `offset` is the same in both.
   Status upload(const void *from, size_t offset, size_t bytes);
+  /// Copies from the staging buffer on the GPU through pinned memory to `to`,
+  /// and blocks until the copy is complete.
   Status download(void *to, size_t offset, size_t bytes);
+  /// Returns an address in the staging buffer on the GPU.
   char *at(size_t offset) const {
     return static_cast<char *>(staging) + offset;
   }
 
   std::shared_ptr<NcclJob> job;
   NcclGroup group;
+  /// Staging buffers on the GPU and in pinned host memory, owned by the GPU's
+  /// context.
   void *staging = nullptr, *pinned = nullptr;
-  size_t reserved = 0;
+  size_t reserved = 0; ///< bytes of each buffer
 };
 
 } // namespace pcc::runtime

@@ -1,9 +1,10 @@
-//===- GroupState.cpp - the memory that the members of one group share ----===//
+//===- GroupState.cpp - shared state of a group of threads ----------------===//
 
 #include "runtime/comm/thread/GroupState.h"
 
 namespace pcc::runtime {
 
+/// Top bit of `arrivals`: the barrier is broken.
 static constexpr uint64_t kBroken = uint64_t(1) << 63;
 
 GroupState::GroupState(ThreadJob &sharedJob, std::vector<int> worldRanks)
@@ -15,8 +16,6 @@ bool GroupState::complete(uint64_t step) const {
          step * members.size();
 }
 
-/// Counts this member in and wakes the others if it is the last. False if the
-/// groupState is broken.
 bool GroupState::arrive(uint64_t step) {
   const uint64_t before = arrivals.fetch_add(1, std::memory_order_acq_rel);
   if (before & kBroken)
@@ -27,7 +26,8 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// Decides between "all arrived" and "one has left" for all members alike.
+/// The last arrival and the break are both atomic updates of `arrivals`, so one
+/// of the two happens first, and all members agree which one.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

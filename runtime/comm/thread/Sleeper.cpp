@@ -1,4 +1,4 @@
-//===- Sleeper.cpp - sleeping on a futex ----------------------------------===//
+//===- Sleeper.cpp - blocking waits of a rank's thread, by futex ----------===//
 
 #include "runtime/comm/thread/Sleeper.h"
 
@@ -11,6 +11,7 @@
 
 namespace pcc::runtime {
 
+/// Converts a time of the steady clock, which is CLOCK_MONOTONIC on Linux.
 static timespec toTimespec(Clock::time_point time) {
   const auto sinceBoot = time.time_since_epoch();
   const auto seconds =
@@ -23,14 +24,17 @@ static timespec toTimespec(Clock::time_point time) {
   return result;
 }
 
+/// Calls futex(2) on `word`. `until` is an absolute time of CLOCK_MONOTONIC, or
+/// null.
 static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
                   const timespec *until) {
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, until,
                  nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-// The kernel compares `word` after `sleepers` was raised, and wake() raises
-// `word` before it looks at `sleepers`: one of the two sees the other.
+// No wake-up is lost: sleep() increments `sleepers` before the kernel compares
+// `word` with `seen`, and wake() increments `word` before it reads `sleepers`.
+// In any order, either the comparison fails, or wake() sees the sleeper.
 void Sleeper::sleep(uint32_t seen, Clock::time_point deadline) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (deadline == kNever) {
@@ -61,7 +65,8 @@ bool SpinPolicy::spin() {
   if (!oversubscribed || attempts > maxYields)
     return false;
   sched_yield();
-  // Who comes back late has lost the core to somebody with work to do.
+  // A yield that took long has given the core to a thread with work to do, so
+  // the next call returns false.
   if (Clock::now() - now > microseconds(100))
     attempts = maxYields;
   return true;

@@ -1,8 +1,9 @@
-//===- Sleeper.h - where a rank's thread sleeps ---------------------------===//
+//===- Sleeper.h - blocking waits of a rank's thread ----------------------===//
 //
-// With more ranks than cores a spinning waiter costs a scheduler quantum and a
-// yielding one burns the core that the others need; hence: a few yields, then
-// sleep until woken.
+// A wait first spins for a short time and then sleeps until it is woken. With
+// more ranks than cores, a wait yields a few times instead of spinning, then
+// sleeps: a spinning thread would hold its core for a whole scheduler quantum.
+// A thread that only yields would take time from the ranks that compute.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,42 +18,56 @@ namespace pcc::runtime {
 
 using Clock = std::chrono::steady_clock;
 
-/// A time that never comes.
+/// The deadline of a wait without deadline.
 inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
-/// Everything that a rank may wait for wakes the rank's sleeper after it has
-/// changed. A wake between ticket() and sleep() is not lost.
+/// Event count on which the thread of one rank sleeps; built on a Linux futex.
+/// A thread that changes a condition for which the rank may wait must call
+/// wake() after the change. The waiting thread avoids lost wake-ups by this
+/// order:
+///
+///   take ticket() → check the condition → sleep(ticket)
+///
+/// A wake() after ticket() makes sleep() return at once.
 class alignas(64) Sleeper {
 public:
+  /// Returns a number that every wake() changes.
   uint32_t ticket() const { return word.load(std::memory_order_seq_cst); }
 
-  /// Sleeps until somebody wakes this sleeper after `seen` was taken, or until
-  /// `deadline`; may return early.
+  /// Blocks until wake() has been called since ticket() returned `seen`, or
+  /// until `deadline`. May also return early.
   void sleep(uint32_t seen, Clock::time_point deadline);
 
+  /// Wakes the thread that sleeps, if one does. Callable from any thread.
   void wake();
 
 private:
-  std::atomic<uint32_t> word{0};
-  std::atomic<uint32_t> sleepers{0};
+  std::atomic<uint32_t> word{0};     ///< number of wakes; the futex word
+  std::atomic<uint32_t> sleepers{0}; ///< number of threads in sleep()
 };
 
-/// Counts out the quick attempts that precede the first sleep.
+/// Decides how long a wait polls before it sleeps. One object serves one wait:
+/// 20 us of spinning, or up to 100 yields if ranks share cores.
 class SpinPolicy {
 public:
+  /// Starts a wait. `moreRanksThanCores`: whether ranks share cores.
   explicit SpinPolicy(bool moreRanksThanCores)
       : oversubscribed(moreRanksThanCores) {}
 
-  /// Lets others run for a moment. False when it is time to sleep.
+  /// Pauses for a moment before the next poll. Returns false if the wait should
+  /// sleep instead.
   bool spin();
 
 private:
   bool oversubscribed;
-  int attempts = 0;
-  Clock::time_point start = {};
+  int attempts = 0;             ///< calls of spin()
+  Clock::time_point start = {}; ///< time of the first call
 };
 
-/// Calls `ready` until it holds (true) or `deadline` has passed (false).
+/// Blocks until `ready()` returns true; then returns true. Returns false if
+/// `deadline` passes first. `ready` is called many times, and may do a part of
+/// the work. A thread that changes what `ready` tests must then call
+/// `sleeper.wake()`.
 template <typename Ready>
 bool waitUntil(Sleeper &sleeper, bool moreRanksThanCores,
                Clock::time_point deadline, Ready ready) {

@@ -1,4 +1,4 @@
-//===- ThreadGroup.cpp - collectives on shared memory ---------------------===//
+//===- ThreadGroup.cpp - collectives and messages on shared memory --------===//
 
 #include "runtime/comm/thread/ThreadGroup.h"
 
@@ -28,7 +28,6 @@ Clock::time_point ThreadGroup::deadline() const {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
 }
 
-/// The first reason is what every rank reports.
 Status ThreadGroup::endRun(Status reason) {
   job->abort(reason);
   return job->abortReason();
@@ -56,7 +55,6 @@ Status ThreadGroup::describeMissing(const CallSite &site,
   return endRun(missedDeadline(site, deadlineSeconds->load(), missing));
 }
 
-/// Runs `work` while the memory that all members have published may be used.
 template <typename Work>
 Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
                              Work work) {
@@ -70,7 +68,7 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
     noteMissing(entry, late);
     return describeMissing(site, late);
   }
-  // All members look at the same calls, so all of them find the same.
+  // All members compare the same calls, so all reach the same conclusion.
   int odd = 0;
   while (odd < size() && groupState->callOf(odd).matches(groupState->callOf(0)))
     ++odd;
@@ -84,8 +82,10 @@ Status ThreadGroup::together(const MemberCall &call, const ActionId &action,
   return endRun(mismatchedCalls(site, groupState->members[other]));
 }
 
-// Each member reduces one share of the elements, read from all inputs and
-// written to all outputs; nobody else touches that share.
+// Each member reduces one share of the elements: it reads the share from the
+// inputs of all members and writes the result to the outputs of all members. No
+// other member accesses this share. In a small reduction the first members do
+// all the work.
 Status ThreadGroup::allReduce(const void *in, void *out, size_t count,
                               ElementType type, Reduction kind,
                               const ActionId &action) {
@@ -131,7 +131,7 @@ Status ThreadGroup::barrier(const ActionId &action) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pieces from one member to another
+// Messages
 //===----------------------------------------------------------------------===//
 
 bool ThreadGroup::isFirstOfPeer(const std::vector<Pending> &list,
@@ -142,7 +142,6 @@ bool ThreadGroup::isFirstOfPeer(const std::vector<Pending> &list,
   return true;
 }
 
-/// Drops every piece that is its peer's first and that `moved` holds for.
 template <typename Moved>
 void ThreadGroup::drop(std::vector<Pending> &list, Moved moved) {
   for (size_t i = 0; i < list.size();)
@@ -162,14 +161,13 @@ void ThreadGroup::offer(Pending &pending) {
   groupState->sleeperOf(piece.peer).wake();
 }
 
-/// Offers what its receiver can take next.
 void ThreadGroup::publish() {
   for (size_t i = 0; i < sends.size(); ++i)
     if (!sends[i].isOffered && isFirstOfPeer(sends, i))
       offer(sends[i]);
 }
 
-/// Copies the piece if it is there; the sender must not go away meanwhile.
+/// The state Taken tells the sender to stay until the copy is complete.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;
@@ -190,6 +188,7 @@ bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
+/// Receives first, then offers the pieces that follow completed sends.
 void ThreadGroup::advance() {
   drop(receives, [&](const Pending &next) { return receive(next.piece); });
   drop(sends, [&](const Pending &next) {
@@ -221,7 +220,8 @@ std::vector<int> ThreadGroup::missing(std::span<const Ticket> tickets) const {
   return ranks;
 }
 
-/// Takes back what nobody has begun to copy and sees the rest through.
+/// Withdraws pieces that no receiver has claimed. Waits, without a deadline,
+/// for copies in progress, which take bounded time.
 void ThreadGroup::withdraw() {
   for (const Pending &pending : sends) {
     Mailbox &box = groupState->mailbox(self, pending.piece.peer);
@@ -251,6 +251,8 @@ Status ThreadGroup::post(std::span<const PeerBuffer> toSend,
   return Status::success();
 }
 
+/// Every attempt of the wait advances all pending pieces, also those of other
+/// tickets. On failure all pieces are withdrawn before the run ends.
 Status ThreadGroup::wait(std::span<const Ticket> tickets,
                          const ActionId &action) {
   const CallSite site = siteOf("exchange", action);

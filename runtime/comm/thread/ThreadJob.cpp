@@ -1,4 +1,4 @@
-//===- ThreadJob.cpp - what the ranks of one process share ----------------===//
+//===- ThreadJob.cpp - shared state of a job whose ranks are threads ------===//
 
 #include "runtime/comm/thread/ThreadJob.h"
 

@@ -1,4 +1,4 @@
-//===- ThreadJob.h - what the ranks of one process share ------------------===//
+//===- ThreadJob.h - shared state of a job whose ranks are threads --------===//
 
 #ifndef PCC_RUNTIME_COMM_THREAD_THREADJOB_H
 #define PCC_RUNTIME_COMM_THREAD_THREADJOB_H
@@ -17,23 +17,33 @@ namespace pcc::runtime {
 
 class GroupState;
 
+/// State that all ranks of one process share: the sleepers of their threads,
+/// the states of their groups, and the reason of an abort. Thread-safe.
 class ThreadJob {
 public:
+  /// Creates the state of a job of `size` ranks.
   explicit ThreadJob(int size);
   ~ThreadJob();
 
+  /// Returns the number of ranks.
   int size() const { return numRanks; }
+  /// Returns whether there are more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
+  /// Returns the sleeper of a rank's thread.
   Sleeper &sleeper(int rank) { return sleepers[rank]; }
 
-  /// The first reason counts; wakes everybody.
+  /// Ends the run on all ranks, and wakes all waits. Does nothing if the run
+  /// has ended already.
   void abort(const Status &reason);
+  /// Returns whether the run has been ended by abort().
   bool aborted() const { return over.load(std::memory_order_acquire); }
-  /// The reason; success while the run goes on.
+  /// Returns the reason of the abort; success while the run goes on.
   Status abortReason() const;
 
-  /// GroupState number `number` of the run; whoever asks first makes it. Null if
-  /// somebody made it of other members.
+  /// Returns the state of group number `number` of the run. The first call for
+  /// a number creates the state, so all ranks that number their groups alike
+  /// get the same object. Returns null if another rank created the group with
+  /// other members.
   std::shared_ptr<GroupState> groupState(size_t number,
                                          const std::vector<int> &members);
 
@@ -41,9 +51,12 @@ private:
   const int numRanks;
   const bool moreRanksThanCores;
   const std::unique_ptr<Sleeper[]> sleepers;
+  /// Whether `reasonOfAbort` is set.
   std::atomic<bool> over{false};
-  mutable std::mutex mutex; ///< of everything below
+  /// Guards the members below.
+  mutable std::mutex mutex;
   Status reasonOfAbort;
+  /// Group states by number; null if no rank has asked for one yet.
   std::vector<std::shared_ptr<GroupState>> groupStates;
 };
 

@@ -1,4 +1,4 @@
-//===- ThreadWorld.cpp - ranks as threads of one process ------------------===//
+//===- ThreadWorld.cpp - worlds of ranks as threads of one process --------===//
 
 #include "runtime/comm/thread/ThreadWorld.h"
 
@@ -11,6 +11,8 @@ namespace pcc::runtime {
 
 namespace {
 
+/// One rank's world. The groups of all ranks find each other by number: every
+/// rank counts its groups in the order of their creation.
 class ThreadWorld final : public World {
 public:
   ThreadWorld(std::shared_ptr<ThreadJob> sharedJob, int ownRank,
@@ -51,6 +53,8 @@ public:
   }
 
 private:
+  /// Creates this rank's end of the next group; null if this rank is no member.
+  /// Sets `disagreed` if another rank created that group with other members.
   std::unique_ptr<Group> join(const std::vector<int> &members) {
     std::shared_ptr<GroupState> groupState =
         job->groupState(numGroupStates++, members);
@@ -67,7 +71,7 @@ private:
   const std::shared_ptr<FlightRecorder> flight;
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   std::unique_ptr<Group> everybody;
-  size_t numGroupStates = 0;
+  size_t numGroupStates = 0; ///< groups counted so far, this rank's or not
   bool disagreed = false;
 };
 

@@ -1,4 +1,4 @@
-//===- ThreadWorld.h - ranks as threads of one process --------------------===//
+//===- ThreadWorld.h - worlds of ranks as threads of one process ----------===//
 
 #ifndef PCC_RUNTIME_COMM_THREAD_THREADWORLD_H
 #define PCC_RUNTIME_COMM_THREAD_THREADWORLD_H
@@ -10,15 +10,17 @@
 
 namespace pcc::runtime {
 
-/// The worlds of `size` ranks that share this process; entry r belongs to rank
-/// r and is used by its thread (abort() by any). They may be destroyed in any
-/// order once no thread is in a call.
+/// Creates the worlds of `size` ranks that share this process. Entry r is the
+/// world of rank r and is used by one thread at a time, except for abort(),
+/// which any thread may call. The caller provides the threads. The worlds may
+/// be destroyed in any order once no thread is in a call.
 ///
-/// A deadline that passes on one rank ends the run on all, as abort() does:
-/// afterwards no rank touches another's memory any more.
+/// A deadline that passes on one rank ends the run on all ranks, as abort()
+/// does. When a call returns an error, no other rank accesses the buffers of
+/// that call any more.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);
 
-/// The world of a process that is the only rank.
+/// Creates the world of a run with a single rank. `recorder` must not be null.
 std::unique_ptr<World>
 createOnlyWorld(std::shared_ptr<FlightRecorder> recorder);
 

@@ -1,8 +1,15 @@
-//===- Conv.cpp - convolutions --------------------------------------------===//
+//===- Conv.cpp - convolutions by oneDNN or by loops ----------------------===//
 //
-// oneDNN chooses its layouts; x, y and a residual are reordered from and to the
-// plain ones where they differ. Types that it lacks, negative pads and its slow
-// fallbacks are plain loops.
+// oneDNN selects the memory layouts of a convolution (blocked by channels).
+// Where they differ from the dense layout of the buffers, x is reordered into
+// scratch memory before the convolution, and y out of it afterwards:
+//
+//   x ──────── reorder ──> scratch ──┐
+//   weights ─────────────────────────┴─ convolution ──> (+) ── reorder ──> y
+//   residual ── reorder ─────────────────────────────────┘
+//
+// Element types that oneDNN lacks, negative pads, and cases for which oneDNN
+// has only a slow reference implementation are computed by loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +25,9 @@ namespace pcc::runtime {
 using dnnl::memory;
 
 namespace {
+/// A convolution by oneDNN, with up to three reorders around it. The residual
+/// is first copied to where y is computed, and the convolution then adds its
+/// result to it (post-op sum).
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -28,7 +38,8 @@ public:
         x(dense(bufferOf(conv.x).shape)), y(dense(bufferOf(conv.y).shape)),
         w(weightDesc()) {}
 
-  /// False if oneDNN has no fast implementation.
+  /// Creates the primitives. Sets `created` to false if oneDNN has no fast
+  /// implementation; the object must then be discarded.
   Status create(bool &created) {
     return conv.transposed ? createAs<dnnl::deconvolution_forward>(
                                  dnnl::algorithm::deconvolution_direct, created)
@@ -41,6 +52,7 @@ public:
       bool isNeeded;
       DnnlCall &call;
     };
+    // The residual must be in place before the convolution adds to it.
     const std::array<ConvStep, 4> steps = {{{reordersX, xCall},
                                             {conv.residual >= 0, residualCall},
                                             {true, call},
@@ -54,25 +66,32 @@ public:
   }
 
 private:
+  /// Returns a buffer of the program.
   const program::BufferT &bufferOf(int32_t index) const {
     return *context.program.buffers[index];
   }
 
+  /// Returns the strides of a dense row-major tensor.
   static memory::dims denseStrides(const memory::dims &shape) {
     memory::dims strides(shape.size(), 1);
     for (size_t i = shape.size(); i-- > 1;)
       strides[i - 1] = strides[i] * shape[i];
     return strides;
   }
+  /// Returns the description of a dense row-major tensor.
   memory::desc dense(const memory::dims &shape) const {
     return {shape, type, denseStrides(shape)};
   }
+  /// Returns the description of a tensor of the same shape as `plain`, whose
+  /// layout oneDNN selects.
   memory::desc any(const memory::desc &plain) const {
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// [groups, out / groups, in / groups, spatial...]; transposed weights are
-  /// stored [in, out / groups, spatial...], so that two dims swap.
+  /// Returns the description of the plain weights, as oneDNN orders the dims:
+  /// [groups, out / groups, in / groups, spatial …], without the first dim if
+  /// there is a single group. The weights of a transposed convolution are
+  /// stored as [in, out / groups, spatial …], so two dims swap.
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -90,6 +109,8 @@ private:
     return {dims, type, strides};
   }
 
+  /// Returns the attributes of the convolution: add to what the output holds
+  /// (the residual), then apply the activation.
   dnnl::primitive_attr postOps() const {
     dnnl::post_ops ops;
     if (conv.residual >= 0)
@@ -98,6 +119,8 @@ private:
     return attributes(ops);
   }
 
+  /// Creates the primitives for one class of convolution: forward or
+  /// transposed. oneDNN counts dilations from 0, programs from 1.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -124,12 +147,16 @@ private:
     } catch (const dnnl::error &) {
       return Status::success();
     }
+    // The loops of PlainConv are preferred to a reference implementation.
     if (isReference(description.impl_info_str()))
       return Status::success();
     created = true;
     return bind<Primitive>(description, bias);
   }
 
+  /// Packs the weights, and creates the calls for the layouts that oneDNN has
+  /// selected. Scratch holds the reordered x, the reordered y and, behind them,
+  /// the scratch of whichever primitive runs.
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -173,6 +200,8 @@ private:
     return Status::success();
   }
 
+  /// Adds an operand that is in scratch memory if `inScratch`, otherwise in
+  /// `buffer`.
   static void addOperand(DnnlCall &to, int argument, const memory::desc &desc,
                          bool inScratch, size_t offset, int32_t buffer) {
     if (inScratch)
@@ -181,6 +210,8 @@ private:
       to.addBuffer(argument, desc, buffer);
   }
 
+  /// Finishes a call that reorders `from` into `to`. The scratch of the
+  /// primitive begins at `offset`.
   void finishReorder(DnnlCall &reorder, const memory::desc &from,
                      const memory::desc &to, size_t offset) {
     const dnnl::reorder::primitive_desc description(
@@ -194,8 +225,10 @@ private:
   const program::ConvT &conv;
   memory::data_type type;
   DnnlCall call, xCall, yCall, residualCall;
-  memory::desc x, y, w; ///< as the buffers hold them
+  /// Descriptions of the operands as the buffers hold them.
+  memory::desc x, y, w;
   WeightOperand weight;
+  /// Whether oneDNN selected other layouts than those of the buffers.
   bool reordersX = false, reordersY = false;
 };
 
@@ -203,11 +236,14 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// One spatial dim; missing ones have extent and window 1.
+/// One spatial dim of the convolution. There are always three; absent ones have
+/// extent and window 1. `before` is the pad at the beginning.
 struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };
 
+/// A convolution by loops, for every element type and every pad. A plane is the
+/// spatial part of one channel of one sample of y; threads share the planes.
 class PlainConv : public Operation {
 public:
   PlainConv(CpuResources &resources, const LoadContext &context,
@@ -236,6 +272,7 @@ public:
   }
 
 private:
+  /// Returns the address of a buffer; null if `buffer` is -1.
   template <typename T>
   const T *operand(int32_t buffer, const RunContext &run) const {
     return buffer < 0 ? nullptr
@@ -243,6 +280,8 @@ private:
                             context.buffers.at(buffer, run.microbatch));
   }
 
+  /// Computes one plane of y with bias, residual and activation. Integers have
+  /// no activation.
   template <typename T> void runPlane(const RunContext &run, int64_t plane) {
     using C = Computed<T>;
     const int64_t channel = plane % y.shape[1], batch = plane / y.shape[1];
@@ -271,7 +310,10 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Position in x that tap `w` of the window reads for output `at`, or -1.
+  /// Returns the position in x, along one dim, that tap `w` of the window reads
+  /// for output position `at`, or -1 if it lies in the pads. In a transposed
+  /// convolution, stride - 1 zeros lie between two elements of x, which are
+  /// skipped as well.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {
@@ -285,6 +327,8 @@ private:
     return from >= 0 && from < dim.in ? from : -1;
   }
 
+  /// Returns the sum over all input channels of the group and all taps of the
+  /// window, for one element of y. `input` is one sample of x.
   template <typename T>
   Computed<T> sumAt(const T *input, const T *weights, int64_t channel,
                     const std::array<int64_t, 3> &at) const {
@@ -326,7 +370,8 @@ private:
 };
 } // namespace
 
-/// oneDNN has neither negative pads nor tensors without elements.
+/// Returns whether oneDNN supports the convolution: no negative pads, no
+/// tensors without elements, a type that oneDNN computes in.
 static bool isForDnnl(const LoadContext &context, const program::ConvT &conv) {
   for (const auto *pads : {&conv.pads_begin, &conv.pads_end})
     for (int64_t pad : *pads)

@@ -1,4 +1,4 @@
-//===- Copy.cpp - copies and fills ----------------------------------------===//
+//===- Copy.cpp - strided copies and fills on the host --------------------===//
 
 #include "runtime/device/cpu/CpuResources.h"
 
@@ -7,10 +7,14 @@
 
 namespace pcc::runtime {
 
-/// Bytes below which another thread does not pay.
+/// Fewest bytes per thread of a copy: for less, starting another thread costs
+/// more than it saves.
 static constexpr int64_t kBytesPerThread = 65536;
 
 namespace {
+/// A strided copy, whose outermost loop is divided over the threads. Its source
+/// and target may begin at offsets that depend on the coordinates of the rank
+/// and the microbatch.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -42,6 +46,8 @@ public:
   }
 
 private:
+  /// Returns the address of a buffer plus `offset`, a number of elements that
+  /// is evaluated at the coordinates of the run. `offset` may be null.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =
@@ -54,18 +60,22 @@ private:
   const ThreadTeam &threads;
   LoadContext context;
   const program::CopyT &copy;
+  /// Bytes of an element.
   size_t size;
   StridedCopy loops;
+  /// Whether a loop has extent 0, so that nothing is copied.
   bool isEmpty = false;
 };
 
+/// Fills a slot of a buffer with copies of one element.
 class FillOperation : public Operation {
 public:
   FillOperation(const LoadContext &context, const program::FillT &fill)
       : context(context), fill(fill),
         bytes(size_t(context.program.buffers[fill.buffer]->bytes)) {}
 
-  /// Doubles the filled part until the buffer is full.
+  /// Copies the filled part behind itself, which doubles it, until the buffer
+  /// is full.
   Status run(const RunContext &run) override {
     char *target =
         static_cast<char *>(context.buffers.at(fill.buffer, run.microbatch));
@@ -82,6 +92,7 @@ public:
 private:
   LoadContext context;
   const program::FillT &fill;
+  /// Bytes of one slot.
   size_t bytes;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- CpuDevice.cpp - executes instructions on the host's cores ----------===//
+//===- CpuDevice.cpp - device that executes programs on CPU cores ---------===//
 
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/CheckIndices.h"
@@ -32,6 +32,7 @@ void CpuResources::allocateScratch() {
     scratchData = std::aligned_alloc(kAlignment, rounded);
 }
 
+/// Prepares a bounds check of indices.
 static Status prepareCheck(CpuResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
@@ -39,13 +40,16 @@ static Status prepareCheck(CpuResources &, const LoadContext &context,
   return Status::success();
 }
 
-/// By InstructionBody; collectives are the engine's.
+/// Functions by kind of instruction (program::InstructionBody). Collectives
+/// have none: the engine executes them.
 static constexpr Prepare prepares[] = {
     nullptr, prepareKernel, prepareMatmul, prepareConv, preparePool,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, prepareHostOp};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
+/// Device without a queue whose memory is the host's: every call completes its
+/// work before it returns, and transfers are plain copies.
 class CpuDevice : public Device {
 public:
   explicit CpuDevice(int numThreads) : resources(numThreads) {}
@@ -54,14 +58,16 @@ public:
 
   Status allocate(int64_t bytes, char *&data) override {
     void *allocated = nullptr;
-    // aligned_alloc would want a multiple of the alignment.
+    // aligned_alloc is not suitable: it requires a size that is a multiple of
+    // the alignment.
     if (posix_memalign(&allocated, size_t(kAlignment), size_t(bytes)) != 0)
       return Status::error(NoDevice, "out of memory: no " +
                                          std::to_string(bytes) +
                                          " bytes for the arena");
     data = static_cast<char *>(allocated);
     memory.emplace_back(data, &std::free);
-    // Kernels may compute with padding, though its results are never used.
+    // Kernels may read padding that nothing has written, though the results are
+    // never used.
     return clear(data, size_t(bytes));
   }
 
@@ -98,7 +104,7 @@ public:
     if (!prepare)
       return Status::error(Defect, "the cpu device has no instruction \"" +
                                        instruction.node + "\"");
-    // oneDNN reports by exceptions, which may not leave the device.
+    // oneDNN throws exceptions; callers of a device expect a Status.
     try {
       return prepare(resources, context, instruction, operation);
     } catch (const std::exception &error) {
@@ -119,6 +125,7 @@ public:
 
 private:
   CpuResources resources;
+  /// Memory of allocate().
   std::vector<std::unique_ptr<char, decltype(&std::free)>> memory;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- CpuDevice.h - executes instructions on the host's cores ------------===//
+//===- CpuDevice.h - device that executes programs on CPU cores -----------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CPU_CPUDEVICE_H
 #define PCC_RUNTIME_DEVICE_CPU_CPUDEVICE_H
@@ -9,9 +9,12 @@
 
 namespace pcc::runtime {
 
-/// Generated kernels, oneDNN for matmul and convolution, plain loops for the
-/// rest. Operations run on `numThreads` threads, one operation at a time, from
-/// the thread that created the device.
+/// Creates a device that executes instructions on the host's cores: kernels
+/// that pcc has compiled, oneDNN for matrix products and convolutions, and
+/// loops in C++ for the other kinds. One operation runs at a time, divided over
+/// `numThreads` threads (at least one). All calls must come from the thread
+/// that created the device, because oneDNN's number of threads is set for that
+/// thread.
 std::unique_ptr<Device> createCpuDevice(int numThreads);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- HostOps.cpp - rare ops, by name ------------------------------------===//
+//===- HostOps.cpp - table of ops that the CPU device runs by name --------===//
 
 #include "runtime/device/cpu/HostOps.h"
 #include "runtime/device/cpu/CpuResources.h"
@@ -6,6 +6,8 @@
 namespace pcc::runtime {
 
 namespace {
+/// One HostOp instruction. Operand descriptions are made once; only addresses
+/// change between runs.
 class HostOperation : public Operation {
 public:
   HostOperation(const LoadContext &context, const program::HostOpT &op,
@@ -19,6 +21,7 @@ public:
     call.numbers = op.numbers;
   }
 
+  /// Returns what is wrong with the instruction, or null.
   const char *prepare() { return row.prepare(call); }
 
   Status run(const RunContext &run) override {
@@ -31,6 +34,7 @@ public:
   }
 
 private:
+  /// Returns the description of a buffer, without an address.
   HostOperand tensorOf(int32_t index) const {
     const program::BufferT &buffer = *context.program.buffers[index];
     return {typeOf(buffer.type), buffer.shape, nullptr};
@@ -43,6 +47,7 @@ private:
 };
 } // namespace
 
+/// Returns the op of that name, or null.
 static const HostOpRow *findRow(std::string_view name) {
   for (std::span<const HostOpRow> family :
        {sortingOps(), scanOps(), scatterOps(), expertOps()})

@@ -1,4 +1,4 @@
-//===- InstructionSet.cpp - what the host's processor can execute ---------===//
+//===- InstructionSet.cpp - choice of kernels by CPU features -------------===//
 
 #include "runtime/device/cpu/InstructionSet.h"
 
@@ -12,21 +12,23 @@
 namespace pcc::runtime {
 
 namespace {
+/// One row of a table of names.
 struct Renaming {
   std::string_view from;
   std::string_view to;
 };
 } // namespace
 
-/// Names that stand for several features.
+/// Names that stand for a list of other names: the microarchitecture levels of
+/// the x86-64 ABI.
 static constexpr std::array<Renaming, 4> levels = {
     {{"x86-64", ""},
      {"x86-64-v2", "sse3,ssse3,sse4.1,sse4.2,popcnt"},
      {"x86-64-v3", "x86-64-v2,avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe,xsave"},
      {"x86-64-v4", "x86-64-v3,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"}}};
 
-/// LLVM's names of features to the kernel's, where they differ in more than
-/// punctuation.
+/// LLVM's name of a feature, and the name of the same flag in Linux's
+/// /proc/cpuinfo, where the two differ in more than punctuation.
 static constexpr std::array<Renaming, 9> features = {
     {{"sse3", "pni"},
      {"lzcnt", "abm"},
@@ -38,7 +40,8 @@ static constexpr std::array<Renaming, 9> features = {
      {"avx512fp16", "avx512_fp16"},
      {"avxvnni", "avx_vnni"}}};
 
-/// The flags of the first processor in /proc/cpuinfo.
+/// Returns the flags of the first processor in /proc/cpuinfo. The file is read
+/// only once.
 static const std::set<std::string> &hostFlags() {
   static const std::set<std::string> flags = [] {
     std::set<std::string> found;
@@ -56,6 +59,7 @@ static const std::set<std::string> &hostFlags() {
   return flags;
 }
 
+/// Returns the row of `table` for `name`, or null.
 template <size_t N>
 static const Renaming *find(const std::array<Renaming, N> &table,
                             std::string_view name) {
@@ -66,6 +70,7 @@ static const Renaming *find(const std::array<Renaming, N> &table,
   return row == table.end() ? nullptr : row;
 }
 
+/// Returns whether the host has one feature, or all features of one level.
 static bool hasFeature(std::string_view name) {
   if (const Renaming *level = find(levels, name))
     return hostSupports(level->to);

@@ -1,4 +1,4 @@
-//===- InstructionSet.h - what the host's processor can execute -----------===//
+//===- InstructionSet.h - choice of kernels by CPU features ---------------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CPU_INSTRUCTIONSET_H
 #define PCC_RUNTIME_DEVICE_CPU_INSTRUCTIONSET_H
@@ -10,12 +10,16 @@
 
 namespace pcc::runtime {
 
-/// Whether the host has all that `cpu` names: "x86-64-v3", "x86-64-v4" and
-/// features as LLVM spells them, separated by commas.
+/// Returns whether the host's processor has every feature that `cpu` lists. The
+/// list is separated by commas; its entries are "x86-64" to "x86-64-v4" or
+/// names of features as LLVM spells them, optionally with a leading "+".
 bool hostSupports(std::string_view cpu);
 
-/// The last variant that the host can execute; exit code 13 names the variants
-/// if there is none. A program without kernels needs no variant.
+/// Sets `kernels` to the functions of the last variant that the host supports:
+/// the most capable one, as variants are ordered. `numKernels` is the number of
+/// kernels in each variant. If the host supports no variant, returns exit code
+/// 13 (NoDevice) with the names of the variants; without kernels, sets null and
+/// succeeds.
 Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
                      const KernelFunction *&kernels);
 

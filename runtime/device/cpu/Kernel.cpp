@@ -1,4 +1,4 @@
-//===- Kernel.cpp - calls generated kernels -------------------------------===//
+//===- Kernel.cpp - calls of kernels that pcc has compiled ----------------===//
 
 #include "runtime/device/cpu/CpuResources.h"
 #include "runtime/device/cpu/InstructionSet.h"
@@ -8,6 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
+/// Call of one kernel. Threads share the kernel's independent iterations, at
+/// least `grain` of them each. The lists of pointers and scalars are allocated
+/// once and filled in every run.
 class KernelOperation : public Operation {
 public:
   KernelOperation(const ThreadTeam &threads, const LoadContext &context,

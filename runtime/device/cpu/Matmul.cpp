@@ -1,14 +1,17 @@
-//===- Matmul.cpp - matrix products ---------------------------------------===//
+//===- Matmul.cpp - matrix products by oneDNN or by loops -----------------===//
 //
-// Tried in this order, first fit wins:
-//   1. a oneDNN primitive that does everything
-//   2. a oneDNN primitive, and the residual added by a loop of ours
-//   3. oneDNN's sgemm per batch, of half precisions on widened operands, and a
-//      loop of ours
-//   4. plain loops: any type, any strides
+// The first of these implementations that supports a product computes it:
 //
-// Products that have to be made one by one begin with 3: what a primitive does
-// for one may depend on how many there are.
+//   1. DnnlMatmul: a oneDNN primitive with bias, activation and residual fused
+//   2. DnnlMatmul: the same, but a loop adds the residual afterwards
+//   3. SgemmMatmul, for f32: one call of oneDNN's sgemm for each product of the
+//      batch, then a loop for bias, activation and residual
+//   4. WidenedMatmul, for f16 and bf16: like 3, on operands converted to f32
+//   5. PlainMatmul: loops, for any element type and any strides
+//
+// Products that must be computed one by one (MatmulProblem::oneByOne) skip 1
+// and 2: the bits of a batched primitive's results may depend on the size of
+// the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +25,21 @@
 namespace pcc::runtime {
 
 namespace {
-/// Where one run's operands are.
+/// Addresses of the operands' buffers in one run. `bias` and `residual` may be
+/// null.
 struct MatmulAddresses {
   const void *a, *b, *bias, *residual;
   void *c;
 };
 
-/// Element offsets of a batch in the matrices.
+/// Positions in the buffers, in elements, of one product's operands.
 struct BatchOffsets {
   int64_t a = 0, b = 0, c = 0, residual = 0;
 };
 } // namespace
 
+/// Returns where the operands of one product begin. `batch` is the row-major
+/// index of the product in the batch dims.
 static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   BatchOffsets offsets{problem.a.offset, problem.b.offset};
   for (size_t dim = problem.batch.size(); dim-- > 0;) {
@@ -47,6 +53,7 @@ static BatchOffsets offsetsOf(const MatmulProblem &problem, int64_t batch) {
   return offsets;
 }
 
+/// Returns the addresses of the operands in a microbatch.
 static MatmulAddresses addressesOf(const program::MatmulT &matmul,
                                    const BufferTable &buffers,
                                    int64_t microbatch) {
@@ -57,12 +64,15 @@ static MatmulAddresses addressesOf(const program::MatmulT &matmul,
           at(matmul.c)};
 }
 
-/// Rows below which another thread does not pay, for `work` per row.
+/// Returns the fewest rows that are worth a thread, if each row takes `work`
+/// multiplications or additions.
 static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
 
-/// c = activation(c + bias) + residual, as far as asked for.
+/// Computes c = activation(c + bias) + residual in place, on all threads. Bias
+/// and residual are skipped if the product has none; bias and activation are
+/// also skipped without `withActivation`.
 template <typename T>
 static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
                        const MatmulAddresses &at, bool withActivation) {
@@ -101,6 +111,8 @@ static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
 namespace {
 using dnnl::memory;
 
+/// Product by a oneDNN primitive. The weight b is packed into the format that
+/// oneDNN prefers if nothing else reads it.
 class DnnlMatmul : public Operation {
 public:
   DnnlMatmul(CpuResources &resources, const LoadContext &context,
@@ -108,7 +120,9 @@ public:
       : resources(resources), context(context), matmul(matmul),
         problem(std::move(problem)), call(resources) {}
 
-  /// False if oneDNN has no fast implementation; then nothing has changed.
+  /// Creates the primitive, which also adds the residual if
+  /// `residualInPrimitive`. Sets `created` to false if oneDNN has no fast
+  /// implementation; nothing has changed then, and another object can be tried.
   Status create(bool residualInPrimitive, bool &created) {
     created = false;
     const auto type = dnnlTypeOf(problem.type);
@@ -152,7 +166,8 @@ public:
   }
 
 private:
-  /// oneDNN wants one of a matrix' strides to be 1, and no broadcast inside it.
+  /// Returns whether the strides suit oneDNN: one stride of a and of b is 1, c
+  /// is row-major, and no operand is broadcast within a matrix.
   bool isSupported() const {
     for (const MatrixStrides *matrix : {&problem.a, &problem.b})
       if (matrix->row <= 0 || matrix->column <= 0 ||
@@ -162,10 +177,13 @@ private:
            problem.batch.size() <= 4;
   }
 
+  /// Returns the bytes from the beginning of a buffer to a matrix.
   size_t bytesTo(const MatrixStrides &matrix) const {
     return size_t(matrix.offset) * sizeOf(problem.type);
   }
 
+  /// Returns the description of an operand with its batch dims. A dim over
+  /// which the operand is broadcast has size 1.
   memory::desc descOf(const MatrixStrides &matrix, int64_t rows,
                       int64_t columns, memory::data_type type) const {
     memory::dims dims, strides;
@@ -178,6 +196,8 @@ private:
     return {dims, type, strides};
   }
 
+  /// Returns the description of the bias, which is broadcast over the batch and
+  /// the rows.
   memory::desc biasDesc(memory::data_type type) const {
     memory::dims dims(problem.batch.size() + 1, 1), strides(dims.size() + 1, 1);
     dims.push_back(problem.n);
@@ -185,9 +205,13 @@ private:
     return {dims, type, strides};
   }
 
-  /// A factor comes before the bias, so that the bias must come after it.
+  /// Returns whether the bias is an operand of the primitive instead of a
+  /// post-op. The primitive adds its bias before alpha, a post-op, multiplies;
+  /// the bias must therefore be a post-op as well unless alpha is 1.
   bool biasIsOperand() const { return problem.hasBias && problem.alpha == 1; }
 
+  /// Returns the operations after the product, in this order: alpha, bias,
+  /// activation, residual. bind() numbers the operands in the same order.
   dnnl::post_ops postOps(memory::data_type type) const {
     dnnl::post_ops ops;
     if (problem.alpha != 1)
@@ -202,6 +226,7 @@ private:
     return ops;
   }
 
+  /// Packs the weight and connects the primitive to the buffers.
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
@@ -241,6 +266,7 @@ private:
 // sgemm per batch
 //===----------------------------------------------------------------------===//
 
+/// Product of f32 by one call of oneDNN's sgemm for each product of the batch.
 class SgemmMatmul : public Operation {
 public:
   SgemmMatmul(CpuResources &resources, const LoadContext &context,
@@ -248,6 +274,8 @@ public:
       : threads(resources.threads()), context(context), matmul(matmul),
         problem(std::move(problem)) {}
 
+  /// Returns whether the type is f32, a and b are row-major or column-major,
+  /// and c is row-major.
   static bool supports(const MatmulProblem &problem) {
     return problem.type == ElementType::F32 && problem.k > 0 &&
            isPlain(problem.a, problem.m, problem.k) &&
@@ -262,8 +290,10 @@ public:
       for (int64_t batch = begin; batch < end; ++batch)
         runBatch(at, batch);
     };
-    // Few large products divide themselves, in ways that may depend on threads;
-    // many small ones are divided here.
+    // A call of sgemm outside of a parallel loop divides its work over the
+    // threads, which may change the order of additions. Many products are
+    // therefore divided here, and so are those that must be computed one by
+    // one.
     if (problem.oneByOne || problem.numBatches() >= threads.size())
       threads.parallelFor(problem.numBatches(), 1, multiply);
     else
@@ -275,6 +305,7 @@ public:
   }
 
 private:
+  /// Returns whether a matrix is row-major or column-major, with any padding.
   static bool isPlain(const MatrixStrides &matrix, int64_t rows,
                       int64_t columns) {
     return (matrix.column == 1 &&
@@ -282,6 +313,8 @@ private:
            (matrix.row == 1 && matrix.column >= std::max<int64_t>(rows, 1));
   }
 
+  /// Computes one product. sgemm takes row-major matrices; it transposes
+  /// column-major ones ('T').
   void runBatch(const MatmulAddresses &at, int64_t batch) const {
     const BatchOffsets from = offsetsOf(problem, batch);
     const bool turnsA = problem.a.column != 1, turnsB = problem.b.column != 1;
@@ -304,6 +337,9 @@ private:
 // Widened operands
 //===----------------------------------------------------------------------===//
 
+/// Product of f16 or bf16 by WidenedProduct. With enough products, each thread
+/// computes some of them with a scratch of its own; otherwise sgemm uses all
+/// threads for one product after another.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,
@@ -316,6 +352,7 @@ public:
                              sizeof(float));
   }
 
+  /// Returns whether the type is f16 or bf16 and c is row-major.
   static bool supports(const MatmulProblem &problem) {
     return (problem.type == ElementType::F16 ||
             problem.type == ElementType::BF16) &&
@@ -333,10 +370,12 @@ public:
   }
 
 private:
+  /// Returns the number of floats in the scratch of one product.
   size_t scratchFloats() const {
     return size_t(WidenedProduct<Float16>::scratchSize(problem.m, problem.k));
   }
 
+  /// Computes all products, then bias, activation and residual.
   template <typename T> void multiply(const MatmulAddresses &at) const {
     const ThreadTeam &threads = resources.threads();
     const int64_t batches = problem.numBatches(), parts = threads.size();
@@ -353,6 +392,7 @@ private:
     finishRows<T>(problem, threads, at, /*withActivation=*/true);
   }
 
+  /// Computes the products [begin, end) on the calling thread.
   template <typename T>
   void multiplyBatches(const MatmulAddresses &at, int64_t begin, int64_t end,
                        float *scratch) const {
@@ -378,7 +418,7 @@ private:
   LoadContext context;
   const program::MatmulT &matmul;
   MatmulProblem problem;
-  /// Whether each thread makes products of its own.
+  /// Whether the products are divided over the threads.
   bool sharesOut;
 };
 
@@ -386,6 +426,8 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
+/// Product by loops, for any element type and strides. Threads share the rows
+/// of c.
 class PlainMatmul : public Operation {
 public:
   PlainMatmul(CpuResources &resources, const LoadContext &context,
@@ -410,6 +452,9 @@ public:
   }
 
 private:
+  /// Computes one row of one product, 64 columns at a time. Sums are kept in
+  /// the type of computation (f32 for f16 and bf16), so that an element of the
+  /// product is rounded only once.
   template <typename T>
   void runRow(const MatmulAddresses &at, int64_t row) const {
     using C = Computed<T>;
@@ -440,13 +485,15 @@ private:
   MatmulProblem problem;
 };
 
-/// A product without elements.
+/// A product whose result has no elements.
 class EmptyMatmul : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }
 };
 } // namespace
 
+/// Prepares a oneDNN primitive with the residual fused or, if oneDNN does not
+/// support that, without. Leaves `operation` null if oneDNN supports neither.
 static Status prepareDnnl(CpuResources &resources, const LoadContext &context,
                           const program::MatmulT &matmul,
                           const MatmulProblem &problem,

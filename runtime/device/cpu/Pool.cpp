@@ -1,4 +1,4 @@
-//===- Pool.cpp - maxima and averages of windows --------------------------===//
+//===- Pool.cpp - maximum and average over windows ------------------------===//
 
 #include "runtime/device/cpu/CpuResources.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -10,28 +10,33 @@
 namespace pcc::runtime {
 
 namespace {
-/// One spatial dim; missing ones have extent and window 1.
+/// One spatial dim of the pooling. There are always three; absent ones have
+/// extent and window 1. `before` and `after` are pads.
 struct PoolDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0,
           after = 0;
 };
 
+/// Maximum as a reduction. The initial value is the smallest value of the type.
 struct MaxOf {
   template <typename T> static T initial() {
     return std::numeric_limits<T>::has_infinity
                ? -std::numeric_limits<T>::infinity()
                : std::numeric_limits<T>::lowest();
   }
-  /// NaN wins, as in the models' own framework.
+  /// NaN wins over every number, as in the frameworks that models come from.
   template <typename T> static T add(T sum, T value) {
     return value > sum || value != value ? value : sum;
   }
 };
+/// Sum as a reduction.
 struct SumOf {
   template <typename T> static T initial() { return T(0); }
   template <typename T> static T add(T sum, T value) { return sum + value; }
 };
 
+/// Pooling of x [batch, channels, spatial …] into y. A plane is the spatial
+/// part of one channel of one sample; threads share the planes.
 class PoolOperation : public Operation {
 public:
   PoolOperation(const ThreadTeam &threads, const LoadContext &context,
@@ -67,6 +72,7 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
+  /// Computes all elements of one plane of y.
   template <typename T> void runPlane(const T *x, T *y) const {
     std::array<int64_t, 3> at;
     for (at[0] = 0; at[0] < dims[0].out; ++at[0])
@@ -77,6 +83,9 @@ private:
                    : average(x, at);
   }
 
+  /// Returns the average of the window of output element `at`. The divisor is
+  /// the number of window elements inside x, or, with AverageWithPadding, of
+  /// those inside x and its pads.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);
@@ -89,6 +98,7 @@ private:
         sum / Computed<T>(std::max<int64_t>(count, 1))));
   }
 
+  /// Returns how many elements of a window lie inside x, along one dim.
   static int64_t countInside(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i) {
@@ -97,6 +107,8 @@ private:
     }
     return count;
   }
+  /// Returns how many elements of a window lie inside x and its pads, along one
+  /// dim. A window never begins before the pads, but may end behind them.
   static int64_t countPadded(const PoolDim &dim, int64_t at) {
     int64_t count = 0;
     for (int64_t i = 0; i < dim.window; ++i)
@@ -105,6 +117,8 @@ private:
     return count;
   }
 
+  /// Reduces the elements of x in the window of output element `at`. Elements
+  /// in the pads are left out.
   template <typename Reducer, typename T>
   Computed<T> reduceWindow(const T *x, const std::array<int64_t, 3> &at) const {
     auto sum = Reducer::template initial<Computed<T>>();
@@ -130,6 +144,7 @@ private:
   LoadContext context;
   const program::PoolT &pool;
   ElementType type;
+  /// Number of planes: batch times channels.
   int64_t planes;
   std::array<PoolDim, 3> dims;
 };

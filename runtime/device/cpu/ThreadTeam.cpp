@@ -1,10 +1,11 @@
-//===- ThreadTeam.cpp - divides loops over threads ------------------------===//
+//===- ThreadTeam.cpp - team of threads that shares loops -----------------===//
 
 #include "runtime/device/cpu/ThreadTeam.h"
 
 #include <algorithm>
 
-// libgomp's ABI: clang's own OpenMP would bring a second runtime.
+// The interface of libgomp is declared here, since clang's -fopenmp would link
+// another OpenMP runtime, with threads of its own.
 extern "C" {
 void GOMP_parallel(void (*body)(void *), void *data, unsigned numThreads,
                    unsigned flags);
@@ -16,6 +17,7 @@ void omp_set_num_threads(int numThreads);
 namespace pcc::runtime {
 
 namespace {
+/// Arguments of a loop, as all threads of a parallel region see them.
 struct ParallelLoop {
   int64_t extent;
   void (*piece)(const void *, int64_t, int64_t);
@@ -23,6 +25,8 @@ struct ParallelLoop {
 };
 } // namespace
 
+/// Runs the calling thread's piece of the loop. Pieces differ by at most one
+/// iteration; the first threads get the longer ones.
 static void runPiece(void *data) {
   const ParallelLoop &loop = *static_cast<const ParallelLoop *>(data);
   const int64_t count = omp_get_num_threads(), index = omp_get_thread_num();

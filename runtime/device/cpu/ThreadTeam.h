@@ -1,4 +1,4 @@
-//===- ThreadTeam.h - divides loops over threads --------------------------===//
+//===- ThreadTeam.h - team of threads that shares loops -------------------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CPU_THREADTEAM_H
 #define PCC_RUNTIME_DEVICE_CPU_THREADTEAM_H
@@ -7,20 +7,26 @@
 
 namespace pcc::runtime {
 
-/// The threads of one rank. They are those of libgomp, which oneDNN uses too,
-/// so that a rank never has two teams that compete for its cores.
+/// The threads of one rank. The threads belong to libgomp, which oneDNN uses as
+/// well. A rank therefore never has two teams that compete for its cores.
 class ThreadTeam {
 public:
+  /// Creates a team of `numThreads` threads, of which the calling thread is
+  /// one.
   explicit ThreadTeam(int numThreads) : numThreads(numThreads) {}
 
+  /// Returns the number of threads.
   int size() const { return numThreads; }
 
-  /// Makes this team the one that libraries use when they are called from the
-  /// current thread.
+  /// Makes libraries that use libgomp use this number of threads when they are
+  /// called from the current thread.
   void adopt() const;
 
-  /// Calls `body(begin, end)` for consecutive pieces of [0, extent), each at
-  /// least `grain` long where possible, and waits for all.
+  /// Divides [0, extent) into consecutive pieces of nearly equal size, at most
+  /// one per thread. Calls `body(begin, end)` for each piece on a thread of its
+  /// own, and blocks until all pieces are done. No more threads are used than
+  /// there are pieces of `grain` iterations, so a short loop runs on the
+  /// calling thread only.
   template <typename Body>
   void parallelFor(int64_t extent, int64_t grain, const Body &body) const {
     run(
@@ -32,7 +38,9 @@ public:
   }
 
 private:
+  /// Body of a loop without its C++ type: `context` is the address of the body.
   using LoopBody = void (*)(const void *context, int64_t begin, int64_t end);
+  /// Implements parallelFor() for a body without its type.
   void run(int64_t extent, int64_t grain, LoopBody piece,
            const void *context) const;
 

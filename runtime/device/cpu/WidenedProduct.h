@@ -1,8 +1,16 @@
-//===- WidenedProduct.h - products of half precisions, made in f32 --------===//
+//===- WidenedProduct.h - matrix product of f16 or bf16 computed in f32 ---===//
 //
-// Where oneDNN has no product of a type: operands are widened, a block of b's
-// columns at a time, so that little memory is needed, and sums are rounded
-// once.
+// This product is used where oneDNN has none for a type. Operands are converted
+// to f32, b by blocks of columns, so that little scratch memory is needed. Sums
+// are rounded to the type only once, at the end:
+//
+//              n, 256 columns at a time
+//              ┌───────┬──
+//            k │ block │ …    columns of b, in f32
+//        k     └───────┴──
+//     ┌──────┐ ┌───────┬──
+//   m │ rows │ │  out  │ …    alpha * rows * block, then rounded to c
+//     └──────┘ └───────┴──
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,23 +23,30 @@
 
 namespace pcc::runtime {
 
-/// c = alpha a b, where T is narrower than f32: a is [m, k], b is [k, n], and
-/// rows of c are dense. Strides are in elements.
+/// One product c = alpha * a b of matrices whose element type T is narrower
+/// than f32. a is [m, k], b is [k, n] and c is [m, n]; the rows of c are
+/// contiguous. All strides are in elements.
 template <typename T> struct WidenedProduct {
   int64_t m, n, k;
+  /// First element of a, and the strides of its rows and columns.
   const T *a;
   int64_t aRow, aColumn;
+  /// First element of b, and the strides of its rows and columns.
   const T *b;
   int64_t bRow, bColumn;
+  /// First element of c, and the stride of its rows.
   T *c;
   int64_t cRow;
   float alpha;
 
-  /// Floats that run() needs besides.
+  /// Returns the number of floats that run() needs as scratch for a product of
+  /// these sizes.
   static int64_t scratchSize(int64_t m, int64_t k) {
     return m * k + (k + m) * blockColumns;
   }
 
+  /// Computes the product with oneDNN's sgemm. `scratch` has scratchSize(m, k)
+  /// floats.
   void run(float *scratch) const {
     float *rows = scratch, *block = rows + m * k,
           *out = block + k * blockColumns;
@@ -50,9 +65,12 @@ template <typename T> struct WidenedProduct {
   }
 
 private:
+  /// Columns of b that are converted and multiplied at a time.
   static constexpr int64_t blockColumns = 256;
 
-  /// Along b's memory.
+  /// Converts `columns` columns of b, from column `first` on, to a dense block
+  /// [k, columns]. The inner loop follows the smaller stride of b, so that b is
+  /// read in the order of memory.
   void widenBlock(float *block, int64_t first, int64_t columns) const {
     const auto widen = [&](int64_t p, int64_t j) {
       block[p * columns + j] =

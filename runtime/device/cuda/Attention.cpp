@@ -1,4 +1,4 @@
-//===- Attention.cpp - attention by cuDNN ---------------------------------===//
+//===- Attention.cpp - attention instructions by cuDNN --------------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
 #include "runtime/program/Program.h"
@@ -7,18 +7,21 @@
 
 namespace pcc::runtime {
 
-/// Of F16 and BF16.
+/// Bytes of an element of f16 or bf16.
 static constexpr int64_t bytesOfElement = 2;
 
+/// Rounds bytes up to a multiple of 256.
 static int64_t aligned(int64_t bytes) {
   constexpr int64_t alignment = 256;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/// Returns the number of elements of a tensor.
 static int64_t elementsOf(const CudnnDims &dims) {
   return dims[0] * dims[1] * dims[2] * dims[3];
 }
 
+/// Returns the strides of an operand.
 static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   CudnnDims strides;
   for (size_t i = 0; i < strides.size(); ++i)
@@ -26,9 +29,12 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
+/// Operands of an instruction, each with the tensor that it is in the graph.
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 
+/// Returns the operands of an attention: those of the forward pass for
+/// AttentionPart::Result, otherwise those of the backward pass.
 static OperandList operandsOf(const program::AttentionT &attention) {
   OperandList operands = {{AttentionTensor::Query, attention.query.get()},
                           {AttentionTensor::Key, attention.key.get()},
@@ -45,6 +51,7 @@ static OperandList operandsOf(const program::AttentionT &attention) {
   return operands;
 }
 
+/// Returns the shape of an attention, with the strides of its operands.
 static AttentionShape shapeOf(const program::ProgramT &program,
                               const program::AttentionT &attention) {
   const auto &query = *program.buffers[size_t(attention.query->buffer())];
@@ -59,7 +66,7 @@ static AttentionShape shapeOf(const program::ProgramT &program,
                           attention.depth,
                           attention.width,
                           attention.causal};
-  // Of gradients, this is scratch.
+  // The backward pass computes the result into scratch memory, which is dense.
   shape.setStrides(AttentionTensor::Result,
                    denseCudnnStrides(shape.resultDims()));
   for (const auto &[tensor, operand] : operandsOf(attention))
@@ -67,6 +74,7 @@ static AttentionShape shapeOf(const program::ProgramT &program,
   return shape;
 }
 
+/// Returns whether a plan writes the tensor.
 static bool isWritten(AttentionTensor tensor) {
   return tensor == AttentionTensor::Result ||
          tensor == AttentionTensor::QueryGradient ||
@@ -75,10 +83,13 @@ static bool isWritten(AttentionTensor tensor) {
 }
 
 namespace {
-/// What the operations have in common.
+/// Base class of operations that run one plan or two on the operands of an
+/// instruction.
 class AttentionOperation : public Operation {
 public:
-  /// So does cuDNN what cuBLASLt does.
+  /// Runs the plans once, because cuDNN loads code at their first run. Does
+  /// nothing if an output is outside the arena, since that buffer must keep its
+  /// contents.
   Status warmUp(const RunContext &run) override {
     for (const auto &[tensor, operand] : operands)
       if (isWritten(tensor) && !isInArena(context, operand->buffer()))
@@ -98,16 +109,20 @@ protected:
     add(AttentionTensor::One, &one);
   }
 
-  /// A tensor that only this operation has.
+  /// Adds a tensor of `bytes` bytes that is in scratch memory. Every call
+  /// precedes reserve().
   void addScratch(AttentionTensor tensor, int64_t bytes) {
     inScratch.emplace_back(places.ids.size(), scratchBytes);
     scratchBytes += aligned(bytes);
     add(tensor, nullptr);
   }
+  /// Reserves scratch memory for those tensors and a workspace of
+  /// `workspaceBytes`.
   void reserve(int64_t workspaceBytes) {
     resources.reserve(scratchBytes + workspaceBytes);
   }
 
+  /// Enqueues a plan with the addresses of a microbatch.
   Status execute(const CudnnPlan &plan, int64_t microbatch) {
     char *scratch = resources.scratch();
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -122,6 +137,7 @@ protected:
   }
 
 private:
+  /// Adds a tensor; `data` is null if each run sets the address.
   void add(AttentionTensor tensor, void *data) {
     places.ids.push_back(int64_t(tensor));
     places.data.push_back(data);
@@ -130,13 +146,19 @@ private:
   CudaResources &resources;
   LoadContext context;
   OperandList operands;
+  /// Numbers in host memory that plans read.
   float scale, lowest, one = 1;
-  CudnnAddresses places; ///< of the operands first
-  /// Which of them are in scratch, and where.
+  /// Addresses of all tensors. The addresses of `operands` come first, in their
+  /// order.
+  CudnnAddresses places;
+  /// For each tensor in scratch memory, its index in `places` and its offset in
+  /// bytes.
   std::vector<std::pair<size_t, int64_t>> inScratch;
-  int64_t scratchBytes = 0; ///< in front of the workspace
+  /// Bytes of these tensors; the workspace follows them.
+  int64_t scratchBytes = 0;
 };
 
+/// The forward pass.
 class ResultOperation : public AttentionOperation {
 public:
   ResultOperation(CudaResources &resources, const LoadContext &context,
@@ -153,7 +175,8 @@ private:
   const CudnnPlan &plan;
 };
 
-/// Makes the result again, for its statistics, and then the gradients.
+/// The backward pass. Programs do not store the statistics of the forward pass,
+/// so the result and its statistics are computed again first.
 class GradientsOperation : public AttentionOperation {
 public:
   GradientsOperation(CudaResources &resources, const LoadContext &context,
@@ -180,7 +203,8 @@ private:
   const CudnnPlan &result, &gradients;
 };
 
-/// What another operation does, too.
+/// An instruction whose results another one computes: GradientsOperation
+/// computes the gradient of the query, too.
 class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }

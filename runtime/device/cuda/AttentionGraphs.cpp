@@ -1,4 +1,4 @@
-//===- AttentionGraphs.cpp - attention as cuDNN knows it ------------------===//
+//===- AttentionGraphs.cpp - attention as graphs of cuDNN operations ------===//
 
 #include "runtime/device/cuda/AttentionGraphs.h"
 
@@ -7,7 +7,8 @@
 namespace pcc::runtime {
 
 namespace {
-/// The tensors of one graph.
+/// Builder of one graph. Methods that return a tensor add the operations that
+/// compute it. Formulas in the comments use the letters of AttentionGraphs.h.
 class Attention {
 public:
   using Tensor = CudnnGraph::Tensor;
@@ -19,6 +20,8 @@ public:
         transposedKey(transposed(Name::Key, shape.keyDims())),
         scale(graph.number(int64_t(Name::Scale))) {}
 
+  /// Adds the forward pass, with statistics as a stored or an intermediate
+  /// tensor.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));
@@ -27,7 +30,8 @@ public:
     const Tensor weights = exponential(difference(scores, top));
     const Tensor total = row();
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, weights, total);
-    // Part of what engines know, even if nobody wants it.
+    // Engines only know graphs that compute the statistics, even if they are
+    // not stored.
     const Tensor logarithm = row();
     graph.compute(CUDNN_POINTWISE_LOG, total, logarithm);
     graph.compute(CUDNN_POINTWISE_ADD, top, logarithm,
@@ -37,6 +41,7 @@ public:
     graph.multiply(shares, value, stored(Name::Result, shape.resultDims()));
   }
 
+  /// Adds the backward pass.
   void addGradients() {
     const Tensor gradient = stored(Name::Gradient, shape.resultDims());
     const Tensor sums = sumsOf(gradient);
@@ -60,47 +65,58 @@ public:
   }
 
 private:
+  /// Swaps the last two dims.
   static CudnnDims swapped(CudnnDims dims) {
     std::swap(dims[2], dims[3]);
     return dims;
   }
 
+  /// Returns a tensor in memory.
   Tensor stored(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, dims, shape.stridesOf(name));
   }
+  /// Returns a tensor in memory with its last two dims swapped.
   Tensor transposed(Name name, const CudnnDims &dims) {
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
   }
+  /// Returns a tensor in memory with one f32 per query.
   Tensor rows(Name name) {
     return graph.stored(int64_t(name), CUDNN_DATA_FLOAT, shape.rowDims(),
                         denseCudnnStrides(shape.rowDims()));
   }
+  /// Returns an intermediate tensor with one f32 per query.
   Tensor row() { return graph.between(CUDNN_DATA_FLOAT, shape.rowDims()); }
+  /// Returns an intermediate tensor with one f32 per query and key.
   Tensor table() { return graph.between(CUDNN_DATA_FLOAT, shape.scoreDims()); }
 
+  /// Returns the matrix product a b, of the shape of the scores.
   Tensor product(Tensor a, Tensor b) {
     const Tensor made = table();
     graph.multiply(a, b, made);
     return made;
   }
+  /// Returns scale · scores.
   Tensor scaled(Tensor scores) {
     const Tensor made = table();
     graph.compute(CUDNN_POINTWISE_MUL, scores, scale, made);
     return made;
   }
+  /// Returns scores minus one number per query.
   Tensor difference(Tensor scores, Tensor ofRows) {
     const Tensor made = table();
     graph.compute(CUDNN_POINTWISE_SUB, scores, ofRows, made);
     return made;
   }
+  /// Returns exp(scores).
   Tensor exponential(Tensor scores) {
     const Tensor made = table();
     graph.compute(CUDNN_POINTWISE_EXP, scores, made);
     return made;
   }
 
-  /// Without what a query does not see.
+  /// Returns the scores with a causal mask: the score of key j for query i is
+  /// replaced by Lowest unless i ≥ j. Without a mask, returns the scores.
   Tensor hidden(Tensor scores) {
     if (!shape.isCausal)
       return scores;
@@ -115,7 +131,8 @@ private:
     return made;
   }
 
-  /// D
+  /// Returns D, the sums of dO ∘ O for each query. The engine expects D in
+  /// memory, which a multiplication by one stores there.
   Tensor sumsOf(Tensor gradient) {
     const Tensor products = graph.between(CUDNN_DATA_FLOAT, shape.resultDims()),
                  sums = row(), made = rows(Name::Sums);
@@ -127,7 +144,8 @@ private:
     return made;
   }
 
-  /// Scores by key, in the type of factors.
+  /// Returns the transposed scores, rounded to f16 or bf16, as a factor of a
+  /// product.
   Tensor turned(Tensor scores) {
     const CudnnDims dims = swapped(shape.scoreDims());
     const Tensor made = graph.between(
@@ -136,7 +154,9 @@ private:
     return made;
   }
 
-  /// A product for each query head, summed over those that share a key head.
+  /// Stores scores · factor as the gradient of the key or of the value. With
+  /// grouped-query attention, the gradients of all query heads that share a key
+  /// head are added.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

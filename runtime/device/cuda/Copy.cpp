@@ -1,4 +1,4 @@
-//===- Copy.cpp - copies and fills on the GPU -----------------------------===//
+//===- Copy.cpp - contiguous copies and fills on the GPU ------------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
 
@@ -8,6 +8,8 @@
 namespace pcc::runtime {
 
 namespace {
+/// A copy of contiguous elements. Source and target may begin at offsets that
+/// depend on the coordinates of the rank and the microbatch.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const CudaContext &gpu, const LoadContext &context,
@@ -28,6 +30,8 @@ public:
   }
 
 private:
+  /// Returns the address of a buffer plus `offset`, a number of elements that
+  /// is evaluated at the coordinates of the run. `offset` may be null.
   CUdeviceptr address(int32_t buffer, const program::ScalarT *offset,
                       const RunContext &run) const {
     const int64_t elements =
@@ -39,9 +43,12 @@ private:
   const CudaContext &gpu;
   LoadContext context;
   const program::CopyT &copy;
+  /// Bytes of an element.
   int64_t size;
 };
 
+/// Fills a slot of a buffer with copies of one element of 1, 2, 4 or 8 bytes,
+/// by the driver's memset.
 class FillOperation : public Operation {
 public:
   FillOperation(const CudaContext &gpu, const LoadContext &context,
@@ -78,7 +85,9 @@ private:
     return gpu.check(result, "a memset of the driver");
   }
 
-  /// The low words of all elements, then the high ones.
+  /// Fills with an element of 8 bytes, for which the driver has no function: a
+  /// strided memset for the low words of all elements, another one for the high
+  /// words.
   Status fillHalves(CUdeviceptr at) const {
     for (size_t half = 0; half < 2; ++half)
       if (Status status = check(gpu.driver().cuMemsetD2D32Async(
@@ -92,7 +101,9 @@ private:
   const CudaContext &gpu;
   LoadContext context;
   int32_t buffer;
-  size_t count, size; ///< elements, and bytes of one
+  /// Number of elements in the slot, and bytes of an element.
+  size_t count, size;
+  /// The element, in words of 32 bits.
   uint32_t words[2] = {0, 0};
 };
 } // namespace

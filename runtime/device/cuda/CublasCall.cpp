@@ -1,4 +1,4 @@
-//===- CublasCall.cpp - one product as cuBLASLt has it --------------------===//
+//===- CublasCall.cpp - matrix product by cuBLASLt with a fused epilogue --===//
 
 #include "runtime/device/cuda/CublasCall.h"
 
@@ -7,6 +7,7 @@
 
 namespace pcc::runtime {
 
+/// Returns the type of CUDA for f32, f64, f16 or bf16.
 static cudaDataType_t dataTypeOf(ElementType type) {
   switch (type) {
   case ElementType::F64:
@@ -38,12 +39,15 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// What cuBLASLt does behind a product; nothing if it does not.
+/// Returns the epilogue that computes bias, activation or sums after the
+/// product, or nothing if cuBLASLt has none. An epilogue applies its activation
+/// after the residual is added, so a product cannot have both.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // By rows, b is what cuBLASLt calls A.
+  // BGRADA sums the first operand, x, and BGRADB the second, y. For a row-major
+  // result, x is b.
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -62,8 +66,10 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Buffers are aligned to 64 bytes; a view begins somewhere in one, and so do
-/// the products of the batch dims that are ours to walk.
+/// Returns the bytes, a power of two, of which all addresses of a matrix are
+/// multiples. Buffers are aligned to kAlignment. The matrix may begin at an
+/// offset, and so do the products of the outer batch dims, which the caller
+/// loops over.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -72,7 +78,9 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// A matrix of `rows` by `columns`, as it is or, if `isSwapped`, transposed.
+/// Returns cuBLASLt's description of a matrix of `rows` by `columns`, which is
+/// transposed first if `isSwapped`. Returns nothing if neither rows nor columns
+/// are contiguous.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -91,7 +99,9 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// One column lies by rows as well as by columns; a bias wants rows.
+/// Returns the strides of a matrix, and those of a row-major matrix if it has a
+/// single column. A single column is row-major and column-major at once;
+/// row-major is preferred, because a bias requires it.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -118,6 +128,8 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
+  // cuBLASLt adds a bias vector to each column of its result. These columns are
+  // the rows of c, as a bias [n] requires, only if c is row-major.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -148,8 +160,9 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// The bias is told with each run, but an algorithm is chosen for its
-/// alignment.
+/// The address of the bias is set for each run. makeOperation() sets an
+/// arbitrary value of the right alignment, because heuristics take the
+/// alignment into account.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -218,7 +231,8 @@ Status CublasCall::askForAlgorithm(const Shapes &shapes, bool mayLack) {
   return Status::error(Defect, "cuBLASLt has no algorithm for a product");
 }
 
-/// Everything that an algorithm is chosen for.
+/// Returns the key of a problem in the cache of algorithms: everything on which
+/// the selection depends.
 static std::string describe(const CublasTypes &types,
                             std::initializer_list<ColumnMatrix> matrices,
                             cublasLtEpilogue_t epilogue, int64_t batch,
@@ -295,7 +309,8 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// What is added to where it lies has the result's own layout.
+/// If the residual is c itself, it has the layout of the result, whatever the
+/// strides of the problem's residual are.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

@@ -1,4 +1,4 @@
-//===- CublasLibrary.cpp - the functions of cuBLASLt ----------------------===//
+//===- CublasLibrary.cpp - functions of cuBLASLt, opened at run time ------===//
 
 #include "runtime/device/cuda/CublasLibrary.h"
 #include "runtime/base/SharedLibrary.h"
@@ -6,15 +6,18 @@
 
 namespace pcc::runtime {
 
+/// File name of the library, of the major version that pcc is compiled with.
 static const std::string soname =
     "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
 
+/// Looks up all functions.
 static void fillTable(SharedLibrary &symbols, CublasLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_BLAS_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
+/// Wraps all functions, so that calls that do not return are noticed.
 static void watchTable(CublasLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CublasLibrary::function>(library);
   PCC_BLAS_FUNCTIONS(PCC_WATCH)

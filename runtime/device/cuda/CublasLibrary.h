@@ -1,4 +1,4 @@
-//===- CublasLibrary.h - the functions of cuBLASLt ------------------------===//
+//===- CublasLibrary.h - functions of cuBLASLt, opened at run time --------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CUDA_CUBLASLIBRARY_H
 #define PCC_RUNTIME_DEVICE_CUDA_CUBLASLIBRARY_H
@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Calls `X` with each function that pcc calls.
+/// Expands X(name) for each function of cuBLASLt that pcc calls.
 #define PCC_BLAS_FUNCTIONS(X)                                                  \
   X(cublasLtCreate)                                                            \
   X(cublasLtDestroy)                                                           \
@@ -28,19 +28,22 @@ namespace pcc::runtime {
   X(cublasLtMatmulAlgoCheck)                                                   \
   X(cublasLtMatmul)
 
-/// Their addresses, under their names.
+/// Function pointers of cuBLASLt. Each member has the name of its function. All
+/// are null before openCublasLibrary().
 struct CublasLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Success, or an error that says which call failed and why: exit code 13
-  /// where the machine lacks something, else 1.
+  /// Turns the result of a cuBLASLt function into a Status; `call` is the name
+  /// of the function. Exit code 13 (NoDevice) if the library cannot use the GPU
+  /// or has no memory, exit code 1 for any other error.
   Status check(cublasStatus_t result, const char *call) const;
 };
 
-/// Opens cuBLASLt, whose calls are watched (WatchedCalls.h); exit code 13 if it
-/// is not there or of another CUDA.
+/// Opens cuBLASLt and wraps its functions with watchCalls(), so that a call
+/// that does not return is detected. Exit code 13 if the library is absent or
+/// of another major version than the headers that pcc is compiled with.
 Status openCublasLibrary(CublasLibrary &library);
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- CudaContext.cpp - a GPU, its memory and its streams ----------------===//
+//===- CudaContext.cpp - the GPU of a rank, its memory and its streams ----===//
 
 #include "runtime/device/cuda/CudaContext.h"
 
@@ -85,7 +85,8 @@ Status CudaContext::open(int number) {
     return status;
   if (Status status = describe(); status.failed())
     return status;
-  // Libraries that use CUDA's runtime are in the primary context, too.
+  // The primary context is the one that libraries on top of the CUDA runtime
+  // use (cuBLASLt, NCCL).
   if (Status status =
           check(functions.cuDevicePrimaryCtxRetain(&context, device),
                 "cuDevicePrimaryCtxRetain");
@@ -116,6 +117,8 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
+/// The wait refers to the state that the event has now, so the caller may
+/// record the event again at once.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   if (Status status =

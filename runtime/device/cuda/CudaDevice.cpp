@@ -1,4 +1,4 @@
-//===- CudaDevice.cpp - executes instructions on a GPU --------------------===//
+//===- CudaDevice.cpp - device that executes programs on an NVIDIA GPU ----===//
 
 #include "runtime/device/cuda/CudaDevice.h"
 #include "runtime/device/CheckIndices.h"
@@ -10,7 +10,8 @@
 
 namespace pcc::runtime {
 
-/// The host looks at inputs before it gives them away.
+/// Prepares a bounds check of indices, for which the host reads its own copy of
+/// the input.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
@@ -18,17 +19,26 @@ static Status prepareCheck(CudaResources &, const LoadContext &context,
   return Status::success();
 }
 
-/// By InstructionBody; 7-emit makes no others for GPUs.
+/// Functions by kind of instruction (program::InstructionBody). 7-emit makes no
+/// convolutions, poolings or host ops for GPUs; collectives belong to the
+/// engine.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
+/// Device whose queue is the compute stream of a CudaContext. Uploads of the
+/// next step's inputs go to a stream of their own, so that they overlap with
+/// the kernels of the current step; events order the two streams:
+///
+///   compute   kernels of step n ──┬── copyWithin() ──┬── kernels of step n + 1
+///   uploads   beginUpload() … ────┘                  └── beginUpload() …
 class CudaDevice : public Device {
 public:
   explicit CudaDevice(const std::string &bundle) : resources(bundle) {}
 
+  /// Opens the GPU.
   Status open(int localRank) { return gpu.open(localRank); }
 
   bool sharesHostMemory() const override { return false; }
@@ -59,6 +69,8 @@ public:
     return upload(to, from, bytes, uploads);
   }
 
+  /// The copies wait for the uploads. Later uploads wait for the copies, whose
+  /// sources they overwrite.
   Status copyWithin(std::span<const DeviceCopy> copies) override {
     if (uploads)
       if (Status status = gpu.order(uploads, gpu.stream(), order);
@@ -117,6 +129,8 @@ public:
     return prepare(resources, context, instruction, operation);
   }
 
+  /// All algorithms are selected when the last instruction is prepared, so the
+  /// cache of algorithms is written here.
   Status finishLoading() override {
     resources.algorithms().keep();
     return resources.allocateScratch();
@@ -126,12 +140,15 @@ public:
 
   bool canRecord() const override { return true; }
 
+  /// Captures the compute stream, and streams that events connect with it.
+  /// Calls of other threads are not affected.
   Status beginRecording() override {
     return gpu.check(gpu.driver().cuStreamBeginCapture(
                          gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                      "cuStreamBeginCapture");
   }
 
+  /// Ends the capture and compiles the captured graph for replay().
   Status endRecording() override {
     CUgraph graph = nullptr;
     if (Status status =
@@ -156,9 +173,11 @@ public:
       gpu.driver().cuGraphExecDestroy(std::exchange(step, nullptr));
   }
 
+  /// Returns the GPU.
   CudaContext &context() { return gpu; }
 
 private:
+  /// Enqueues a copy from host memory on a stream.
   Status upload(void *to, const void *from, size_t bytes, CUstream stream) {
     return bytes == 0 ? Status::success()
                       : gpu.check(gpu.driver().cuMemcpyHtoDAsync(
@@ -166,7 +185,8 @@ private:
                                   "cuMemcpyHtoDAsync");
   }
 
-  /// A stream of their own, behind what has been begun.
+  /// Creates the stream of uploads. Its first upload waits for all work that
+  /// was begun before.
   Status openUploads() {
     Status status = gpu.createEvent(order);
     if (status.ok())
@@ -174,9 +194,12 @@ private:
     return status.failed() ? status : gpu.order(gpu.stream(), uploads, order);
   }
 
+  /// The recorded step; null if there is none.
   CUgraphExec step = nullptr;
+  /// Stream of beginUpload(); null before its first call.
   CUstream uploads = nullptr;
-  CUevent order = nullptr; ///< between it and all else
+  /// Event that orders uploads and copyWithin().
+  CUevent order = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();
 };

@@ -1,4 +1,4 @@
-//===- CudaDevice.h - executes instructions on a GPU ----------------------===//
+//===- CudaDevice.h - device that executes programs on an NVIDIA GPU ------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CUDA_CUDADEVICE_H
 #define PCC_RUNTIME_DEVICE_CUDA_CUDADEVICE_H
@@ -12,12 +12,16 @@ namespace pcc::runtime {
 
 class CudaContext;
 
-/// A device for the rank that is number `localRank` on this host, and its GPU,
-/// which it owns; exit code 13 if there is no driver, no library or no GPU.
-/// Launchers show a process all GPUs of the host or its own alone, so numbers
-/// begin again behind the last one: whether two ranks have the same one is
-/// checked when they meet. `bundle` is the folder where libraries' algorithms
-/// are kept for the next start.
+/// Creates the device of the rank with number `localRank` on this host, and
+/// sets `gpu` to its GPU, which the device owns. Both outputs are set even on
+/// an error. Exit code 13 (NoDevice) if there is no driver or no GPU.
+///
+/// The rank uses GPU number `localRank` modulo the number of visible GPUs,
+/// because some launchers show a process all GPUs of the host and others only
+/// its own. Two ranks can therefore get the same GPU; they find that out when
+/// they compare bus addresses (CudaContext::findBus). `bundle` is the folder of
+/// the bundle, which keeps the algorithms that cuBLASLt selects for the next
+/// run.
 Status createCudaDevice(int localRank, const std::string &bundle,
                         std::unique_ptr<Device> &device, CudaContext *&gpu);
 

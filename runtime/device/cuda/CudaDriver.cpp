@@ -1,4 +1,4 @@
-//===- CudaDriver.cpp - the functions of libcuda --------------------------===//
+//===- CudaDriver.cpp - functions of the CUDA driver, opened at run time --===//
 
 #include "runtime/device/cuda/CudaDriver.h"
 #include "runtime/base/SharedLibrary.h"
@@ -10,29 +10,34 @@ namespace pcc::runtime {
 
 static constexpr const char *soname = "libcuda.so.1";
 
-/// The names of cuda.h are macros where there are several versions of a
-/// function: the symbol is what they stand for.
+/// The text of a function's symbol. In cuda.h many names are macros that expand
+/// to the symbol of one version, such as cuMemAlloc_v2, so the argument is
+/// expanded first.
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 
+/// Looks up all functions.
 static void fillTable(SharedLibrary &library, CudaDriver &driver) {
 #define PCC_FIND(function) library.find(PCC_SYMBOL(function), driver.function);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
+/// Wraps all functions, so that calls that do not return are noticed.
 static void watchTable(CudaDriver &driver) {
 #define PCC_WATCH(function) watchCalls<&CudaDriver::function>(driver);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_WATCH)
 #undef PCC_WATCH
 }
 
+/// Returns a version as text: "13.0" for 13000.
 static std::string versionText(int version) {
   return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);
 }
 
-/// The driver's version first: cuInit of an old one would say less.
+/// Initializes the driver. The version is checked first, because cuInit of an
+/// older driver reports a less helpful error.
 static Status start(const CudaDriver &driver) {
   int version = 0;
   if (driver.cuDriverGetVersion(&version) == CUDA_SUCCESS &&
@@ -71,6 +76,7 @@ Status openCudaDriver(CudaDriver &driver) {
   return start(driver);
 }
 
+/// Errors that the machine causes, and not pcc, have exit code 13.
 Status CudaDriver::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return Status::success();

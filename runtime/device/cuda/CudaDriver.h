@@ -1,7 +1,7 @@
-//===- CudaDriver.h - the functions of libcuda ----------------------------===//
+//===- CudaDriver.h - functions of the CUDA driver, opened at run time ----===//
 //
-// The driver is opened when a program for CUDA starts, and nothing is linked to
-// it. Outside of this folder and comm/nccl nobody sees cuda.h.
+// The driver library (libcuda) is opened when a program for CUDA starts; no
+// executable is linked with it. Only this folder and comm/nccl include cuda.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@
 
 namespace pcc::runtime {
 
-/// Calls `X` with each function that pcc calls; cuda.h says which version of it
-/// its name means.
+/// Expands X(name) for each driver function that pcc calls. Macros in cuda.h
+/// map some of these names to a certain version of the function.
 #define PCC_CUDA_DRIVER_FUNCTIONS(X)                                           \
   X(cuInit)                                                                    \
   X(cuDriverGetVersion)                                                        \
@@ -60,19 +60,23 @@ namespace pcc::runtime {
   X(cuFuncLoad)                                                                \
   X(cuLaunchKernel)
 
-/// Their addresses, under their names.
+/// Function pointers of the driver. Each member has the name of its function.
+/// All are null before openCudaDriver().
 struct CudaDriver {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Success, or an error that says which call failed and why: exit code 13
-  /// where memory is short or the device is gone, else 1.
+  /// Turns the result of a driver function into a Status; `call` is the name of
+  /// the function. Exit code 13 (NoDevice) if the GPU or its memory is
+  /// unavailable or the GPU cannot execute the code, exit code 1 for any other
+  /// error.
   Status check(CUresult result, const char *call) const;
 };
 
-/// Opens the driver, whose calls are watched (WatchedCalls.h); exit code 13 if
-/// it is not there or too old.
+/// Opens and initializes the driver, and wraps its functions with watchCalls(),
+/// so that a call that does not return is detected. Exit code 13 if the driver
+/// is absent or too old, or sees no GPU.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

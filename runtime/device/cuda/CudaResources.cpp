@@ -1,4 +1,4 @@
-//===- CudaResources.cpp - what the operations of one rank share ----------===//
+//===- CudaResources.cpp - resources that a rank's GPU operations share ---===//
 
 #include "runtime/device/cuda/CudaResources.h"
 
@@ -8,19 +8,21 @@
 
 namespace pcc::runtime {
 
-/// Code that may still run ends with its context.
+/// The code is not unloaded, because kernels may still run; the GPU's context
+/// frees it.
 CudaResources::~CudaResources() {
   if (handle)
     library.cublasLtDestroy(handle);
 }
 
-/// "sm_90" is 90.
+/// Returns the compute capability of an architecture: 90 for "sm_90".
 static int capabilityOf(const char *arch) {
   return std::atoi(arch + std::strlen("sm_"));
 }
 
-/// A cubin runs on GPUs of its own major version from its minor one on; PTX on
-/// all that are not older, where the driver assembles it.
+/// A cubin runs on GPUs of its own major version whose minor version is not
+/// lower. PTX runs on all GPUs that are not older than its architecture; the
+/// driver compiles it.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();
@@ -60,7 +62,8 @@ Status CudaResources::findKernel(const ProgramImage &image, int32_t kernel,
           "cuModuleGetFunction");
       status.failed())
     return status;
-  // Now, not at its first launch: see Operation::warmUp().
+  // By default the driver loads a kernel at its first launch, which may
+  // deadlock in a step: see Operation::warmUp().
   return gpu.check(gpu.driver().cuFuncLoad(function), "cuFuncLoad");
 }
 

@@ -1,4 +1,4 @@
-//===- CudnnAttention.cpp - cuDNN, and how it computes attention ----------===//
+//===- CudnnAttention.cpp - attention plans of cuDNN, cached by shape -----===//
 
 #include "runtime/device/cuda/CudnnAttention.h"
 
@@ -15,11 +15,14 @@ CudnnAttention::~CudnnAttention() {
     library.cudnnDestroy(handle);
 }
 
-/// What works without cuDNN works more slowly: users may want to know why.
+/// Prints why cuDNN is not used: the program runs without it, but more slowly,
+/// and a user may want to know the reason.
 static void noteUnused(const std::string &why) {
   std::fprintf(stderr, "note: cuDNN is not used: %s\n", why.c_str());
 }
 
+/// Prints no note if the library is not installed or is turned off, but one if
+/// it cannot be initialized.
 void CudnnAttention::open(cudaStream_t stream) {
   const char *wish = std::getenv("PCC_CUDNN");
   if ((wish && std::string_view(wish) == "off") ||
@@ -39,6 +42,8 @@ void CudnnAttention::open(cudaStream_t stream) {
     library.cudnnDestroy(std::exchange(handle, nullptr));
 }
 
+/// Failed compilations are kept in the cache as well, as empty plans, so that
+/// each shape is compiled at most once.
 const CudnnPlan *CudnnAttention::find(Kind kind, const AttentionShape &shape) {
   if (!handle)
     return nullptr;
@@ -67,7 +72,7 @@ const CudnnPlan *CudnnAttention::findGradients(const AttentionShape &shape) {
   return find(Kind::Gradients, shape);
 }
 
-/// Infinite masks came with 9.10.
+/// cuDNN computes with infinite scores from version 9.10 on.
 float CudnnAttention::lowest() const {
   return library.cudnnGetVersion() < 91000
              ? std::numeric_limits<float>::lowest()

@@ -1,16 +1,18 @@
-//===- CudnnGraph.cpp - operations that cuDNN computes as one -------------===//
+//===- CudnnGraph.cpp - operation graphs that cuDNN compiles to plans -----===//
 
 #include "runtime/device/cuda/CudnnGraph.h"
 
 namespace pcc::runtime {
 
-/// Ids below belong to whoever makes the graph.
+/// Id of the first intermediate tensor. Smaller ids belong to the tensors of
+/// the caller.
 static constexpr int64_t firstBetween = 1000;
 
 CudnnDims denseCudnnStrides(const CudnnDims &dims) {
   return {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
 }
 
+/// Returns whether a result says that cuDNN lacks an implementation.
 static bool isUnsupported(cudnnStatus_t result) {
   return CUDNN_STATUS_CATEGORY(result) == CUDNN_STATUS_NOT_SUPPORTED;
 }
@@ -104,6 +106,8 @@ void CudnnGraph::multiply(Tensor a, Tensor b, Tensor result) {
   add(operation);
 }
 
+/// A pointwise operation is two descriptors: its kind, and the operation that
+/// connects the kind with tensors.
 void CudnnGraph::add(const Pointwise &pointwise) {
   const auto kind = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(kind, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
@@ -147,6 +151,8 @@ void CudnnGraph::reorder(Tensor tensor, Tensor result) {
   add(operation);
 }
 
+/// Asks for engines by heuristics mode A, which orders them by estimated speed.
+/// A graph that no engine supports is no error.
 Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                           cudnnBackendDescriptor_t properties) {
   const auto graph = make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -171,6 +177,8 @@ Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                          : choose(heuristics, handle, properties, plan);
 }
 
+/// Queries the number of proposed engines, then the engines, and tries them in
+/// order.
 Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
                           cudnnHandle_t handle,
                           cudnnBackendDescriptor_t properties,
@@ -197,7 +205,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
       setTensor(made, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
     else
       set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
-    // What an engine cannot do, only its plan knows.
+    // An engine may turn out not to support the graph only when its plan is
+    // finalized; the next engine is tried then.
     if (status.failed() ||
         library.cudnnBackendFinalize(made) != CUDNN_STATUS_SUCCESS)
       continue;
@@ -214,6 +223,8 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
   return status;
 }
 
+/// The variant pack, which lists the addresses, is made for each run, because
+/// cuDNN cannot change a finalized one.
 Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                       const CudnnAddresses &places, void *workspace) const {
   cudnnBackendDescriptor_t made = nullptr;

@@ -1,4 +1,4 @@
-//===- CudnnLibrary.cpp - the functions of cuDNN --------------------------===//
+//===- CudnnLibrary.cpp - functions of cuDNN, opened at run time ----------===//
 
 #include "runtime/device/cuda/CudnnLibrary.h"
 #include "runtime/base/SharedLibrary.h"
@@ -6,14 +6,17 @@
 
 namespace pcc::runtime {
 
+/// File name of the library, of the major version that pcc is compiled with.
 static const std::string soname = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
 
+/// Looks up all functions.
 static void fillTable(SharedLibrary &symbols, CudnnLibrary &library) {
 #define PCC_FIND(function) symbols.find(#function, library.function);
   PCC_DNN_FUNCTIONS(PCC_FIND)
 #undef PCC_FIND
 }
 
+/// Wraps all functions, so that calls that do not return are noticed.
 static void watchTable(CudnnLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CudnnLibrary::function>(library);
   PCC_DNN_FUNCTIONS(PCC_WATCH)

@@ -1,4 +1,4 @@
-//===- CudnnLibrary.h - the functions of cuDNN ----------------------------===//
+//===- CudnnLibrary.h - functions of cuDNN, opened at run time ------------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CUDA_CUDNNLIBRARY_H
 #define PCC_RUNTIME_DEVICE_CUDA_CUDNNLIBRARY_H
@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Calls `X` with each function that pcc calls.
+/// Expands X(name) for each function of cuDNN that pcc calls.
 #define PCC_DNN_FUNCTIONS(X)                                                   \
   X(cudnnGetVersion)                                                           \
   X(cudnnGetErrorString)                                                       \
@@ -23,18 +23,21 @@ namespace pcc::runtime {
   X(cudnnBackendFinalize)                                                      \
   X(cudnnBackendExecute)
 
-/// Their addresses, under their names.
+/// Function pointers of cuDNN. Each member has the name of its function. All
+/// are null before openCudnnLibrary().
 struct CudnnLibrary {
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Success, or an error that says which call failed and why.
+  /// Turns the result of a cuDNN function into a Status; `call` is the name of
+  /// the function. Exit code 1 (Defect) for every error.
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens cuDNN, whose calls are watched (WatchedCalls.h); exit code 13 if it is
-/// not there or of another major version.
+/// Opens cuDNN and wraps its functions with watchCalls(), so that a call that
+/// does not return is detected. Exit code 13 if the library is absent or of
+/// another major version than the headers that pcc is compiled with.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

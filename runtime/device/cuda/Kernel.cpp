@@ -1,4 +1,4 @@
-//===- Kernel.cpp - launches generated kernels ----------------------------===//
+//===- Kernel.cpp - launches of kernels that pcc has compiled -------------===//
 
 #include "runtime/device/cuda/CudaResources.h"
 #include "runtime/program/TensorTable.h"
@@ -8,6 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
+/// Launch of a kernel whose parameters are the addresses of its buffers and
+/// then its scalars. The list of parameters is made once; only the values
+/// change between runs.
 class LaunchOperation : public Operation {
 public:
   LaunchOperation(const CudaContext &gpu, const LoadContext &context,
@@ -37,12 +40,18 @@ private:
   CUfunction function;
   std::vector<void *> pointers;
   std::vector<int64_t> scalars;
-  std::vector<void *> arguments; ///< where they are
+  /// Addresses of the parameters: the elements of `pointers`, then of
+  /// `scalars`.
+  std::vector<void *> arguments;
 };
 } // namespace
 
 namespace {
-/// One launch for the tiles of many tensors.
+/// One launch of a kernel over many tensors, such as the optimizer update of
+/// all weights (like multi-tensor apply in NVIDIA's Apex). Each block computes
+/// one tile of one part, for example of one weight and its moments. The
+/// parameters are a TensorTable with the addresses and sizes of all tensors,
+/// then the addresses of the buffers that all tensors share.
 class MultiTensorOperation : public Operation {
 public:
   MultiTensorOperation(const CudaContext &gpu, const LoadContext &context,
@@ -76,6 +85,9 @@ public:
   }
 
 private:
+  /// Fills the part of the table that is the same in every run: the first tile
+  /// and the number of elements of each part. Slots without a part get the
+  /// largest number, so that the kernel's binary search never selects them.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =
@@ -92,10 +104,13 @@ private:
   LoadContext context;
   const program::KernelT &kernel;
   CUfunction function;
+  /// Addresses of the shared buffers in the current run.
   std::vector<void *> shared;
   TensorTable table;
+  /// The table: `table` describes the position of each entry.
   std::vector<int64_t> words;
-  std::vector<void *> arguments; ///< where they are
+  /// Addresses of the parameters: `words`, then the elements of `shared`.
+  std::vector<void *> arguments;
 };
 } // namespace
 

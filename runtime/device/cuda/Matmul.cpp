@@ -1,4 +1,4 @@
-//===- Matmul.cpp - products by cuBLASLt ----------------------------------===//
+//===- Matmul.cpp - matrix products by cuBLASLt ---------------------------===//
 
 #include "runtime/device/cuda/CublasCall.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -8,10 +8,12 @@
 namespace pcc::runtime {
 
 namespace {
-/// A factor in the type that cuBLASLt has for it.
+/// A factor, alpha or beta, in the type that cuBLASLt expects: f64 for products
+/// of f64, else f32.
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
+  /// Returns the address of the factor.
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
   }
@@ -21,6 +23,8 @@ struct CublasScale {
   double wide;
 };
 
+/// A product by one CublasCall, which covers the innermost batch dim. The
+/// operation loops over the other batch dims.
 class MatmulOperation : public Operation {
 public:
   MatmulOperation(CudaResources &resources, const LoadContext &context,
@@ -29,6 +33,8 @@ public:
         problem(matmul, types.factors), alpha(matmul.alpha, types.scale),
         beta(problem.hasResidual ? 1 : 0, types.scale), call(resources) {}
 
+  /// Selects the algorithms. If cuBLASLt cannot sum a factor in the epilogue of
+  /// the product, a second product computes the sums.
   Status open() {
     if (problem.isEmpty())
       return Status::success();
@@ -56,7 +62,9 @@ public:
     return runFrom(0, places);
   }
 
-  /// cuBLASLt loads code when a product is first begun.
+  /// Runs the product once, because cuBLASLt loads code at its first call. Does
+  /// nothing if an output is outside the arena, since that buffer must keep its
+  /// contents.
   Status warmUp(const RunContext &context) override {
     for (const int32_t written : {matmul.c, matmul.a_sums, matmul.b_sums})
       if (written >= 0 && !isInArena(this->context, written))
@@ -65,12 +73,13 @@ public:
   }
 
 private:
+  /// Addresses of the matrices; `residual` is that of c if there is none.
   struct MatmulAddresses {
     char *a, *b, *c, *residual;
   };
 
-  /// Where cuBLASLt cannot sum a factor along with a product, it multiplies it
-  /// by ones.
+  /// Creates the product that sums a factor: a times a column of ones, or a row
+  /// of ones times b.
   Status openFactorSum() {
     const bool ofA = problem.sums == MatmulProblem::Sums::OfA;
     program::MatmulT sums = matmul;
@@ -89,6 +98,7 @@ private:
     return fillOnes();
   }
 
+  /// Uploads k ones in the type of the factors.
   Status fillOnes() {
     const auto count = size_t(problem.k);
     const size_t bytes = count * sizeOf(types.factors);
@@ -102,7 +112,8 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Tells the next run where its bias lies, or runs the sums.
+  /// Tells cuBLASLt the address of the bias or of the sums in this run. If a
+  /// second product computes the sums, runs it.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -119,7 +130,8 @@ private:
     return call.setVector(address(problem.hasBias ? matmul.bias : sums));
   }
 
-  /// A sum of nothing is one product of zeros, which cuBLASLt knows.
+  /// Replaces a product with k = 0, which cuBLASLt rejects, by one with k = 1
+  /// of factors that are 0. Bias, activation and residual still apply.
   Status multiplyZeros() {
     problem.k = 1;
     for (MatrixStrides *matrix : {&problem.a, &problem.b}) {
@@ -133,20 +145,24 @@ private:
         size_t(std::max(problem.m, problem.n)) * sizeOf(types.factors), zeros);
   }
 
+  /// Returns the address of a buffer in the current microbatch.
   char *address(int32_t buffer) const {
     return static_cast<char *>(context.buffers.at(buffer, microbatch));
   }
 
+  /// Returns the address of factor a or b, or of the zeros that replace it.
   char *factor(int32_t buffer, const MatrixStrides &matrix) const {
     return zeros ? static_cast<char *>(zeros)
                  : moved(address(buffer), matrix.offset, types.factors);
   }
 
+  /// Returns the address that is `elements` elements after `data`.
   static char *moved(char *data, int64_t elements, ElementType type) {
     return data + elements * int64_t(sizeOf(type));
   }
 
-  /// All but the last dim of the batch are ours to walk.
+  /// Runs the products of all indices of the batch dims from `dim` on. The
+  /// innermost batch dim is part of one call.
   Status runFrom(size_t dim, const MatmulAddresses &at) {
     if (dim + 1 >= problem.batch.size())
       return call.run(alpha.get(), at.a, at.b, beta.get(), at.residual, at.c);
@@ -162,7 +178,7 @@ private:
     return Status::success();
   }
 
-  /// A product that sums a factor.
+  /// The product that sums a factor, with alpha = 1 and beta = 0.
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)
@@ -171,6 +187,7 @@ private:
     MatmulProblem problem;
     CublasScale one, zero;
     CublasCall call;
+    /// A vector of k ones on the GPU.
     void *ones = nullptr;
   };
 
@@ -182,7 +199,9 @@ private:
   CublasScale alpha, beta;
   CublasCall call;
   std::optional<FactorSum> factorSum;
-  void *zeros = nullptr; ///< in place of a and b
+  /// Zeros that replace a and b if k is 0; otherwise null.
+  void *zeros = nullptr;
+  /// Microbatch of the current run.
   int64_t microbatch = 0;
 };
 } // namespace

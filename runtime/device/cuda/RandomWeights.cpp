@@ -1,10 +1,12 @@
-//===- RandomWeights.cpp - weights that a kernel makes --------------------===//
+//===- RandomWeights.cpp - generation of random weights by kernels --------===//
 
 #include "runtime/device/cuda/CudaResources.h"
 #include "runtime/tensor/RandomValues.h"
 
 namespace pcc::runtime {
 
+/// Enqueues a generator kernel for one part of a tensor, with one thread per
+/// element. The parameters are those that RandomScalars documents.
 static Status launch(CudaContext &gpu, CUfunction function, RandomScalars part,
                      void *to) {
   int64_t elements = 1;

@@ -1,4 +1,4 @@
-//===- StridedCopies.h - loops of copies on the GPU -----------------------===//
+//===- StridedCopies.h - strided copies within a GPU's memory -------------===//
 
 #ifndef PCC_RUNTIME_DEVICE_CUDA_STRIDEDCOPIES_H
 #define PCC_RUNTIME_DEVICE_CUDA_STRIDEDCOPIES_H
@@ -8,8 +8,11 @@
 
 namespace pcc::runtime {
 
-/// Begins a copy within the GPU's memory, of elements of `size` bytes: one call
-/// of the driver for each iteration of all loops but the innermost two.
+/// Enqueues a copy within the GPU's memory, of elements of `size` bytes. The
+/// driver copies a rectangle per call: contiguous rows at a constant pitch. The
+/// innermost loops form the rectangle as far as their strides allow that; each
+/// iteration of the remaining loops is a call of its own. Source and target
+/// must not overlap.
 Status copyStrided(const CudaContext &gpu, const StridedCopy &copy,
                    const void *from, void *to, size_t size);
 

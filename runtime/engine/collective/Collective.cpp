@@ -1,4 +1,4 @@
-//===- Collective.cpp - collectives as operations -------------------------===//
+//===- Collective.cpp - operations that execute collective instructions ---===//
 
 #include "runtime/engine/collective/Collective.h"
 #include "runtime/comm/TreeReduce.h"
@@ -14,6 +14,7 @@
 namespace pcc::runtime {
 
 namespace {
+/// An all-reduce that the group executes as a whole.
 class AllReduce : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -26,8 +27,9 @@ public:
   }
 };
 
-/// An all-reduce of which every member reduces one share, for all. `in` may be
-/// `out`.
+/// An asynchronous all-reduce on the host. Start: every member receives one
+/// share of the elements from all members. Finish: reduces this share, and
+/// exchanges the results (an all-gather). `in` may be `out`.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,
@@ -84,32 +86,38 @@ public:
   }
 
 private:
+  /// Empties the lists of messages and keeps their memory.
   void clear() {
     sends.clear();
     receives.clear();
   }
 
+  /// Appends a message unless it is empty.
   static void add(std::vector<PeerBuffer> &pieces, int member, char *data,
                   size_t bytes) {
     if (bytes > 0)
       pieces.push_back({member, data, bytes});
   }
 
-  /// The first element of a member's share.
+  /// Returns the first element of a member's share. Shares have equal size,
+  /// except for the last ones, which may be shorter or empty.
   size_t first(int member) const {
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
   }
+  /// Returns the bytes of a member's share.
   size_t bytes(int member) const {
     return (first(member + 1) - first(member)) * size;
   }
 
-  size_t count;
+  size_t count; ///< elements of `in`
   std::vector<PeerBuffer> sends, receives;
   std::vector<const void *> inputs;
   Ticket ticket = 0;
 };
 
+/// A broadcast that the group executes in place, in `out`. The root first
+/// copies its `in` to `out`.
 class Broadcast : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -123,6 +131,7 @@ public:
   }
 };
 
+/// Copies a part of a local value; no communication.
 class Slice : public PlannedCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -134,7 +143,8 @@ public:
   }
 };
 
-/// Everybody's whole part, from everybody.
+/// A plain all-gather: every member contributes its whole `in`. The
+/// contributions go directly to `out`, or to scratch and from there to `out`.
 class Gather : public PlannedSplit {
 public:
   Gather(const LoadContext &context, const program::InstructionT &instruction,
@@ -176,10 +186,12 @@ public:
   }
 
 private:
+  /// Returns where the contributions go, in member order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
 
+  /// Copies the contributions from scratch to `out`, if they went to scratch.
   Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
@@ -192,6 +204,9 @@ private:
   }
 };
 
+/// A change of layout by pairwise messages: AllToAll, Permute, Exchange, and an
+/// AllGather that is not plain. Pieces that are contiguous on a side are sent
+/// and received there directly; other pieces go through scratch.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -223,8 +238,9 @@ public:
   }
 };
 
-/// Pieces of all members arrive in scratch and are reduced in the order of all
-/// reductions, so that the result does not depend on timing.
+/// A reduce-scatter on the host. The pieces of all members arrive in scratch,
+/// together with this rank's own piece, and are then reduced in the fixed order
+/// of TreeReduce.h. The result therefore does not depend on timing.
 class ReduceScatter : public PlannedSplit {
 public:
   ReduceScatter(const LoadContext &context,
@@ -263,7 +279,8 @@ public:
   }
 
 private:
-  /// Copies densely in the order in which the others send.
+  /// Packs this rank's own piece in the element order of the other members'
+  /// packed pieces.
   void pack(const std::vector<StridedCopy> &copies, const char *source,
             char *target) const {
     int64_t done = 0;
@@ -273,6 +290,8 @@ private:
     }
   }
 
+  /// Appends the elements of a loop nest to contiguous memory; `done` counts
+  /// the elements there.
   void appendDensely(std::span<const CopyLoop> loops, const char *source,
                      char *target, int64_t &done) const {
     if (loops.empty() || (loops.size() == 1 && loops[0].sourceStride == 1)) {
@@ -287,6 +306,7 @@ private:
                     done);
   }
 
+  /// Reduces all pieces into the place of the first one in scratch.
   void reduce(const Addresses &at) {
     inputs.clear();
     for (const PeerPiece &piece : plan.receives)
@@ -299,9 +319,12 @@ private:
   std::vector<const void *> inputs;
 };
 
-/// A value that all microbatches share is cut at another place in each.
+/// One operation per microbatch, for a collective whose plan depends on the
+/// microbatch. For example, each microbatch may use a different slice of a
+/// value that all microbatches share.
 class PerMicrobatch : public Operation {
 public:
+  /// Returns the operation of the next microbatch, to be set by the caller.
   std::unique_ptr<Operation> &add() { return operations.emplace_back(); }
 
   Status run(const RunContext &run) override {
@@ -312,10 +335,12 @@ private:
   std::vector<std::unique_ptr<Operation>> operations;
 };
 
+/// Creates the operation of one kind of collective.
 using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
 
+/// Creates an operation of type `Kind` that needs no plan.
 template <typename Kind>
 std::unique_ptr<Operation> plain(const LoadContext &context,
                                  const program::InstructionT &instruction,
@@ -323,6 +348,8 @@ std::unique_ptr<Operation> plain(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group);
 }
 
+/// Creates an operation of type `Kind` that follows `plan`. `Base` is the type
+/// of the result: Operation or SplitCollective.
 template <typename Base, typename Kind>
 std::unique_ptr<Base> planned(const LoadContext &context,
                               const program::InstructionT &instruction,
@@ -330,6 +357,8 @@ std::unique_ptr<Base> planned(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
+/// Creates an all-gather: a Gather if the plan is a plain all-gather, otherwise
+/// a Redistribution. `Base` is the type of the result.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -340,7 +369,7 @@ std::unique_ptr<Base> gather(const LoadContext &context,
 }
 } // namespace
 
-/// By CollectiveKind.
+/// Functions that create the operations, indexed by CollectiveKind.
 static constexpr Make makers[] = {plain<AllReduce>,
                                   gather<Operation>,
                                   planned<Operation, ReduceScatter>,
@@ -351,7 +380,8 @@ static constexpr Make makers[] = {plain<AllReduce>,
                                   planned<Operation, Slice>};
 static_assert(std::size(makers) == size_t(program::CollectiveKind::MAX) + 1);
 
-/// Exit code 11 if the program reserves less scratch than `elements` need.
+/// Checks that the program reserves scratch for `elements` elements (exit code
+/// 11 if not).
 static Status checkScratch(const LoadContext &context,
                            const program::CollectiveT &collective,
                            int64_t elements) {
@@ -368,7 +398,9 @@ static Status checkScratch(const LoadContext &context,
                          "\", which needs " + std::to_string(elements * size));
 }
 
-/// The collective as it is at `at`.
+/// Prepares the operation that executes the collective on the rank at
+/// coordinates `at`, which include the microbatch. On a device with a queue,
+/// the group's own implementation is preferred.
 static Status prepareAt(const Coordinates &at, const CollectiveSpec &spec,
                         const LoadContext &context,
                         const program::InstructionT &instruction, Group *group,
@@ -392,7 +424,7 @@ Status prepareCollective(const LoadContext &context,
   const CollectiveSpec spec =
       collectiveOf(context.program, *instruction.body.AsCollective());
   const program::CollectiveT &collective = *instruction.body.AsCollective();
-  // The layouts of rows are those of one microbatch, the same in all.
+  // Layouts with rows describe one microbatch and are the same in all of them.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     if (Status status =
@@ -404,7 +436,8 @@ Status prepareCollective(const LoadContext &context,
                                    operation);
   }
   const int32_t axis = context.mesh.microbatchAxis();
-  // Equal layouts move on with the microbatch together.
+  // One plan serves all microbatches if the layouts do not depend on the
+  // microbatch, or if both depend on it in the same way.
   if (spec.from == spec.to ||
       (!usesAxis(spec.from, axis) && !usesAxis(spec.to, axis)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

@@ -1,4 +1,4 @@
-//===- Collective.h - collectives as operations ---------------------------===//
+//===- Collective.h - operations that execute collective instructions -----===//
 
 #ifndef PCC_RUNTIME_ENGINE_COLLECTIVE_COLLECTIVE_H
 #define PCC_RUNTIME_ENGINE_COLLECTIVE_COLLECTIVE_H
@@ -8,27 +8,33 @@
 
 namespace pcc::runtime {
 
-/// A collective of which a rank does other things before it finishes it.
-/// Members of its group start and finish theirs in the same order.
+/// An asynchronous collective, split into a start and a finish as XLA splits
+/// all-gather-start and all-gather-done. Between the two, the rank executes
+/// other instructions while data is in flight. All members of the group must
+/// start and finish their collectives in the same order.
 class SplitCollective {
 public:
   virtual ~SplitCollective() = default;
-  /// Begins to send what the others need. What the instruction names is in use
-  /// until it has finished.
+  /// Begins the collective. All buffers that the instruction names are in use
+  /// until finish() returns.
   virtual Status start(const RunContext &run) = 0;
-  /// Moves on what travels, as far as that needs no waiting.
+  /// Advances messages in flight without blocking (see Group::advance).
   virtual void advance() = 0;
+  /// Completes the collective: the result is in its buffer, or, on a device
+  /// with a queue, will be there before the device's later work.
   virtual Status finish(const RunContext &run) = 0;
 };
 
-/// Makes a collective ready: its plan follows from the layouts and this rank's
-/// coordinates. `group` is null for Slice. Exit code 11 if the program reserves
-/// too little scratch for it.
+/// Prepares the operation that executes a collective instruction. Derives the
+/// rank's plan (CollectivePlan.h) from the layouts and the rank's coordinates.
+/// `group` is null for a Slice; it must outlive the operation. Exit code 11 if
+/// the program reserves too little scratch for the plan.
 Status prepareCollective(const LoadContext &context,
                          const program::InstructionT &instruction, Group *group,
                          std::unique_ptr<Operation> &operation);
 
-/// The same for an all-reduce, reduce-scatter or all-gather in two parts.
+/// Prepares an asynchronous all-reduce, reduce-scatter or all-gather, otherwise
+/// like prepareCollective().
 Status prepareSplitCollective(const LoadContext &context,
                               const program::InstructionT &instruction,
                               Group *group,

@@ -1,4 +1,4 @@
-//===- CollectiveOperation.h - what all collectives share -----------------===//
+//===- CollectiveOperation.h - base class of collective operations --------===//
 
 #ifndef PCC_RUNTIME_ENGINE_COLLECTIVE_COLLECTIVEOPERATION_H
 #define PCC_RUNTIME_ENGINE_COLLECTIVE_COLLECTIVEOPERATION_H
@@ -9,9 +9,12 @@
 
 namespace pcc::runtime {
 
-/// What all kinds of collectives share. `out` and `scratch` are arena buffers.
+/// Base class of the operations that execute a collective: finds the
+/// instruction's buffers in a microbatch, and copies between them. `out` and
+/// `scratch` are arena buffers.
 class CollectiveOperation : public Operation {
 public:
+  /// Sets `type` and `size` by the input buffer. `group` may be null.
   CollectiveOperation(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group)
       : context(context), collective(*instruction.body.AsCollective()),
@@ -21,13 +24,15 @@ public:
   }
 
 protected:
+  /// Addresses of the instruction's buffers in one microbatch.
   struct Addresses {
     const char *in;
     char *out;
-    char *scratch;
+    char *scratch; ///< null if the instruction has no scratch
   };
 
-  /// Also notes what the rank is doing, for messages.
+  /// Returns the addresses for an execution, and sets the action that messages
+  /// name. Every run, start or finish calls this first.
   Addresses begin(const RunContext &run) {
     action.action = run.action;
     const BufferTable &buffers = context.buffers;
@@ -38,11 +43,13 @@ protected:
             collective.scratch < 0 ? nullptr : at(collective.scratch)};
   }
 
+  /// Executes strided copies of elements of the collective's type.
   Status copyAll(const std::vector<StridedCopy> &copies, const char *source,
                  char *target) const {
     return context.device.copy(copies, source, target, size);
   }
 
+  /// Copies `bytes` contiguous bytes.
   Status copyRun(const char *source, char *target, int64_t bytes) const {
     const StridedCopy run{0, 0, {{bytes, 1, 1}}};
     return context.device.copy({&run, 1}, source, target, 1);
@@ -50,11 +57,11 @@ protected:
 
   LoadContext context;
   const program::CollectiveT &collective;
-  Group *group;
-  const program::BufferT &in;
-  ElementType type;
-  size_t size;
-  ActionId action;
+  Group *group;               ///< null for a Slice
+  const program::BufferT &in; ///< input buffer
+  ElementType type;           ///< element type of the input
+  size_t size;                ///< bytes per element
+  ActionId action;            ///< names the execution in messages
 };
 
 } // namespace pcc::runtime

@@ -1,4 +1,4 @@
-//===- Groups.cpp - the communicators of a run ----------------------------===//
+//===- Groups.cpp - communicator groups of one rank -----------------------===//
 
 #include "runtime/engine/collective/Groups.h"
 
@@ -6,7 +6,8 @@
 
 namespace pcc::runtime {
 
-/// The groups of a spec, ordered by their first ranks.
+/// Appends all groups of a spec as lists of world ranks, ordered by their first
+/// ranks.
 static void addGroups(const GroupSpec &spec, const Mesh &mesh,
                       std::vector<std::vector<int>> &groups) {
   for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {
@@ -19,7 +20,9 @@ static void addGroups(const GroupSpec &spec, const Mesh &mesh,
   }
 }
 
-/// Between which positions values travel: the same list in all programs.
+/// Returns the pairs of positions between which values are transferred, without
+/// duplicates. All programs of a bundle list the same transfers, so all ranks
+/// get the same pairs.
 static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   std::set<std::pair<int, int>> pairs;
   for (const auto &transfer : program.transfers)
@@ -32,6 +35,8 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   return edges;
 }
 
+/// The pipeline is created as a group for messages, with one edge per pair of
+/// positions.
 Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
                       World &world) {
   std::vector<GroupSpec> specs;
@@ -56,7 +61,8 @@ Status Groups::create(const program::ProgramT &program, const Mesh &mesh,
   return Status::success();
 }
 
-/// Of every list of groups a rank is in one per spec, in their order.
+/// The rank is in exactly one group per spec, and the specs are in order, so
+/// the groups that are not null are this rank's groups by spec.
 void Groups::takeMine() {
   for (auto &group : created)
     if (group)

@@ -1,4 +1,4 @@
-//===- PlannedCollective.h - collectives that follow a plan ---------------===//
+//===- PlannedCollective.h - base classes of planned collectives ----------===//
 
 #ifndef PCC_RUNTIME_ENGINE_COLLECTIVE_PLANNEDCOLLECTIVE_H
 #define PCC_RUNTIME_ENGINE_COLLECTIVE_PLANNEDCOLLECTIVE_H
@@ -8,9 +8,10 @@
 
 namespace pcc::runtime {
 
-/// A collective that follows a plan.
+/// A collective that executes the copies and messages of a CollectivePlan.
 class PlannedCollective : public CollectiveOperation {
 public:
+  /// Sizes `sends` and `receives` for the pieces of the plan.
   PlannedCollective(const LoadContext &context,
                     const program::InstructionT &instruction, Group *group,
                     CollectivePlan made)
@@ -18,7 +19,8 @@ public:
         sends(plan.sends.size()), receives(plan.receives.size()) {}
 
 protected:
-  /// Packs what has to be, and fills `sends`.
+  /// Copies the packed pieces of the plan to scratch, and fills `sends` with
+  /// all pieces.
   Status packSends(const Addresses &at) {
     for (size_t i = 0; i < plan.sends.size(); ++i) {
       const PeerPiece &piece = plan.sends[i];
@@ -34,6 +36,7 @@ protected:
     return Status::success();
   }
 
+  /// Zeroes `out` if the plan leaves some of its elements unwritten.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(
@@ -43,16 +46,21 @@ protected:
                : Status::success();
   }
 
+  /// Returns where a received piece arrives: in scratch if packed, otherwise
+  /// directly in `out`.
   char *placeOf(const PeerPiece &piece, const Addresses &at) const {
     return piece.packed ? at.scratch + piece.scratchOffset * int64_t(size)
                         : at.out + piece.offset * int64_t(size);
   }
 
   CollectivePlan plan;
+  /// Messages of the current execution. Members, so that their memory is
+  /// reused.
   std::vector<PeerBuffer> sends, receives;
 };
 
-/// A planned collective that can be done in two parts.
+/// A planned collective that can also be executed asynchronously. Subclasses
+/// implement start() and finish(); run() executes both.
 class PlannedSplit : public PlannedCollective, public SplitCollective {
 public:
   using PlannedCollective::PlannedCollective;
@@ -65,20 +73,23 @@ public:
   void advance() override { group->advance(); }
 
 protected:
-  /// Posts `sends` and `receives`, which waitForAll() waits for.
+  /// Posts `sends` and `receives`.
   Status post() {
     return communicates() ? group->post(sends, receives, action, ticket)
                           : Status::success();
   }
+  /// Waits for the pieces that post() has posted.
   Status waitForAll() {
     return communicates() ? group->wait({&ticket, 1}, action)
                           : Status::success();
   }
 
 private:
+  /// Returns whether this rank has pieces. A rank without pieces need not call
+  /// the group.
   bool communicates() const { return !sends.empty() || !receives.empty(); }
 
-  Ticket ticket = 0;
+  Ticket ticket = 0; ///< from post() to waitForAll()
 };
 
 } // namespace pcc::runtime

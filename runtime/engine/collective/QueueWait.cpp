@@ -1,4 +1,4 @@
-//===- QueueWait.cpp - waits for what a device was given ------------------===//
+//===- QueueWait.cpp - wait for the completion of a device's queue --------===//
 
 #include "runtime/engine/collective/QueueWait.h"
 #include "runtime/base/StopWatch.h"
@@ -9,7 +9,9 @@
 
 namespace pcc::runtime {
 
-/// Short waits end at once, long ones cost no core.
+/// Pauses between two polls, depending on the seconds waited: not at all in the
+/// first 20 us, so that short waits end promptly; by sleeping after 1 ms, so
+/// that long waits leave the core to other threads.
 static void pause(double waited) {
   if (waited > 1e-3)
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -17,8 +19,9 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
-/// The deadline is that of a wait for peers, however long a step is: who hears
-/// of them goes on waiting, and who has none waits for ever.
+/// The deadline limits the time without progress, not the length of a step: it
+/// starts again whenever a call of a group completes. A single rank has no
+/// peers to wait for, and therefore no deadline.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   uint64_t progress = world.progress();
@@ -26,7 +29,8 @@ Status waitForQueue(Device &device, World &world) {
   for (bool isDone = false;;) {
     if (Status status = device.poll(isDone); status.failed())
       return status;
-    // What looks done may have failed.
+    // A queue also becomes idle by an error, so check for errors before the
+    // result is used.
     if (Status status = world.poll(); status.failed() || isDone)
       return status;
     const double now = watch.seconds();

@@ -1,4 +1,4 @@
-//===- QueueWait.h - waits for what a device was given --------------------===//
+//===- QueueWait.h - wait for the completion of a device's queue ----------===//
 
 #ifndef PCC_RUNTIME_ENGINE_COLLECTIVE_QUEUEWAIT_H
 #define PCC_RUNTIME_ENGINE_COLLECTIVE_QUEUEWAIT_H
@@ -8,8 +8,10 @@
 
 namespace pcc::runtime {
 
-/// Returns when the device has done all that it was given, with an error of it
-/// or of the world, or after the world's deadline.
+/// Blocks until the device has completed all work that it was given. Returns
+/// early with an error of the device, or of the world (another rank failed).
+/// With several ranks, also fails (exit code 14) if no communication of this
+/// rank completes for the world's deadline.
 Status waitForQueue(Device &device, World &world);
 
 } // namespace pcc::runtime

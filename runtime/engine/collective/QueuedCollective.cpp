@@ -1,4 +1,4 @@
-//===- QueuedCollective.cpp - collectives of devices with queues ----------===//
+//===- QueuedCollective.cpp - collectives on devices with queues ----------===//
 
 #include "runtime/engine/collective/QueuedCollective.h"
 #include "runtime/comm/QueuedGroup.h"
@@ -8,11 +8,13 @@
 
 namespace pcc::runtime {
 
+/// Returns the group of a device with a queue, which is always a QueuedGroup.
 static QueuedGroup &queued(Group *group) {
   return static_cast<QueuedGroup &>(*group);
 }
 
 namespace {
+/// An all-reduce that the group's library executes.
 class QueuedAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -39,7 +41,9 @@ private:
   Ticket ticket = 0;
 };
 
-/// Everybody's whole part, from everybody.
+/// An all-gather that the group's library executes. If the members'
+/// contributions are not contiguous in `out`, they are gathered in scratch and
+/// then copied to `out`.
 class QueuedGather : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -63,6 +67,7 @@ public:
   }
 
 private:
+  /// Returns where the members' contributions go, in member order.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -70,10 +75,13 @@ private:
   Ticket ticket = 0;
 };
 
-/// Scratch gets the pieces for all members, one behind the other and each with
-/// room for the largest; the own one is reduced in its place.
+/// A reduce-scatter that the group's library executes. The library needs equal
+/// blocks for all members. The pieces for the members are therefore packed to
+/// scratch, each into a block of the size of the largest piece. The result
+/// replaces this rank's block. An example with 3 members; digits name the
+/// member that gets an element, and `-` is padding:
 ///
-///   in       [ 0 0 0 1 1 1 2 2 ]       what members 0, 1 and 2 shall have
+///   in       [ 0 0 0 1 1 1 2 2 ]
 ///   scratch  [ 0 0 0 | 1 1 1 | 2 2 - ]
 class QueuedReduceScatter : public PlannedSplit {
 public:
@@ -107,10 +115,13 @@ public:
   }
 
 private:
+  /// Returns a member's block in scratch.
   char *placeOf(int member, const Addresses &at) const {
     return at.scratch + member * room * int64_t(size);
   }
 
+  /// Packs the pieces of all members to scratch. Zeroes scratch first if some
+  /// blocks have padding.
   Status pack(const Addresses &at) const {
     if (!isWhole)
       if (Status status = context.device.clear(
@@ -123,6 +134,7 @@ private:
     return packOwn(at);
   }
 
+  /// Packs the piece that another member gets.
   Status packPiece(const PeerPiece &piece, const Addresses &at) const {
     char *const place = placeOf(piece.member, at);
     return piece.packed ? copyAll(piece.copies, at.in, place)
@@ -130,8 +142,9 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// The own piece lies in `in` as the plan's local copies say; it is packed in
-  /// their order.
+  /// Packs the piece that this rank keeps. The plan's local copies describe the
+  /// piece in `in`; their targets are replaced by contiguous elements in the
+  /// order of the copies.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {
@@ -151,8 +164,8 @@ private:
     return Status::success();
   }
 
-  int64_t room = 0;    ///< elements of the largest piece
-  bool isWhole = true; ///< all pieces are as large
+  int64_t room = 0;    ///< elements per block: those of the largest piece
+  bool isWhole = true; ///< whether all pieces have `room` elements
   Ticket ticket = 0;
 };
 } // namespace

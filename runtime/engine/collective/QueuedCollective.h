@@ -1,6 +1,7 @@
-//===- QueuedCollective.h - collectives of devices with queues ------------===//
+//===- QueuedCollective.h - collectives on devices with queues ------------===//
 //
-// Their groups reduce and gather themselves, and nobody waits on the host.
+// The group of such a device (QueuedGroup) reduces and gathers by calls of its
+// own library, such as NCCL, and the host never blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,15 +13,17 @@
 
 namespace pcc::runtime {
 
-/// A collective over a QueuedGroup that such a group does better than with
-/// pieces; null for others, and for slices, which have no group.
+/// Creates the operation for a collective that the QueuedGroup `group` supports
+/// as a whole: an all-reduce, a reduce-scatter, or a plain all-gather. Returns
+/// null for any other collective; it is executed by messages according to
+/// `plan`.
 std::unique_ptr<Operation>
 makeQueuedCollective(const LoadContext &context,
                      const program::InstructionT &instruction, Group *group,
                      const CollectivePlan &plan);
 
-/// An all-reduce, reduce-scatter or all-gather in two parts; null for a gather
-/// that is better done with pieces.
+/// Creates an asynchronous all-reduce, reduce-scatter or all-gather. Returns
+/// null for an all-gather that is not plain; it is executed by messages.
 std::unique_ptr<SplitCollective>
 splitQueuedCollective(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group);

@@ -1,4 +1,4 @@
-//===- RaggedCollective.cpp - collectives that move only rows that count --===//
+//===- RaggedCollective.cpp - collectives that move only selected rows ----===//
 
 #include "runtime/engine/collective/RaggedCollective.h"
 #include "runtime/engine/collective/CollectiveOperation.h"
@@ -9,6 +9,9 @@
 namespace pcc::runtime {
 
 namespace {
+/// Common part of both kinds: the rows, the masks, and the messages. Each
+/// message has the selected rows for one member, contiguous and in the order of
+/// the row plan.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -23,10 +26,14 @@ public:
   }
 
 protected:
-  /// Of each row and member whether the row counts.
+  /// Selection masks of one execution, one byte per row (Program.fbs):
+  ///
+  ///   divided  [rows of the divided side, members]  selects for each member
+  ///   whole    [rows of the whole side]             selects for this rank
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
+  /// Returns the masks of the current microbatch.
   RaggedMasks masksOf(const RunContext &run) const {
     const auto at = [&](int32_t buffer) {
       return static_cast<const uint8_t *>(
@@ -37,21 +44,24 @@ protected:
 
   bool isMe(int member) const { return member == group->index(); }
 
+  /// Returns whether this rank's i-th row on the divided side is selected for
+  /// `member`.
   bool counts(const RaggedMasks &masks, size_t i, int member) const {
     return masks.divided[plan.divided[i] * members + member] != 0;
   }
 
-  /// Sends what was packed and receives what is expected; a member that there
-  /// is nothing for knows that as well.
+  /// Exchanges `sends` and `receives`. A pair of members without selected rows
+  /// exchanges no message, as both members know from their masks.
   Status exchange() {
     return sends.empty() && receives.empty()
                ? Status::success()
                : group->exchange(sends, receives, action);
   }
 
-  /// Packs for each other member the rows `rowsFor(member)` of `in` of which
-  /// `travels(index, member)` is true, and fills `sends`. Returns where scratch
-  /// is free.
+  /// Packs the messages of this rank to scratch, and fills `sends`. The message
+  /// for a member has the rows `rowsFor(member)` of `in`, restricted to those
+  /// for whose index `travels(index, member)` is true. Returns the end of the
+  /// used part of scratch.
   template <typename Rows, typename Travels>
   char *pack(const Addresses &at, Rows rowsFor, Travels travels) {
     sends.clear();
@@ -72,21 +82,31 @@ protected:
     return free;
   }
 
+  /// Appends a message of `count` rows to `receives`, unless it is empty.
   void addReceive(int member, char *place, size_t count) {
     if (count > 0)
       receives.push_back({member, place, count * bytes});
   }
 
   RowPlan plan;
-  int64_t elements; ///< of a row
-  size_t bytes;     ///< of a row
-  int members;
+  int64_t elements; ///< elements per row
+  size_t bytes;     ///< bytes per row
+  int members;      ///< number of members of the group
   std::vector<PeerBuffer> sends, receives;
-  std::vector<char *> arrived;       ///< per member: where its next row is
-  std::vector<const char *> addends; ///< of one row, by member
+  /// For each member, the address of its next received row.
+  std::vector<char *> arrived;
+  /// Operands of the sum for one row, in member order.
+  std::vector<const char *> addends;
 };
 
-/// Every rank gets the rows that count for it; its own are always there.
+/// Every rank gets the rows of all members that are selected for the rank, and
+/// all of its own rows. If the rows of a member are contiguous in `out`, a
+/// message is received at the beginning of their place there, and the rows are
+/// then moved apart. An example, where member 1 sends rows 1 and 3 of its rows
+/// 0..3:
+///
+///   received  [ 1 3 . . ]
+///   spread    [ . 1 . 3 ]
 class RaggedAllGather : public RaggedCollective {
 public:
   RaggedAllGather(const LoadContext &context,
@@ -122,8 +142,9 @@ public:
   }
 
 private:
-  /// Rows lie no further behind than where they belong, so that the last one
-  /// is moved first.
+  /// Moves the received rows to their places in `out`. A received row never
+  /// lies behind its place, so moving the last row first overwrites no row that
+  /// is still needed.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
@@ -140,7 +161,9 @@ private:
   bool isInPlace;
 };
 
-/// Every rank gets its rows back, added in the order of members to its own.
+/// Every rank gets the sums of its rows. The sum of a row consists of this
+/// rank's own value and the values of all members for which the row is
+/// selected, added in member order. Rows that are not selected count as 0.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;
@@ -173,6 +196,7 @@ public:
   }
 
 private:
+  /// Computes the sum of this rank's i-th row. f16 and bf16 accumulate in f32.
   void add(const Addresses &at, const RaggedMasks &masks, size_t i) {
     addends.clear();
     for (int member = 0; member < members; ++member) {

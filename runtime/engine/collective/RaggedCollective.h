@@ -1,4 +1,4 @@
-//===- RaggedCollective.h - collectives that move only rows that count ----===//
+//===- RaggedCollective.h - collectives that move only selected rows ------===//
 
 #ifndef PCC_RUNTIME_ENGINE_COLLECTIVE_RAGGEDCOLLECTIVE_H
 #define PCC_RUNTIME_ENGINE_COLLECTIVE_RAGGEDCOLLECTIVE_H
@@ -7,9 +7,15 @@
 
 namespace pcc::runtime {
 
-/// An AllGather or a ReduceScatter with `row_dims`, whose scratch is large
-/// enough. Which rows travel is only known when it runs; both ends of every
-/// pair know it alike. Exit code 11 if the layouts have no such rows.
+/// Prepares a ragged AllGather or ReduceScatter: an instruction with
+/// `row_dims`, as dropless mixture-of-experts layers use it (MegaBlocks, Gale
+/// et al. 2023). Masks select the rows to move and are known only at run time.
+/// The masks of sender and receiver agree, so the sizes of messages need not be
+/// sent.
+///
+/// The caller has checked that scratch is large enough (rowScratchElements).
+/// The device must share the host's memory. Exit code 11 if the layouts have no
+/// RowPlan.
 Status prepareRaggedCollective(const LoadContext &context,
                                const program::InstructionT &instruction,
                                const CollectiveSpec &spec, Group *group,

@@ -1,4 +1,4 @@
-//===- CheckDevices.cpp - whether annotations speak of what is there ------===//
+//===- CheckDevices.cpp - checks of multi-device annotations --------------===//
 
 #include "passes/1-import/onnx/check/CheckDevices.h"
 
@@ -10,11 +10,14 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Checks one node after the other; the first mistake is kept.
+/// Checks the configurations of a model, then one node after the other. Only
+/// the first error is kept.
 class DeviceCheck {
 public:
+  /// Checks the device configurations of the model.
   explicit DeviceCheck(const Model &model);
 
+  /// Checks nodes and, recursively, the nodes of their subgraphs.
   void visit(const std::vector<Node> &nodes);
 
   MaybeError error;
@@ -22,20 +25,28 @@ public:
 private:
   void check(const Node &node);
   void check(const ShardingSpec &spec, int64_t numDevices);
+  /// Checks the split dims and their numbers of shards.
   void checkDims(const ShardingSpec &spec);
+  /// Checks the device list and the device groups.
   void checkEntries(const ShardingSpec &spec, int64_t numDevices);
+  /// Checks that `device` exists, and adds it to `listed`.
   void checkDevice(int64_t device, int64_t numDevices);
-  /// Begins with the node and the tensor that are being checked.
+  /// Records an error. The message begins with the current node and tensor.
   void fail(const std::string &what);
 
+  /// Number of devices by the name of a configuration.
   std::unordered_map<std::string_view, int64_t> numDevices;
+  /// Node being checked; null while configurations are checked.
   const Node *current = nullptr;
+  /// Tensor whose sharding is being checked; empty if none is.
   std::string_view tensor;
+  /// Devices that the current device list has mentioned so far.
   std::unordered_set<int64_t> listed;
 };
 
 } // namespace
 
+/// The largest number of devices of a configuration.
 static const int64_t mostDevices = 65536;
 
 static bool contains(const std::vector<std::string_view> &names,
@@ -54,6 +65,8 @@ void DeviceCheck::fail(const std::string &what) {
   error = Error{6, where + what, {}};
 }
 
+/// Checks the device configurations. Errors about them name no node, because
+/// `current` is null.
 DeviceCheck::DeviceCheck(const Model &model) {
   for (const DeviceConfiguration &configuration : model.configurations) {
     const std::string name =
@@ -86,6 +99,8 @@ void DeviceCheck::visit(const std::vector<Node> &nodes) {
   }
 }
 
+/// Checks that the node refers to existing configurations and to its own
+/// tensors, and checks each sharding.
 void DeviceCheck::check(const Node &node) {
   std::unordered_set<std::string_view> seen;
   for (const NodeDeviceConfiguration &own : node.deviceConfigurations) {
@@ -150,6 +165,8 @@ void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
     fail("lists device " + std::to_string(device) + " twice");
 }
 
+/// Checks the device list of a sharding. A list entry that equals the key of a
+/// device group stands for that group; any other entry is a device number.
 void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
   std::unordered_map<int64_t, const DeviceGroup *> groups;
   for (const DeviceGroup &group : spec.groups) {

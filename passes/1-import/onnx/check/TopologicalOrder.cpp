@@ -1,4 +1,4 @@
-//===- TopologicalOrder.cpp - puts producers before consumers -------------===//
+//===- TopologicalOrder.cpp - topological order of nodes, or a cycle ------===//
 
 #include "passes/1-import/onnx/check/TopologicalOrder.h"
 
@@ -11,6 +11,7 @@ using namespace pcc::onnx;
 
 using Producers = std::vector<std::vector<uint32_t>>;
 
+/// Returns whether every node comes after its producers.
 static bool isOrdered(const Producers &producers) {
   for (uint32_t node = 0; node < producers.size(); ++node)
     for (uint32_t producer : producers[node])
@@ -19,8 +20,9 @@ static bool isOrdered(const Producers &producers) {
   return true;
 }
 
-/// Follows producers that are not `done` until one repeats. Every node that is
-/// not done has such a producer.
+/// Returns a cycle, found by following producers that are not `done` until a
+/// node repeats. Each node that is not done has such a producer, because Kahn's
+/// algorithm has stopped.
 static std::vector<uint32_t> findCycle(const Producers &producers,
                                        const std::vector<bool> &done) {
   constexpr uint32_t unseen = UINT32_MAX;
@@ -36,12 +38,15 @@ static std::vector<uint32_t> findCycle(const Producers &producers,
   }
   path.erase(path.begin(), path.begin() + seenAt[node]);
   std::reverse(path.begin(), path.end());
-  // Begin with the node that comes first in the file.
+  // Let the cycle begin with the node that comes first in the file.
   std::rotate(path.begin(), std::min_element(path.begin(), path.end()),
               path.end());
   return path;
 }
 
+/// Implements Kahn's algorithm. `missing[i]` is the number of producers of node
+/// i that are not in the order yet. A producer that node i lists twice counts
+/// twice, in `users` as well.
 TopologicalOrder pcc::onnx::sortTopologically(const Producers &producers) {
   TopologicalOrder result;
   result.order.reserve(producers.size());

@@ -1,4 +1,4 @@
-//===- TopologicalOrder.h - puts producers before consumers ---------------===//
+//===- TopologicalOrder.h - topological order of nodes, or a cycle --------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_CHECK_TOPOLOGICALORDER_H
 #define PCC_PASSES_1_IMPORT_ONNX_CHECK_TOPOLOGICALORDER_H
@@ -8,18 +8,21 @@
 
 namespace pcc::onnx {
 
-/// An order of nodes, or a proof that there is none.
+/// A topological order of nodes, or a cycle as the proof that none exists.
+/// Exactly one member is non-empty, unless there are no nodes.
 struct TopologicalOrder {
   /// All nodes, each after its producers; empty if there is a cycle.
   std::vector<uint32_t> order;
-  /// Nodes of one cycle, each the producer of the next, the last that of the
-  /// first; empty if there is none.
+  /// The nodes of one cycle, beginning with the smallest number; empty if there
+  /// is none. Each node is a producer of the next one, and the last node is a
+  /// producer of the first.
   std::vector<uint32_t> cycle;
 };
 
-/// Entry i of `producers` lists the nodes that node i needs (i itself is a
-/// cycle of one). Of the nodes that may come next, the lowest number does: a
-/// topological input keeps its order.
+/// Sorts nodes topologically (Kahn 1962). Entry i of `producers` lists the
+/// nodes whose results node i needs; a node that lists itself is a cycle of
+/// length one. Among the nodes that are ready, the one with the smallest number
+/// comes next. Therefore an input in topological order keeps its order.
 TopologicalOrder
 sortTopologically(const std::vector<std::vector<uint32_t>> &producers);
 

@@ -1,4 +1,4 @@
-//===- ValidateModel.cpp - each value defined once, before its uses -------===//
+//===- ValidateModel.cpp - checks of names and order of a model -----------===//
 
 #include "passes/1-import/onnx/check/ValidateModel.h"
 
@@ -10,44 +10,56 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Who defines a value: a node by its position, or something that is there from
-/// the start.
+/// The definition of a value: a node's result, or an input or initializer.
 struct Definition {
+  /// Kind of the definition, for messages.
   const char *what = "node";
+  /// Position of the defining node; meaningful if `byNode`.
   uint32_t node = 0;
+  /// Whether a node defines the value.
   bool byNode = false;
 };
 
-/// The names of one graph or function body, inside those of the enclosing
-/// graphs.
+/// Symbol table of one graph or function body, nested in the symbol tables of
+/// the enclosing graphs.
 class Scope {
 public:
+  /// Creates the scope of `nodes`. `outer` is the scope of the enclosing graph;
+  /// null if there is none.
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Enters what is there from the start. `mayRepeat` names an earlier kind of
-  /// definition that this one may share its name with.
+  /// Defines an input or initializer, whose kind is `what`. The name may repeat
+  /// that of an earlier definition of kind `mayRepeat`.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
-  /// Enters the results of the nodes, checks all uses and puts the nodes in
-  /// order. Names that enclosing graphs define are added to `captures`.
+  /// Defines the results of all nodes. Must precede sortNodes, because nodes
+  /// may be listed before their producers.
   void defineNodes();
+  /// Checks all uses, validates the subgraphs and sorts the nodes. Adds the
+  /// names that enclosing graphs define to `captures`.
   void sortNodes(std::vector<std::string_view> &captures);
-  /// Checks a result of the graph.
+  /// Checks that an output of the graph is defined.
   void checkOutput(std::string_view name,
                    std::vector<std::string_view> &captures);
 
-  /// The first mistake that was found.
+  /// The first error, if any. Methods keep it and ignore later errors.
   MaybeError error;
 
 private:
+  /// Returns the definition in this scope alone; null if there is none.
   const Definition *find(std::string_view name) const;
+  /// Adds a definition, unless this scope or an enclosing one has the name.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
+  /// Records a use of value `name` by `node`: in `producers` if a node of this
+  /// graph defines it, in `captures` if an enclosing graph does.
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
+  /// Returns the nodes of this graph that `node` and its subgraphs depend on.
+  /// Also validates the subgraphs.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);
@@ -63,6 +75,8 @@ private:
 
 } // namespace
 
+/// Validates and sorts a graph and its subgraphs. Adds the names that the graph
+/// takes from enclosing graphs to `captures`.
 static MaybeError validateGraph(Graph &graph, const Scope *outer,
                                 std::vector<std::string_view> &captures);
 
@@ -122,7 +136,9 @@ void Scope::use(std::string_view name, const Node &node,
        " but never defined");
 }
 
-/// The nodes of this graph that `node` and its subgraphs need.
+/// Collects the producers of `node`. A name that one of its subgraphs captures
+/// counts as an operand of `node`. If this graph does not define that name
+/// either, this graph captures the name, too.
 std::vector<uint32_t>
 Scope::producersOf(Node &node, std::vector<std::string_view> &captures) {
   std::vector<uint32_t> producers;
@@ -155,6 +171,8 @@ void Scope::reportCycle(const std::vector<uint32_t> &cycle) {
   fail(text + nodes[cycle.front()].label());
 }
 
+/// Checks the uses of all nodes, then sorts the nodes. Nodes are moved last,
+/// because definitions refer to nodes by position.
 void Scope::sortNodes(std::vector<std::string_view> &captures) {
   std::vector<std::vector<uint32_t>> producers;
   producers.reserve(nodes.size());
@@ -183,12 +201,15 @@ void Scope::checkOutput(std::string_view name,
   fail("output " + quoted(name) + " is never defined");
 }
 
+/// Defines all values of the graph, then checks all uses. Inputs are defined
+/// first, because an initializer may repeat the name of an input.
 static MaybeError validateGraph(Graph &graph, const Scope *outer,
                                 std::vector<std::string_view> &captures) {
   Scope scope(outer, graph.nodes);
   for (const ValueInfo &input : graph.inputs)
     scope.define(input.name, "an input");
-  // An initializer that is also an input is that input's default value.
+  // An initializer with the name of an input is the input's default value, not
+  // a second definition.
   for (const Tensor &tensor : graph.initializers)
     scope.define(tensor.name, "an initializer", "an input");
   for (const SparseTensor &tensor : graph.sparseInitializers)
@@ -202,6 +223,7 @@ static MaybeError validateGraph(Graph &graph, const Scope *outer,
   return std::move(scope.error);
 }
 
+/// Validates and sorts the body of a function, which captures nothing.
 static MaybeError validateFunction(Function &function) {
   std::vector<std::string_view> captures;
   Scope scope(nullptr, function.nodes);

@@ -1,4 +1,4 @@
-//===- ValidateModel.h - each value defined once, before its uses ---------===//
+//===- ValidateModel.h - checks of names and order of an ONNX model -------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_CHECK_VALIDATEMODEL_H
 #define PCC_PASSES_1_IMPORT_ONNX_CHECK_VALIDATEMODEL_H
@@ -8,12 +8,17 @@
 
 namespace pcc::onnx {
 
-/// Checks the names of the main graph, of all subgraphs and of all function
-/// bodies: each value is defined once and under no name of an enclosing graph,
-/// each value that is used is defined, each node has an op type, and no node
-/// needs its own result. Sorts nodes that stand before their producers.
+/// Checks that the main graph, all subgraphs and all function bodies are in
+/// static single assignment form, and sorts their nodes topologically:
+///  - Each value is defined once, under a name that no enclosing graph defines.
+///  - Each value that is used is defined.
+///  - Each node has an op type.
+///  - No node depends on its own result.
+/// A node with subgraphs also depends on the values of its graph that these
+/// subgraphs capture.
 ///
-/// A node with subgraphs needs what these take from outside.
+/// Returns the first violation, with exit code 3. The model is then partly
+/// sorted and must not be used.
 MaybeError validateModel(Model &model);
 
 } // namespace pcc::onnx

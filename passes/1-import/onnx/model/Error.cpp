@@ -1,4 +1,4 @@
-//===- Error.cpp - what is wrong with a model file ------------------------===//
+//===- Error.cpp - text from model files in messages ----------------------===//
 
 #include "passes/1-import/onnx/model/Error.h"
 

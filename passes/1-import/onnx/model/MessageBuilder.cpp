@@ -1,4 +1,4 @@
-//===- MessageBuilder.cpp - bytes of a message, most of them copied -------===//
+//===- MessageBuilder.cpp - protocol buffer encoder that copies by view ---===//
 
 #include "passes/1-import/onnx/model/MessageBuilder.h"
 
@@ -9,7 +9,7 @@
 
 using namespace pcc::onnx;
 
-/// Wire types: an integer, and a length with so many bytes.
+/// Wire types of varint fields and of length-delimited fields.
 static constexpr uint32_t integerKind = 0, bytesKind = 2;
 
 void MessageBuilder::appendInteger(uint64_t value, std::string &bytes) {

@@ -1,4 +1,4 @@
-//===- Model.cpp - an ONNX file as plain structs --------------------------===//
+//===- Model.cpp - in-memory form of an ONNX model ------------------------===//
 
 #include "passes/1-import/onnx/model/Model.h"
 
@@ -13,6 +13,7 @@ using namespace pcc::onnx;
 
 namespace {
 
+/// Name and size in bits of an element type.
 struct DataTypeRow {
   const char *name;
   unsigned bits;
@@ -20,7 +21,7 @@ struct DataTypeRow {
 
 } // namespace
 
-// In the order of the numbers of DataType.
+/// Table of element types. Row i describes the DataType with number i.
 static constexpr DataTypeRow typeRows[] = {
     {"undefined", 0},      {"float", 32},     {"uint8", 8},
     {"int8", 8},           {"uint16", 16},    {"int16", 16},
@@ -33,6 +34,7 @@ static constexpr DataTypeRow typeRows[] = {
     {"float8e8m0", 8},     {"uint2", 2},      {"int2", 2},
 };
 
+/// Returns the row of `type`; null for a number that is not an enumerator.
 static const DataTypeRow *rowOf(DataType type) {
   const auto number = static_cast<int64_t>(type);
   return number >= 0 && number < static_cast<int64_t>(std::size(typeRows))
@@ -52,7 +54,8 @@ std::string pcc::onnx::typeName(DataType type) {
 
 std::optional<uint64_t>
 pcc::onnx::numElements(const std::vector<int64_t> &dims) {
-  // A zero makes the product zero, but a negative dim is wrong all the same.
+  // Negative dims are rejected before zeros are looked for, because a dim of
+  // size 0 does not make a negative dim valid.
   if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }))
     return std::nullopt;
   if (std::find(dims.begin(), dims.end(), 0) != dims.end())
@@ -64,6 +67,8 @@ pcc::onnx::numElements(const std::vector<int64_t> &dims) {
   return static_cast<uint64_t>(product);
 }
 
+/// Computes the size of a tensor. Elements of less than 8 bits are packed into
+/// bytes, the last of which may be partly used.
 std::optional<uint64_t> pcc::onnx::byteSize(DataType type,
                                             const std::vector<int64_t> &dims) {
   const std::optional<uint64_t> elements = numElements(dims);
@@ -86,7 +91,7 @@ const Attribute *Node::attribute(std::string_view wanted) const {
 }
 
 std::string Node::label() const {
-  // quoted() makes the type fit for one line; its quotes are dropped.
+  // quoted() escapes and abbreviates the type; the quotes are removed.
   std::string type = quoted(opType);
   type = type.substr(1, type.size() - 2);
   return (name.empty() ? "#" + std::to_string(index) : quoted(name)) + " (" +

@@ -1,4 +1,4 @@
-//===- ModelStorage.cpp - the bytes that a model's views point into -------===//
+//===- ModelStorage.cpp - memory that the views of a model refer to -------===//
 
 #include "passes/1-import/onnx/model/ModelStorage.h"
 
@@ -11,7 +11,8 @@
 
 using namespace pcc::onnx;
 
-/// A refusal of the operating system is no mistake of the model.
+/// Returns the exit code for an `errno`: 7 if the operating system refuses
+/// access or resources, 3 if the path is not that of a model file.
 static int exitCodeOf(int number) {
   return number == EACCES || number == EPERM || number == EIO ||
                  number == EMFILE || number == ENFILE || number == ENOMEM
@@ -25,8 +26,9 @@ static Error systemError(const std::string &path, int number) {
           {}};
 }
 
+/// Maps the file and closes it; the mapping stays valid.
 MaybeError ModelStorage::map(const std::string &path) {
-  // O_NONBLOCK: a pipe without a writer must not hang the compiler.
+  // O_NONBLOCK keeps open() from blocking on a named pipe without a writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return systemError(path, errno);

@@ -1,4 +1,4 @@
-//===- ModelStorage.h - the bytes that a model's views point into ---------===//
+//===- ModelStorage.h - memory that the views of a model refer to ---------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_MODEL_MODELSTORAGE_H
 #define PCC_PASSES_1_IMPORT_ONNX_MODEL_MODELSTORAGE_H
@@ -11,29 +11,37 @@
 
 namespace pcc::onnx {
 
-/// The mapped file and the strings made while reading it. Views stay valid
-/// until the storage dies.
+/// Owns the memory mapping of a model file and all strings made while the model
+/// was read. Views of both stay valid until the storage is destroyed. Call
+/// either map or view, once.
 class ModelStorage {
 public:
-  /// Maps the regular file at `path` read-only. Errors are kept for the caller;
-  /// an empty file maps to no bytes.
+  /// Maps the regular file at `path` read-only. An empty file succeeds and
+  /// gives no bytes. The exit code of an error is 7 if the operating system
+  /// refuses access or memory, otherwise 3.
   MaybeError map(const std::string &path);
-  /// Views `bytes`, which somebody else keeps alive.
+  /// Uses `bytes` as the file. The caller must keep `bytes` alive as long as
+  /// the storage.
   void view(std::string_view bytes) { content = bytes; }
 
+  /// Unmaps the file.
   ~ModelStorage();
   ModelStorage() = default;
   ModelStorage(const ModelStorage &) = delete;
   ModelStorage &operator=(const ModelStorage &) = delete;
 
+  /// Returns the bytes of the file.
   std::string_view file() const { return content; }
+  /// Stores `text` and returns a view of the stored copy.
   std::string_view keep(std::string text) {
     return strings.emplace_back(std::move(text));
   }
 
 private:
   std::string_view content;
+  /// Address of the mapping; null if there is none.
   void *mapping = nullptr;
+  /// Stored strings; a deque, because its elements do not move.
   std::deque<std::string> strings;
 };
 

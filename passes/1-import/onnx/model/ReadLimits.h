@@ -1,4 +1,4 @@
-//===- ReadLimits.h - bounds on what a file may ask for -------------------===//
+//===- ReadLimits.h - limits on the size of a model -----------------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_MODEL_READLIMITS_H
 #define PCC_PASSES_1_IMPORT_ONNX_MODEL_READLIMITS_H
@@ -8,14 +8,19 @@
 
 namespace pcc::onnx {
 
-/// Bounds on what a file may ask for; beyond them it is refused.
+/// Limits on a model file. A model that exceeds one is refused with an error,
+/// so that a malformed or malicious file cannot exhaust memory or the stack.
 struct ReadLimits {
-  /// Nested messages (a subgraph is three levels below its graph), and calls of
-  /// functions within functions.
+  /// Largest nesting depth of messages, and of function calls within functions.
+  /// A subgraph is three message levels below its enclosing graph: node,
+  /// attribute, graph. Calls and subgraphs together may nest twice as deep.
   int depth = 100;
-  /// Messages in the file, and nodes and attribute elements after inlining.
+  /// Largest number of messages in the file. Also the largest amount of data
+  /// that the inlining of functions may create, in units of about 16 bytes.
   uint64_t messages = 1 << 24;
+  /// Largest number of functions of a model.
   size_t functions = 10000;
+  /// Largest rank of a tensor or of a value's shape.
   size_t rank = 1024;
 };
 

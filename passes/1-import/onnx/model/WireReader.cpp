@@ -1,4 +1,4 @@
-//===- WireReader.cpp - protocol buffer fields, one after the other -------===//
+//===- WireReader.cpp - decoder of protocol buffer fields -----------------===//
 
 #include "passes/1-import/onnx/model/WireReader.h"
 
@@ -10,6 +10,7 @@
 
 using namespace pcc::onnx;
 
+// Fixed-size values are little endian on the wire and are copied as they are.
 static_assert(std::endian::native == std::endian::little,
               "fixed-size values are read as they stand");
 
@@ -35,6 +36,8 @@ std::string_view WireReader::take(uint64_t size) {
   return taken;
 }
 
+/// Decodes one field. A tag is the field number times 8 plus the wire type.
+/// Field 0 and field numbers of more than 29 bits are invalid.
 bool WireReader::next() {
   if (position == end)
     return false;

@@ -1,4 +1,4 @@
-//===- BindOpsets.cpp - which version of its op a node means --------------===//
+//===- BindOpsets.cpp - opset versions of the nodes of a model ------------===//
 
 #include "passes/1-import/onnx/normalize/BindOpsets.h"
 
@@ -6,6 +6,8 @@ using namespace pcc::onnx;
 
 namespace {
 
+/// Sets the opsets of nodes in the main graph or in one function, including
+/// their subgraphs.
 class OpsetBinder {
 public:
   OpsetBinder(const Model &model, const FunctionTable &table,
@@ -19,7 +21,7 @@ private:
 
   const Model &model;
   const FunctionTable &table;
-  /// Null in the main graph.
+  /// Function whose body is bound; null for the main graph.
   const Function *function;
 };
 
@@ -39,6 +41,8 @@ MaybeError OpsetBinder::bindAttribute(Attribute &attribute,
   return std::nullopt;
 }
 
+/// Sets the opset of each node: the version that the function imports, else the
+/// version that the model imports.
 MaybeError OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {

@@ -1,4 +1,4 @@
-//===- BindOpsets.h - which version of its op a node means ----------------===//
+//===- BindOpsets.h - opset versions of the nodes of a model --------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_BINDOPSETS_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_BINDOPSETS_H
@@ -7,10 +7,12 @@
 
 namespace pcc::onnx {
 
-/// Sets Node::opset in all graphs and functions, from the imports of the
-/// function where it is one and else from those of the model. Calls keep 0. A
-/// domain that is not imported is an error, and so is, outside of functions, an
-/// attribute that takes the value of a parameter.
+/// Sets Node::opset of all nodes in graphs, subgraphs and function bodies. In a
+/// function, the opset imports of the function take precedence over those of
+/// the model. Calls of functions in `table` keep opset 0.
+///
+/// Returns an error with exit code 3 if a node's domain is not imported, or if
+/// an attribute outside of a function refers to a function parameter.
 MaybeError bindOpsets(Model &model, const FunctionTable &table);
 
 } // namespace pcc::onnx

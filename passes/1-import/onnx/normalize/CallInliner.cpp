@@ -1,4 +1,4 @@
-//===- CallInliner.cpp - one function body for one call -------------------===//
+//===- CallInliner.cpp - inlining of one ONNX function call ---------------===//
 
 #include "passes/1-import/onnx/normalize/CallInliner.h"
 
@@ -47,8 +47,12 @@ std::string_view UniqueNames::fresh(std::string wanted) {
   return *taken.insert(keep(std::move(name))).first;
 }
 
+/// Returns the size of a copy of `node` in units of about 16 bytes, which is
+/// deducted from the budget of UniqueNames.
 static uint64_t costOf(const Node &node);
 
+/// Returns the size of a copy of `attribute`, with the subgraphs in it.
+/// Elements of tensors are views and cost nothing.
 static uint64_t costOf(const Attribute &attribute) {
   uint64_t cost = 4 + attribute.floats.size() + attribute.ints.size() +
                   attribute.strings.size() + attribute.types.size() +
@@ -72,7 +76,7 @@ static uint64_t costOf(const Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// The copy
+// Copying the body
 //===----------------------------------------------------------------------===//
 
 CallInliner::CallInliner(const Node &call, const Function &function,
@@ -96,6 +100,8 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
+/// Maps outputs, and reports an error for an output without a value: one that
+/// is an input of the function whose operand the call omits.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -109,7 +115,6 @@ void CallInliner::bindOutputs() {
   }
 }
 
-/// Gives a value that the body defines its name outside.
 void CallInliner::define(std::string_view &name) {
   if (name.empty())
     return;
@@ -135,8 +140,8 @@ const Attribute *CallInliner::argument(std::string_view parameter) const {
   return nullptr;
 }
 
-/// Replaces an attribute that takes the value of a parameter; leaves its
-/// `refAttrName` if there is none.
+/// Replaces the attribute by the parameter's value. If the parameter has none,
+/// the attribute keeps its `refAttrName`, and bindAttributes removes it.
 void CallInliner::bindAttribute(Attribute &attribute) {
   const Attribute *value = argument(attribute.refAttrName);
   if (!value)
@@ -169,8 +174,9 @@ void CallInliner::bindAttributes(Node &node) {
                 [](const Attribute &a) { return !a.refAttrName.empty(); });
 }
 
+/// Renames inputs and initializers first, because nodes use their names.
 void CallInliner::renameGraph(Graph &graph) {
-  // An initializer that is also an input has that input's name.
+  // An initializer with the name of an input takes the input's fresh name.
   std::unordered_set<std::string_view> inputs;
   for (ValueInfo &input : graph.inputs) {
     inputs.insert(input.name);
@@ -195,9 +201,10 @@ void CallInliner::renameGraph(Graph &graph) {
   }
 }
 
-/// `inBody`: the node stands in the body itself, where outputs of the function
-/// have their names already, and not in a subgraph, whose names may have been
-/// those of an earlier subgraph.
+/// Renames a node and its values. In the body itself (`inBody`), a result that
+/// `names` contains is an output of the function, and takes the name of the
+/// call's result. In a subgraph every result gets a fresh name: `names` may
+/// contain an entry from an earlier subgraph that uses the same name.
 void CallInliner::renameNode(Node &node, bool inBody) {
   bindAttributes(node);
   std::string name = prefix;
@@ -225,8 +232,8 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Adds what the call says about tensors and stages that the node is silent
-/// about.
+/// Adds annotations of the call where the node has none: the pipeline stage per
+/// configuration, and the sharding per operand or result of the node.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),
@@ -271,6 +278,8 @@ void CallInliner::forward(std::string_view from, std::string_view to) {
   nodes.push_back(std::move(node));
 }
 
+/// Copies and renames the nodes of the function. Each node is charged to the
+/// budget before it is copied, so that an oversized expansion fails early.
 Result<std::vector<Node>> CallInliner::make() {
   if (call.inputs.size() > function.inputs.size() ||
       call.outputs.size() > function.outputs.size())

@@ -1,4 +1,4 @@
-//===- FunctionTable.cpp - the functions of a model and their calls -------===//
+//===- FunctionTable.cpp - lookup of ONNX functions by call ---------------===//
 
 #include "passes/1-import/onnx/normalize/FunctionTable.h"
 
@@ -24,25 +24,31 @@ const Function *FunctionTable::calledBy(const Node &node) const {
 
 namespace {
 
-/// Walks the calls depth first. Invariant: `path` is a chain of calls, and
-/// `height` of a function that was left is the length of the longest chain
-/// below it.
+/// Traverses the call graph depth first. Invariant: `path` is a chain of calls
+/// that begins at a root, and `height` has the functions whose calls have all
+/// been visited.
 class CallGraphWalk {
 public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
+  /// Visits a function, which the last function of `path` calls.
   MaybeError enter(const Function &function);
 
 private:
+  /// Appends the functions that `nodes` and their subgraphs call.
   void collect(const std::vector<Node> &nodes,
                std::vector<const Function *> &callees) const;
+  /// Returns the error for a function that is called while it is on `path`.
   Error circle(const Function &function) const;
+  /// Checks the length of a chain: `path` followed by `below` functions.
   MaybeError checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
   std::vector<const Function *> path;
+  /// Length of the longest chain of calls that begins with a function, which
+  /// counts as 1.
   std::unordered_map<const Function *, int> height;
 };
 
@@ -76,6 +82,9 @@ MaybeError CallGraphWalk::checkDepth(int below) const {
                {}};
 }
 
+/// Visits `function` and its callees. A function visited before is not visited
+/// again, because `height` tells how far the chain extends below it. The walk
+/// is therefore linear in the number of calls.
 MaybeError CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

@@ -1,4 +1,4 @@
-//===- FunctionTable.h - the functions of a model and their calls ---------===//
+//===- FunctionTable.h - lookup of ONNX functions by call -----------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_FUNCTIONTABLE_H
@@ -14,20 +14,25 @@
 
 namespace pcc::onnx {
 
-/// Functions by (domain, name, overload).
+/// Finds the functions of a model by domain, name and overload.
 class FunctionTable {
 public:
-  /// Enters all functions; two of one key are an error.
+  /// Adds all functions. `functions` must outlive the table and must not be
+  /// resized. Returns an error if two functions have the same key.
   MaybeError fill(const std::vector<Function> &functions);
-  /// The function that `node` calls, or null.
+  /// Returns the function that `node` calls; null if `node` is an op. A
+  /// function takes precedence over an op with the same name.
   const Function *calledBy(const Node &node) const;
 
 private:
+  /// Domain, name and overload.
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Key, const Function *> byKey;
 };
 
-/// An error if functions call each other in a circle or more than `depth` deep.
+/// Returns an error with exit code 3 if functions call each other recursively
+/// or if a chain of calls has more than `depth` functions. Calls in subgraphs
+/// count.
 MaybeError checkCalls(const std::vector<Function> &functions,
                       const FunctionTable &table, int depth);
 

@@ -1,4 +1,4 @@
-//===- InlineFunctions.cpp - replaces calls by function bodies ------------===//
+//===- InlineFunctions.cpp - inlining of all ONNX functions ---------------===//
 
 #include "passes/1-import/onnx/normalize/InlineFunctions.h"
 
@@ -12,8 +12,9 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// Rebuilds lists of nodes without calls. `level` counts the subgraphs and
-/// calls around a list, so that no recursion over the result is deep.
+/// Rebuilds node lists with calls replaced by function bodies. `level` counts
+/// the subgraphs and calls that enclose a list. The level is limited, so that
+/// neither this recursion nor a later one over the result exhausts the stack.
 class FunctionInliner {
 public:
   FunctionInliner(Model &model, const FunctionTable &table,
@@ -21,10 +22,13 @@ public:
       : model(model), table(table), limits(limits),
         source(model, limits.messages) {}
 
+  /// Inlines all calls in `nodes`.
   MaybeError inlineList(std::vector<Node> &nodes, int level);
 
 private:
+  /// Appends `node` to `out`; in place of a call, appends the expanded body.
   MaybeError inlineNode(Node node, std::vector<Node> &out, int level);
+  /// Appends the body of `function`, with further calls inlined, to `out`.
   MaybeError expand(const Node &call, const Function &function,
                     std::vector<Node> &out, int level);
 
@@ -36,9 +40,13 @@ private:
 
 } // namespace
 
+/// Creates a copy of the body for one call, then expands the calls inside the
+/// copy.
 MaybeError FunctionInliner::expand(const Node &call, const Function &function,
                                    std::vector<Node> &out, int level) {
-  // A copied output needs Identity, whose first version is enough.
+  // Identity nodes need a version of the standard opset. If neither the
+  // function nor the model imports the opset, version 1 of Identity is
+  // sufficient.
   int64_t opset = opsetVersion(function.opsets, "");
   if (opset == 0)
     opset = std::max<int64_t>(1, opsetVersion(model.opsets, ""));
@@ -52,6 +60,8 @@ MaybeError FunctionInliner::expand(const Node &call, const Function &function,
   return std::nullopt;
 }
 
+/// Expands one node. The nesting limit is twice ReadLimits::depth: calls and
+/// subgraphs are each limited to that depth, and they can alternate.
 MaybeError FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                        int level) {
   if (level > 2 * limits.depth)
@@ -80,6 +90,8 @@ MaybeError FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   return std::nullopt;
 }
 
+/// Rejects recursion, then binds opsets, then expands calls. Opsets are bound
+/// in the function bodies, so that every copy of a node has its version.
 MaybeError pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
   FunctionTable table;
   if (MaybeError error = table.fill(model.functions))

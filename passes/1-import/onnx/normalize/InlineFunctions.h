@@ -1,4 +1,4 @@
-//===- InlineFunctions.h - replaces calls by function bodies --------------===//
+//===- InlineFunctions.h - inlining of all ONNX functions -----------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_INLINEFUNCTIONS_H
@@ -9,10 +9,10 @@
 
 namespace pcc::onnx {
 
-/// Sets the opset of every node, replaces every call of a function of the
-/// model, also in subgraphs and in other functions, by the function's body, and
-/// empties `model.functions`. A function is found by domain, name and overload,
-/// and takes precedence over an op of that name.
+/// Sets the opset of every node, replaces every call of a function of the model
+/// by the function's body, and empties `model.functions`. Calls in subgraphs
+/// and in other functions are included. A function takes precedence over an op
+/// with the same domain, name and overload.
 ///
 ///   call 'blk' (my.Scale) x -> y {by=2}     function Scale(a) => (b) <by, of=1>
 ///                                             c = Mul <k: int = @by> (a, a)
@@ -20,13 +20,15 @@ namespace pcc::onnx {
 ///   becomes                                 blk/c = Mul <k=2> (x, x)
 ///                                           y = Add <k=1> (blk/c, x)
 ///
-/// Names of values inside are the call's name, "/" and the name in the body,
-/// with a number after it where that name is taken. An attribute whose
-/// parameter has neither value nor default is left out. The body's nodes
-/// inherit the device configurations of the call, as far as they are about the
-/// values that a node touches.
+/// The name of an inner value consists of the call's name, "/", and the value's
+/// name in the function. A number is appended if that name is taken. An
+/// attribute is removed if its parameter has neither a value nor a default.
 ///
-/// Expects a model that `validateModel` has accepted; keeps what that promises.
+/// Nodes of the body inherit the call's multi-device annotations: the pipeline
+/// stage, and the shardings of the values that the node reads or defines.
+///
+/// `model` must have passed validateModel, and stays valid in its sense.
+/// Returns an error if the functions or their expansion exceed `limits`.
 MaybeError inlineFunctions(Model &model, const ReadLimits &limits);
 
 } // namespace pcc::onnx

@@ -1,4 +1,4 @@
-//===- MergeTrainingInfo.cpp - one graph of a model and its training ------===//
+//===- MergeTrainingInfo.cpp - inference and training as one graph --------===//
 
 #include "passes/1-import/onnx/normalize/MergeTrainingInfo.h"
 
@@ -8,7 +8,7 @@ std::string pcc::onnx::initializationName(std::string_view output) {
   return "initialization/" + std::string(output);
 }
 
-/// Values of the initialization are no values of the model.
+/// Renames the values of the initialization graph by initializationName.
 static void rename(Model &model, Graph &graph) {
   auto change = [&](std::string_view &name) {
     if (!name.empty())
@@ -24,11 +24,15 @@ static void rename(Model &model, Graph &graph) {
   }
 }
 
+/// Appends a copy of each element of `from` to `to`.
 template <typename T>
 static void append(std::vector<T> &to, const std::vector<T> &from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+/// Merges the graphs and renumbers Node::index, which identifies unnamed nodes.
+/// Outputs of the initialization are not outputs of the merged graph; importers
+/// look them up by name.
 MaybeError pcc::onnx::mergeTrainingInfo(Model &model) {
   if (model.training.empty())
     return {};

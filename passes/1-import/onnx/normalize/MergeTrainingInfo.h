@@ -1,4 +1,4 @@
-//===- MergeTrainingInfo.h - one graph of a model and its training --------===//
+//===- MergeTrainingInfo.h - inference and training as one graph ----------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
 #define PCC_PASSES_1_IMPORT_ONNX_NORMALIZE_MERGETRAININGINFO_H
@@ -8,15 +8,23 @@
 
 namespace pcc::onnx {
 
-/// Makes one graph of the model's graph and of what its TrainingInfo adds,
-/// which stays as it is: nodes, initializers, inputs and outputs of the
-/// algorithm come behind those of the model, the initialization in front, its
-/// values called `initialization/NAME`. Models without TrainingInfo stay.
+/// Adds the graphs of the model's TrainingInfo to the model's graph, so that
+/// the result computes one training step:
 ///
-/// Fails if there are several, which would be steps of different kinds.
+///   nodes   initialization | inference | algorithm
+///
+/// Values of the initialization are renamed by initializationName, so that they
+/// do not clash with others. Initializers, inputs, outputs and value infos of
+/// the algorithm are appended to those of the model. `model.training` is not
+/// changed: importers read the bindings there. A model without TrainingInfo is
+/// not changed.
+///
+/// Returns an error with exit code 4 if there are several TrainingInfos, and
+/// with exit code 3 if the initialization has inputs.
 MaybeError mergeTrainingInfo(Model &model);
 
-/// What mergeTrainingInfo has made of an output of the initialization.
+/// Returns the name that the value `output` of the initialization graph has in
+/// the merged graph: `initialization/NAME`.
 std::string initializationName(std::string_view output);
 
 } // namespace pcc::onnx

@@ -1,4 +1,4 @@
-//===- ModelParser.h - decodes the messages of ONNX -----------------------===//
+//===- ModelParser.h - parser of the messages of onnx.proto ---------------===//
 
 #ifndef PCC_PASSES_1_IMPORT_ONNX_PARSE_MODELPARSER_H
 #define PCC_PASSES_1_IMPORT_ONNX_PARSE_MODELPARSER_H
@@ -14,30 +14,40 @@
 
 namespace pcc::onnx {
 
-/// Thrown by the parser for messages that are no valid ONNX; never leaves
-/// parseModel.
+/// The exception that the parser throws for a message that is well-formed but
+/// not valid ONNX. parseModel (ReadModel.cpp) turns it into an Error.
 struct InvalidMessage {
   std::string message;
 };
 
-/// One method per message type, each of which reads `message` into a fresh
-/// struct. All throw WireError and InvalidMessage. Field numbers are those of
-/// onnx.proto.
+/// Parses an encoded ModelProto into a Model. The parser has one method per
+/// message type of onnx.proto. Each method parses `message` into a struct that
+/// is in its initial state, and throws WireError or InvalidMessage. Unknown
+/// fields are skipped.
+///
+/// The parser checks each message by itself. Checks across messages follow in
+/// the folder check/.
 class ModelParser {
 public:
+  /// Prepares the parsing of one model. Strings that have to be decoded go to
+  /// `storage`. Both arguments must outlive the parser.
   ModelParser(ModelStorage &storage, const ReadLimits &limits)
       : storage(storage), limits(limits) {}
 
+  /// Parses the whole file. Views in `model` refer to `message`.
   void model(std::string_view message, Model &model);
-  /// The IR version was read, so the file began like a model.
+  /// Returns whether an IR version was found, which tells a damaged model from
+  /// a file of another kind.
   bool sawVersion() const { return versionSeen; }
-  /// After an error: it was in a field of the model, not between them.
+  /// Returns, after an error, whether the error is in the contents of a field
+  /// of the ModelProto, rather than in the sequence of its fields.
   bool failedInside() const { return insideField; }
 
 private:
   class NestingLevel;
 
   // ParseGraph.cpp
+  /// Parses the current field of a ModelProto.
   void modelField(const WireReader &wire, Model &model);
   void graph(std::string_view message, Graph &graph);
   void trainingInfo(std::string_view message, TrainingInfo &info);
@@ -48,13 +58,17 @@ private:
 
   // ParseAttribute.cpp
   void attribute(std::string_view message, Attribute &attribute);
+  /// Parses the current field of an AttributeProto, which holds a value or list
+  /// entry of type `type`.
   void attributeValue(const WireReader &wire, AttributeType type,
                       Attribute &attribute);
 
   // ParseType.cpp
   void valueInfo(std::string_view message, ValueInfo &info);
   void type(std::string_view message, Type &type);
+  /// Parses the type of a dense or sparse tensor.
   void tensorType(std::string_view message, Type &type);
+  /// Parses the type of a sequence, map or optional.
   void nestedType(std::string_view message, TypeKind kind, Type &type);
   void shape(std::string_view message, std::vector<Dim> &dims);
   void dim(std::string_view message, Dim &dim);
@@ -62,8 +76,12 @@ private:
   // ParseTensor.cpp
   void tensor(std::string_view message, Tensor &tensor);
   void sparseTensor(std::string_view message, SparseTensor &tensor);
+  /// Parses an entry of the list external_data into the member for its key.
   void externalEntry(std::string_view message, ExternalLocation &location);
+  /// Converts the elements in typed fields, such as float_data, to
+  /// Tensor::raw. `message` is the whole TensorProto.
   void typedElements(std::string_view message, Tensor &tensor);
+  /// Throws InvalidMessage unless `tensor` has the guarantees of its struct.
   void checkTensor(const Tensor &tensor) const;
 
   // ParseDevices.cpp
@@ -76,7 +94,7 @@ private:
   void simpleShardedDim(std::string_view message, SimpleShardedDim &dim);
   void deviceGroup(std::string_view message, DeviceGroup &group);
 
-  /// Reads the field's message into a new last entry of `list`.
+  /// Parses the message in the current field into a new last entry of `list`.
   template <typename T>
   void append(const WireReader &wire, std::vector<T> &list,
               void (ModelParser::*read)(std::string_view, T &)) {
@@ -86,13 +104,18 @@ private:
 
   ModelStorage &storage;
   const ReadLimits &limits;
+  /// Number of messages that enclose the current position.
   int depth = 0;
+  /// Number of messages parsed so far.
   uint64_t messages = 0;
   bool versionSeen = false;
+  /// Whether a field of the ModelProto is being parsed.
   bool insideField = false;
 };
 
-/// Counts one message, and one level of nesting while it lives.
+/// RAII object of each parsing method: counts the message, and one level of
+/// nesting during the object's lifetime. Throws InvalidMessage beyond the
+/// limits, which bounds the recursion of the parser.
 class ModelParser::NestingLevel {
 public:
   explicit NestingLevel(ModelParser &parser) : parser(parser) {

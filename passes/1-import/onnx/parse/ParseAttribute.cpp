@@ -1,4 +1,4 @@
-//===- ParseAttribute.cpp - attributes of nodes ---------------------------===//
+//===- ParseAttribute.cpp - parser of attributes of nodes -----------------===//
 
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
@@ -6,8 +6,8 @@
 
 using namespace pcc::onnx;
 
-/// The type of attribute that a field of AttributeProto holds, if it holds
-/// values.
+/// Returns the type of attribute whose value a field of AttributeProto holds;
+/// Undefined if the field holds no value.
 static AttributeType typeOfField(uint32_t field) {
   switch (field) {
   case 2:
@@ -43,8 +43,9 @@ static AttributeType typeOfField(uint32_t field) {
   }
 }
 
-/// A number, a string or a list is empty where the file leaves it out; a
-/// message must be there, once.
+/// Returns whether `attribute` has the value that its type demands. A single
+/// tensor, graph or type must be present exactly once. Numbers, strings and
+/// lists may be absent, because protocol buffers omit zeros and empty values.
 static bool hasItsValue(const Attribute &attribute) {
   switch (attribute.type) {
   case AttributeType::Tensor:
@@ -60,14 +61,15 @@ static bool hasItsValue(const Attribute &attribute) {
   }
 }
 
-/// `found` is the type that the values have, Undefined if there are none.
+/// Completes and checks a parsed attribute. `found` is the type of the fields
+/// that hold values; Undefined if there are none.
 static void finishAttribute(Attribute &attribute, AttributeType found) {
   if (attribute.name.empty())
     throw InvalidMessage{"an attribute has no name"};
   const auto refuse = [&](const std::string &claim) {
     throw InvalidMessage{"attribute " + quoted(attribute.name) + " " + claim};
   };
-  // Before IR 2 the type was not written.
+  // Files before IR version 2 have no attribute types.
   if (attribute.type == AttributeType::Undefined)
     attribute.type = found;
   const auto number = static_cast<int32_t>(attribute.type);
@@ -80,6 +82,7 @@ static void finishAttribute(Attribute &attribute, AttributeType found) {
     refuse("does not have exactly one value");
 }
 
+/// Parses an AttributeProto, whose values must all be of one type.
 void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   NestingLevel level(*this);
   AttributeType found = AttributeType::Undefined;
@@ -103,6 +106,8 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
+/// Stores the value in the current field. A single tensor, graph or type is
+/// stored as the only entry of a list; Attribute::type tells it from a list.
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

@@ -1,4 +1,4 @@
-//===- ParseDevices.cpp - multi-device annotations ------------------------===//
+//===- ParseDevices.cpp - parser of multi-device annotations --------------===//
 
 #include "passes/1-import/onnx/parse/ModelParser.h"
 

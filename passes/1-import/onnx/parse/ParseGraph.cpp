@@ -1,4 +1,4 @@
-//===- ParseGraph.cpp - models, graphs, nodes and functions ---------------===//
+//===- ParseGraph.cpp - parser of models, graphs, nodes and functions -----===//
 
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
@@ -6,11 +6,14 @@
 
 using namespace pcc::onnx;
 
-/// The two spellings of the standard domain are one.
+/// Returns the domain in the spelling that Node::domain uses.
 static std::string_view standardDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
+/// Parses a ModelProto. A missing IR version, graph or opset import is a
+/// WireError rather than an InvalidMessage, because it means a truncated file
+/// or a file of another kind.
 void ModelParser::model(std::string_view message, Model &model) {
   NestingLevel level(*this);
   bool hasGraph = false;
@@ -31,6 +34,8 @@ void ModelParser::model(std::string_view message, Model &model) {
     throw WireError{"it imports no opset", /*endsEarly=*/true};
 }
 
+/// Parses a field of a ModelProto. The numbers of cases in this file are field
+/// numbers of onnx.proto.
 void ModelParser::modelField(const WireReader &wire, Model &model) {
   switch (wire.field()) {
   case 1:
@@ -93,6 +98,7 @@ void ModelParser::trainingInfo(std::string_view message, TrainingInfo &info) {
   }
 }
 
+/// Parses a GraphProto, without its quantization annotations and doc strings.
 void ModelParser::graph(std::string_view message, Graph &graph) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {
@@ -128,6 +134,8 @@ void ModelParser::graph(std::string_view message, Graph &graph) {
   }
 }
 
+/// Parses a NodeProto, and removes omitted operands and results at the end of
+/// the lists.
 void ModelParser::node(std::string_view message, Node &node) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {
@@ -170,6 +178,7 @@ void ModelParser::node(std::string_view message, Node &node) {
     node.outputs.pop_back();
 }
 
+/// Parses a FunctionProto. Positions of its nodes start at 0.
 void ModelParser::function(std::string_view message, Function &function) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

@@ -1,4 +1,4 @@
-//===- ParseTensor.cpp - constants, in whichever field they are -----------===//
+//===- ParseTensor.cpp - parser of tensors and sparse tensors -------------===//
 
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
@@ -8,24 +8,27 @@ using namespace pcc::onnx;
 
 namespace {
 
-/// How a typed data field of TensorProto holds elements.
+/// The typed field of TensorProto that holds elements of some type, such as
+/// float_data.
 struct TypedField {
+  /// Field number; 0 if the type has no typed field.
   uint32_t field = 0;
-  /// Bytes of raw_data that one value of the field becomes; complex elements
-  /// are two values, 4-bit elements half a value.
+  /// Number of bytes in raw_data that one value of the field becomes. A complex
+  /// element consists of two values; a value holds two elements of 4 bits.
   unsigned valueBytes = 0;
-  /// The values are 4 or 8 bytes in the file too, so that packed they are
-  /// raw_data already.
+  /// Whether values are encoded with a fixed size of 4 or 8 bytes. Packed
+  /// values then have the layout of raw_data.
   bool fixed = false;
 };
 
 } // namespace
 
+/// Returns whether a field of TensorProto holds elements as typed values.
 static bool isTypedField(uint32_t field) {
   return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
 }
 
-/// The field that holds elements of `type` if raw_data does not.
+/// Returns the field that holds elements of `type` if raw_data does not.
 static TypedField typedFieldOf(DataType type) {
   switch (type) {
   case DataType::Float:
@@ -53,7 +56,8 @@ static void appendBytes(std::string &raw, uint64_t value, unsigned size) {
   raw.append(reinterpret_cast<const char *>(&value), size);
 }
 
-/// Appends the elements of one occurrence of a typed field to `raw`.
+/// Appends the elements in one occurrence of a typed field to `raw`, in the
+/// layout of raw_data.
 static void appendElements(const WireReader &wire, const TypedField &typed,
                            std::string &raw) {
   if (!wire.hasBytes()) {
@@ -73,8 +77,9 @@ static void appendElements(const WireReader &wire, const TypedField &typed,
     appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
 }
 
-/// Brings the typed data fields of `message` into raw form: a view where the
-/// one occurrence is that already, else decoded bytes.
+/// Converts typed elements to Tensor::raw. A single packed occurrence of
+/// fixed-size values becomes a view; all other forms are decoded into
+/// `storage`.
 void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;
@@ -109,6 +114,8 @@ void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   tensor.raw = viewed;
 }
 
+/// Parses a TensorProto. Typed elements are parsed in a second traversal,
+/// because the element type may follow them in the message.
 void ModelParser::tensor(std::string_view message, Tensor &tensor) {
   NestingLevel level(*this);
   bool hasTyped = false;
@@ -166,6 +173,8 @@ void ModelParser::externalEntry(std::string_view message,
     location.length = entry.value;
 }
 
+/// Checks the guarantees that Tensor states. The number of elements is not
+/// checked for unknown types.
 void ModelParser::checkTensor(const Tensor &tensor) const {
   const auto refuse = [&](const std::string &claim) {
     throw InvalidMessage{"tensor " + quoted(tensor.name) + " " + claim};

@@ -1,4 +1,4 @@
-//===- ParseType.cpp - types and shapes of values -------------------------===//
+//===- ParseType.cpp - parser of types and shapes of values ---------------===//
 
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
@@ -16,6 +16,8 @@ void ModelParser::valueInfo(std::string_view message, ValueInfo &info) {
   }
 }
 
+/// Parses a TypeProto. The type is a oneof, so the last alternative in the
+/// message holds.
 void ModelParser::type(std::string_view message, Type &type) {
   NestingLevel level(*this);
   type = {};
@@ -56,8 +58,9 @@ void ModelParser::tensorType(std::string_view message, Type &type) {
   }
 }
 
-/// Sequence and Optional hold their type in field 1; a Map holds the type of
-/// its keys there and that of its values in field 2.
+/// Parses a type that contains another type. The contents of a Sequence or an
+/// Optional are in field 1. A Map has its keys in field 1, its values in field
+/// 2.
 void ModelParser::nestedType(std::string_view message, TypeKind kind,
                              Type &type) {
   NestingLevel level(*this);
@@ -83,6 +86,8 @@ void ModelParser::shape(std::string_view message, std::vector<Dim> &dims) {
                          std::to_string(dims.size())};
 }
 
+/// Parses a Dimension. A number and a symbol are alternatives, so the last one
+/// in the message holds.
 void ModelParser::dim(std::string_view message, Dim &dim) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

@@ -1,7 +1,8 @@
-//===- ReplaceWeights.cpp - copies a model with other weights -------------===//
+//===- ReplaceWeights.cpp - copy of an ONNX file with other weights -------===//
 //
-// Field numbers are those of onnx.proto. A message of the file is copied field
-// by field, except for fields that something is known to be changed in.
+// Numbers of fields are those of onnx.proto. Messages that contain a change are
+// rebuilt field by field; all other fields are copied as encoded. Thereby
+// fields that pcc does not know survive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,7 @@
 
 using namespace pcc::onnx;
 
-/// The fields of a TensorProto that hold elements or say where they are.
+/// Returns whether a field of TensorProto holds elements or their location.
 static bool holdsElements(uint32_t field) {
   constexpr uint32_t rawData = 9, externalData = 13, dataLocation = 14;
   const bool isTyped = (field >= 4 && field <= 7) || field == 10 || field == 11;
@@ -20,6 +21,7 @@ static bool holdsElements(uint32_t field) {
          field == dataLocation;
 }
 
+/// Returns a StringStringEntryProto.
 static MessageBuilder entry(std::string_view key, const std::string &value) {
   MessageBuilder entry;
   entry.addBytes(1, key);
@@ -41,7 +43,8 @@ static void addElements(const ExternalElements &elements,
   tensor.addInteger(14, external);
 }
 
-/// The field at which `wire` stands, an initializer.
+/// Appends the initializer in the current field of `wire` to `graph`, with new
+/// elements if `weights` has any for its name.
 static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
                       MessageBuilder &graph) {
   std::string_view name;
@@ -60,6 +63,8 @@ static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
   graph.addMessage(wire.field(), std::move(tensor));
 }
 
+/// Rebuilds the ModelProto, its graph and the replaced initializers; all other
+/// messages are copied.
 MessageBuilder pcc::onnx::replaceWeights(const Model &model,
                                          const ReplacedWeights &weights) {
   constexpr uint32_t graphField = 7, initializerField = 5;

@@ -1,7 +1,8 @@
-//===- WriteAnnotated.cpp - copies a model file with annotations ----------===//
+//===- WriteAnnotated.cpp - copy of an ONNX file with annotations ---------===//
 //
-// Field numbers are those of onnx.proto. A message of the file is copied field
-// by field, except for fields that something is known to be changed in.
+// Numbers of fields are those of onnx.proto. Messages that contain a change are
+// rebuilt field by field; all other fields are copied as encoded. Thereby
+// fields that pcc does not know survive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,35 +20,47 @@ using namespace pcc::onnx;
 
 namespace {
 
+/// Rebuilds the messages of a model file that an annotation changes. Each
+/// method returns the new encoding of one message, or appends it to its parent.
 class Annotator {
 public:
   Annotator(const Model &model, const Annotation &annotation)
       : model(model), annotation(annotation) {}
 
+  /// Returns the annotated copy of the whole file.
   MessageBuilder annotated(std::string_view file);
 
 private:
   MessageBuilder graph(std::string_view message);
+  /// Copies a node with the annotation `own`, which may be null.
   MessageBuilder node(std::string_view message,
                       const NodeDeviceConfiguration *own) const;
+  /// Copies an initializer with the prefix in front of its external location.
   MessageBuilder tensor(std::string_view message) const;
+  /// Copies an entry of external_data, with the prefix if it is the location.
   MessageBuilder externalEntry(std::string_view message) const;
+  /// Appends the value info in the current field of `wire` to `graph`, with the
+  /// text that `texts` has for its name, if any.
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
+  /// Appends value infos for annotated initializers that have none in the file.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
   const Annotation &annotation;
+  /// Number of nodes copied so far.
   uint32_t numNodes = 0;
+  /// Whether a graph has been copied.
   bool hasGraph = false;
-  /// Initializers whose value infos have been annotated.
+  /// Names of values whose value infos have been annotated.
   std::set<std::string_view> informed;
 };
 
 } // namespace
 
-/// The string in `field` of a message; the last one, as readers take it.
+/// Returns the string in field `field` of a message; empty if it is absent. The
+/// last occurrence counts, as in all protocol buffer readers.
 static std::string_view textOf(std::string_view message, uint32_t field) {
   std::string_view text;
   for (WireReader wire(message); wire.next();)
@@ -56,6 +69,7 @@ static std::string_view textOf(std::string_view message, uint32_t field) {
   return text;
 }
 
+/// Returns a StringStringEntryProto.
 static MessageBuilder entry(std::string_view key, std::string_view value) {
   MessageBuilder entry;
   entry.addBytes(1, key);
@@ -63,7 +77,7 @@ static MessageBuilder entry(std::string_view key, std::string_view value) {
   return entry;
 }
 
-/// `message` without those of its fields that `drop` names.
+/// Returns `message` without the fields for which `drop` returns true.
 static MessageBuilder
 copyOf(std::string_view message,
        const std::function<bool(const WireReader &)> &drop) {
@@ -75,9 +89,11 @@ copyOf(std::string_view message,
 }
 
 //===----------------------------------------------------------------------===//
-// Annotations as messages
+// Encoding of annotations
 //===----------------------------------------------------------------------===//
 
+/// Returns the encoding of an annotation. The following overloads encode its
+/// parts.
 static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
   MessageBuilder message;
   message.addBytes(1, configuration.name);
@@ -128,7 +144,7 @@ static MessageBuilder messageOf(const NodeDeviceConfiguration &configuration) {
 }
 
 //===----------------------------------------------------------------------===//
-// The file
+// Copying the file
 //===----------------------------------------------------------------------===//
 
 MessageBuilder Annotator::node(std::string_view message,
@@ -159,7 +175,8 @@ MessageBuilder Annotator::tensor(std::string_view message) const {
   return copy;
 }
 
-/// The value info that `wire` stands at, with its text in `texts`.
+/// Adds the text as a metadata entry. An existing entry with the key is
+/// replaced, so that annotating a file twice gives the same file.
 void Annotator::valueInfo(
     const WireReader &wire,
     const std::map<std::string, std::string, std::less<>> &texts,
@@ -177,6 +194,7 @@ void Annotator::valueInfo(
   informed.insert(name);
 }
 
+/// Returns the TypeProto of an initializer.
 static MessageBuilder typeOf(const Tensor &tensor) {
   MessageBuilder shape, type, all;
   for (int64_t size : tensor.dims) {
@@ -203,6 +221,8 @@ void Annotator::addInitializerInfos(MessageBuilder &graph) const {
   }
 }
 
+/// Rebuilds a GraphProto with the fields 1 node, 5 initializer, 11 input,
+/// 12 output and 13 value_info.
 MessageBuilder Annotator::graph(std::string_view message) {
   MessageBuilder copy;
   for (WireReader wire(message); wire.next();) {
@@ -229,6 +249,9 @@ MessageBuilder Annotator::graph(std::string_view message) {
   return copy;
 }
 
+/// Rebuilds a ModelProto with the fields 1 ir_version, 7 graph,
+/// 14 metadata_props and 26 configuration. Multi-device annotations need IR
+/// version 11.
 MessageBuilder Annotator::annotated(std::string_view file) {
   constexpr int64_t firstVersion = 11;
   auto isReplaced = [&](const WireReader &wire) {

@@ -1,4 +1,4 @@
-//===- MultiTensorLaunch.cpp - one launch for many tensors ----------------===//
+//===- MultiTensorLaunch.cpp - multi-tensor apply: joined kernel launches -===//
 
 #include "passes/7-emit/gpu/fuse/MultiTensorLaunch.h"
 #include "dialects/graph/GraphDialect.h"
@@ -14,10 +14,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Returns the shape of a tensor type.
 static ArrayRef<int64_t> shapeOf(Type type) {
   return cast<RankedTensorType>(type).getShape();
 }
 
+/// Returns the tensor type with the element type of `type` and another shape.
 static Type withShape(Type type, ArrayRef<int64_t> shape) {
   return cast<RankedTensorType>(type).clone(shape);
 }
@@ -27,19 +29,23 @@ static Type withShape(Type type, ArrayRef<int64_t> shape) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a kernel becomes when its tensors are cut into tiles.
+/// Kernel over tiles that replaces a kernel over whole tensors.
 struct TiledForm {
-  rank::KernelOp kernel; ///< shared arguments first
-  /// Arguments of the kernel that it comes from.
+  /// The kernel over tiles, whose arguments are shared ones, then tiles.
+  rank::KernelOp kernel;
+  /// Numbers of the replaced kernel's arguments: those that all tensors of a
+  /// launch share, and those that are cut into tiles.
   SmallVector<unsigned> shared, own;
 };
 
-/// Turns a kernel that computes each element of its results from elements at
-/// the same place, and from single numbers, into one over tiles.
+/// Creates the tiled form of an element-wise kernel. All its tensors must have
+/// one shape, or one element.
 class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
 
+  /// Returns the tiled form, whose kernel has no parent op. Returns
+  /// std::nullopt if the kernel is not element-wise.
   std::optional<TiledForm> run() {
     if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
         kernel.getInParts())
@@ -57,11 +63,14 @@ public:
   }
 
 private:
+  /// Returns whether tensors of `type` are cut into tiles.
   bool isOwn(Type type) const { return shapeOf(type) == whole; }
   bool isKnown(Type type) const {
     return isOwn(type) || ShapedType::getNumElements(shapeOf(type)) == 1;
   }
 
+  /// Returns whether each element of a result depends only on elements at the
+  /// same index and on tensors of one element.
   bool isElementWise() {
     auto isFine = [&](Operation &op) {
       return (readKindOf(&op) == ReadKind::ElementWise ||
@@ -77,11 +86,13 @@ private:
                         [&](Type type) { return isOwn(type); });
   }
 
-  /// Elements as a tile, numbers without dims.
+  /// Returns the type in the tiled kernel: a tile, or rank 0 for a tensor of
+  /// one element.
   Type tiled(Type type) const {
     return isOwn(type) ? withShape(type, {tile}) : withShape(type, {});
   }
 
+  /// Creates the tiled kernel.
   void build() {
     MLIRContext *context = kernel.getContext();
     OpBuilder builder(context);
@@ -100,6 +111,7 @@ private:
     writeBody(builder, arguments);
   }
 
+  /// Clones the body of the kernel into the tiled kernel, with tiled types.
   void writeBody(OpBuilder &builder, ArrayRef<Type> arguments) {
     Block *body = &form.kernel.getBody().emplaceBlock();
     Block &from = kernel.getBody().front();
@@ -126,6 +138,7 @@ private:
   }
 
   rank::KernelOp kernel;
+  /// Shape of the results, and number of elements of a tile.
   ArrayRef<int64_t> whole;
   int64_t tile = 1;
   TiledForm form;
@@ -136,8 +149,9 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// What a launch reads or writes element by element, so that no other part of
-/// its launch may: values behind reshapes, and weights by name.
+/// Returns keys of the tensors that a launch reads or writes tile by tile. Two
+/// parts of one joined launch must not have a key in common. The key of a
+/// parameter is its name, and a value is looked up through reshapes.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -156,19 +170,21 @@ static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
 }
 
 namespace {
-/// Launches with one kernel over tiles, and with the same numbers.
+/// Launches that have the same tiled kernel and the same shared operands.
 struct LaunchClass {
   TiledForm form;
   SmallVector<Value> shared;
   SmallVector<rank::LaunchOp> launches;
 };
 
+/// Joins the launches of one block.
 class LaunchJoiner {
 public:
   LaunchJoiner(Block &block,
                llvm::function_ref<rank::KernelOp(rank::KernelOp)> find)
       : block(block), find(find) {}
 
+  /// Returns by how many the number of launches decreased.
   size_t run() {
     std::vector<LaunchClass> classes = classify();
     size_t numJoined = 0;
@@ -181,6 +197,8 @@ public:
   }
 
 private:
+  /// Returns the tiled form of the kernel of `launch`; std::nullopt if it has
+  /// none. Creates the form at the first call for each kernel.
   const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
     auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
     if (!isNew)
@@ -193,6 +211,7 @@ private:
     return entry->second;
   }
 
+  /// Groups the launches of the block into classes, in the order of the block.
   std::vector<LaunchClass> classify() {
     std::vector<LaunchClass> classes;
     for (auto launch : block.getOps<rank::LaunchOp>()) {
@@ -212,8 +231,9 @@ private:
     return classes;
   }
 
-  /// Launches of the class that lie behind one another, at most, on the way to
-  /// each: those with the same number need nothing of each other.
+  /// Returns the launches of `same` by their depth: the largest number of other
+  /// launches of `same` on a path of uses that leads to the launch. Launches of
+  /// equal depth do not depend on one another.
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -231,6 +251,8 @@ private:
     return launches;
   }
 
+  /// Joins the launches of `same`. A joined launch has launches of one depth,
+  /// whose tensors differ, and no more of them than a TensorTable holds.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
@@ -261,6 +283,7 @@ private:
     return numJoined;
   }
 
+  /// Replaces `launches` by one launch in place of the last one.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);
@@ -284,6 +307,7 @@ private:
     return launches.size() - 1;
   }
 
+  /// Reshapes a tensor of one element to rank 0.
   static Value withoutDims(OpBuilder &builder, Value number) {
     if (shapeOf(number.getType()).empty())
       return number;
@@ -291,7 +315,8 @@ private:
                                     withShape(number.getType(), {}), number);
   }
 
-  /// What launches read may be set only behind all of them.
+  /// Moves all writes of parameters to the end of the block: a joined launch
+  /// may read a parameter later than the original launch did.
   void setLast() {
     for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
       set->moveBefore(block.getTerminator());
@@ -299,6 +324,7 @@ private:
 
   Block &block;
   llvm::function_ref<rank::KernelOp(rank::KernelOp)> find;
+  /// Tiled forms by the name of the replaced kernel.
   llvm::DenseMap<StringAttr, std::optional<TiledForm>> forms;
 };
 } // namespace

@@ -1,10 +1,14 @@
-//===- MultiTensorLaunch.h - one launch for many tensors ------------------===//
+//===- MultiTensorLaunch.h - multi-tensor apply: joined kernel launches ---===//
 //
-// An update is the same few operations on every weight, whose tensors are often
-// so small that a launch costs more than its work. Kernels that differ in
-// nothing but the shape that they go over, element by element, become one that
-// goes over many tensors: its own tensors are *tiles*, of which a block
-// computes one, and a launch lists the tensors that are cut into such tiles.
+// An optimizer applies the same few element-wise ops to every weight. Many
+// weights are so small that a launch costs more time than its work. Launches of
+// kernels that differ only in their shape are therefore joined into one launch
+// (multi-tensor apply, NVIDIA Apex).
+//
+// The kernel of a joined launch works on *tiles* of a fixed number of elements,
+// one per block of threads. The launch lists the tensors, and each tensor is
+// cut into tiles. Kernel operands with one element, such as the learning rate,
+// are shared by all tensors:
 //
 //   @adam_of_768(w0, …, rate)          @adam_of_tiles shared(rate)
 //   @adam_of_768x2304(w1, …, rate)  →                 over (w0 w1 w2 …)
@@ -19,10 +23,15 @@
 
 namespace pcc::emit {
 
-/// Joins launches of `block`. `find` gives the kernel with a body; what it is
-/// given is in no module and is its own from then on. Afterwards what an op
-/// reads may stand behind it, and parameters are set at the end. Returns how
-/// many launches became fewer.
+/// Joins launches of `block` that are independent of one another. Returns by
+/// how many the number of launches decreased.
+///
+/// `find` returns the kernel of the module that is equal to its argument. The
+/// argument has no parent op; `find` takes ownership of it.
+///
+/// Afterwards `block` need not be in topological order: the producer of an
+/// operand may follow its reader (see topologicalOrder). If any launches were
+/// joined, all graph.set_parameter ops are at the end of `block`.
 size_t joinLaunches(mlir::Block &block,
                     llvm::function_ref<rank::KernelOp(rank::KernelOp)> find);
 

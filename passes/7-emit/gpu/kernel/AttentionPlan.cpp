@@ -1,4 +1,4 @@
-//===- AttentionPlan.cpp - how attention is divided over threads ----------===//
+//===- AttentionPlan.cpp - division of fused attention over GPU threads ---===//
 
 #include "passes/7-emit/gpu/kernel/AttentionPlan.h"
 #include "dialects/dist/Target.h"
@@ -11,9 +11,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Largest number of warps of a block.
 static constexpr int64_t mostWarps = 4;
+/// Largest number of keys or queries in a tile in shared memory.
 static constexpr int64_t mostOthers = 64;
 
+/// Rounds the size of a row up to a multiple of the depth of a warp product.
 static int64_t padded(int64_t size) {
   return int64_t(llvm::alignTo(uint64_t(size), WarpProduct::depth));
 }
@@ -34,6 +37,8 @@ AttentionPlan::AttentionPlan(graph::AttentionOpInterface op) {
   const int64_t wanted = llvm::divideCeil(rows(), WarpProduct::rows);
   while (warps < std::min(wanted, mostWarps))
     warps *= 2;
+  // Shared memory holds two tiles of others: keys and values, or queries and
+  // gradients.
   const int64_t bytesOfRow = (pitchOfRows(depth) + pitchOfRows(width)) *
                              element.getIntOrFloatBitWidth() / 8;
   otherTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(others()))),

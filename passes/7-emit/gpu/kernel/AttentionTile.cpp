@@ -1,4 +1,4 @@
-//===- AttentionTile.cpp - what the kernels of attention share ------------===//
+//===- AttentionTile.cpp - base class of the fused attention kernels ------===//
 
 #include "passes/7-emit/gpu/kernel/AttentionTile.h"
 #include "passes/7-emit/gpu/kernel/SharedMemory.h"
@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Where rows at the end have more to do, they come first.
+/// With a causal mask the last queries see most keys. The blocks of the last
+/// queries get the lowest numbers, so that they start first.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -57,6 +58,8 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
+/// If the rows span several heads, one of the heads ends among them. The
+/// largest query number is then that of the last query of a head.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -74,7 +77,8 @@ Value AttentionTile::numSeenTiles() {
   ScalarBuilder s = w.scalar();
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
-  // ⌈(query + 1 + T − S) / tile⌉, where that is positive
+  // With S queries and T keys, the last query sees query + 1 + T − S keys. The
+  // number of tiles is ⌈(query + 1 + T − S) / tile⌉, or 0 if that is negative.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));
@@ -87,12 +91,11 @@ Value AttentionTile::numSeenTiles() {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Of a tensor of rows: the elements of each.
+/// Returns the number of elements of a row of `tensor`.
 static int64_t sizeOfRows(Value tensor) {
   return graph::tensorType(tensor).getShape().back();
 }
 
-/// In f32; 0 behind the end of the row.
 Value AttentionTile::elementAt(Value tensor, const MultiIndex &row,
                                const Index &column) {
   const Bounded within = bounded(column, sizeOfRows(tensor));
@@ -123,8 +126,8 @@ SharedMatrix AttentionTile::allocate(int64_t pitch) {
   return {allocateShared(w, plan.element, plan.otherTile * pitch), pitch};
 }
 
-/// Elements that a thread takes at once: sixteen bytes where rows are that
-/// long.
+/// Returns the number of elements that a thread copies at once: 16 bytes if
+/// that divides a row of `size` elements, else fewer.
 static int64_t vectorFor(Type element, int64_t size) {
   int64_t vector = 128 / element.getIntOrFloatBitWidth();
   while (size % vector != 0)

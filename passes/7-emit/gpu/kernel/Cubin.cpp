@@ -1,4 +1,4 @@
-//===- Cubin.cpp - PTX, assembled -----------------------------------------===//
+//===- Cubin.cpp - assembly of PTX to machine code by nvJitLink -----------===//
 
 #include "passes/7-emit/gpu/kernel/Cubin.h"
 #include "runtime/base/SharedLibrary.h"
@@ -12,8 +12,8 @@ using runtime::SharedLibrary;
 using runtime::Status;
 
 namespace {
-/// The functions of libnvJitLink that are called, as CUDA 13's documentation
-/// has them. All give 0 for success.
+/// Functions of libnvJitLink, as documented for CUDA 13. All return 0 on
+/// success.
 struct JitLink {
   using Handle = void *;
   int (*create)(Handle *, uint32_t, const char *const *);
@@ -25,13 +25,14 @@ struct JitLink {
   int (*logSize)(Handle, size_t *);
   int (*log)(Handle, char *);
 
-  /// Which kind of data PTX is.
+  /// NVJITLINK_INPUT_PTX, the kind of PTX data.
   static constexpr int ptx = 2;
 };
 
-/// One assembly.
+/// Handle of one run of nvJitLink.
 class Assembly {
 public:
+  /// Creates the handle. If that fails, run() fails.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};
@@ -44,6 +45,7 @@ public:
   Assembly(const Assembly &) = delete;
   Assembly &operator=(const Assembly &) = delete;
 
+  /// Assembles `ptx` into `cubin`. Returns whether that succeeded.
   bool run(const std::string &ptx, std::vector<char> &cubin) {
     size_t size = 0;
     isSound = isSound &&
@@ -55,7 +57,7 @@ public:
     return isSound && library.cubin(handle, cubin.data()) == 0;
   }
 
-  /// Its first line; empty if nothing was said.
+  /// Returns the first line of the error log, or an empty string.
   std::string said() const {
     size_t size = 0;
     if (!handle || library.logSize(handle, &size) != 0 || size == 0)
@@ -72,6 +74,9 @@ private:
 };
 } // namespace
 
+/// Opens libnvJitLink and looks up its functions, which the library exports
+/// under versioned names. Returns false if the library or a function is
+/// missing.
 static bool openJitLink(const std::vector<std::string> &folders,
                         JitLink &library) {
   SharedLibrary opened("libnvJitLink.so.13", folders);

@@ -1,4 +1,4 @@
-//===- Cubin.h - PTX, assembled -------------------------------------------===//
+//===- Cubin.h - assembly of PTX to machine code by nvJitLink -------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_CUBIN_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_CUBIN_H
@@ -10,10 +10,14 @@
 
 namespace pcc::emit {
 
-/// Code for devices of `arch` ("sm_90"), by NVIDIA's assembler in this process
-/// (nvJitLink of CUDA 13); nothing where that is not installed: drivers
-/// assemble PTX as well, when it is loaded. `folders` are searched first. Exit
-/// code 1, with the assembler's own words as a note, if it refuses the text.
+/// Assembles `ptx` to machine code for GPUs of `arch`, such as "sm_90". Uses
+/// the library nvJitLink of CUDA 13, in this process, and searches `folders`
+/// for it before the standard folders.
+///
+/// Sets `cubin` to the code, or to std::nullopt if nvJitLink is not installed.
+/// The code is optional, because a GPU's driver can assemble the PTX when it
+/// loads it. Returns exit code 1 if nvJitLink rejects the PTX, with its message
+/// as a note.
 runtime::Status assemble(const std::string &ptx, const std::string &arch,
                          const std::vector<std::string> &folders,
                          std::optional<std::vector<char>> &cubin);

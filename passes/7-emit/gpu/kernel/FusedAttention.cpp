@@ -1,8 +1,9 @@
-//===- FusedAttention.cpp - attention in one kernel -----------------------===//
+//===- FusedAttention.cpp - FlashAttention as one GPU kernel --------------===//
 //
-// FlashAttention (arXiv 2205.14135). Scores of a tile of keys are weighted with
-// the largest score so far; when a tile brings a larger one, what was added up
-// is scaled to it:
+// FlashAttention (Dao et al. 2022, arXiv 2205.14135). A block loops over tiles
+// of keys. The weights of a tile are relative to m, the largest score so far.
+// If a tile has a larger score m', the sums so far are rescaled (online
+// softmax):
 //
 //   for each tile of keys:  S = cap(scale · Q Kᵀ) + mask
 //                           m' = max(m, rows of S),  P = exp(S − m')
@@ -22,6 +23,7 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
+/// Emitter of graph.attention.
 class AttentionWriter : AttentionTile {
 public:
   AttentionWriter(KernelWriter &w, graph::AttentionOp op, const Index &block,
@@ -31,6 +33,7 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
+  /// Emits the loop over the tiles of keys and the stores of O / l.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
@@ -48,9 +51,12 @@ public:
   }
 
 private:
+  /// Values that the loop over tiles carries.
   struct Accumulator {
+    /// Largest score m and sum of weights l of each row.
     OnlineSoftmax softmax;
-    std::vector<Sums> sums; ///< O, of eight columns each
+    /// Weighted sums O of the values, with eight columns per entry.
+    std::vector<Sums> sums;
 
     Values flat() const {
       Values values = softmax.flat();
@@ -68,6 +74,7 @@ private:
     }
   };
 
+  /// Returns the accumulator before the first tile.
   Accumulator start() {
     return {
         OnlineSoftmax::start(w),
@@ -75,8 +82,9 @@ private:
                           product.zeros())};
   }
 
+  /// Emits one iteration of the loop: the tile of keys from `firstKey` on.
   Accumulator overTile(const Index &firstKey, Accumulator state) {
-    syncThreads(w); // the tile before has been read
+    syncThreads(w); // all threads have read the previous tile
     fetch(op.getKey(), firstKey, keys);
     fetch(op.getValue(), firstKey, values);
     syncThreads(w);
@@ -105,7 +113,8 @@ private:
     return state;
   }
 
-  /// Of the queries and the eight keys from `column` of the tile on.
+  /// Emits the scores of the thread's queries and eight keys of the tile, from
+  /// number `column` on.
   Sums scoresAt(const Index &firstKey, int64_t column) {
     Sums scores = product.add(
         product.zeros(), query,
@@ -116,7 +125,9 @@ private:
     return scores;
   }
 
+  /// Tiles of keys and values in shared memory.
   const SharedMatrix keys, values;
+  /// The queries of this thread's rows.
   std::vector<Left> query;
 };
 } // namespace

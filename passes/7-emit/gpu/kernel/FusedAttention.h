@@ -1,4 +1,4 @@
-//===- FusedAttention.h - attention in one kernel -------------------------===//
+//===- FusedAttention.h - FlashAttention as one GPU kernel ----------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_FUSEDATTENTION_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_FUSEDATTENTION_H
@@ -8,19 +8,25 @@
 
 namespace pcc::emit {
 
-/// Writes `op`, all of a kernel but for layout ops, whose results go to
-/// `outputs`. `block` and `thread` are the current ones' numbers.
+/// Emits the body of a kernel that holds `op` and layout ops around it. Reads
+/// and writes apply the layout ops as strides. `outputs` are the pointers to
+/// the kernel's results. `block` is the number of the current block in
+/// [0, AttentionPlan::blocks()), `thread` that of the current thread in its
+/// block.
 void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
                          llvm::ArrayRef<mlir::Value> outputs,
                          const Index &block, const Index &thread);
 
-/// The same for each kind of op.
+/// Emits graph.attention. Parameters are those of writeFusedAttention().
 void writeAttention(KernelWriter &w, graph::AttentionOp op,
                     llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                     const Index &thread);
+/// Emits graph.attention_query_gradient: the gradient of the queries, and three
+/// statistics per query that graph.attention_key_gradient reads.
 void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
                         llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                         const Index &thread);
+/// Emits graph.attention_key_gradient: the gradients of keys and values.
 void writeKeyGradient(KernelWriter &w, graph::AttentionKeyGradientOp op,
                       llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                       const Index &thread);

@@ -1,15 +1,21 @@
-//===- FusedAttentionGradients.cpp - attention's gradients in two kernels -===//
+//===- FusedAttentionGradients.cpp - FlashAttention backward pass on GPUs -===//
 //
-// With P and dP of `graph.attention_query_gradient`:
+// Backward pass of FlashAttention (Dao et al. 2022). P are the attention
+// weights and dP their gradients, as in `graph.attention_query_gradient`. The
+// gradients of the dot products of queries and keys are
 //
 //   dS = slope · P (dP − mean)
 //
-//   rows are queries   a first walk over the keys gives top, share and mean of
-//                      each row, a second one dQ = dS K
-//   rows are keys      Sᵀ = K Qᵀ and dPᵀ = V dYᵀ, then dV = Pᵀ dY, dK = dSᵀ Q
+// where `slope` is the derivative of a score by its dot product, and `mean` is
+// Σ P dP over a row. Scores are recomputed from queries and keys:
 //
-// Every row has one writer, so nothing is added up in memory and the order of
-// additions is always the same.
+//   rows are queries   a first loop over the keys computes top, share and mean
+//                      of each row; a second loop computes dQ = dS K
+//   rows are keys      computes Sᵀ = K Qᵀ and dPᵀ = V dYᵀ, then dV = Pᵀ dY and
+//                      dK = dSᵀ Q
+//
+// Each row of a result is written by one block, without atomic additions. The
+// order of additions is therefore always the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,31 +28,35 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// What both kernels do with a tile of the others: products in chunks, since
-/// scores and their gradients need registers.
+/// Base class of both kernels. A tile in shared memory is processed in chunks,
+/// which bounds the registers for scores and their gradients.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Others of a chunk: what one instruction of narrow numbers takes.
+  /// Number of rows of a tile that make a chunk: the elements that one tensor
+  /// core instruction on bf16 or f16 contracts.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// `ofKeys` and `ofValues`: per element of a key and of a value.
+  /// Allocates the two tiles in shared memory.
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
+  /// Scores, slopes and dP of this thread's rows with a chunk of a tile. Each
+  /// entry covers eight rows of the tile.
   struct ChunkProducts {
-    std::vector<Sums> scores, slopes, products; ///< S, what S grows by, dP
+    std::vector<Sums> scores, slopes, products;
   };
 
+  /// Returns sums of 0 for `size` columns of a result.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// The others from `column` on, at most `chunk`, of the tile that begins with
-  /// `first`.
+  /// Emits the products of the chunk that begins at number `column` of the
+  /// tile. `first` is the first other of the tile.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -70,17 +80,20 @@ protected:
     return part;
   }
 
+  /// Emits an element of P: exp(score − top) · share.
   Value weight(Value score, Value top, Value share) {
     return w.scalar().mul(weightOf(w, score, top), share);
   }
 
-  /// slope · weight · (dP − mean)
+  /// Emits an element of dS: slope · weight · (dP − mean), where `product` is
+  /// dP.
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// sums + left · the columns of `matrix`, whose rows are others from `row` on
+  /// Emits `sums` + `left` times a chunk of `matrix`: its rows from number
+  /// `row` on. Stores the result in `sums`.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -90,10 +103,12 @@ protected:
                             int64_t(left.size()) * WarpProduct::depth));
   }
 
+  /// Appends all sums to a flat list, such as loop-carried values.
   static void append(Values &values, ArrayRef<Sums> sums) {
     for (const Sums &own : sums)
       llvm::append_range(values, own);
   }
+  /// Removes the first `count` entries from a flat list and returns them.
   static std::vector<Sums> take(ValueRange &values, size_t count) {
     std::vector<Sums> sums;
     for (; sums.size() < count; values = values.drop_front(4))
@@ -101,10 +116,15 @@ protected:
     return sums;
   }
 
+  /// Tiles in shared memory: one with rows of the size of a key (keys or
+  /// queries), one with rows of the size of a value (values or gradients of the
+  /// result).
   const SharedMatrix ofKeys, ofValues;
+  /// This thread's rows of these two sizes, as left operands.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
+/// Emitter of graph.attention_query_gradient: rows are queries.
 class QueryGradientWriter : GradientTile {
 public:
   QueryGradientWriter(KernelWriter &w, graph::AttentionQueryGradientOp op,
@@ -125,13 +145,15 @@ public:
   }
 
 private:
+  /// Emits a loop over the tiles of keys. `body` emits one iteration, with keys
+  /// and values in shared memory.
   Values overKeys(ValueRange start,
                   llvm::function_ref<Values(const Index &, ValueRange)> body) {
     return w.loop(w.scalar().integer(i64, 0), numSeenTiles(),
                   llvm::divideCeil(plan.keys, plan.otherTile), start,
                   [&](const Index &number, ValueRange so) {
                     const Index first = w.indices.scale(number, plan.otherTile);
-                    syncThreads(w); // the tile before has been read
+                    syncThreads(w); // all threads have read the previous tile
                     fetch(own.getKey(), first, ofKeys);
                     fetch(own.getValue(), first, ofValues);
                     syncThreads(w);
@@ -139,7 +161,8 @@ private:
                   });
   }
 
-  /// The first walk: `mean` is Σ P dP while the softmax goes on.
+  /// Emits the first loop, which computes top, share and mean of the thread's
+  /// rows. Online softmax rescales the sum of P dP along with the sum of P.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -166,6 +189,7 @@ private:
     }
   }
 
+  /// Emits the update of the softmax and of `sum`, Σ P dP, by one chunk.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -181,7 +205,7 @@ private:
       }
   }
 
-  /// The second walk: dQ.
+  /// Emits the second loop, which computes dQ.
   std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);
@@ -214,6 +238,7 @@ private:
   Halves top, share, mean;
 };
 
+/// Emitter of graph.attention_key_gradient: rows are keys.
 class KeyGradientWriter : GradientTile {
 public:
   KeyGradientWriter(KernelWriter &w, graph::AttentionKeyGradientOp op,
@@ -251,7 +276,9 @@ public:
   }
 
 private:
-  /// Tiles whose queries all come before the block's keys are passed over.
+  /// Emits `body` under the condition that some query of the tile from `first`
+  /// on sees a key of the block. Otherwise the values stay `so`. Only a causal
+  /// mask hides whole tiles.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -264,9 +291,11 @@ private:
         body);
   }
 
+  /// Emits the contribution of the tile of queries from `first` on to dK and
+  /// dV.
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
-    syncThreads(w); // the tile before has been read
+    syncThreads(w); // all threads have read the previous tile
     fetch(own.getQuery(), first, ofKeys);
     fetch(own.getGradient(), first, ofValues);
     syncThreads(w);

@@ -1,4 +1,4 @@
-//===- GpuPlan.cpp - how a kernel is divided over threads -----------------===//
+//===- GpuPlan.cpp - division of a kernel over GPU blocks and threads -----===//
 
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
 #include "dialects/graph/TensorBytes.h"
@@ -9,22 +9,26 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
+/// Threads of a warp.
 static constexpr int64_t warp = 32;
+/// Threads of a block without reductions.
 static constexpr int64_t threadsOfMap = 256;
+/// Threads of a block with several teams over contiguous rows.
 static constexpr int64_t threadsOfTeams = 128;
+/// Most threads of a block on any GPU.
 static constexpr int64_t mostThreads = 1024;
-/// Rounds that a team makes before it gets more threads.
+/// Number of rounds that a team of more than a warp should need at most.
 static constexpr int64_t fewRounds = 8;
-/// Of rows across memory: neighbours that a warp reads at once, and threads
-/// that share a row.
+/// If rows are columns: columns of a block, and threads of a team.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {
   return llvm::divideCeil(loops.rows->innerSize(), team * vector);
 }
 
-/// So many elements fill the widest access, for the narrowest numbers that the
-/// kernel reads or writes. Booleans do not count.
+/// Returns how many elements of the narrowest operand or result of `kernel`
+/// make up the widest access. Ignores element types below 16 bits, such as
+/// booleans.
 static int64_t wantedVector(rank::KernelOp kernel) {
   int64_t narrowest = 8;
   auto see = [&](Type type) {
@@ -37,6 +41,8 @@ static int64_t wantedVector(rank::KernelOp kernel) {
   return widestAccess / narrowest;
 }
 
+/// Returns the largest number of elements, up to that of the widest access,
+/// that divides `groupSize`.
 static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   int64_t vector = wantedVector(kernel);
   while (groupSize % vector != 0)
@@ -44,10 +50,12 @@ static int64_t vectorFor(rank::KernelOp kernel, int64_t groupSize) {
   return vector;
 }
 
+/// Returns the smallest power of two that is at least `least`.
 static int64_t powerOfTwo(int64_t least) {
   return int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(1, least))));
 }
 
+/// Returns the number of elements of the dims that the innermost loop covers.
 static int64_t sizeOfLastGroup(ArrayRef<int64_t> shape,
                                ArrayRef<int64_t> groups) {
   return groups.empty()
@@ -66,7 +74,8 @@ int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Bytes of shared memory that tiles of what is transposed by `dim` take.
+/// Returns the bytes of shared memory for one tile of each operand whose
+/// innermost dim is dim `dim` of the results.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
   int64_t bytes = 0;
@@ -77,6 +86,9 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
   return bytes;
 }
 
+/// Plans square tiles if `kernel` transposes an operand and the tiles fit into
+/// shared memory. Returns whether it does. If operands are transposed
+/// differently, the first transpose determines the tiles.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -96,6 +108,7 @@ static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   return true;
 }
 
+/// Plans a kernel without reductions.
 static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   if (planTransposed(kernel, plan))
     return;
@@ -107,6 +120,8 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   plan.blocks = llvm::divideCeil(elements / plan.vector, plan.threads);
 }
 
+/// Plans a kernel over contiguous rows. A short row gets as many threads as it
+/// has vectors; a long one gets whole warps.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);
@@ -117,11 +132,12 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.team = std::clamp(powerOfTwo(llvm::divideCeil(chunks, fewRounds)),
                            warp, mostThreads);
   plan.teams = std::max<int64_t>(1, threadsOfTeams / plan.team);
-  // Teams of several warps meet by barriers of their block.
+  // Teams of several warps synchronize by barriers of the whole block.
   if (plan.team > warp)
     plan.teams = 1;
 }
 
+/// Plans a kernel over rows that are columns.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

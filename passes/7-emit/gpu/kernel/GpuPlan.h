@@ -1,10 +1,14 @@
-//===- GpuPlan.h - how a kernel is divided over threads -------------------===//
+//===- GpuPlan.h - division of a kernel over GPU blocks and threads -------===//
 //
-// Without reductions a thread computes `vector` neighbouring elements, or a
-// block turns squares of what lies across its result (TransposeTiles.h). With
-// reductions a team of threads shares a row, and a block has several teams. Of
-// rows along memory the threads of a team are neighbours; of rows across it,
-// threads of neighbouring rows are:
+// In a kernel without reductions a thread computes `vector` neighbouring
+// elements of the results. If an operand is transposed, a block instead
+// computes a square tile (TransposeTiles.h).
+//
+// In a kernel with reductions a *team* of threads shares a row, and a block has
+// several teams. Neighbouring threads always read neighbouring elements. If
+// rows are contiguous in memory (along), neighbouring threads belong to one
+// team. If rows are columns of a tensor (across), neighbouring threads belong
+// to different teams, whose columns are neighbours:
 //
 //        along, 2 teams of 4              across, 4 teams of 2
 //      row 0: t0 t1 t2 t3 t0 …         rows 0 1 2 3:  t0 t1 t2 t3
@@ -21,46 +25,60 @@
 
 namespace pcc::emit {
 
+/// Division of one kernel over blocks and threads.
 struct GpuPlan {
+  /// Loop nest or row space of the kernel.
   KernelPlan loops;
-  /// Neighbouring elements that a thread takes at once: 16 bytes where they
-  /// are that many. Divides `groupSize`.
+  /// Number of neighbouring elements that a thread computes at once, a divisor
+  /// of `groupSize`. If possible, `vector` elements of the narrowest operand or
+  /// result have `widestAccess` bytes.
   int64_t vector = 1;
-  /// Elements of the innermost loop's dims.
+  /// Number of elements of the dims that the innermost loop covers.
   int64_t groupSize = 1;
-  /// Of rows: threads of a team, and teams of a block; powers of two.
+  /// In a kernel with reductions: number of threads of a team, and of teams of
+  /// a block. Both are powers of two.
   int64_t team = 1, teams = 1;
+  /// Whether rows are columns, strided in memory.
   bool isAcross = false;
-  /// The dim of the results that lies along the memory of an operand that is
-  /// transposed; -1 where there is none to be transposed.
+  /// In a kernel that transposes through shared memory: the dim of the results
+  /// along which transposed operands are contiguous. Otherwise -1.
   int64_t transposedDim = -1;
+  /// Number of blocks of a launch, and of threads of a block. There are no
+  /// blocks if the results have no elements.
   int64_t blocks = 1, threads = 1;
 
-  /// How often a team goes over its row.
+  /// Returns the number of rounds in which a team computes a row. In each round
+  /// a thread computes `vector` neighbouring elements. In the last round some
+  /// threads may have none.
   int64_t rounds() const;
 };
 
+/// Returns the plan of `kernel`, which depends on the body and the types of the
+/// kernel only.
 GpuPlan gpuPlanOf(rank::KernelOp kernel);
 
-/// Bytes of the widest access to memory.
+/// Number of bytes of the widest load or store of a thread.
 constexpr int64_t widestAccess = 16;
 
-/// Elements of a tile of a kernel in parts, of which a thread takes as many as
-/// the widest access has.
+/// Returns the number of elements of a tile of an `in_parts` kernel: each
+/// thread of a block computes as many neighbouring elements as the widest
+/// access has.
 int64_t elementsPerTile(rank::KernelOp kernel);
 
-/// Of shared memory that a block has without asking for more.
+/// Bytes of shared memory of a block, without opting in to more.
 constexpr int64_t sharedBytes = 48 << 10;
 
-/// Elements along a side of a square that is transposed.
+/// Number of elements along a side of a square tile that is transposed.
 constexpr int64_t tileSize = 32;
 
-/// Elements from one of its rows to the next in shared memory: columns then lie
-/// in different banks.
+/// Number of elements in shared memory from one row of such a tile to the next.
+/// One element of padding puts the elements of a column into different banks.
 constexpr int64_t tilePitch = tileSize + 1;
 
-/// The dim of `op`'s result, of `shape`, along which its operand lies in
-/// memory; -1 if they lie alike or are too small to care.
+/// Returns the dim of the result of `op` that is the innermost dim of its
+/// operand. Returns -1 if the result and the operand have the same innermost
+/// dim, if either innermost dim is too small for tiles, or if the result does
+/// not have shape `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- LowerGpuKernels.cpp - kernels for threads of a GPU -----------------===//
+//===- LowerGpuKernels.cpp - lowering of kernels to the NVVM dialect ------===//
 
 #include "passes/7-emit/gpu/kernel/LowerGpuKernels.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -23,7 +23,8 @@ using namespace pcc::emit;
 // One kernel
 //===----------------------------------------------------------------------===//
 
-/// Elements that every thread takes `vector` neighbours of.
+/// Emits chunk number `chunk` of all results: the elements from
+/// `chunk` · `plan.vector` on, `plan.vector` of them.
 static void writeMap(KernelWriter &w, rank::KernelOp kernel,
                      const GpuPlan &plan, ArrayRef<Value> outputs,
                      const Index &chunk) {
@@ -34,7 +35,8 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
     places.push_back(
         w.indices.delineariseLane(start, lane, loops.shape, loops.groups));
   w.readAhead(places, loops.shape);
-  // Result by result: neighbours are stored at once.
+  // Stores the elements of one result directly after another, so that LLVM
+  // merges them into wide stores.
   w.storeTogether([&] {
     for (auto [result, output] :
          llvm::zip_equal(kernel.getYield().getResults(), outputs))
@@ -44,12 +46,14 @@ static void writeMap(KernelWriter &w, rank::KernelOp kernel,
 }
 
 namespace {
-/// Numbers of the current thread and block, as i64.
+/// Numbers, as i64, of the current thread in its block and of the block.
 struct ThreadNumbers {
   Value thread, block;
 };
 } // namespace
 
+/// Emits the value of a special register as an i64. The value is in
+/// [0, `count`).
 template <typename Register>
 static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   auto range = LLVM::ConstantRangeAttr::get(builder.getContext(), APInt(32, 0),
@@ -58,6 +62,8 @@ static Value readNumber(OpBuilder &builder, Location loc, int64_t count) {
   return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), number);
 }
 
+/// Emits the body of a kernel without reductions. Threads behind the last chunk
+/// do nothing.
 static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
                            const GpuPlan &plan, ArrayRef<Value> outputs,
                            const ThreadNumbers &at) {
@@ -80,9 +86,11 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
   });
 }
 
-/// Teams of the last block that no row is left for go over the last row as
-/// well, since no thread may miss a meeting, and store nothing: a result may
-/// lie where an operand does.
+/// Emits the body of a kernel with reductions. In the last block there can be
+/// more teams than rows. The surplus teams repeat the last row, since all
+/// threads of a block must reach all barriers. The surplus teams store nothing:
+/// if a result shares the buffer of an operand, the row that they read may
+/// already be overwritten.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -101,10 +109,12 @@ static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
   writeRow(w, kernel, plan.loops, outputs, row);
 }
 
-/// Of buffers in the arena and in shared memory: as wide as an access is.
+/// Alignment in bytes of buffers in the arena and in shared memory: that of the
+/// widest access.
 static constexpr int64_t alignmentOfBuffers = 16;
 
-/// A function that is launched with so many threads in a block.
+/// Creates the entry of a kernel that is launched with `threads` threads per
+/// block.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
                                   int64_t threads, const Twine &name) {
   auto function = LLVM::LLVMFuncOp::create(
@@ -118,11 +128,14 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
   return function;
 }
 
+/// Creates the entry of `kernel` with the alignment and aliasing of its
+/// pointers.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
       makeEntry(builder, signatureOf(kernel), plan.threads, name);
-  // A result may lie where an operand of its type does.
+  // A result may share the buffer of an operand of the same type, so that their
+  // pointers alias. No other pointers do.
   SmallVector<Type> tensors(kernel.getArgumentTypes());
   llvm::append_range(tensors, kernel.getResultTypes());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -143,12 +156,14 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The table of a launch (TensorTable.h), in the code of its kernel.
+/// Emitter of reads from the tensor table of a joined launch.
 struct TableReader {
   KernelWriter &w;
   runtime::TensorTable table;
-  Value words; ///< where it is
+  /// Pointer to the table, in the parameters of the kernel.
+  Value words;
 
+  /// Emits the load of a word of the table. `word` is its index, an i64.
   Value at(Value word) {
     Type i64 = w.builder.getI64Type();
     Value address =
@@ -157,7 +172,8 @@ struct TableReader {
     return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
   }
 
-  /// The last part that begins at `tile` or before.
+  /// Emits a binary search for the part of `tile`: the last part whose first
+  /// tile is not behind `tile`.
   Value findPart(Value tile) {
     ScalarBuilder s = w.scalar();
     Type i64 = tile.getType();
@@ -170,13 +186,15 @@ struct TableReader {
     return part;
   }
 
+  /// Emits the number of elements of a tensor of `part`.
   Value elements(Value part) {
     ScalarBuilder s = w.scalar();
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
-  /// The tensor of the part from `element` on, in the GPU's memory and aligned
-  /// to the widest access.
+  /// Emits the address of element number `element` of tensor number `tensor` of
+  /// `part`. States that the tensor is in global memory and aligned to the
+  /// widest access.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();
@@ -194,7 +212,8 @@ struct TableReader {
 };
 } // namespace
 
-/// The table by value, then what all parts read.
+/// Creates the entry of an `in_parts` kernel, which takes the table by value,
+/// then pointers to the shared arguments.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::TensorTable &table, const Twine &name) {
@@ -214,8 +233,9 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
   return function;
 }
 
-/// Elements of the tile that are this thread's: all at once, or those that the
-/// tensor still has.
+/// Emits this thread's elements of a tile of an `in_parts` kernel. `left` is
+/// the number of elements from the start of the tile to the end of the tensor.
+/// If the thread's elements go beyond it, they are computed one by one.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {
@@ -240,6 +260,7 @@ static void writeTile(KernelWriter &w, rank::KernelOp kernel,
       });
 }
 
+/// Emits an `in_parts` kernel. Each block finds its tile in the table.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
@@ -276,6 +297,7 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
+/// Emits a kernel in the form that its plan chose.
 static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
                         const Twine &name) {
   if (kernel.getInParts())
@@ -285,7 +307,7 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   Location loc = function.getLoc();
   OpBuilder inside(kernel.getContext());
   inside.setInsertionPointToStart(function.addEntryBlock(inside));
-  // Without elements there are no blocks.
+  // A kernel whose results have no elements has no blocks and does nothing.
   if (plan.blocks > 0) {
     const ThreadNumbers at{
         readNumber<NVVM::ThreadIdXOp>(inside, loc, plan.threads),
@@ -309,7 +331,8 @@ static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// A thread per element of the loops that are given.
+/// Emits a kernel that generates random weights, one element per thread.
+/// `types` are the weight's element types (randomTypesOf).
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   constexpr int64_t threads = runtime::RandomScalars::threads;
@@ -341,7 +364,8 @@ static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
 // The module
 //===----------------------------------------------------------------------===//
 
-/// libdevice has libm's functions by names of its own.
+/// Renames calls of libm functions to those of libdevice: `expf` becomes
+/// `__nv_expf`.
 static void callLibdevice(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function.isExternal() && !function.getSymName().starts_with("__nv_")) {
@@ -352,14 +376,16 @@ static void callLibdevice(ModuleOp module) {
     }
 }
 
+/// Converts `module` to the LLVM and NVVM dialects. Math functions become calls
+/// of libdevice.
 static LogicalResult toNvvm(ModuleOp module) {
   callLibdevice(module);
   LLVMTypeConverter types(module.getContext());
   RewritePatternSet patterns(module.getContext());
   populateLibDeviceConversionPatterns(types, patterns);
   ConversionTarget target(*module.getContext());
-  // What is not named here, as square roots, is IEEE's by an instruction;
-  // libdevice would ask for approximations.
+  // Other math ops, such as sqrt, have instructions with IEEE results.
+  // libdevice's versions of them are approximate.
   target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
   target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
                       math::TanhOp>();

@@ -1,4 +1,4 @@
-//===- LowerGpuKernels.h - kernels for threads of a GPU -------------------===//
+//===- LowerGpuKernels.h - lowering of kernels to the NVVM dialect --------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_LOWERGPUKERNELS_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_LOWERGPUKERNELS_H
@@ -8,11 +8,24 @@
 
 namespace pcc::emit {
 
-/// A module in the LLVM and NVVM dialects with one entry for every rank.kernel
-/// of `module`: the n-th is called `pcc_k_<n>` and takes what signatureOf()
-/// says; gpuPlanOf() says how many blocks and threads it needs. Those of
-/// randomKernelsOf() come behind. Buffers are aligned to 16 bytes. Functions of
-/// libdevice are declared. Must not run within a pass, since it loads dialects.
+/// Lowers the kernels of `module` for GPUs. Returns a new module in the LLVM
+/// and NVVM dialects, or null on failure.
+///
+/// The entry of kernel number n is called `pcc_k_<n>`. The rank.kernel ops of
+/// `module` are numbered first, then the kernels of randomKernelsOf(). The
+/// parameters of an entry are
+///
+///   rank.kernel              those of signatureOf()
+///   rank.kernel, in_parts    a runtime::TensorTable by value, then a pointer
+///                            per shared argument
+///   random weights           a pointer, then the fields of RandomScalars
+///
+/// All pointers must be aligned to 16 bytes. A rank.kernel has to be launched
+/// with the numbers of blocks and threads of gpuPlanOf(); for an `in_parts`
+/// kernel the number of blocks is the number of tiles. Functions of libdevice
+/// are declared, but not defined.
+///
+/// Loads dialects, so it must not run within a pass.
 mlir::OwningOpRef<mlir::ModuleOp> lowerGpuKernels(mlir::ModuleOp module);
 
 } // namespace pcc::emit

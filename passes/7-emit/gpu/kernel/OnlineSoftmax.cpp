@@ -1,4 +1,4 @@
-//===- OnlineSoftmax.cpp - softmax of rows that come in tiles -------------===//
+//===- OnlineSoftmax.cpp - online softmax over tiles of scores ------------===//
 
 #include "passes/7-emit/gpu/kernel/OnlineSoftmax.h"
 #include "passes/7-emit/gpu/kernel/WarpShuffles.h"

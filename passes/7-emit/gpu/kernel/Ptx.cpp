@@ -1,4 +1,4 @@
-//===- Ptx.cpp - PTX of kernels -------------------------------------------===//
+//===- Ptx.cpp - translation of kernels to PTX ----------------------------===//
 
 #include "passes/7-emit/gpu/kernel/Ptx.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -22,14 +22,17 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Parameters of more than 4352 bytes (TensorTable.h) are of PTX 8.1; GPUs from
-/// sm_100 on have a later one anyway.
+/// Returns LLVM's feature for the PTX version. A kernel with parameters of more
+/// than 4352 bytes (TensorTable.h) needs PTX 8.1. For sm_100 and later, LLVM
+/// chooses a later version by default.
 static StringRef featuresOf(StringRef arch) {
   int number = 0;
   arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);
   return number < 100 ? "+ptx81" : "";
 }
 
+/// Returns the code generator for `arch`; null, with `error`, if LLVM has no
+/// NVPTX target.
 static std::unique_ptr<llvm::TargetMachine> machineFor(StringRef arch,
                                                        std::string &error) {
   LLVMInitializeNVPTXTargetInfo();
@@ -56,7 +59,8 @@ bool pcc::emit::isGpuArch(StringRef arch) {
          machine->getMCSubtargetInfo()->isCPUStringValid("sm_" + arch.str());
 }
 
-/// Adds what `module` calls of libdevice, as functions of its own.
+/// Links `module` with the functions of libdevice that it calls, and makes them
+/// internal. Returns false, with `error`, on failure.
 static bool linkLibdevice(llvm::Module &module, StringRef path,
                           std::string &error) {
   llvm::SMDiagnostic diagnostic;
@@ -73,7 +77,7 @@ static bool linkLibdevice(llvm::Module &module, StringRef path,
       return !value.hasName() || !names.contains(value.getName());
     });
   };
-  // libdevice asks whether it may flush subnormals: it may not.
+  // Makes libdevice keep subnormal numbers instead of flushing them to zero.
   module.addModuleFlag(llvm::Module::Override, "nvvm-reflect-ftz", uint32_t{0});
   return !llvm::Linker::linkModules(module, std::move(library),
                                     llvm::Linker::Flags::LinkOnlyNeeded, hide);

@@ -1,4 +1,4 @@
-//===- Ptx.h - PTX of kernels ---------------------------------------------===//
+//===- Ptx.h - translation of kernels to PTX ------------------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_PTX_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_PTX_H
@@ -8,14 +8,17 @@
 
 namespace pcc::emit {
 
-/// Whether LLVM knows a GPU of that name that kernels can be made for: "sm_80"
-/// or a later one.
+/// Returns whether `arch` is the name of a GPU architecture that kernels can be
+/// compiled for: one that LLVM knows, from "sm_80" on. The suffixes `a` and `f`
+/// are allowed.
 bool isGpuArch(llvm::StringRef arch);
 
-/// The text of all rank.kernels of `module`, the n-th as the entry `pcc_k_<n>`
-/// (LowerGpuKernels.h). `arch` is a name such as "sm_90", from sm_80 on;
-/// `libdevice` the file of NVIDIA's bitcode library of that name. Equal modules
-/// give equal text. Must not run within a pass.
+/// Returns PTX with the entries of all kernels of `module` (LowerGpuKernels.h
+/// describes names and parameters). On failure emits an error.
+///
+/// `arch` must satisfy isGpuArch(). `libdevice` is the path of NVIDIA's bitcode
+/// library libdevice, whose functions become part of the PTX. Equal modules
+/// give equal text. Loads dialects, so it must not run within a pass.
 mlir::FailureOr<std::string>
 makePtx(mlir::ModuleOp module, llvm::StringRef arch, llvm::StringRef libdevice);
 

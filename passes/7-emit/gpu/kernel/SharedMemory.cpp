@@ -1,4 +1,4 @@
-//===- SharedMemory.cpp - memory of a block of threads --------------------===//
+//===- SharedMemory.cpp - shared memory and barriers of a block -----------===//
 
 #include "passes/7-emit/gpu/kernel/SharedMemory.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// The address space of NVVM that the threads of a block share.
+/// Number of the address space of shared memory in NVVM.
 static constexpr unsigned shared = 3;
 
 Value pcc::emit::allocateShared(KernelWriter &w, Type element, int64_t count) {

@@ -1,4 +1,4 @@
-//===- SharedMemory.h - memory of a block of threads ----------------------===//
+//===- SharedMemory.h - shared memory and barriers of a block -------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_SHAREDMEMORY_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_SHAREDMEMORY_H
@@ -7,11 +7,14 @@
 
 namespace pcc::emit {
 
-/// Room for `count` elements that the threads of a block share, in the form
-/// that they have in memory.
+/// Allocates static shared memory for `count` elements, in the storage type of
+/// `element` and aligned to 16 bytes. Returns the pointer. Each call allocates
+/// memory of its own.
 mlir::Value allocateShared(KernelWriter &w, mlir::Type element, int64_t count);
 
-/// Waits for all threads of the block, and for what they have stored.
+/// Emits a barrier of all threads of the block. Afterwards each thread sees the
+/// earlier stores of all others. Every thread of the block must reach the
+/// barrier.
 void syncThreads(KernelWriter &w);
 
 } // namespace pcc::emit

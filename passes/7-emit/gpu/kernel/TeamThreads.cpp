@@ -1,4 +1,4 @@
-//===- TeamThreads.cpp - threads of a GPU that share a row ----------------===//
+//===- TeamThreads.cpp - distribution of a row over a team of GPU threads -===//
 
 #include "passes/7-emit/gpu/kernel/TeamThreads.h"
 #include "passes/7-emit/gpu/kernel/SharedMemory.h"
@@ -10,7 +10,8 @@ using namespace pcc::emit;
 using Values = SmallVector<Value>;
 
 static constexpr int64_t warp = lanesOfWarp;
-/// What a thread's registers have room for; loops over so many are unrolled.
+/// Largest number of elements of a row that a thread keeps in registers. The
+/// loop over the rounds is unrolled if all elements are kept.
 static constexpr int64_t mostInRegisters = 32;
 
 TeamThreads::TeamThreads(IndexSpace &indices, const GpuPlan &plan,
@@ -40,7 +41,6 @@ Values TeamThreads::forEach(KernelWriter &w, ValueRange carried,
   return so;
 }
 
-/// One turn of every thread that there is an element for.
 Values TeamThreads::round(KernelWriter &w, const Index &number,
                           ValueRange carried, NestBody body) {
   const int64_t chunks = w.rows.innerSize() / plan.vector;
@@ -124,16 +124,20 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A place in shared memory for what each of `count` threads of each of
-/// `stride` teams has.
+/// Buffer in shared memory with one slot for each of `count` members of each of
+/// `stride` teams. Members are threads, or warps that have already merged the
+/// values of their threads.
 struct ExchangeBuffer {
   int64_t count, stride;
+  /// This thread's member and team.
   Index member, team;
 };
 } // namespace
 
-/// What all members of this thread's team have brought, in their order. Where
-/// several threads have what a member brings, one of them, `mayStore`, does.
+/// Merges the values `own` of all members of this thread's team, in the order
+/// of the members. If a member has several threads, only the thread for which
+/// `mayStore` is true stores the values. `mayStore` is null if each member is a
+/// thread.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -1,4 +1,4 @@
-//===- TeamThreads.h - threads of a GPU that share a row ------------------===//
+//===- TeamThreads.h - distribution of a row over a team of GPU threads ---===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_TEAMTHREADS_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_TEAMTHREADS_H
@@ -8,18 +8,24 @@
 
 namespace pcc::emit {
 
-/// Gives a team's threads turns of `vector` neighbouring elements. Joins by
-/// shuffles within a warp, and through shared memory beyond it, always in the
-/// same order. All threads of a block have to get to a join.
+/// Team of threads that share a row (GpuPlan.h). In each round, every thread
+/// computes `vector` neighbouring elements, in the order of the threads:
+///
+///   team of 2, vector 2:   t0 t0 t1 t1 | t0 t0 t1 t1 | ...
+///
+/// Threads merge values by shuffles within a warp, and through shared memory
+/// between warps, always in the same order. All threads of a block must reach
+/// every join().
 class TeamThreads : public RowThreads {
 public:
-  /// `thread` is the thread's number in its block.
+  /// `thread` is the number of the current thread in its block. `plan` is
+  /// borrowed.
   TeamThreads(IndexSpace &indices, const GpuPlan &plan, const Index &thread);
 
-  /// The number in the block of this thread's team.
+  /// Returns the number of this thread's team in the block.
   const Index &teamNumber() const { return number; }
 
-  /// Only threads for which it holds store what a row comes to.
+  /// Restricts store() to threads for which `condition`, an i1, is true.
   void setIsWanted(mlir::Value condition) { isWanted = condition; }
 
   llvm::SmallVector<mlir::Value>
@@ -33,18 +39,22 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
+  /// Emits round `number` of forEach(). Threads without elements skip the body.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
+  /// Emits the elements of this thread in round `number`: the `vector`
+  /// neighbouring elements of the row from `chunk` · `vector` on.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
 
   const GpuPlan &plan;
-  /// Of this thread in its team, and of its team in the block.
+  /// Number of this thread in its team, and of its team in the block.
   Index member, number;
-  /// An i1; null where it always holds.
+  /// Whether this thread stores results, an i1; null if all threads do.
   mlir::Value isWanted;
-  /// The element that is being written, and where the thread may keep it.
+  /// Multi-index of the element that turn() currently emits, and the slot in
+  /// which the thread can keep it. `current` is empty outside of turn().
   MultiIndex current;
   Index currentSlot;
 };

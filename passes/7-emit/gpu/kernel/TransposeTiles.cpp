@@ -1,4 +1,4 @@
-//===- TransposeTiles.cpp - transposes through shared memory --------------===//
+//===- TransposeTiles.cpp - transposes by tiles in shared memory ----------===//
 
 #include "passes/7-emit/gpu/kernel/TransposeTiles.h"
 #include "dialects/graph/GraphDialect.h"
@@ -9,14 +9,17 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// A transpose whose operand the block reads ahead.
+/// Operand that goes through shared memory.
 struct TransposedOperand {
   Value operand;
+  /// Permutation of the transpose: dim i of the result is dim perm[i] of the
+  /// operand.
   ArrayRef<int64_t> perm;
   Type element;
+  /// Pointer to the tile in shared memory.
   Value memory;
 
-  /// Where the operand's element for `at` of the result is.
+  /// Returns the multi-index in the operand of element `at` of the result.
   MultiIndex operandPlace(ArrayRef<Index> at) const {
     MultiIndex place(at.size());
     for (auto [dim, from] : llvm::enumerate(perm))
@@ -25,8 +28,10 @@ struct TransposedOperand {
   }
 };
 
+/// Emitter of one kernel. The threads of a block form rows of 32 threads.
 class TileWriter {
 public:
+  /// Allocates shared memory for the transposed operands of `kernel`.
   TileWriter(KernelWriter &w, rank::KernelOp kernel, const GpuPlan &plan,
              const Index &block, const Index &thread)
       : w(w), plan(plan), shape(plan.loops.shape) {
@@ -42,6 +47,8 @@ public:
     enter(block);
   }
 
+  /// Emits the loads of the operands' tiles into shared memory. `x` runs along
+  /// the transposed dim, in which operands are contiguous.
   void read() {
     overTile([&](const Index &row) { return elementAt(x, row); },
              [&](ArrayRef<Index> at, const Index &row) {
@@ -51,6 +58,8 @@ public:
              });
   }
 
+  /// Emits the computation and the stores of the results. `x` runs along the
+  /// last dim, in which results are contiguous.
   void write(rank::KernelOp kernel, ArrayRef<Value> outputs) {
     overTile([&](const Index &row) { return elementAt(row, x); },
              [&](ArrayRef<Index> at, const Index &row) {
@@ -64,7 +73,7 @@ public:
   }
 
 private:
-  /// The tile of `block`: where it begins, and the other dims' indices.
+  /// Sets `start` for the tile of `block`.
   void enter(const Index &block) {
     SmallVector<int64_t> counts(shape);
     for (int64_t dim : {plan.transposedDim, last()})
@@ -74,9 +83,11 @@ private:
       start[dim] = w.indices.scale(start[dim], tileSize);
   }
 
+  /// Returns the number of the last dim of the results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// The element `transposedOffset` and `lastOffset` behind the tile's first.
+  /// Returns the multi-index of the element at the given offsets in the tile,
+  /// along the transposed dim and the last dim.
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -85,12 +96,15 @@ private:
     return at;
   }
 
+  /// Returns the position in shared memory of an element of a tile.
   Index cell(const Index &row, const Index &column) {
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// For each of this thread's rows of the tile: `body` where its element is
-  /// one of the result's.
+  /// Emits `body` for each element of the tile that this thread computes, which
+  /// is one element in some of the tile's rows. `placeOf` returns the element's
+  /// multi-index from the number of its row. Elements outside of the results
+  /// are skipped.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -109,8 +123,9 @@ private:
     }
   }
 
-  /// Whether `at` is within the shape, and indices that say so; null if it is
-  /// for sure.
+  /// Emits whether `at` is within the shape, an i1; returns null if it always
+  /// is. Replaces the indices of `at` by ones whose ranges are within the
+  /// shape.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {
@@ -130,8 +145,9 @@ private:
   const GpuPlan &plan;
   ArrayRef<int64_t> shape;
   SmallVector<TransposedOperand> transposed;
-  /// This thread's place in the tile's first rows.
+  /// Number of this thread in its row of threads, and number of that row.
   Index x, y;
+  /// Multi-index of the first element of the tile.
   MultiIndex start;
 };
 } // namespace

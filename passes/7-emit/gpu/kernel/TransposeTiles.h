@@ -1,8 +1,10 @@
-//===- TransposeTiles.h - transposes through shared memory ----------------===//
+//===- TransposeTiles.h - transposes by tiles in shared memory ------------===//
 //
-// Where a result and what it is made of lie across each other, neighbouring
-// threads cannot read neighbours and write neighbours. A block takes a square
-// instead: reads it along the operand, meets, and writes it along the result.
+// If a kernel transposes an operand, neighbouring threads cannot both read
+// neighbouring elements of the operand and write neighbouring elements of the
+// result. Therefore each block computes a square tile. The block reads the tile
+// along the rows of the operand into shared memory, waits at a barrier, and
+// writes the tile along the rows of the result. Both accesses are coalesced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +16,9 @@
 
 namespace pcc::emit {
 
-/// Writes a kernel whose plan has a transposed dim. `block` and `thread` are the
-/// current ones' numbers.
+/// Emits the body of `kernel`, whose plan has a transposed dim. `outputs` are
+/// the pointers to the results. `block` is the number of the current block, and
+/// `thread` that of the current thread in its block.
 void writeTransposeTiles(KernelWriter &w, rank::KernelOp kernel,
                          const GpuPlan &plan,
                          llvm::ArrayRef<mlir::Value> outputs,

@@ -1,4 +1,4 @@
-//===- WarpProduct.cpp - products of small matrices by a warp -------------===//
+//===- WarpProduct.cpp - small matrix products on tensor cores ------------===//
 
 #include "passes/7-emit/gpu/kernel/WarpProduct.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -24,7 +24,6 @@ WarpProduct::Sums WarpProduct::zeros() const {
 // Pairs
 //===----------------------------------------------------------------------===//
 
-/// A narrow float as it lies in memory, as an i16.
 Value WarpProduct::bitsOf(Value value) const {
   Value stored = w.scalar().toStorage(value, element);
   Type i16 = w.builder.getIntegerType(16);
@@ -55,7 +54,8 @@ WarpProduct::Left WarpProduct::leftOf(ArrayRef<Value> sums) const {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// Each lane says where a row of a square lies, and gets its part of all.
+/// In an ldmatrix instruction, lane i supplies the address of row i % 8 of
+/// square i / 8. Each lane gets two elements of every square.
 std::vector<WarpProduct::Pair>
 WarpProduct::loadSquares(const SharedMatrix &matrix, int64_t start,
                          int64_t step, int64_t count, bool isTransposed) const {
@@ -136,7 +136,6 @@ WarpProduct::Pair WarpProduct::loadPair(const SharedMatrix &matrix,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// One instruction: 16 x 8 sums of what is in the registers.
 WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
                                         ArrayRef<Value> left,
                                         ArrayRef<Value> right) const {
@@ -146,7 +145,7 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   Type f32 = w.builder.getF32Type();
   auto all = LLVM::LLVMStructType::getLiteral(w.builder.getContext(),
                                               SmallVector<Type>(4, f32));
-  // The instruction takes f16 as vectors.
+  // The NVVM op takes two f16 as a vector, but two bf16 as an i32.
   auto registers = [&](ArrayRef<Value> words) {
     Values given(words);
     if (element.isF16())
@@ -167,26 +166,30 @@ WarpProduct::Sums WarpProduct::multiply(ArrayRef<Value> sums,
   return results;
 }
 
-/// The upper 11 bits of a float's number, or what they leave, as tf32.
+/// Returns the upper 11 bits of the significand of an f32, as the bits of a
+/// tf32.
 static Value upperPart(KernelWriter &w, Value value) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
   Value bits = arith::BitcastOp::create(w.builder, w.loc, i32, value);
   return s.both(bits, s.integer(i32, ~int64_t(0x1fff)));
 }
+/// Returns the difference of an f32 and its upper part, as the bits of a tf32.
 static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   Type f32 = w.builder.getF32Type();
   Value number = arith::BitcastOp::create(w.builder, w.loc, f32, upper);
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// The smallest products first. A tensor core cuts off what it adds to a sum
-/// (Ootomo and Yokota, arXiv:2203.03341), and of many terms that would add up:
-/// sums of f32 grow outside of it, where numbers are rounded.
+/// Adds the three products from the smallest to the largest. A tensor core
+/// truncates the terms that it adds to a sum (Ootomo and Yokota 2022,
+/// arXiv:2203.03341), and the errors of many terms would accumulate. Long sums
+/// are therefore added outside of the tensor core, with correct rounding.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // Which eight elements are paired is free: those of a thread are its first
-  // and its second, wherever they come from.
+  // The instruction expects elements quad and quad + 4 of a group in a thread;
+  // the thread has 2 · quad and 2 · quad + 1. The order of the contraction does
+  // not matter, as long as both operands have the same.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;
@@ -216,7 +219,7 @@ WarpProduct::Sums WarpProduct::add(ArrayRef<Value> sums, ArrayRef<Left> left,
       so = addWide(so, a, b);
     return so;
   }
-  // An instruction takes sixteen elements, or the last eight.
+  // An instruction takes two groups of eight elements, or the last single one.
   for (; !left.empty();) {
     const size_t count = std::min<size_t>(2, left.size());
     Values a, b;

@@ -1,4 +1,4 @@
-//===- WarpShuffles.cpp - what lanes of a warp tell each other ------------===//
+//===- WarpShuffles.cpp - reductions over lanes of a warp by shuffles -----===//
 
 #include "passes/7-emit/gpu/kernel/WarpShuffles.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -9,8 +9,8 @@ using namespace pcc::emit;
 
 using Values = SmallVector<Value>;
 
-/// The i32 or f32 `value` of the lane whose number differs in the bits of
-/// `mask`.
+/// Emits a butterfly shuffle of an i32 or f32: lane i gets the `value` of lane
+/// i xor `mask`.
 static Value shuffleWord(KernelWriter &w, Value value, int64_t mask) {
   ScalarBuilder s = w.scalar();
   Type i32 = w.builder.getI32Type();
@@ -20,6 +20,8 @@ static Value shuffleWord(KernelWriter &w, Value value, int64_t mask) {
                               NVVM::ShflKind::bfly, UnitAttr());
 }
 
+/// Emits the same shuffle for any type. Narrow integers are extended to i32;
+/// an i64 or f64 is shuffled as two halves.
 static Value shuffle(KernelWriter &w, Value value, int64_t mask) {
   Type type = value.getType(), i32 = w.builder.getI32Type(),
        i64 = w.builder.getI64Type();

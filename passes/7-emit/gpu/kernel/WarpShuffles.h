@@ -1,4 +1,4 @@
-//===- WarpShuffles.h - what lanes of a warp tell each other --------------===//
+//===- WarpShuffles.h - reductions over lanes of a warp by shuffles -------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_KERNEL_WARPSHUFFLES_H
 #define PCC_PASSES_7_EMIT_GPU_KERNEL_WARPSHUFFLES_H
@@ -7,10 +7,13 @@
 
 namespace pcc::emit {
 
+/// Number of threads (lanes) of a warp.
 inline constexpr int64_t lanesOfWarp = 32;
 
-/// On each of `lanes` neighbouring lanes, a power of two, what all of them
-/// have, merged in the same order on each.
+/// Emits an all-reduce of the values `own` over each group of `lanes`
+/// neighbouring lanes. `lanes` is a power of two. `merge` combines the values
+/// of two lanes. Each lane of a group gets the same values if `merge` is
+/// commutative. All lanes of the warp must execute the code together.
 llvm::SmallVector<mlir::Value> reduceLanes(KernelWriter &w,
                                            mlir::ValueRange own, int64_t lanes,
                                            MergeBody merge);

@@ -1,4 +1,4 @@
-//===- AllPairs.cpp - reductions over pairs of positions ------------------===//
+//===- AllPairs.cpp - reductions over all pairs of positions of a dim -----===//
 
 #include "passes/7-emit/gpu/lower/AllPairs.h"
 

@@ -1,4 +1,4 @@
-//===- Convolution.cpp - convolutions as products of columns --------------===//
+//===- Convolution.cpp - convolutions as matmuls (im2col) -----------------===//
 
 #include "passes/7-emit/gpu/lower/Convolution.h"
 
@@ -8,9 +8,10 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
+/// Builder of one convolution. See convolve() for the shapes.
 class Convolution {
 public:
-  /// Fewer outputs than this, of several images, become one product's columns.
+  /// Images with fewer outputs than this share one matmul.
   static constexpr int64_t fewOutputs = 128;
 
   Convolution(LoweringBuilder &b, Value input, Value filters,
@@ -34,6 +35,8 @@ public:
 private:
   using Dims = SmallVector<int64_t>;
 
+  /// Returns the result of im2col, or the input itself if im2col would only
+  /// copy it.
   Value columns() {
     bool isPlain = true;
     for (auto [dim, size] : llvm::zip_equal(dims, shapeOf(input).drop_front(2)))
@@ -41,6 +44,8 @@ private:
     return isPlain ? input : im2col(b, input, dims, 0);
   }
 
+  /// Multiplies the filters with the columns of each image and group:
+  /// [G, O, C · taps] by [N, G, C · taps, outputs].
   Value productOfEach() {
     const int64_t depth = channels * taps;
     SmallVector<int64_t> rows{groups, numFilters, depth},
@@ -53,8 +58,10 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
-  /// Windows larger than the result, as those of a filter's gradient, are
-  /// read row by row.
+  /// Multiplies the filters with the columns of all images at once:
+  /// [O, C · taps] by [C · taps, N · outputs]. If windows are larger than the
+  /// result, as for the gradient of filters, the right operand is transposed:
+  /// neighbours in its rows are then neighbours in the input.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});
@@ -67,9 +74,12 @@ private:
     return b.transpose(b.reshape(all, {numFilters, batch, outputs}), {1, 0, 2});
   }
 
+  /// Returns whether a window has more elements than the result, along the
+  /// innermost dim.
   bool isTall() const { return dims.back().window > dims.back().output; }
 
-  /// Products of one column are no work for a library.
+  /// Multiplies and sums inside a kernel, for one channel and one filter per
+  /// group. A matmul would have a single row, which a library computes slowly.
   Value multiplied() {
     Type element = tensorType(input).getElementType();
     Value seen = b.reshape(columns(), {batch, groups, taps, outputs});

@@ -1,4 +1,4 @@
-//===- Convolution.h - convolutions as products of columns ----------------===//
+//===- Convolution.h - convolutions as matmuls (im2col) -------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_CONVOLUTION_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_CONVOLUTION_H
@@ -7,10 +7,20 @@
 
 namespace pcc::emit {
 
-/// What filters [G, O, C, taps…] make of the windows of `input`, [N, G · C,
-/// spatial…]: the elements of [N, G · O, outputs…], in another shape. A filter
-/// of one channel and one result per group is multiplied and summed inside a
-/// kernel, others are rows of a product, batched over groups and images.
+/// Builds the convolution of `input` with `filters` by im2col (Chellapilla et
+/// al. 2006):
+///
+///   input     [N, G · C, spatial…]    N images, G groups of C channels
+///   filters   [G, O, C, taps…]        O filters per group
+///   dims      one SlidingDim per spatial dim
+///   result    [N, G · O, outputs…]
+///
+/// The returned value has the elements of the result in row-major order, but
+/// possibly other dims. In general, the filters are the rows of a matmul that
+/// is batched over images and groups. Two cases differ:
+///
+///   C = O = 1 (depthwise)            a kernel multiplies and sums, no matmul
+///   G = 1, few outputs, N > 1        one matmul over the outputs of all images
 mlir::Value convolve(LoweringBuilder &b, mlir::Value input, mlir::Value filters,
                      llvm::ArrayRef<SlidingDim> dims);
 

@@ -1,4 +1,4 @@
-//===- Im2col.cpp - what windows see --------------------------------------===//
+//===- Im2col.cpp - im2col: windows of a tensor as columns ----------------===//
 
 #include "passes/7-emit/gpu/lower/Im2col.h"
 
@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Exactly what the windows reach.
+/// Pads or crops `input` to the elements that the windows cover.
 static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
                     double padding) {
   SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -18,7 +18,8 @@ static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
   return b.pad(input, low, high, padding);
 }
 
-/// [window, output]: where in the padded input a tap of an output is.
+/// Returns the index in the padded input of each tap of each output along one
+/// dim: [window, output].
 static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   Value tap = b.positions(dim.window, 0, 2);
   if (dim.reversed)
@@ -31,7 +32,8 @@ static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   return b.make<AddOp>(tap, output);
 }
 
-/// [N, C, taps and outputs of dim 0, of dim 1, …] with all taps in front.
+/// Moves all taps in front of all outputs. `columns` is [N, C, window 0,
+/// output 0, window 1, output 1, …] with `numDims` spatial dims.
 static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
   SmallVector<int64_t> perm{0, 1};
   for (int64_t first : {2, 3})
@@ -43,7 +45,8 @@ static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
 Value pcc::emit::im2col(LoweringBuilder &b, Value input,
                         ArrayRef<SlidingDim> dims, double padding) {
   Value columns = padded(b, input, dims, padding);
-  // From the last one: those in front keep their numbers.
+  // Each gather replaces one dim by two. Going from the last dim to the first
+  // keeps the numbers of the dims that follow.
   for (int64_t i = dims.size(); i-- > 0;)
     columns = b.make<GatherOp>(columns, placesOf(b, dims[i]),
                                static_cast<uint64_t>(i + 2));

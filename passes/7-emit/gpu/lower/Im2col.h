@@ -1,4 +1,4 @@
-//===- Im2col.h - what windows see ----------------------------------------===//
+//===- Im2col.h - im2col: windows of a tensor as columns ------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_IM2COL_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_IM2COL_H
@@ -7,25 +7,40 @@
 
 namespace pcc::emit {
 
-/// How a window slides over one spatial dim: output o and tap k read the input
-/// at o · stride + k · dilation − low, or, `reversed`, at that of tap
-/// window − 1 − k. What lies outside the input is padding.
+/// Windows along one spatial dim. Tap k of the window of output o reads the
+/// input at index
+///
+///   o · stride + k · dilation − low                   if not reversed
+///   o · stride + (window − 1 − k) · dilation − low    if reversed
+///
+/// Indices outside of the input read padding.
 struct SlidingDim {
+  /// `output` is the number of windows, `window` the number of taps of a
+  /// window, `stride` the distance of windows, `low` the padding in front of
+  /// the input, and `dilation` the distance of taps.
   int64_t output, window, stride, low, dilation;
+  /// Whether the taps of a window are in reverse order.
   bool reversed = false;
 
-  /// How many elements of the padded input the windows reach.
+  /// Returns the size of the padded input that the windows cover.
   int64_t reach() const {
     return (output - 1) * stride + (window - 1) * dilation + 1;
   }
-  /// Whether the windows are the input's elements, one after the other.
+  /// Returns whether the windows are the elements of the input, whose size is
+  /// `input`: im2col would then be a copy.
   bool isPlain(int64_t input) const {
     return window == 1 && stride == 1 && low == 0 && output == input;
   }
 };
 
-/// The elements of `input`, N,C,spatial…, that windows see:
-/// [N, C, taps…, outputs…]. Padding holds `padding`.
+/// Gathers the windows of `input` into columns (im2col, Chellapilla et al.
+/// 2006):
+///
+///   input    [N, C, spatial…]
+///   result   [N, C, taps…, outputs…]
+///
+/// `dims` has one entry per spatial dim. `padding` is the value of elements
+/// outside of the input. The pass form-kernels fuses the ops into one kernel.
 mlir::Value im2col(LoweringBuilder &b, mlir::Value input,
                    llvm::ArrayRef<SlidingDim> dims, double padding);
 

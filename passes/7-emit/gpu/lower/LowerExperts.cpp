@@ -1,4 +1,4 @@
-//===- LowerExperts.cpp - rows of experts by counting ---------------------===//
+//===- LowerExperts.cpp - mixture-of-experts ops as matmuls and gathers ---===//
 
 #include "passes/7-emit/gpu/lower/LowerExperts.h"
 #include "passes/7-emit/gpu/lower/AllPairs.h"
@@ -9,8 +9,11 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Of running counts, [size]: how many are not above each of the positions
-/// 0 to `numRows` - 1, [numRows]. It is where the next row comes from.
+/// Returns the source of each row r in [0, numRows): the first index at which
+/// the inclusive prefix sum `counts`, [size], is larger than r. For rows behind
+/// the last source the result is `size`.
+///
+///   counts [2, 2, 5]  ->  rows 0 to 5 have the sources 0 0 2 2 2 3
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   AllPairs pairs(b, 1);
   Value all = pairs.other(around(b, counts, 0));
@@ -20,13 +23,15 @@ static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   return b.reshape(sources, {numRows});
 }
 
-/// Running counts of a vector, [size].
+/// Returns the inclusive prefix sums of `vector`, [size].
 static Value runningCount(LoweringBuilder &b, Value vector) {
   Value sums = runningSum(b, around(b, vector, 0), ScanForm());
   return b.reshape(sums, shapeOf(vector));
 }
 
-/// Which experts a token's rows go to, 1 or 0: [tokens, experts].
+/// Returns 1 for each (token, expert) pair that has a row, else 0: [tokens,
+/// experts]. Pairs with a gate other than 0 have a row, but only the first
+/// `chosen` of a token.
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -39,6 +44,8 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   return b.selectOr(isFree, wants, 0);
 }
 
+/// Lowers graph.group_rows. In the transposed matrix of pairs, [experts,
+/// tokens], pair e · tokens + t is in the order of the rows.
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -64,7 +71,8 @@ static void lowerGroupRows(GroupRowsOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The rows of each expert lie behind one another.
+/// Lowering of one graph.grouped_matmul. The rows of each expert are
+/// contiguous. Rows behind those of the last expert are padding and give zeros.
 class RowsByExpert {
 public:
   explicit RowsByExpert(GroupedMatmulOp op)
@@ -85,11 +93,14 @@ public:
   }
 
 private:
+  /// Rows of a tile.
   static constexpr int64_t tile = 128;
 
-  /// An expert's last tile may be almost empty.
+  /// Returns an upper bound of the number of tiles: each expert may have one
+  /// partial tile.
   int64_t numTiles() const { return numRows / tile + numExperts; }
 
+  /// Gathers along the first dim.
   Value at(Value vector, Value index) {
     return b.make<GatherOp>(vector, index, uint64_t(0));
   }
@@ -99,7 +110,8 @@ private:
                             op.getTransposeRhs());
   }
 
-  /// [experts, rows, n], of which each row keeps that of its expert.
+  /// Multiplies all rows with all matrices, [experts, rows, n], and selects the
+  /// product of each row with the matrix of its expert.
   Value productsOfAll() {
     Value rows =
         b.reshape(op.getRows(), {1, numRows, shapeOf(op.getRows())[1]});
@@ -110,8 +122,9 @@ private:
                      {numRows, n});
   }
 
-  /// [tiles, tile, n]: an expert's rows fill tiles of their own, which have a
-  /// copy of its matrix. What else lies in a tile is nobody's.
+  /// Copies the rows into tiles, multiplies each tile with the matrix of its
+  /// expert, [tiles, tile, n], and gathers the products of the rows. No tile
+  /// has rows of two experts; other elements of a tile are not used.
   Value productsOfTiles() {
     Value size = b.integer(tile);
     Value tiles =
@@ -125,12 +138,14 @@ private:
     Value local = b.make<SubOp>(b.positions(numRows, 0, 1), at(starts, expert));
     Value place =
         b.make<AddOp>(b.make<MulOp>(at(tileStarts, expert), size), local);
-    // Padding may be further behind than the tiles are.
+    // The place of a padding row may be outside of the tiles.
     place = b.selectOr(isRow, place, 0);
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// [tiles, tile]: the rows of each tile of `owner`.
+  /// Returns the row that each element of a tile is copied from: [tiles, tile].
+  /// `owner` is the expert of each tile, `tileStarts` the first tile of each
+  /// expert.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -138,7 +153,7 @@ private:
                                 b.make<MulOp>(number, b.integer(tile)));
     Value row = b.make<AddOp>(b.reshape(first, {numTiles(), 1}),
                               b.positions(tile, 1, 2));
-    // Tiles that nobody has.
+    // Tiles without an expert have indices out of range.
     return b.make<MaxOp>(b.make<MinOp>(row, b.integer(numRows - 1)),
                          b.integer(0));
   }
@@ -146,6 +161,9 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
+  /// For each expert, [experts]: its number of rows, the end and the start of
+  /// its rows. For each row, [rows]: whether it is no padding, and its expert,
+  /// which is 0 for padding.
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- LowerExperts.h - rows of experts by counting -----------------------===//
+//===- LowerExperts.h - mixture-of-experts ops as matmuls and gathers -----===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_LOWEREXPERTS_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_LOWEREXPERTS_H
@@ -7,10 +7,20 @@
 
 namespace pcc::emit {
 
-/// Replaces the ordering of rows by experts, whose places running counts tell,
-/// and products by experts: either all matrices multiply all rows, and each row
-/// keeps what its expert made of it, or rows are laid in tiles of one expert
-/// each, whichever needs less memory. Returns how many ops there were.
+/// Lowers the dropless mixture-of-experts ops (as in MegaBlocks, Gale et al.
+/// 2022) of `function`. Returns the number of ops.
+///
+/// graph.group_rows orders the (token, expert) pairs with a gate by expert.
+/// Prefix sums of the number of pairs give the place of each pair, so that no
+/// sort is needed.
+///
+/// graph.grouped_matmul multiplies each row with the matrix of its expert. The
+/// op becomes one of two batched matmuls, whichever needs less memory:
+///
+///   all matrices   multiplies all rows with every matrix, and selects for each
+///                  row the product with the matrix of its expert
+///   tiles          copies the rows into tiles of 128 rows of one expert, and
+///                  multiplies each tile with a copy of the expert's matrix
 int64_t lowerExperts(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

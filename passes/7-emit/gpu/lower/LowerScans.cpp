@@ -1,4 +1,4 @@
-//===- LowerScans.cpp - running sums as reductions ------------------------===//
+//===- LowerScans.cpp - prefix sums as reductions -------------------------===//
 
 #include "passes/7-emit/gpu/lower/LowerScans.h"
 #include "passes/7-emit/gpu/lower/AllPairs.h"
@@ -10,9 +10,10 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Longer dims are cut into blocks.
+/// Largest number of elements of a dim that is not cut into blocks.
 static constexpr int64_t longest = 256;
 
+/// Builds each prefix sum as a reduction over the elements that it includes.
 static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -25,8 +26,12 @@ static Value sumOfPairs(LoweringBuilder &b, Value value, ScanForm form) {
                       b.selectOr(counts, pairs.other(value), 0));
 }
 
-/// [outer, size, inner] -> [outer · blocks, block, inner], then sums of blocks
-/// [outer, blocks, inner], which come before all elements of their block.
+/// Builds prefix sums by blocks of about √size elements:
+///
+///   [outer · blocks, block, inner]   prefix sums within each block
+///   [outer, blocks, inner]           totals of the blocks before each block
+///
+/// A result is the sum of both. Zeros pad the last block.
 static Value sumOfBlocks(LoweringBuilder &b, Value value, ScanForm form) {
   const int64_t outer = shapeOf(value)[0], size = shapeOf(value)[1],
                 inner = shapeOf(value)[2];
@@ -49,6 +54,7 @@ Value pcc::emit::runningSum(LoweringBuilder &b, Value value, ScanForm form) {
                                      : sumOfPairs(b, value, form);
 }
 
+/// Replaces one graph.cumsum.
 static void lowerCumSum(CumSumOp op) {
   LoweringBuilder b(op);
   Type element = tensorType(op.getInput()).getElementType();

@@ -1,4 +1,4 @@
-//===- LowerScatters.cpp - scatters by comparing places -------------------===//
+//===- LowerScatters.cpp - scatters as reductions over updates ------------===//
 
 #include "passes/7-emit/gpu/lower/LowerScatters.h"
 #include "passes/7-emit/gpu/lower/AllPairs.h"
@@ -9,7 +9,8 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Indices of a dim of `size`, counted from the front.
+/// Converts indices of a dim of `size` elements to i64. Negative ones, which
+/// count from the end, become non-negative.
 static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
   Value index = b.cast(indices, b.getI64Type());
   Value isNegative = b.compare(Predicate::Less, index, b.integer(0));
@@ -17,8 +18,9 @@ static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
                           index);
 }
 
-/// Places and updates as wide as the data along all dims but `dim`: elsewhere
-/// nothing is written.
+/// Lowers one graph.scatter_elements. Pads indices and updates to the sizes of
+/// the data along all dims except `dim`. Padding has index -1, which is no row,
+/// so that it updates nothing.
 static void lowerScatterElements(ScatterElementsOp op) {
   LoweringBuilder b(op);
   const int64_t dim = op.getDim();
@@ -33,7 +35,9 @@ static void lowerScatterElements(ScatterElementsOp op) {
                        around(b, places, dim), around(b, updates, dim)}));
 }
 
-/// The row that each index tuple names, [1, tuples, 1]; -1 for one outside.
+/// Returns the row of each index tuple, [1, tuples, 1]: the row-major position
+/// of the tuple in the leading dims of `data`, the shape of the data. A tuple
+/// with an index out of range has row -1.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =
@@ -57,6 +61,8 @@ static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   return row;
 }
 
+/// Lowers one graph.scatter_nd. Rows are the slices of the data that an index
+/// tuple selects.
 static void lowerScatterNd(ScatterNdOp op) {
   LoweringBuilder b(op);
   ArrayRef<int64_t> data = shapeOf(op.getData());

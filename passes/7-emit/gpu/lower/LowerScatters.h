@@ -1,4 +1,4 @@
-//===- LowerScatters.h - scatters by comparing places ---------------------===//
+//===- LowerScatters.h - scatters as reductions over updates --------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_LOWERSCATTERS_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_LOWERSCATTERS_H
@@ -7,9 +7,12 @@
 
 namespace pcc::emit {
 
-/// Replaces scatters: each element of the result looks for the updates whose
-/// place it is. Which of them counts does not depend on the order in which
-/// threads run. Returns how many ops there were.
+/// Lowers graph.scatter_elements and graph.scatter_nd ops of `function`.
+/// Returns the number of ops.
+///
+/// Reductions combine the updates of one place (RowwiseScatter.h). Results are
+/// deterministic, unlike those of atomic operations: the order in which updates
+/// are combined does not depend on the order in which threads run.
 int64_t lowerScatters(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- LowerSorting.cpp - sorting by counting -----------------------------===//
+//===- LowerSorting.cpp - top-k by rank sort ------------------------------===//
 
 #include "passes/7-emit/gpu/lower/LowerSorting.h"
 #include "passes/7-emit/gpu/lower/AllPairs.h"
@@ -9,14 +9,14 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// The order of a top-k: NaN comes before all numbers, of equals the lower
-/// index first.
+/// Order of a top-k: descending if `largest`, else ascending. NaN comes before
+/// all numbers.
 class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Whether `other` comes before `each`, where it stands in front if they are
-  /// equal.
+  /// Builds whether `other` comes before `each`, element by element. If both
+  /// are equal or both are NaN, the result is `standsInFront`.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -32,7 +32,7 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// `condition`, or that `nan` holds and the other is as `second` says.
+  /// Builds `condition` or (`nan` and `otherNan` == `second`).
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);
@@ -44,7 +44,8 @@ private:
 };
 } // namespace
 
-/// How many elements come before each of [outer, size, inner].
+/// Builds the rank of each element of `value`, [outer, size, inner]: the number
+/// of elements along the middle dim that come before it.
 static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -56,7 +57,8 @@ static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   return pairs.reduce(ReduceKind::Sum, b.indicatorOf(before));
 }
 
-/// Where the elements of ranks 0 to `count` - 1 are.
+/// Builds the indices of the elements of ranks 0 to `count` - 1 along the
+/// middle dim: [outer, count, inner].
 static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
   AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),
@@ -71,6 +73,7 @@ Value pcc::emit::sortedIndices(LoweringBuilder &b, Value value, bool largest,
   return indicesOf(b, ranksOf(b, value, largest), count);
 }
 
+/// Replaces one graph.topk.
 static void lowerTopK(TopKOp op) {
   LoweringBuilder b(op);
   Value value = around(b, op.getInput(), op.getDim());

@@ -1,4 +1,4 @@
-//===- LowerSorting.h - sorting by counting -------------------------------===//
+//===- LowerSorting.h - top-k by rank sort --------------------------------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_LOWERSORTING_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_LOWERSORTING_H
@@ -7,15 +7,19 @@
 
 namespace pcc::emit {
 
-/// Where the first `count` elements along the middle dim of `value`, [outer,
-/// size, inner], are when it is sorted: [outer, count, inner]. NaN comes before
-/// all numbers, of equals the lower index first.
+/// Builds the indices, i64, that sort `value`, [outer, size, inner], along the
+/// middle dim: the first `count` of them, [outer, count, inner]. The order is
+/// descending if `largest`, else ascending. NaN comes before all numbers in
+/// both orders. Equal elements keep their order.
+///
+/// The algorithm is rank sort (enumeration sort). The rank of an element is the
+/// number of elements that come before it. Result r is the index of the element
+/// of rank r. n elements cost n² comparisons.
 mlir::Value sortedIndices(LoweringBuilder &b, mlir::Value value, bool largest,
                           int64_t count);
 
-/// Replaces top-k: an element's rank is the number of those that come before
-/// it, and result r is the element of rank r. n elements cost n². Returns how
-/// many ops there were.
+/// Replaces each graph.topk of `function` by the ops of sortedIndices() and a
+/// gather. Returns the number of ops.
 int64_t lowerSorting(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- LowerWindows.cpp - convolutions and pools as products --------------===//
+//===- LowerWindows.cpp - convolutions and pools over im2col columns ------===//
 
 #include "passes/7-emit/gpu/lower/LowerWindows.h"
 #include "dialects/graph/ops/Window.h"
@@ -10,6 +10,7 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
+/// Returns the sizes of the spatial dims of `value`, [N, C, spatial…].
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
@@ -18,6 +19,7 @@ static ArrayRef<int64_t> spatial(Value value) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
+/// Replaces one graph.conv. Filters [G · O, C, taps…] become [G, O, C, taps…].
 static void lowerConv(ConvOp op) {
   LoweringBuilder b(op);
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
@@ -32,6 +34,7 @@ static void lowerConv(ConvOp op) {
   b.replaceWith(convolve(b, op.getInput(), filters, dims));
 }
 
+/// Replaces one graph.conv_transpose.
 static void lowerConvTranspose(ConvTransposeOp op) {
   LoweringBuilder b(op);
   b.replaceWith(convolveTransposed(b, op));
@@ -41,8 +44,9 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// How many elements each window's sum is divided by: numbers per dim, of
-/// which the product counts.
+/// Divides the sum of each window of an average pool by the number of elements
+/// that count (countedTaps). The number is a product of one factor per dim, so
+/// each dim has a constant table of factors and a division of its own.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {
@@ -63,6 +67,7 @@ static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   return sum;
 }
 
+/// Replaces one graph.pool. Averages of narrow floats are summed in f32.
 static void lowerPool(PoolOp op) {
   LoweringBuilder b(op);
   const bool isMax = op.getKind() == PoolKind::Max;

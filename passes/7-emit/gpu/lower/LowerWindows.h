@@ -1,4 +1,4 @@
-//===- LowerWindows.h - convolutions and pools as products ----------------===//
+//===- LowerWindows.h - convolutions and pools over im2col columns --------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_LOWERWINDOWS_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_LOWERWINDOWS_H
@@ -7,10 +7,13 @@
 
 namespace pcc::emit {
 
-/// Replaces convolutions by products of filters and columns, one column per
-/// place of the window, and pools by reductions over columns. A kernel gathers
-/// columns out of the padded input. Filters of one channel are multiplied and
-/// summed inside the kernel. Returns how many ops there were.
+/// Lowers the convolutions, transposed convolutions and pools of `function`.
+/// Returns the number of ops.
+///
+/// A kernel gathers the windows of the padded input into columns (im2col). A
+/// convolution becomes a matmul of filters and columns (see convolve() and
+/// convolveTransposed() for exceptions). A pool becomes a reduction over the
+/// taps of each window.
 int64_t lowerWindows(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- LoweringBuilder.cpp - builds what an op becomes on a GPU -----------===//
+//===- LoweringBuilder.cpp - builder of the ops that replace one op -------===//
 
 #include "passes/7-emit/gpu/lower/LoweringBuilder.h"
 

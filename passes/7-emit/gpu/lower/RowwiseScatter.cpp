@@ -1,13 +1,18 @@
-//===- RowwiseScatter.cpp - what the rows of a scatter come to ------------===//
+//===- RowwiseScatter.cpp - scatter of updates into the rows of a tensor --===//
 //
-// Few rows look at all updates. Where there are more, updates of the same place
-// are combined first, and a row takes what its last one has come to:
+// There are three ways to combine the updates of one place. The cheapest one is
+// chosen:
+//
+//   by row     each row reduces over all updates
+//   by pairs   each update is combined with all updates of its place, by a
+//              reduction over all updates; then each row takes its last update
+//   in order   updates are sorted by place and combined by a segmented scan
+//              (as in Hillis and Steele 1986, but with `radix` terms per
+//              round); then each row takes its last update
+//
+// The last update of row r is
 //
 //   last[r] = max over u of (place[u] == r ? u : -1)
-//
-// They are combined in pairs, or, if they are large, in the order of their
-// places: there those of a place are neighbours, and a few rounds suffice, of
-// which each combines `radix` times as many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +31,7 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How updates of the same place are combined.
+/// Reduction that combines the updates of one place, and its neutral element.
 struct Combination {
   ReduceKind reduction;
   FactorKind neutral;
@@ -48,6 +53,7 @@ static Combination combinationOf(ScatterKind kind) {
   llvm_unreachable("unknown kind of scatter");
 }
 
+/// Builds the value of an element of the data after `update`.
 static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
                      Value update) {
   switch (kind) {
@@ -70,6 +76,7 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Builds one scatter in the cheapest of the three ways.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -77,9 +84,11 @@ public:
         numUpdates(shapeOf(updates)[1]),
         width(shapeOf(updates)[2] / shapeOf(places)[2]) {}
 
+  /// Returns `data` with the updates applied.
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
+    // Estimated operations per update, for each way.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -96,8 +105,11 @@ public:
   }
 
 private:
+  /// Number of terms that one round of the scan combines.
   static constexpr int64_t radix = 16;
 
+  /// Returns the number of rounds of the scan: log(numUpdates) to base `radix`,
+  /// rounded up.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -105,14 +117,16 @@ private:
     return rounds;
   }
 
-  /// `value` where it holds, combined along `dim`.
+  /// Combines the elements of `value` along `dim` for which `condition` holds.
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
                     {dim});
   }
 
-  /// What the updates of each place in `at` come to, [outer, places, inner].
+  /// Combines all updates of each requested place: [outer, places, inner]. `at`
+  /// returns the requested places as the `each` side of the pairs, whose
+  /// `other` side are the updates.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -121,13 +135,14 @@ private:
                                               neutralOf(neutral)));
   }
 
+  /// Combines each row with all of its updates.
   Value combinedByRow() {
     Value all =
         together([&](AllPairs &pairs) { return pairs.eachPosition(numRows); });
     return combine(b, kind, data, all);
   }
 
-  /// The last update of each row, -1 where there is none.
+  /// Builds the number of the last update of each row; -1 if there is none.
   Value lastOfRow() {
     AllPairs pairs(b, shapeOf(places)[2]);
     Value isHere = b.compare(Predicate::Equal, pairs.other(places),
@@ -137,7 +152,8 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// The data, combined with the last update of each row.
+  /// Combines each row with its last update. For kinds other than Set, the last
+  /// update of a place already includes the others.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -148,7 +164,7 @@ private:
         combine(b, kind, data, update), data);
   }
 
-  /// Brings the updates of a place next to each other.
+  /// Sorts places and updates by place. The sort is stable.
   void sort() {
     Value order = sortedIndices(b, places, /*largest=*/false, numUpdates);
     places = b.make<GatherElementsOp>(places, order, uint64_t(1));
@@ -156,9 +172,13 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Each sorted update combined with those of its place in front of it.
-  /// Invariant: update u has been combined with those from u - reach + 1 on.
-  ///   radix 2:  a b c d   a ab bc cd   a ab abc abcd
+  /// Combines each sorted update with all earlier updates of its place.
+  /// Invariant: `so` of update u combines the updates u - reach + 1 to u of one
+  /// place. For one place, with radix 2:
+  ///
+  ///   reach 1   a   b   c   d
+  ///   reach 2   a   ab  bc  cd
+  ///   reach 4   a   ab  abc abcd
   Value combinedInOrder() {
     Value so = updates;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix) {
@@ -180,6 +200,8 @@ private:
   }
 
   LoweringBuilder &b;
+  /// Number of rows, number of updates, and number of neighbouring elements of
+  /// an update that share one place.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- RowwiseScatter.h - what the rows of a scatter come to --------------===//
+//===- RowwiseScatter.h - scatter of updates into the rows of a tensor ----===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_ROWWISESCATTER_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_ROWWISESCATTER_H
@@ -7,16 +7,22 @@
 
 namespace pcc::emit {
 
-/// Updates of rows: `data` is [outer, rows, inner], `updates` [outer, updates,
-/// inner], `places`, the row of each update, likewise or with 1 for inner.
-/// Places outside of the rows are of no row.
+/// Scatter of `updates` along the middle dim of `data`:
+///
+///   data      [outer, rows, inner]
+///   updates   [outer, updates, inner]
+///   places    [outer, updates, inner] or [outer, updates, 1], i64
+///
+/// `places` holds the row of each update. An update whose place is not in
+/// [0, rows) has no effect.
 struct RowwiseScatter {
   graph::ScatterKind kind;
   mlir::Value data, places, updates;
 };
 
-/// The data with the updates, [outer, rows, inner]. Of updates that replace
-/// the same element the last one stays.
+/// Builds `rows.data` with the updates applied: [outer, rows, inner]. For
+/// ScatterKind::Set, the last of several updates of one element remains. Sums
+/// and products of narrow floats are computed in f32.
 mlir::Value applyScatter(LoweringBuilder &b, RowwiseScatter rows);
 
 } // namespace pcc::emit

@@ -1,4 +1,4 @@
-//===- SplitReductions.cpp - rows that are too long for one block ---------===//
+//===- SplitReductions.cpp - two-stage reductions of long rows ------------===//
 
 #include "passes/7-emit/gpu/lower/SplitReductions.h"
 #include "passes/7-emit/gpu/lower/LoweringBuilder.h"
@@ -10,22 +10,25 @@ using namespace pcc::emit;
 using namespace pcc::graph;
 
 namespace {
-/// Elements of a row that one block may reduce, and of a part, at most.
+/// Largest numbers of elements: of a row that one block reduces, and of a part
+/// of a longer row.
 struct Lengths {
   int64_t row, part;
 };
-/// `count` neighbouring reduced dims, `first` on, of `size` elements, which
-/// become [parts, size / parts].
+/// Reduced dims [first, first + count), which have `size` elements together and
+/// are reshaped to [parts, size / parts].
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
 };
 } // namespace
 
-/// A block has 1024 threads for a row along memory, and 8 for one across it.
+/// Lengths for rows that are contiguous in memory (`along`), which have up to
+/// 1024 threads each, and for columns (`across`), which have 8.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// The neighbours among the reduced dims that have most elements.
+/// Returns the run of neighbouring dims among the reduced dims `dims` that has
+/// the most elements. `parts` of the result is not set.
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -39,7 +42,7 @@ static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return largest;
 }
 
-/// The smallest divisor of `size` that is at least `least`.
+/// Returns the smallest divisor of `size` that is at least `least`.
 static int64_t divisorFrom(int64_t size, int64_t least) {
   int64_t found = size;
   for (int64_t divisor = 1; divisor * divisor <= size; ++divisor)
@@ -50,6 +53,8 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
   return found;
 }
 
+/// Returns the cut of a reduction; std::nullopt if its rows are short or have
+/// no suitable divisor.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)
@@ -60,18 +65,23 @@ static std::optional<Cut> cutOf(ReduceOp op) {
     return std::nullopt;
   Cut cut = largestNeighbours(shapeOf(op.getInput()), op.getDims());
   cut.parts = divisorFrom(cut.size, llvm::divideCeil(length, most.part));
-  // What has no such divisors would only be read once more.
+  // With parts of fewer elements, the second reduction would read almost as
+  // much as the first one.
   constexpr int64_t shortest = 16;
   if (cut.parts > length / shortest)
     return std::nullopt;
   return cut;
 }
 
+/// Returns whether a reduction of `kind` rounds, so that its intermediate
+/// results need f32.
 static bool isAddedUp(ReduceKind kind) {
   return kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
          kind == ReduceKind::Prod;
 }
 
+/// Replaces `op` by a reduction of parts and a reduction over the parts. The
+/// mean of a row is the sum of its parts, divided in the second reduction.
 static void split(ReduceOp op, const Cut &cut) {
   LoweringBuilder b(op);
   auto type = tensorType(op.getInput());
@@ -80,7 +90,8 @@ static void split(ReduceOp op, const Cut &cut) {
   SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
   shape.append({cut.parts, cut.size / cut.parts});
   llvm::append_range(shape, type.getShape().drop_front(cut.end()));
-  // The parts are among the dims that stay; those behind the cut have moved.
+  // `dims` are the dims of the first reduction, without the dim of the parts.
+  // `place` is the dim of the parts in its result.
   SmallVector<int64_t> dims;
   int64_t place = cut.first;
   for (int64_t dim : op.getDims())

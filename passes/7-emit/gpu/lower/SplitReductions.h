@@ -1,8 +1,10 @@
-//===- SplitReductions.h - rows that are too long for one block -----------===//
+//===- SplitReductions.h - two-stage reductions of long rows --------------===//
 //
-// A row has one block of threads, so that the norm of a large gradient, or the
-// sum of a tensor's columns, would leave most of a GPU idle. Long rows are cut
-// into parts of equal size, which are rows of their own:
+// A kernel assigns one block of threads to a row, or to a few neighbouring
+// columns. A reduction of few long rows, such as the norm of a large gradient,
+// would therefore leave most of a GPU idle. Two reductions replace it. The
+// first one reduces parts of rows, all of equal size. The second one combines
+// the parts of each row:
 //
 //   sum over [38597376]   →  sum over dim 1 of [2784, 13864], then of [2784]
 //
@@ -15,9 +17,11 @@
 
 namespace pcc::emit {
 
-/// Replaces reductions over long rows by two each; sums of narrow floats are
-/// f32 between them. Where rows are cut depends on their length alone, not on
-/// how many there are: a row's bits are the same on every rank.
+/// Replaces each reduction over long rows in `function` by two reductions. The
+/// intermediate sums and products of narrow floats are f32. The cut depends on
+/// the reduced dims and on whether rows are contiguous or columns, but not on
+/// the number of rows. Ranks with different numbers of rows thus get the same
+/// bits for the same row.
 void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -1,12 +1,19 @@
-//===- TransposedConvolution.cpp - windows that write ---------------------===//
+//===- TransposedConvolution.cpp - transposed convolutions as matmuls -----===//
 //
-// Output p gets what tap k makes of input q wherever
+// A transposed convolution adds the product of input q and tap k of the filter
+// to output p wherever
 //
 //   p = q · stride + k · dilation − low
 //
-// With stride 1 that is a convolution by reversed windows. With others all that
-// filters make of the input is computed first, and each output gathers what is
-// for it.
+// There are two ways to compute it:
+//
+//   convolution   inserts stride − 1 zeros between inputs, and convolves them
+//                 with reversed windows
+//   gather        multiplies all inputs with all taps by one matmul; each
+//                 output then gathers and sums its products
+//
+// With stride 1 the convolution wastes no work. With larger strides the gather
+// avoids products with zeros.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +25,12 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
+/// Returns the sizes of the spatial dims of `value`, [N, C, spatial…].
 static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
 
-/// [G · C, O, taps…] as [G, C, O, taps…].
+/// Reshapes the filter of `op` from [G · C, O, taps…] to [G, C, O, taps…].
 static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
@@ -35,7 +43,8 @@ static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
 // Reversed windows
 //===----------------------------------------------------------------------===//
 
-/// `input` with zeros behind each element, so that elements are a stride apart.
+/// Inserts `stride` − 1 zeros behind each element of `input` along each spatial
+/// dim.
 static Value dilate(LoweringBuilder &b, Value input,
                     ArrayRef<int64_t> strides) {
   SmallVector<int64_t> split(shapeOf(input)), whole(split), low, high;
@@ -50,6 +59,8 @@ static Value dilate(LoweringBuilder &b, Value input,
   return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
 }
 
+/// Builds the result as a convolution of the dilated input with reversed
+/// windows.
 static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   SmallVector<int64_t> perm =
@@ -72,7 +83,8 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where outputs find what is for them: [taps…, outputs…].
+/// Computes which products each output sums: for each tap and output,
+/// [taps…, outputs…], the index of a product.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -83,27 +95,32 @@ public:
       appendInput(dim);
   }
 
-  /// The place among [taps…, inputs…] in row-major order, and whether there is
-  /// one.
+  /// Row-major index of the product in [taps…, inputs…], and whether this
+  /// product exists. The index is in range even if it does not.
   Value place, isThere;
 
 private:
+  /// Returns the index of the tap along spatial dim `dim`.
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
+  /// Appends a dim of `size` elements to `place`.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
   }
 
+  /// Adds a condition to `isThere`.
   void require(Predicate predicate, Value lhs, Value rhs) {
     Value holds = b.compare(predicate, lhs, rhs);
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// The input of which `stride` times is output + low − tap · dilation.
+  /// Appends the index of the input along spatial dim `dim`: the solution q of
+  /// q · stride = output + low − tap · dilation. Requires that q is an integer
+  /// within the input.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -126,7 +143,7 @@ private:
 };
 } // namespace
 
-/// [N, G, O · taps, inputs]: what each tap makes of each input.
+/// Builds the products of all inputs with all taps: [N, G, O · taps, inputs].
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
@@ -140,6 +157,7 @@ static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
       /*transpose_lhs=*/true, /*transpose_rhs=*/false);
 }
 
+/// Builds the result by gathering the products of each output and summing them.
 static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   const int64_t planes =
       shapeOf(op.getResult())[0] * shapeOf(op.getResult())[1];
@@ -155,8 +173,9 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   return b.reduce(ReduceKind::Sum, b.selectOr(sources.isThere, seen, 0), taps);
 }
 
-/// Products of narrow floats would be rounded before they are summed, those of
-/// single channels are no work for a library.
+/// Returns whether to gather products rather than to convolve: only for strides
+/// above 1. Exceptions: products of narrow floats would be rounded before they
+/// are summed, and a matmul of single channels is slow.
 static bool hasProducts(ConvTransposeOp op) {
   Type element = tensorType(op.getInput()).getElementType();
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());

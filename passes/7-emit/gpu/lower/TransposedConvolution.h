@@ -1,4 +1,4 @@
-//===- TransposedConvolution.h - windows that write -----------------------===//
+//===- TransposedConvolution.h - transposed convolutions as matmuls -------===//
 
 #ifndef PCC_PASSES_7_EMIT_GPU_LOWER_TRANSPOSEDCONVOLUTION_H
 #define PCC_PASSES_7_EMIT_GPU_LOWER_TRANSPOSEDCONVOLUTION_H
@@ -7,7 +7,9 @@
 
 namespace pcc::emit {
 
-/// The elements of the op's result, in another shape, by products.
+/// Builds the result of `op` by matmuls. The returned value has the elements of
+/// the result in row-major order, but possibly other dims. Does not replace
+/// `op`.
 mlir::Value convolveTransposed(LoweringBuilder &b, graph::ConvTransposeOp op);
 
 } // namespace pcc::emit

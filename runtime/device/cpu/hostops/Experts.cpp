@@ -1,11 +1,23 @@
-//===- Experts.cpp - rows that go to some experts -------------------------===//
+//===- Experts.cpp - grouping and products of rows by expert --------------===//
 //
-// group_rows: input gate [tokens, experts]; outputs token, expert (i64), weight
-// and counts (i64); integers: chosen, the most rows of a token.
-// grouped_matmul: inputs rows [rows, k], matrices and counts (i64), output
-// [rows, n]; integers: transposed (0: matrices are [experts, k, n], 1:
-// [experts, n, k]).
-// Only the rows that are there are computed; padding is set to 0.
+// These ops compute mixture-of-experts layers without dropping tokens, like
+// MegaBlocks (Gale et al. 2023). The rows of all experts are in one dim of
+// fixed size, sorted by expert; `counts` says how many rows each expert has.
+// Rows behind the last expert's are padding.
+//
+//   rows    | expert 0 | expert 1 | … | padding |
+//   counts    3          5          …
+//
+// group_rows lists the rows. Input: gate [tokens, experts]. Outputs, all [rows]
+// but the last: token (i64), expert (i64), weight, and counts [experts] (i64),
+// with rows = tokens * min(chosen, experts). Integer: chosen, the largest
+// number of rows per token.
+//
+// grouped_matmul multiplies each row by the matrix of its expert. Inputs: rows
+// [rows, k], matrices, counts [experts] (i64). Output: [rows, n]. Integer:
+// transposed. If it is 0, matrices is [experts, k, n]; if 1, [experts, n, k].
+//
+// Padding rows are not computed; they are 0 in the outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +30,7 @@
 
 namespace pcc::runtime {
 
+/// Returns whether a tensor is of type i64 and has shape [size].
 static bool isIndexVector(const HostOperand &tensor, int64_t size) {
   return tensor.type == ElementType::I64 &&
          tensor.shape == std::vector<int64_t>{size};
@@ -27,6 +40,7 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 // group_rows
 //===----------------------------------------------------------------------===//
 
+/// Checks the operands of group_rows. The workspace has one counter per token.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
@@ -46,6 +60,9 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
+/// Visits the experts in order, and for each of them the tokens in order. A
+/// token with a gate other than 0 becomes a row, unless the token has `chosen`
+/// rows already; `free` counts the rows that it may still get.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];
@@ -87,6 +104,8 @@ static void runGroupRows(HostOpCall &call) {
 // grouped_matmul
 //===----------------------------------------------------------------------===//
 
+/// Checks the operands of grouped_matmul. For narrow types, the workspace is
+/// the scratch of WidenedProduct: two floats per i64.
 static const char *prepareGroupedMatmul(HostOpCall &call) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != 1)
@@ -111,15 +130,18 @@ static const char *prepareGroupedMatmul(HostOpCall &call) {
 }
 
 namespace {
-/// Rows times the matrix of one expert. Row p of the matrix is
-/// [rowStride * p, …), its columns are columnStride apart.
+/// Product of the rows a [m, k] of one expert with its matrix b [k, n]. Element
+/// (p, j) of b is at b[p * rowStride + j * columnStride].
 template <typename T> struct ExpertProduct {
   int64_t m, n, k;
   const T *a, *b;
   int64_t rowStride, columnStride;
   T *c;
-  float *scratch; ///< of WidenedProduct::scratchSize(), for narrow types
+  /// WidenedProduct::scratchSize() floats for types narrower than f32.
+  float *scratch;
 
+  /// Computes c with sgemm for f32, with WidenedProduct for f16 and bf16, with
+  /// loops otherwise.
   void run() const {
     if constexpr (std::is_same_v<T, float>)
       dnnl_sgemm('N', columnStride == 1 ? 'N' : 'T', m, n, k, 1.0f, a, k, b,
@@ -132,6 +154,7 @@ template <typename T> struct ExpertProduct {
   }
 
 private:
+  /// Computes c with loops; each sum is accumulated in c itself.
   void runPlain() const {
     std::fill(c, c + m * n, T());
     for (int64_t i = 0; i < m; ++i)
@@ -144,6 +167,8 @@ private:
 };
 } // namespace
 
+/// Multiplies the rows of one expert after another. Counts are clamped to the
+/// rows that are left, because they are data that nothing has checked.
 template <typename T> static void groupedMatmul(HostOpCall &call) {
   const HostOperand &rows = call.inputs[0], &out = call.outputs[0];
   const auto *counts = static_cast<const int64_t *>(call.inputs[2].data);

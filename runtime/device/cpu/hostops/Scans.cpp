@@ -1,7 +1,8 @@
-//===- Scans.cpp - cumulative sums ----------------------------------------===//
+//===- Scans.cpp - cumulative sums along a dim ----------------------------===//
 //
-// cumsum: input x, output y of its shape and type; integers: dim, exclusive,
-// reverse (0 or 1).
+// cumsum: input x, output y of the shape and type of x. Integers: dim;
+// exclusive, 1 if the sum at an element does not include that element; reverse,
+// 1 if sums begin at the end of the dim.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 
 namespace pcc::runtime {
 
+/// Checks the operands of cumsum.
 static const char *prepareCumSum(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 1 ||
       call.integers.size() != 3)
@@ -23,6 +25,9 @@ static const char *prepareCumSum(HostOpCall &call) {
   return nullptr;
 }
 
+/// Sums one line along the dim after another. Elements of a line are `inner`
+/// elements apart. The sum is kept in the type of computation (f32 for f16 and
+/// bf16).
 template <typename T> static void cumSum(HostOpCall &call) {
   const std::vector<int64_t> &shape = call.inputs[0].shape;
   const int64_t dim = call.integers[0];

@@ -1,10 +1,18 @@
-//===- Scatters.cpp - elements and slices put at indices ------------------===//
+//===- Scatters.cpp - scatters of elements and slices to indices ----------===//
 //
-// scatter_elements: inputs data, indices, updates, output of data's type;
-// integers: dim, combination. scatter_nd: the same inputs, index tuples along
-// the last dim of indices; integers: combination. Combinations: 0 set, 1 add, 2
-// multiply, 3 max, 4 min. Negative indices count from the end; what lies
-// outside is left out, as CheckIndices comes before where it may not be.
+// scatter_elements: inputs data, indices and updates, which has the shape of
+// indices; output of the shape and type of data. Integers: dim, combination. An
+// update goes to the position in data that has the update's own coordinates,
+// except along dim, where the index is the coordinate.
+//
+// scatter_nd: the same inputs and output. The last dim of indices holds tuples
+// of coordinates in the leading dims of data, and updates has one slice of data
+// per tuple. Integer: combination.
+//
+// A combination says how an update is combined with the old value: 0 set, 1
+// add, 2 multiply, 3 max, 4 min. Negative indices count from the end of the
+// dim. Updates whose index is outside data are ignored; where they would be an
+// error, the program has a CheckIndices instruction first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +24,12 @@
 namespace pcc::runtime {
 
 namespace {
+/// Combination of an update with the old value.
 enum Combination : int64_t { Set, Add, Multiply, Max, Min };
 } // namespace
 
+/// Returns the combination of `old` and `update`, computed in f32 for f16 and
+/// bf16. NaN wins over numbers in max and min.
 template <typename T> static T combine(int64_t kind, T old, T update) {
   using C = Computed<T>;
   const C a = static_cast<C>(old), b = static_cast<C>(update);
@@ -27,10 +38,13 @@ template <typename T> static T combine(int64_t kind, T old, T update) {
   return static_cast<T>(table[kind]);
 }
 
+/// Returns whether indices may have this type.
 static bool isIndexType(ElementType type) {
   return type == ElementType::I64 || type == ElementType::I32;
 }
 
+/// Returns index number `at`. `size` is the size of the dim, which is added to
+/// negative indices; the result may still be out of bounds.
 static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   const int64_t index = indices.type == ElementType::I64
                             ? static_cast<const int64_t *>(indices.data)[at]
@@ -38,6 +52,8 @@ static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   return index < 0 ? index + size : index;
 }
 
+/// Checks what both ops require. `integers` is the number of integer
+/// attributes, of which the last one is the combination.
 static const char *checkOperands(const HostOpCall &call, size_t integers) {
   if (call.inputs.size() != 3 || call.outputs.size() != 1 ||
       call.integers.size() != integers)
@@ -52,6 +68,8 @@ static const char *checkOperands(const HostOpCall &call, size_t integers) {
   return nullptr;
 }
 
+/// Initializes the output with data, unless the output's buffer is that of
+/// data.
 static void copyData(HostOpCall &call) {
   const HostOperand &data = call.inputs[0];
   if (call.outputs[0].data != data.data)
@@ -63,6 +81,7 @@ static void copyData(HostOpCall &call) {
 // scatter_elements
 //===----------------------------------------------------------------------===//
 
+/// Checks the operands of scatter_elements.
 static const char *prepareElements(HostOpCall &call) {
   if (const char *fault = checkOperands(call, 2))
     return fault;
@@ -78,7 +97,8 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Where element `at` of the indices goes, or -1.
+/// Returns the position in data to which update number `at` goes, or -1 if its
+/// index is out of bounds.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;
@@ -113,13 +133,14 @@ static void runElements(HostOpCall &call) {
 // scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Elements of the slice that one tuple names.
+/// Returns the number of elements in the slice of data that one tuple selects.
 static int64_t sliceSize(const HostOpCall &call) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const auto depth = size_t(call.inputs[1].shape.back());
   return numElements(std::span(data).subspan(depth));
 }
 
+/// Checks the operands of scatter_nd.
 static const char *prepareNd(HostOpCall &call) {
   if (const char *fault = checkOperands(call, 1))
     return fault;
@@ -134,7 +155,8 @@ static const char *prepareNd(HostOpCall &call) {
              : "has updates that do not match its indices";
 }
 
-/// Where the slice of tuple `at` begins, or -1.
+/// Returns the position in data where the slice of tuple `at` begins, or -1 if
+/// the tuple is out of bounds.
 static int64_t sliceAt(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const int64_t depth = call.inputs[1].shape.back();

@@ -1,9 +1,10 @@
-//===- Sorting.cpp - top_k ------------------------------------------------===//
+//===- Sorting.cpp - selection of the k largest or smallest elements ------===//
 //
-// top_k: input x; outputs values and indices (i64); integers: dim, largest (0
-// or 1). k is the outputs' size of the dim.
-// Results are sorted; among equals the lower index comes first. NaN counts as
-// the largest value.
+// top_k: input x; outputs values (type of x) and indices (i64), whose size
+// along dim is k. Integers: dim; largest, 1 for the largest and 0 for the
+// smallest elements. Results are sorted: the largest in descending order, the
+// smallest in ascending order. Among equal elements, the one with the lower
+// index comes first. NaN counts as the largest value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +17,14 @@
 namespace pcc::runtime {
 
 namespace {
-/// A tensor seen as [outer, size, inner] splitAround one dim.
+/// A shape seen as [outer, size, inner], where `size` is the size of one dim,
+/// and `outer` and `inner` are the products of the dims before and after it.
 struct DimSplit {
   int64_t outer = 1, size = 1, inner = 1;
 };
 } // namespace
 
+/// Splits a shape around `dim`.
 static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   DimSplit view;
   for (int64_t i = 0; i < int64_t(shape.size()); ++i)
@@ -29,6 +32,8 @@ static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   return view;
 }
 
+/// Checks the operands of top_k. The workspace has one index per element of the
+/// dim.
 static const char *prepareTopK(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
       call.integers.size() != 2)
@@ -49,11 +54,14 @@ static const char *prepareTopK(HostOpCall &call) {
   return nullptr;
 }
 
-/// Strict order by value; NaN is above everything.
+/// Strict weak order by value, in which NaN is above every number and equal to
+/// itself.
 template <typename T> static bool less(T a, T b) {
   return a < b || (b != b && a == a);
 }
 
+/// Selects the first k elements of each line along the dim: sorts the indices
+/// of the line by element, but only as far as k of them.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
