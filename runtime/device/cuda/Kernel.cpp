@@ -55,7 +55,7 @@ namespace {
 class MultiTensorOperation : public Operation {
 public:
   MultiTensorOperation(const CudaContext &gpu, const LoadContext &context,
-                    const program::KernelT &kernel, CUfunction function)
+                       const program::KernelT &kernel, CUfunction function)
       : gpu(gpu), context(context), kernel(kernel), function(function),
         shared(size_t(kernel.shared)),
         table(TensorTable::largest(
@@ -131,8 +131,8 @@ Status prepareKernel(CudaResources &resources, const LoadContext &context,
     operation = std::make_unique<LaunchOperation>(resources.context(), context,
                                                   kernel, function);
   else
-    operation = std::make_unique<MultiTensorOperation>(resources.context(),
-                                                    context, kernel, function);
+    operation = std::make_unique<MultiTensorOperation>(
+        resources.context(), context, kernel, function);
   return Status::success();
 }
 
