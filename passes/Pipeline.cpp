@@ -73,9 +73,8 @@ static void addLocalize(OpPassManager &manager) {
 }
 
 static void addSchedule(OpPassManager &manager) {
-  manager.addPass(schedule::createOutlineStages());
-  // Hoisting needs the outlined stages: a value that another stage sends differs
-  // in every microbatch, so it must stay in the microbatch's function.
+  // Hoisting needs the outlined stages: a value that another stage sends
+  // differs in every microbatch, so it must stay in the microbatch's function.
   manager.addPass(schedule::createHoistShared());
   // Recompute needs the final order of backward reads.
   manager.addPass(schedule::createOrderBackward());

@@ -43,9 +43,6 @@ public:
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 
-  /// Returns whether the stage has a backward pass, which alone reads kept
-  /// activations.
-  bool hasAny() const { return !graph.backwardBytes.empty(); }
   /// Returns the stage as the planner sees it, valid as long as this object.
   const plan::StageGraph &stageGraph() const { return graph; }
 

@@ -73,8 +73,6 @@ public:
     return kernel;
   }
 
-  size_t size() const { return known.size(); }
-
 private:
   /// Returns the printed form of `kernel` with a fixed symbol name.
   static std::string textOf(rank::KernelOp kernel) {

@@ -51,7 +51,6 @@ private:
   /// Runs `task` on all ranks, which do not communicate. Raises the error of
   /// the lowest rank, which ends nothing.
   void callApart(const Task &task);
-  nanobind::dict collectOutputs();
 
   /// Serializes calls. Declared before `team`, and so destroyed after it: ranks
   /// may be in a call until `team` has ended them.

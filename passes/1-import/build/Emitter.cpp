@@ -348,15 +348,6 @@ Value Emitter::transpose(Value input, ArrayRef<int64_t> perm) {
   return make<TransposeOp>(input, perm);
 }
 
-Value Emitter::swapDims(Value input, int64_t a, int64_t b) {
-  SmallVector<int64_t> perm =
-      llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(input).size()));
-  if (failed())
-    return {};
-  std::swap(perm[a], perm[b]);
-  return transpose(input, perm);
-}
-
 Value Emitter::sliceDim(Value input, int64_t dim, int64_t start, int64_t size) {
   if (failed() || !input)
     return missingOperand();

@@ -163,8 +163,6 @@ public:
   mlir::Value broadcast(mlir::Value input, llvm::ArrayRef<int64_t> shape);
   /// Permutes the dims: dim i of the result is dim perm[i] of `input`.
   mlir::Value transpose(mlir::Value input, llvm::ArrayRef<int64_t> perm);
-  /// Transposes `input` so that dims `a` and `b` are exchanged.
-  mlir::Value swapDims(mlir::Value input, int64_t a, int64_t b);
   /// Slices the elements [start, start + size) of dim `dim`; the other dims
   /// stay whole.
   mlir::Value sliceDim(mlir::Value input, int64_t dim, int64_t start,

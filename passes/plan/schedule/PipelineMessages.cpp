@@ -294,49 +294,10 @@ int microbatchOf(const Action &action, const Transfer &transfer) {
   return transfer.kind == TransferKind::Update ? 0 : action.microbatch;
 }
 
-std::vector<Transfer> chainTransfers(int numStages, bool trains) {
-  std::vector<Transfer> transfers;
-  for (int stage = 0; stage + 1 < numStages; ++stage) {
-    transfers.push_back({stage, stage + 1, TransferKind::Forward});
-    if (trains)
-      transfers.push_back({stage + 1, stage, TransferKind::Backward});
-  }
-  return transfers;
-}
-
 PipelineProgramOrError insertMessages(const ActionTable &table,
                                       const std::vector<Transfer> &transfers,
                                       int early) {
   return MessageInserter(table, transfers, early).run();
-}
-
-/// Appends a post of one message and a wait for it. `side` is the member of the
-/// steps that holds the message: sends or receives.
-static void appendBlocking(PositionProgram &program, const Message &message,
-                           std::vector<Message> ProgramStep::*side) {
-  for (ProgramStep::Kind kind : {ProgramStep::Post, ProgramStep::Wait}) {
-    ProgramStep step{kind};
-    (step.*side).push_back(message);
-    program.push_back(std::move(step));
-  }
-}
-
-PipelineProgram withBlockingCalls(const PipelineProgram &program) {
-  PipelineProgram single{{}, program.positionOfStage, program.transfers};
-  for (const PositionProgram &steps : program.positions) {
-    PositionProgram &out = single.positions.emplace_back();
-    for (const ProgramStep &step : steps) {
-      if (step.kind == ProgramStep::Compute)
-        out.push_back(step);
-      if (step.kind != ProgramStep::Post)
-        continue;
-      for (const Message &message : step.sends)
-        appendBlocking(out, message, &ProgramStep::sends);
-      for (const Message &message : step.receives)
-        appendBlocking(out, message, &ProgramStep::receives);
-    }
-  }
-  return single;
 }
 
 std::string nameOf(const PipelineProgram &program, const Message &message) {

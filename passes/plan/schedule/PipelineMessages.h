@@ -110,10 +110,6 @@ struct PipelineProgramOrError {
   std::string error;
 };
 
-/// Returns the transfers of a plain chain of stages: one activation from each
-/// stage to the next and, if `trains`, one gradient back.
-std::vector<Transfer> chainTransfers(int numStages, bool trains);
-
 /// Inserts the messages of `transfers` into a table that checkSchedule accepts.
 ///
 /// Order: one global linearisation orders all messages. It contains the actions
@@ -143,11 +139,6 @@ std::vector<Transfer> chainTransfers(int numStages, bool trains);
 PipelineProgramOrError insertMessages(const ActionTable &table,
                                       const std::vector<Transfer> &transfers,
                                       int early = 1);
-
-/// Returns the program with a blocking call in place of each post, that is a
-/// post of one message and a wait for it. Sends come before receives. The waits
-/// of `program` are dropped.
-PipelineProgram withBlockingCalls(const PipelineProgram &program);
 
 /// Returns the program of one position on one line. In the line
 /// `0F0 {+s0F0>1 +r1B0<1} {?r1B0<1} 0B0`, stage 0 runs F, posts a send to and a

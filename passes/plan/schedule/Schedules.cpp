@@ -344,13 +344,6 @@ void insertUnshards(ActionTable &table, const std::vector<int> &stages) {
   }
 }
 
-std::vector<StageUpdate> wholeUpdates(int numStages) {
-  std::vector<StageUpdate> updates;
-  for (int stage = 0; stage < numStages; ++stage)
-    updates.push_back({stage, 0});
-  return updates;
-}
-
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates) {
   std::sort(updates.begin(), updates.end(),
             [](const StageUpdate &a, const StageUpdate &b) {

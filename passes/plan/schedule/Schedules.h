@@ -89,9 +89,6 @@ struct StageUpdate {
   int part;
 };
 
-/// Returns updates of one part for each stage.
-std::vector<StageUpdate> wholeUpdates(int numStages);
-
 /// Appends the updates to the rows of their positions, ordered by part, then by
 /// stage.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);

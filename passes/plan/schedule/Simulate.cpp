@@ -226,22 +226,4 @@ std::vector<int> peakLiveOfStages(const ActionTable &table) {
                [](int, const Action &action) { return action.stage; });
 }
 
-std::string drawTimeline(const Timeline &timeline, int width) {
-  std::string chart;
-  const double scale = timeline.makespan > 0 ? width / timeline.makespan : 0;
-  for (const std::vector<TimedAction> &row : timeline.positions) {
-    std::string line(width, '.');
-    for (const TimedAction &timed : row) {
-      const std::string name = print(timed.action);
-      const char letter = name[name.find_first_not_of("0123456789")];
-      const auto first = static_cast<int>(std::floor(timed.start * scale));
-      const auto end = static_cast<int>(std::floor(timed.end * scale));
-      for (int column = first; column < std::min(end, width); ++column)
-        line[column] = letter;
-    }
-    chart += line + '\n';
-  }
-  return chart;
-}
-
 } // namespace pcc::plan

@@ -46,11 +46,6 @@ std::vector<int> peakLive(const ActionTable &table);
 /// keeps activations at once. All are 0 if the table has no backward pass.
 std::vector<int> peakLiveOfStages(const ActionTable &table);
 
-/// Draws a timeline as text: a row per position with `width` columns, which
-/// show the first letter of the running action (F, B, I, W, U), or a dot if the
-/// position is idle.
-std::string drawTimeline(const Timeline &timeline, int width = 100);
-
 } // namespace pcc::plan
 
 #endif // PCC_PASSES_PLAN_SCHEDULE_SIMULATE_H

@@ -101,11 +101,6 @@ public:
   /// costs of the values.
   Variable addVariable(std::vector<Cost> unary);
 
-  /// Adds `cost` to the cost of one value of a variable.
-  void addUnary(Variable variable, size_t value, const Cost &cost) {
-    unaries[variable][value] += cost;
-  }
-
   /// Adds the costs `table`, in the layout of Pair::table, to the pair of `a`
   /// and `b`. Repeated calls for a pair, in either order of its variables, add
   /// up. If a == b, the diagonal of the table is added to the unary costs.

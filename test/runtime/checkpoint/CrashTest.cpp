@@ -9,11 +9,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Declared;
-using test::Folder;
-using test::load;
-using test::LoadResult;
-using test::save;
+using namespace pcc::test;
 
 namespace {
 const Mesh pair{{1, 2, 1}};

@@ -7,7 +7,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Declared;
+using namespace pcc::test;
 
 namespace {
 /// Axes pp and tp of 2, and the microbatch.

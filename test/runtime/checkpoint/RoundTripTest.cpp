@@ -8,12 +8,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Declared;
-using test::Folder;
-using test::load;
-using test::LoadResult;
-using test::RandomLayouts;
-using test::save;
+using namespace pcc::test;
 
 namespace {
 const Mesh single{{1, 1}};

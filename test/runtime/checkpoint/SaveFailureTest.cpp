@@ -8,14 +8,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Declared;
-using test::firstOf;
-using test::Folder;
-using test::load;
-using test::LoadResult;
-using test::onRanks;
-using test::RankState;
-using test::save;
+using namespace pcc::test;
 
 namespace {
 const Mesh pair{{1, 2, 1}};

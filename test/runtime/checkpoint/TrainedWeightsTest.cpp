@@ -8,10 +8,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Declared;
-using test::elementOf;
-using test::Folder;
-using test::save;
+using namespace pcc::test;
 
 namespace {
 const Mesh pair{{1, 2, 1}};

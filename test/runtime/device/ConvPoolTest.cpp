@@ -5,10 +5,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::expectNear;
-using test::OneInstruction;
-using test::pattern;
-using test::TestProgram;
+using namespace pcc::test;
 
 namespace {
 /// A convolution over one spatial dim more than fits: sizes per spatial dim are

@@ -7,8 +7,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::OneInstruction;
-using test::TestProgram;
+using namespace pcc::test;
 
 namespace {
 using Floats = std::vector<float>;

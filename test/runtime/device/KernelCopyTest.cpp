@@ -9,8 +9,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::OneInstruction;
-using test::TestProgram;
+using namespace pcc::test;
 
 /// out[i] = in[i] * scalar.
 static void scale(void *const *buffers, const int64_t *scalars, int64_t begin,

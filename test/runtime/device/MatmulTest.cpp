@@ -8,10 +8,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::expectNear;
-using test::OneInstruction;
-using test::pattern;
-using test::TestProgram;
+using namespace pcc::test;
 
 namespace {
 /// One product: strides as the instruction has them.

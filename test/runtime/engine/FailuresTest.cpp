@@ -4,10 +4,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Folder;
-using test::iota;
-using test::TestProgram;
-using test::ThreadRun;
+using namespace pcc::test;
 
 namespace {
 /// Checks ids [2, 4], split over rows, against a table of 10.

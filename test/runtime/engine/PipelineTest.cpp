@@ -7,10 +7,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Folder;
-using test::iota;
-using test::TestProgram;
-using test::ThreadRun;
+using namespace pcc::test;
 
 /// out = in + scalar.
 static void addScalar(void *const *buffers, const int64_t *scalars,

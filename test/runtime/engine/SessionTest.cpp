@@ -4,9 +4,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::iota;
-using test::TestProgram;
-using test::ThreadRun;
+using namespace pcc::test;
 
 namespace {
 /// y = x [4, 6], whose columns are divided over two ranks.

@@ -11,7 +11,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::TestProgram;
+using namespace pcc::test;
 
 namespace {
 /// A program with one of most things, all of them right.

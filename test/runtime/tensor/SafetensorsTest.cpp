@@ -6,7 +6,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Folder;
+using namespace pcc::test;
 
 namespace {
 /// A file with this header and so many bytes behind it.

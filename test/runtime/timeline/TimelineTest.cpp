@@ -7,6 +7,7 @@
 #include "runtime/timeline/TimelineSvg.h"
 #include "runtime/timeline/TimelineTrace.h"
 
+#include "test/passes/plan/schedule/ScheduleFixtures.h"
 #include "gtest/gtest.h"
 
 #include <nlohmann/json.hpp>

@@ -5,6 +5,7 @@
 #include "passes/plan/schedule/Schedules.h"
 #include "passes/plan/schedule/SimulateMessages.h"
 
+#include "test/passes/plan/schedule/ScheduleFixtures.h"
 #include "gtest/gtest.h"
 
 #include <set>

@@ -7,6 +7,7 @@
 #include "passes/plan/schedule/Schedules.h"
 #include "passes/plan/schedule/Simulate.h"
 
+#include "test/passes/plan/schedule/ScheduleFixtures.h"
 #include "gtest/gtest.h"
 
 #include <cmath>

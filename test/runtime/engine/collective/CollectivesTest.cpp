@@ -6,10 +6,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Folder;
-using test::iota;
-using test::TestProgram;
-using test::ThreadRun;
+using namespace pcc::test;
 
 namespace {
 /// Splits the collective that the function ends with: `between` is what is done

@@ -6,10 +6,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Folder;
-using test::iota;
-using test::TestProgram;
-using test::ThreadRun;
+using namespace pcc::test;
 
 namespace {
 using Names = std::vector<std::string>;

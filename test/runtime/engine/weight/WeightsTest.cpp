@@ -7,10 +7,7 @@
 
 using namespace pcc;
 using namespace pcc::runtime;
-using test::Folder;
-using test::iota;
-using test::TestProgram;
-using test::ThreadRun;
+using namespace pcc::test;
 
 namespace {
 template <typename Step>

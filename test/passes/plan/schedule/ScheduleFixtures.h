@@ -1,0 +1,34 @@
+//===- ScheduleFixtures.h - transfers, updates and charts for tests -------===//
+
+#ifndef PCC_TEST_PASSES_PLAN_SCHEDULE_SCHEDULEFIXTURES_H
+#define PCC_TEST_PASSES_PLAN_SCHEDULE_SCHEDULEFIXTURES_H
+
+#include "passes/plan/schedule/PipelineMessages.h"
+#include "passes/plan/schedule/Schedules.h"
+#include "passes/plan/schedule/Simulate.h"
+
+#include <string>
+#include <vector>
+
+namespace pcc::plan {
+
+/// Returns the transfers of a plain chain of stages: one activation from each
+/// stage to the next and, if `trains`, one gradient back.
+std::vector<Transfer> chainTransfers(int numStages, bool trains);
+
+/// Returns the program with a blocking call in place of each post, that is a
+/// post of one message and a wait for it. Sends come before receives. The waits
+/// of `program` are dropped.
+PipelineProgram withBlockingCalls(const PipelineProgram &program);
+
+/// Draws a timeline as text: a row per position with `width` columns, which
+/// show the first letter of the running action (F, B, I, W, U), or a dot if the
+/// position is idle.
+std::string drawTimeline(const Timeline &timeline, int width = 100);
+
+/// Returns updates of one part for each stage.
+std::vector<StageUpdate> wholeUpdates(int numStages);
+
+} // namespace pcc::plan
+
+#endif // PCC_TEST_PASSES_PLAN_SCHEDULE_SCHEDULEFIXTURES_H
