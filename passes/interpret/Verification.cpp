@@ -1,4 +1,4 @@
-//===- Verification.cpp - all ranks against the unpartitioned model -------===//
+//===- Verification.cpp - check of a partitioned model against whole ------===//
 
 #include "passes/interpret/Verification.h"
 #include "passes/interpret/VerifyTraining.h"
@@ -19,7 +19,6 @@ Verification::Verification(ModuleOp whole, Numerics numerics)
   found.numerics = numerics;
 }
 
-/// What the model returns.
 OperandRange Verification::results() {
   return model.front().getTerminator()->getOperands();
 }
@@ -40,7 +39,6 @@ Status Verification::expectOutputs() {
   return Status::success();
 }
 
-/// Adds what all ranks hold of one output for one microbatch.
 void Verification::check(StringRef name, const StageValue &stageValue) {
   auto output = llvm::find_if(found.outputs, [&](const VerifiedValue &value) {
     return value.name == name;
@@ -99,6 +97,9 @@ Verification::writeInputs(const std::string &folder,
   return Status::success();
 }
 
+/// An output file holds the global tensor, into which all ranks wrote their
+/// shards. The shards are cut out of it again, so that a difference is
+/// attributed to a rank.
 Status Verification::compareOutputs(const std::string &folder) {
   std::vector<std::string> names;
   for (const VerifiedValue &output : found.outputs)
@@ -112,7 +113,8 @@ Status Verification::compareOutputs(const std::string &folder) {
       return Status::error(runtime::Defect, "output '" + found.outputs[i].name +
                                                 "': " + status.message());
     VerifiedValue output = found.outputs[i];
-    // Executables compute in the model's own types.
+    // Executables compute in the model's element types, whatever precision
+    // simulate() used.
     output.comparison = Comparison(output.comparison.whole(),
                                    toleranceOf(value, Numerics::Model));
     for (const RankShard &shard : shards[i])
@@ -123,6 +125,8 @@ Status Verification::compareOutputs(const std::string &folder) {
   return Status::success();
 }
 
+/// A difference of the executables comes first: they are run only if simulated
+/// ranks agree with the model.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(runtime::ValuesDiffer,

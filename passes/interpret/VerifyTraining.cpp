@@ -1,4 +1,4 @@
-//===- VerifyTraining.cpp - steps of all ranks against the whole step -----===//
+//===- VerifyTraining.cpp - check of partitioned training steps -----------===//
 
 #include "passes/interpret/VerifyTraining.h"
 #include "dialects/graph/StepParts.h"
@@ -15,6 +15,9 @@ bool pcc::interpret::isTraining(ModuleOp module) {
 }
 
 namespace {
+/// Trains both forms of a model in lockstep. The expected values of each step
+/// are recorded before the ranks execute the step, so that the listener can
+/// compare values as the ranks compute them.
 class TrainingComparison {
 public:
   TrainingComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
@@ -22,6 +25,7 @@ public:
       : whole(whole), model(whole.lookupSymbol<func::FuncOp>("main")),
         inputs(inputs), findings(findings), ranks(parts, findings.numerics) {}
 
+  /// Executes and compares `numSteps` steps.
   Status run(int numSteps) {
     for (int step = 1; step <= numSteps; ++step)
       if (Status status = runStep(step, step == numSteps); status.failed())
@@ -30,6 +34,8 @@ public:
   }
 
 private:
+  /// Executes one step of both forms. Compares the outputs, and after the last
+  /// step the parameters.
   Status runStep(int step, bool isLast) {
     std::string error;
     auto outputs = runUnpartitioned(whole, inputs, findings.numerics, {}, error,
@@ -52,7 +58,8 @@ private:
     return Status::success();
   }
 
-  /// Of what the whole step gives.
+  /// Records the values that the unpartitioned model computed in one step:
+  /// `outputs`, and after the last step the parameters that it wrote.
   void expect(int step, ArrayRef<TensorPointer> outputs, bool isLast) {
     Operation *terminator = model.front().getTerminator();
     outputsOf.clear();
@@ -72,12 +79,15 @@ private:
     }
   }
 
+  /// Appends a comparison with `expected` to the findings.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     findings.outputs.push_back(
         {std::move(name), "", Comparison(expected, tolerance)});
   }
 
+  /// Compares the shards of all ranks with the comparison that `known` has for
+  /// `name`. Values that are not known are not compared.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -93,8 +103,10 @@ private:
   const Inputs &inputs;
   Findings &findings;
   PipelineRun ranks;
+  /// Parameters of the unpartitioned model after the steps before.
   WrittenParameters parameters;
-  /// Indices into the findings.
+  /// Index in findings.outputs of the comparison of each output of this step,
+  /// and of each parameter after the last step, by name.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

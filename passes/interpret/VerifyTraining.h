@@ -1,4 +1,4 @@
-//===- VerifyTraining.h - steps of all ranks against the whole step -------===//
+//===- VerifyTraining.h - check of partitioned training steps -------------===//
 
 #ifndef PCC_PASSES_INTERPRET_VERIFYTRAINING_H
 #define PCC_PASSES_INTERPRET_VERIFYTRAINING_H
@@ -8,13 +8,18 @@
 
 namespace pcc::interpret {
 
-/// Whether a module in one function is a step of training.
+/// Returns whether the unpartitioned model of `module`, function @main, is a
+/// training step: it writes parameters.
 bool isTraining(mlir::ModuleOp module);
 
-/// Trains `whole`, which 2-prepare has passed, on one simulated device and
-/// `parts`, which 6-schedule has passed, on all simulated ranks for so many
-/// steps of the same inputs. Adds to the findings what every step returns, and
-/// every parameter, and state of the optimizer, after the last one.
+/// Trains the unpartitioned model `whole` (after `2-prepare`) on one simulated
+/// device and the partitioned model `parts` (after `6-schedule`) on simulated
+/// ranks. Both execute `numSteps` steps on the same inputs; each step continues
+/// with the parameters of the step before.
+///
+/// Adds comparisons to `findings.outputs`: the results of every step, then
+/// every parameter and optimizer state after the last step. Returns an error if
+/// a module cannot be executed; a difference is no error.
 runtime::Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
                                const Inputs &inputs, int numSteps,
                                Findings &findings);

@@ -1,4 +1,4 @@
-//===- Attention.cpp - the gradients of attention -------------------------===//
+//===- Attention.cpp - gradients of attention -----------------------------===//
 
 #include "dialects/graph/gradients/GradientBuilder.h"
 #include <cmath>
@@ -7,15 +7,20 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// With weights P, the softmax of rows of scores S = cap(scale q kᵀ) + mask,
-/// and y = P v:
+/// Builds the gradients of attention from matmuls and element-wise ops. The
+/// forward op computes y = P v, where the weights P are the softmax over keys
+/// of the scores S = cap(scale q kᵀ) + mask. Hence:
+///
 ///   dv = Pᵀ dy,  dS = P (dP − Σ dP P),  dP = dy vᵀ
-/// The sum over keys is Σ dy y, too, but only that of the very dP that it is
-/// taken from keeps rows of dS at a sum of 0 when y and dP were rounded to a
-/// narrow type. Weights are made again rather than kept. A row without any
-/// visible key has weights and gradients of 0.
+///
+/// The row sum Σ dP P equals Σ dy y, which FlashAttention (Dao et al. 2022)
+/// uses. This class computes it from dP: when y and dP have been rounded to a
+/// narrow type, only then do the rows of dS still sum to 0. P is recomputed
+/// rather than kept. A row without a visible key has weights and gradients of
+/// 0.
 class AttentionGradient {
 public:
+  /// Recomputes the weights P. `dy` is the gradient of the result of `op`.
   AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
       : b(b), op(op), dy(dy), shape(tensorType(op.getQuery()).getShape()),
         keyHeads(tensorType(op.getKey()).getDimSize(1)),
@@ -25,31 +30,38 @@ public:
         capped(b.mul(b.widen(scores), op.getScale().convertToDouble()))));
   }
 
+  /// Returns the gradient of the values.
   Value ofValue() { return ofKeys(b.castLike(weights, dy), dy); }
 
-  /// Of the masked scores.
+  /// Returns dS, the gradient of the masked scores, in f32 for narrow types.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
     Value mean = b.sum(b.mul(product, weights), {3});
     return b.mul(weights, b.sub(product, mean));
   }
+  /// Returns the gradient of the mask, given dS.
   Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }
 
-  /// Of the products of queries and keys.
+  /// Returns the gradient of the products q kᵀ, given dS.
   Value ofProducts(Value scores) {
     if (tanh)
       scores = b.mul(scores, b.sub(1, b.square(tanh)));
     return b.castLike(b.mul(scores, op.getScale().convertToDouble()), dy);
   }
+  /// Returns the gradient of the queries, given that of the products.
   Value ofQuery(Value products) {
     return ofQueries(products, op.getKey(), /*transpose=*/false);
   }
+  /// Returns the gradient of the keys, given that of the products.
   Value ofKey(Value products) { return ofKeys(products, op.getQuery()); }
 
 private:
+  /// Returns whether several query heads share a key head (grouped-query
+  /// attention).
   bool sharesKeys() const { return shape[1] != keyHeads; }
 
-  /// [B, H, …] as [B, K, H / K, …].
+  /// Reshapes [B, H, …] to [B, K, H / K, …], where K is the number of key
+  /// heads.
   Value grouped(Value value) {
     SmallVector<int64_t> sizes(tensorType(value).getShape());
     sizes.insert(sizes.begin() + 2, sizes[1] / keyHeads);
@@ -57,8 +69,8 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// The product, for each query head, of rows per query and what its key head
-  /// has per key.
+  /// Multiplies, for each query head, the matrix `rows` [B, H, S, …] by the
+  /// matrix `perKey` [B, K, T, …] of its key head, or by its transpose.
   Value ofQueries(Value rows, Value perKey, bool transpose) {
     if (!sharesKeys())
       return b.make<MatmulOp>(rows, perKey, false, transpose);
@@ -68,7 +80,8 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// For each key, the sum of what its weights make of rows per query.
+  /// Multiplies weightsᵀ by `rows` [B, H, S, …] and sums over the query heads
+  /// of each key head. The result is [B, K, T, …].
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
       return b.make<MatmulOp>(weights, rows, true, false);
@@ -76,6 +89,8 @@ private:
                             ValueRange{grouped(weights), grouped(rows)});
   }
 
+  /// Applies the soft cap, cap · tanh(scores / cap), if there is one. Keeps the
+  /// tanh, from which ofProducts() computes the slope.
   Value capped(Value scores) {
     double cap = op.getSoftcap().convertToDouble();
     if (cap <= 0)
@@ -84,11 +99,12 @@ private:
     return b.mul(tanh, cap);
   }
 
+  /// Sets scores to -infinity where `condition` is false.
   Value keep(Value condition, Value scores) {
     return b.select(condition, scores, b.like(scores, -HUGE_VAL));
   }
 
-  /// Query s sees keys t ≤ s + T − S.
+  /// Hides future keys: query s of S sees the keys t ≤ s + T − S.
   Value causal(Value scores) {
     Type i64 = b.getI64Type();
     Value query =
@@ -99,6 +115,7 @@ private:
     return keep(b.compare(Predicate::LessOrEqual, key, last), scores);
   }
 
+  /// Applies causality and the mask, which is boolean or added to the scores.
   Value masked(Value scores) {
     if (op.getCausal())
       scores = causal(scores);
@@ -110,6 +127,8 @@ private:
                : b.add(scores, b.castLike(mask, scores));
   }
 
+  /// Computes the softmax over keys. In rows without a visible key, where all
+  /// scores are -infinity and a softmax is NaN, the weights are 0.
   Value softmax(Value scores) {
     auto rows = [&](Value value) {
       return b.make<SoftmaxOp>(value.getType(), value, uint64_t(3));
@@ -130,7 +149,7 @@ private:
 };
 } // namespace
 
-/// The gradients of queries, keys and values, by ops of their own.
+/// Builds the gradients of queries, keys and values as two fused ops.
 static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
                                          Value dy) {
   auto queries = b.makeOp<AttentionQueryGradientOp>(
@@ -147,6 +166,8 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
+/// Builds the fused gradient ops where the target has them, unless the mask
+/// needs a gradient, which they do not compute.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

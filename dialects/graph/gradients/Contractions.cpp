@@ -7,16 +7,18 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// A tensor whose dims have letters.
+/// A tensor with an einsum letter for each of its dims.
 struct LetteredValue {
   Value value;
   std::string letters;
 };
 } // namespace
 
-/// The product of `terms`, summed over all letters that `operand` lacks, in the
-/// type of `operand`, whose dims have `letters`. It repeats along a letter that
-/// no term has: there the forward op summed `operand` alone.
+/// Builds the gradient of `operand`, whose dims have `letters`: the product of
+/// `terms`, summed over all other letters. The forward op may have summed
+/// `operand` alone over a letter that no term has; the gradient is broadcast
+/// along that dim.
+///   ij,jk->ik, gradient of ij:  contract({dy ik, rhs jk}) = ik,jk->ij
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
   std::string all, equation, result;
@@ -43,8 +45,9 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// `value` without batch dims of size 1, its other ones named from the right
-/// and its matrix dims `matrix`.
+/// Names the dims of a matmul operand. The last two dims get the letters of
+/// `matrix`. Batch dims get A, B, … from the right; those of size 1, which
+/// broadcast, are dropped.
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;
@@ -60,6 +63,7 @@ static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   return {b.reshape(value, shape), letters};
 }
 
+/// Returns whether two tensors have the same batch dims.
 static bool sameBatch(Value a, Value b) {
   return tensorType(a).getShape().drop_back(2) ==
          tensorType(b).getShape().drop_back(2);
@@ -70,8 +74,9 @@ static Value product(GradientBuilder &b, Value lhs, Value rhs,
   return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
 }
 
-/// Where an operand is repeated along the batch an einsum sums at once what
-/// would be a product for each repetition.
+/// If an operand was broadcast along batch dims, its gradient is an einsum that
+/// sums over these dims. A batched matmul would store one product per batch
+/// index before the sum. All other gradients are matmuls.
 Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
   bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// The same with its first two dims swapped.
+/// Swaps the first two dims of `value`.
 static Value swapFirst(GradientBuilder &b, Value value) {
   SmallVector<int64_t> perm =
       llvm::to_vector(llvm::seq<int64_t>(0, tensorType(value).getRank()));
@@ -18,14 +18,17 @@ static Value swapFirst(GradientBuilder &b, Value value) {
 // Filters
 //===----------------------------------------------------------------------===//
 
+/// Returns the window geometry of a conv or conv_transpose. `pads` lists the
+/// low padding of all dims first.
 template <typename Op> static SlidingWindow slidingOf(Op op) {
   ArrayRef<int64_t> strides = op.getStrides();
   return {strides, op.getPads().take_front(strides.size()), op.getDilations(),
           static_cast<int64_t>(op.getGroup())};
 }
 
-/// How many elements are missing behind the input, or left over, when it is
-/// read by `outputs` windows of `taps`.
+/// Returns, per spatial dim, how many elements `outputs` windows of `taps` taps
+/// read beyond the end of `input`. The count is negative if they leave elements
+/// at the end unread.
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
@@ -36,15 +39,16 @@ static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
   return counts;
 }
 
-/// Counts of all dims, 0 for the first two.
+/// Returns counts for all dims: 0 for batch and channels, then `ofSpatial`.
 static SmallVector<int64_t> ofAllDims(ArrayRef<int64_t> ofSpatial) {
   SmallVector<int64_t> counts(2, 0);
   llvm::append_range(counts, ofSpatial);
   return counts;
 }
 
-/// The convolution that has exactly `outputs`: the input is padded, or cut, to
-/// what these reach.
+/// Builds a convolution whose spatial output sizes are exactly `outputs`. The
+/// high side of the input is padded, or cropped, to the elements that the
+/// windows reach.
 static Value convolve(GradientBuilder &b, Value input, Value filter,
                       const SlidingWindow &sliding, ArrayRef<int64_t> outputs) {
   SmallVector<int64_t> pads(sliding.low), cut,
@@ -74,7 +78,7 @@ Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
                                  static_cast<uint64_t>(sliding.group));
 }
 
-/// [N, G · C, …] as [C, G · N, …].
+/// Transposes [N, G · C, …] to [C, G · N, …], for `group` = G.
 static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   if (group == 1)
     return swapFirst(b, input);
@@ -96,8 +100,8 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// This is a convolution, too, in which batch and channels change places, and
-/// so do strides and dilations.
+/// This sum is itself a convolution of the input by `dy`: batch and channels
+/// swap their roles, and so do strides and dilations.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -110,21 +114,24 @@ static Value filterGradient(GradientBuilder &b, Value input, Value dy,
 // Filters of one tap
 //===----------------------------------------------------------------------===//
 
-/// Such a filter is a matrix per group. As windows as large as the image, which
-/// their gradients would be otherwise, libraries are not made for them.
+/// Returns whether windows have one tap (1x1 convolution). A one-tap filter is
+/// one matrix per group, and its gradients are matmuls. filterGradient() would
+/// slide a window as large as the image, for which libraries are not optimized.
 static bool hasOneTap(Value filter) {
   return ShapedType::getNumElements(spatial(filter)) == 1;
 }
 
-/// [N, G · C, …] as [N, G, C, places].
+/// Reshapes [N, G · C, …] to [N, G, C, S], for `group` = G, where S is the
+/// number of elements of the spatial dims.
 static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
   ArrayRef<int64_t> shape = tensorType(tensor).getShape();
   return b.reshape(tensor, {shape[0], group, shape[1] / group,
                             ShapedType::getNumElements(spatial(tensor))});
 }
 
-/// What `filter` makes of `dy`, at the places of an input of `type` that
-/// windows read.
+/// Builds the gradient of the input of a one-tap convolution; the input has
+/// `type`. The transposed filter matrices multiply `dy`. The products go to the
+/// elements that windows read, and zeros to all others.
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -140,7 +147,8 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// The places of `input` that windows of one tap read for these outputs.
+/// Builds the slice of `input` that one-tap windows read: one element per
+/// output, with zeros for those in the padding.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {
@@ -155,7 +163,8 @@ static Value sliceInput(GradientBuilder &b, Value input,
   return b.make<SliceOp>(padded, none, sizes, steps);
 }
 
-/// The gradient of a filter of one tap that gave `dy` of `input`.
+/// Builds the gradient of a one-tap filter over `input`, given the gradient
+/// `dy` of the result: a matmul per group, summed over batch and spatial dims.
 static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   Value places = sliceInput(b, input, sliding, spatial(dy));
@@ -169,6 +178,7 @@ static Value matrixGradient(GradientBuilder &b, Value input, Value dy,
 // Convolutions
 //===----------------------------------------------------------------------===//
 
+/// Builds the gradient of the filter of a convolution over `input`.
 static Value ofFilter(GradientBuilder &b, Value input, Value dy,
                       const SlidingWindow &sliding, Value filter) {
   return hasOneTap(filter) ? matrixGradient(b, input, dy, sliding, filter)
@@ -188,6 +198,9 @@ Gradients ConvOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return operands;
 }
 
+/// A conv_transpose is the adjoint of a convolution. The gradient of its input
+/// is therefore that convolution of dy. In the gradient of its filter, dy takes
+/// the role of the input and the input that of dy.
 Gradients ConvTransposeOp::buildGradients(GradientBuilder &b,
                                           ValueRange gradients) {
   Value dy = gradients.front(), input = getInput(), filter = getFilter();

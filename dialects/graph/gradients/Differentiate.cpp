@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - the gradients of a value -----------------------===//
+//===- Differentiate.cpp - reverse-mode differentiation of a block --------===//
 
 #include "dialects/graph/gradients/Differentiate.h"
 #include "llvm/ADT/DenseMap.h"
@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// What has no elements does not change anything.
+/// Returns whether `value` can have a gradient: it is a float tensor that is
+/// not empty.
 static bool canFlowTo(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType()) &&
@@ -16,15 +17,19 @@ static bool canFlowTo(Value value) {
 }
 
 namespace {
-/// Invariant: `gradients` holds for each value what flows to it from its users
-/// that were visited. A value is complete when the op that defines it is
-/// reached, since all its users come behind.
+/// Visits the ops of a block in reverse order and accumulates gradients.
+///
+/// Invariant: `gradients` holds, for each value, the sum of the gradients from
+/// those of its users that have been visited. The sum is complete when the op
+/// that defines the value is visited, because all users come later in the
+/// block.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
                GradientBuilder::StaysWhole staysWhole)
       : before(before), onOp(onOp), staysWhole(staysWhole) {}
 
+  /// Differentiates; see differentiate() for the arguments.
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()
@@ -42,8 +47,9 @@ public:
   }
 
 private:
-  /// Collects what depends on `wanted` up to `end`; returns the first op that
-  /// may do so.
+  /// Collects in `dependent` the values before `end` that depend on `wanted`
+  /// through float tensors. Returns the first op that reads such a value, or
+  /// `end` if there is none.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
     for (Value value : wanted)
@@ -61,6 +67,8 @@ private:
     return first;
   }
 
+  /// Builds the gradients of one op's operands, if its results have gradients
+  /// and an operand needs one.
   LogicalResult visit(Operation &op) {
     SmallVector<Value> flowing = llvm::map_to_vector(
         op.getResults(), [&](Value value) { return gradients.lookup(value); });
@@ -80,6 +88,7 @@ private:
     return success();
   }
 
+  /// Adds `gradient` to the gradient of `value`.
   void flow(Value value, Value gradient, GradientBuilder &builder) {
     assert(value.getType() == gradient.getType());
     Value &all = gradients[value];
@@ -89,6 +98,7 @@ private:
   Operation *before;
   GradientBuilder::OnOp onOp;
   GradientBuilder::StaysWhole staysWhole;
+  /// Values that depend on a wanted value, and the wanted values themselves.
   llvm::DenseSet<Value> dependent;
   llvm::DenseMap<Value, Value> gradients;
   std::function<bool(Value)> isDependent = [this](Value value) {

@@ -1,4 +1,4 @@
-//===- Differentiate.h - the gradients of a value -------------------------===//
+//===- Differentiate.h - reverse-mode differentiation of a block ----------===//
 
 #ifndef PCC_DIALECTS_GRAPH_GRADIENTS_DIFFERENTIATE_H
 #define PCC_DIALECTS_GRAPH_GRADIENTS_DIFFERENTIATE_H
@@ -7,20 +7,31 @@
 
 namespace pcc::graph {
 
-/// Builds, in front of `before`, the gradients with respect to `wanted` of a
-/// loss whose gradient with respect to `target` is `seed` (of the type of
-/// `target`; 1 where the target is the loss itself). One value per wanted one,
-/// of its type; null where nothing flows.
+/// Builds the gradients of a loss with respect to `wanted` by reverse-mode
+/// differentiation. Returns one value per wanted value, of the type of that
+/// value, or null if no gradient flows to it.
 ///
-/// `target`, `wanted` and `before` are of one block, whose ops between them are
-/// visited in reverse order: only those that lie on a way of floats from a
-/// wanted value to the target. Where a value has several users its gradients
-/// are added in the reverse order of these, at the earlier user. `onOp`, if
-/// there is one, is told each new op and the op whose gradient it is part of;
-/// `staysWhole`, if there is one, is asked of ops whose gradient can be one op.
+///   target  value at which the backward pass begins, usually the loss
+///   seed    gradient of the loss with respect to `target`, of the type of
+///           `target`; 1 if `target` is the loss
+///   wanted  values whose gradients are returned
+///   before  op in front of which all new ops are inserted
 ///
-/// Fails, with an error at its location, where an op on such a way has no
-/// gradient.
+/// `target`, `wanted` and `before` must be in one block. The ops of the block
+/// are visited in reverse order, from the op that defines `target`. An op is
+/// differentiated only if it is on a path of float tensors from a wanted value
+/// to `target`.
+///
+/// If several users of a value have gradients for it, these gradients are added
+/// in reverse order of the users. Each addition belongs to the gradient of the
+/// earlier user.
+///
+/// `onOp`, if given, is called for each new op with the forward op whose
+/// gradient it belongs to. `staysWhole`, if given, is asked about ops whose
+/// gradient can be built as fused ops (see GradientBuilder::staysWhole).
+///
+/// Fails if an op on such a path has no gradient. The error is emitted at that
+/// op, and the ops that have been built until then stay in the block.
 Gradients differentiate(mlir::Value target, mlir::Value seed,
                         mlir::ValueRange wanted, mlir::Operation *before,
                         GradientBuilder::OnOp onOp = nullptr,

@@ -10,20 +10,23 @@ using namespace pcc::graph;
 // One operand
 //===----------------------------------------------------------------------===//
 
-/// d erf(x) / dx at 0.
+/// Slope of erf at 0: 2 / √π.
 static const double erfSlope = 2 / std::sqrt(M_PI);
 
-/// (1 − x)(1 + x), which keeps its digits near 1 and -1.
+/// Computes 1 − x² as (1 − x)(1 + x), which keeps its precision near 1 and -1,
+/// where the subtraction of x² from 1 would lose digits.
 static Value oneMinusSquare(GradientBuilder &b, Value x) {
   return b.mul(b.sub(1, x), b.add(x, 1));
 }
 
-/// e to the −x².
+/// Computes e^(−x²).
 static Value gaussian(GradientBuilder &b, Value x) {
   return b.apply<ExpOp>(b.neg(b.square(x)));
 }
 
-/// The gradient of x from x, the result y and its gradient dy.
+/// Defines buildGradients of an op with one operand. GRADIENT is the gradient
+/// of the operand x; it may refer to x, the result y and the gradient dy of y.
+/// A null value means that the op is flat almost everywhere.
 #define PCC_GRADIENT(OP, GRADIENT)                                             \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value x = getInput(), y = getResult(),                    \
@@ -62,7 +65,7 @@ PCC_GRADIENT(SignOp, Value())
 PCC_GRADIENT(CastOp, b.castLike(dy, x))
 #undef PCC_GRADIENT
 
-/// Slope of 0.5 x (1 + erf(slope x)).
+/// Computes the derivative of 0.5 x (1 + erf(slope x)) with respect to x.
 static Value geluErfSlope(GradientBuilder &b, Value x, double slope) {
   Value scaled = b.mul(x, slope);
   Value share = b.mul(b.add(b.apply<ErfOp>(scaled), 1), 0.5);
@@ -70,7 +73,8 @@ static Value geluErfSlope(GradientBuilder &b, Value x, double slope) {
                b.mul(b.mul(x, gaussian(b, scaled)), slope * erfSlope / 2));
 }
 
-/// Slope of 0.5 x (1 + tanh(slope (x + cubic x³))).
+/// Computes the derivative of 0.5 x (1 + tanh(slope (x + cubic x³))) with
+/// respect to x.
 static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
                            double cubic) {
   Value square = b.square(x);
@@ -81,7 +85,8 @@ static Value geluTanhSlope(GradientBuilder &b, Value x, double slope,
   return b.mul(b.add(b.add(t, rise), 1), 0.5);
 }
 
-/// In f32 for narrower types, where x² can leave the range of f16.
+/// Computes the gradient in f32 for narrow types, since x² can exceed the range
+/// of f16.
 Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   auto given = [](std::optional<APFloat> value, double usual) {
     return value ? value->convertToDouble() : usual;
@@ -99,8 +104,9 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// The gradients of two operands that broadcast, each made by what is given for
-/// it where it is wanted.
+/// Builds the gradients of two operands that broadcast. `left` and `right`
+/// build the gradients of lhs and rhs in the shape of the result; each is
+/// called only if its gradient is needed.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -111,6 +117,9 @@ static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   return gradients;
 }
 
+/// Defines buildGradients of an op with two operands that broadcast. LEFT and
+/// RIGHT are the gradients of lhs and rhs; they may refer to lhs, rhs, the
+/// result y and the gradient dy of y.
 #define PCC_GRADIENT(OP, LEFT, RIGHT)                                          \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value lhs = getLhs(), rhs = getRhs(), y = getResult(),    \
@@ -124,7 +133,8 @@ PCC_GRADIENT(MulOp, b.mul(dy, rhs), b.mul(dy, lhs))
 PCC_GRADIENT(DivOp, b.div(dy, rhs), b.neg(b.mul(b.div(dy, rhs), y)))
 #undef PCC_GRADIENT
 
-/// lhs − y is a whole multiple of rhs, which does not change nearby.
+/// With y = lhs − n · rhs, the integer n is constant almost everywhere, so the
+/// gradients are dy and −n · dy.
 Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front();
   return binary(
@@ -135,7 +145,8 @@ Gradients ModOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// Exponents and bases of 0 make slopes of 0, not 0 · ∞.
+/// An exponent of 0 gives the base a slope of 0, and a base of 0 gives the
+/// exponent a slope of 0. The formulas would give 0 · ∞, which is NaN.
 Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), y = getResult(), base = getLhs();
   Value power = b.castLike(getRhs(), base);
@@ -151,7 +162,9 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// The winner has all of the gradient; equal ones share it.
+/// Builds the gradients of max or min. The operand that won gets the gradient;
+/// equal operands get half of it each. `loses` compares an operand with the
+/// other one and is true if it lost.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

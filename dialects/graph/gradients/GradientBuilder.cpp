@@ -1,4 +1,4 @@
-//===- GradientBuilder.cpp - builds the gradient of one op ----------------===//
+//===- GradientBuilder.cpp - builder of the gradient of one op ------------===//
 
 #include "dialects/graph/gradients/GradientBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- GradientBuilder.h - builds the gradient of one op ------------------===//
+//===- GradientBuilder.h - builder of the gradient of one op --------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_GRADIENTS_GRADIENTBUILDER_H
 #define PCC_DIALECTS_GRAPH_GRADIENTS_GRADIENTBUILDER_H
@@ -7,24 +7,28 @@
 
 namespace pcc::graph {
 
-/// The gradients of the operands of one op: one per operand, null where none
-/// flows. On failure an error was emitted at the op.
+/// Gradients of several values, in their order; null for a value to which no
+/// gradient flows. Failure means that an error was emitted.
 using Gradients = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
-/// Builds ops of the backward pass in front of `before`, at the location of the
-/// op whose gradient they are. Numbers that meet a tensor have its element
-/// type.
+/// Builds the ops that compute the gradients of one forward op's operands. New
+/// ops are inserted in front of `before`, at the location of the forward op.
+/// Methods that take a number and a tensor convert the number to the tensor's
+/// element type.
 class GradientBuilder : public TensorBuilder {
 public:
-  /// Is told each op that is made for the gradient of `forward`.
+  /// Callback that receives each op `made` for the gradient of `forward`.
   using OnOp =
       llvm::function_ref<void(mlir::Operation *forward, mlir::Operation *made)>;
 
-  /// Whether the gradient of an op is to stay in one piece or two rather than
-  /// become products and sums.
+  /// Predicate that returns whether the gradient of `forward` is built as one
+  /// or two fused ops instead of being decomposed into matmuls and reductions.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
-  /// `isWanted` says for a value whether anybody asks for its gradient.
+  /// Prepares a builder for the gradient of `forward`. `isWanted` returns
+  /// whether a gradient of the given value is needed. `onOp` and `staysWhole`
+  /// may be null. The builder refers to the three callbacks and does not own
+  /// them.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
                   llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
                   StaysWhole staysWhole)
@@ -33,14 +37,22 @@ public:
     location = forward->getLoc();
   }
 
-  /// Whether the gradient of `operand` is asked for.
+  /// Returns whether the gradient of `operand` is needed.
   bool wants(mlir::Value operand) const { return isWanted(operand); }
+  /// Returns whether the gradient of the forward op is to be built as fused
+  /// ops. Only attention has such ops.
   bool staysWhole() const { return isWhole && isWhole(forward); }
 
-  /// An op whose result has the type of `x`, its one operand.
+  //===--------------------------------------------------------------------===//
+  // Arithmetic
+  //===--------------------------------------------------------------------===//
+
+  /// Creates an op of one operand whose result has the type of `x`.
   template <typename Op> mlir::Value apply(mlir::Value x) {
     return make<Op>(x.getType(), x);
   }
+  /// Adds two tensors element by element, with broadcasting. `sub`, `mul` and
+  /// `div` work likewise, and accept a number in place of one tensor.
   mlir::Value add(mlir::Value a, mlir::Value b) { return make<AddOp>(a, b); }
   mlir::Value sub(mlir::Value a, mlir::Value b) { return make<SubOp>(a, b); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return make<MulOp>(a, b); }
@@ -52,58 +64,81 @@ public:
   mlir::Value mul(mlir::Value a, double b) { return mul(a, like(a, b)); }
   mlir::Value div(mlir::Value a, double b) { return div(a, like(a, b)); }
 
-  /// A scalar of the element type of `value`.
+  /// Creates a constant of rank 0 that holds `number` in the element type of
+  /// `value`.
   mlir::Value like(mlir::Value value, double number);
-  /// A constant of the element type of `value`.
+  /// Creates a constant of `shape` that holds `numbers` in row-major order, in
+  /// the element type of `value`.
   mlir::Value table(llvm::ArrayRef<double> numbers,
                     llvm::ArrayRef<int64_t> shape, mlir::Value value);
+  /// Creates a tensor of zeros: a broadcast scalar.
   mlir::Value zeros(mlir::RankedTensorType type);
+  /// Creates the boolean tensor that is true where `value` is 0.
   mlir::Value isZero(mlir::Value value);
+  /// Selects `onTrue` where the boolean tensor `condition` is true, and
+  /// `onFalse` elsewhere. All three operands broadcast.
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
-  /// `value` where the condition holds, else 0.
+  /// Selects `value` where `condition` is true, and 0 elsewhere.
   mlir::Value where(mlir::Value condition, mlir::Value value);
-  /// 0 where the condition holds, else `value`.
+  /// Selects 0 where `condition` is true, and `value` elsewhere.
   mlir::Value except(mlir::Value condition, mlir::Value value);
 
+  //===--------------------------------------------------------------------===//
+  // Layout: each function returns `value` itself if there is nothing to do
+  //===--------------------------------------------------------------------===//
+
+  /// Broadcasts `value` to `shape`.
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// Permutes dims: dim i of the result is dim perm[i] of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Pads with `fill`; negative counts cut.
+  /// Pads each dim with `fill` by `low` elements in front and `high` elements
+  /// behind. A negative count crops the dim instead.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
-  /// The part [start, start + size) of a dim; `step` is 1 or -1.
+  /// Takes `size` elements of dim `dim`, from index `start` on. `step` is 1 or
+  /// -1; with -1 the indices descend.
   mlir::Value slice(mlir::Value value, int64_t dim, int64_t start, int64_t size,
                     int64_t step = 1);
 
-  /// Reduced dims stay with size 1.
+  //===--------------------------------------------------------------------===//
+  // Reductions and casts
+  //===--------------------------------------------------------------------===//
+
+  /// Reduces `value` over `dims`, which remain as dims of size 1.
   mlir::Value reduce(ReduceKind kind, mlir::Value value,
                      llvm::ArrayRef<int64_t> dims);
+  /// Sums `value` over `dims`, which remain as dims of size 1.
   mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims) {
     return reduce(ReduceKind::Sum, value, dims);
   }
-  /// The gradient of what was broadcast to the shape of `gradient`: the sum
-  /// over what was repeated, in the shape and element type of `operand`.
+  /// Sums `gradient` over the dims along which the forward op broadcast
+  /// `operand`. The result has the shape and element type of `operand`:
+  ///   gradient [4, 2, 3], operand [2, 1]:  sum over dims 0 and 2
   mlir::Value sumTo(mlir::Value gradient, mlir::Value operand);
 
-  /// In f32 where the element type is narrower.
+  /// Casts `value` to f32 if its element type is narrower than 32 bits.
   mlir::Value widen(mlir::Value value);
-  /// In the element type of `model`.
+  /// Casts `value` to the element type of `model`.
   mlir::Value castLike(mlir::Value value, mlir::Value model);
 
 protected:
+  /// Reports the new op `made` to `onOp`.
   void finish(mlir::Operation *made) override {
     if (onOp)
       onOp(forward, made);
   }
 
 private:
+  /// Op whose gradient is built.
   mlir::Operation *forward;
   llvm::function_ref<bool(mlir::Value)> isWanted;
   OnOp onOp;
   StaysWhole isWhole;
 };
 
-/// The gradient of the only operand, if it is one that can have any.
+/// Returns the gradients of an op that can have a gradient in operand 0 only.
+/// `gradient` is that gradient; it may be null.
 Gradients onlyGradient(mlir::Value gradient);
 
 } // namespace pcc::graph

@@ -1,8 +1,9 @@
 //===- Indexing.cpp - gradients of gathers and scatters -------------------===//
 //
-// What was read somewhere flows back there: gathers become scatters that add
-// into zeros, and the other way round. A single place along a dim is compared
-// with the positions along it instead, which is element-wise.
+// The gradient of a gather is a scatter that adds into zeros, and the gradient
+// of a scatter is a gather. If a gather reads a single index along its dim, its
+// gradient needs no scatter: the index is compared with all positions of the
+// dim, which is element-wise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@ using namespace pcc::graph;
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// The positions along dim `dim` of `data`, in the type of `indices`, with
-/// size 1 along the other dims.
+/// Builds the positions 0, 1, … along dim `dim` of `data`, in the element type
+/// of `indices`. The result has size 1 along all other dims.
 static Value positions(GradientBuilder &b, Value data, int64_t dim,
                        Value indices) {
   SmallVector<int64_t> shape(tensorType(data).getRank(), 1);
@@ -27,8 +28,10 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
       static_cast<uint64_t>(dim));
 }
 
-/// `gradient`, of size 1 along `dim` and else of the shape of `data`, at the
-/// position that `index` names, and 0 elsewhere.
+/// Builds the gradient of `data` from which a gather read one index along
+/// `dim`: `gradient` at that index and 0 elsewhere. `gradient` has size 1 along
+/// `dim` and the shape of `data` otherwise. A negative index counts from the
+/// end.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -51,14 +54,16 @@ Value pcc::graph::gatherBack(GradientBuilder &b, ScatterKind kind,
                                    gradient, static_cast<uint64_t>(dim));
 }
 
-/// `indices` with a last dim of size 1: each is a tuple by itself.
+/// Appends a dim of size 1 to `indices`, so that each index is an index tuple
+/// of a scatter_nd.
 static Value tuples(GradientBuilder &b, Value indices) {
   SmallVector<int64_t> shape(tensorType(indices).getShape());
   shape.push_back(1);
   return b.reshape(indices, shape);
 }
 
-/// [first, first + count) in front, then the others of `rank` dims.
+/// Returns the permutation of `rank` dims that puts the dims [first, first +
+/// count) in front and keeps the order of the others.
 static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
                                     int64_t count) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq(first, first + count));
@@ -67,7 +72,9 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
   return perm;
 }
 
-/// The dims of the indices, then `dim`, come to the front and back.
+/// The gradient is a scatter_nd of rows. It needs the dims of the indices at
+/// the front of `dy`, and `dim` at the front of `data`; the result is
+/// transposed back.
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
   int64_t dim = getDim();
@@ -94,7 +101,8 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Index tuples that name the batch dims as well.
+/// Builds the index tuples of a gather_nd with the indices of its batch dims in
+/// front, because scatter_nd has no batch dims.
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -117,10 +125,16 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// The gradients of data and updates: what an update replaces has none. Of
-/// updates that replace one another, which is no order to rely on, each has
-/// what flows to their place. `read` reads a gradient where the updates were
-/// written, `clear` puts zeros there.
+/// Builds the gradients of `data` and `updates` of a scatter. `read` builds the
+/// elements of dy at the indices of the updates; `clear` builds dy with zeros
+/// there.
+///
+///   kind   gradient of data   gradient of updates
+///   Add    dy                 read()
+///   Set    clear(zeros)       read()
+///
+/// If several updates of kind Set have the same index, each gets the gradient,
+/// since it is not defined which of them stays.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

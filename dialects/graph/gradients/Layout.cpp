@@ -40,7 +40,8 @@ Gradients ConcatOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // slice
 //===----------------------------------------------------------------------===//
 
-/// `value` with `step - 1` zeros behind each element along `dim`.
+/// Inserts `step - 1` zeros behind each element along `dim`.
+///   [a b], step 3:  [a 0 0 b 0 0]
 static Value spread(GradientBuilder &b, Value value, int64_t dim,
                     int64_t step) {
   SmallVector<int64_t> shape(tensorType(value).getShape());
@@ -52,6 +53,8 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
+/// Undoes the slice dim by dim: flips negative steps, spreads steps larger than
+/// 1, then pads to the size of the tensor.
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -80,14 +83,17 @@ Gradients SliceOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// `count` elements of a padded dim from `start` on: copies of the elements
-/// from `source` on, with `step` 1, -1, or 0 for copies of one.
+/// A range of a padded dim whose elements are copies of evenly spaced elements
+/// of the operand.
 struct CopiedRange {
+  /// First index and length of the range, index of the element that the first
+  /// index copies, and distance to the next copied element: 1, -1 or 0.
   int64_t start, count, source, step;
 };
 } // namespace
 
-/// The dim of a padded tensor as runs.
+/// Splits dim `dim` of the result of a pad that copies elements (reflect, edge,
+/// wrap) into ranges of copies.
 ///   reflect by 2 of [a b c]:  [c b a] [b c] [b a]
 static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   SmallVector<CopiedRange> runs;
@@ -109,7 +115,9 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   return runs;
 }
 
-/// Adds up, along `dim`, what flows to the copies of each element.
+/// Sums, along `dim`, the gradients of all copies of each element of the
+/// operand of a pad. Each range is flipped or summed as needed, padded to the
+/// size of the operand's dim, and added.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -133,6 +141,8 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
+/// Builds the gradient of the operand of a pad. With constant padding the
+/// gradient is cropped; other modes copy elements, whose gradients are summed.
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
@@ -144,7 +154,7 @@ static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   return gradient;
 }
 
-/// Where the result is padding.
+/// Builds the boolean tensor that is true where the result of a pad is padding.
 static Value padding(GradientBuilder &b, PadOp op) {
   Type boolean = b.getI1Type();
   auto type =
@@ -167,7 +177,9 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// A table of cosines or sines with the two elements of each pair swapped.
+/// Swaps the two elements of each pair in a table of cosines or sines. A pair
+/// is an even element and its successor if `interleaved`, and element i of both
+/// halves otherwise.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)
@@ -180,9 +192,9 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// With pairs (p, q) turned to (p c − q s, q c' + p s') the gradient turns
-/// back: (dp c + dq s', dq c' − dp s), a rotation by the swapped sines,
-/// negated.
+/// The forward op rotates each pair (p, q) to (p c − q s, q c' + p s'). The
+/// gradient of the pair is (dp c + dq s', dq c' − dp s). The op itself computes
+/// it, from sines that are swapped within pairs and negated.
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

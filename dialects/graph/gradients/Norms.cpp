@@ -1,8 +1,8 @@
 //===- Norms.cpp - gradients of softmaxes and norms -----------------------===//
 //
-// Statistics are made again from the operand rather than kept: they are as
-// cheap as reading the row, which the gradient needs anyway. Narrower types are
-// computed in f32, as the ops themselves do.
+// Statistics of rows are recomputed from the operand rather than kept. This
+// costs no extra memory traffic, because the gradient reads the rows anyway.
+// Types narrower than f32 are computed in f32, as the forward ops do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@ using namespace pcc::graph;
 // Softmaxes
 //===----------------------------------------------------------------------===//
 
-/// y (dy − Σ dy y)
+/// The gradient is y (dy − Σ dy y), where y is the result.
 Gradients SoftmaxOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
   Value mean = b.sum(b.mul(dy, y), {static_cast<int64_t>(getDim())});
   return onlyGradient(b.castLike(b.mul(y, b.sub(dy, mean)), getInput()));
 }
 
-/// dy − e^y Σ dy
+/// The gradient is dy − e^y Σ dy, where y is the result.
 Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
                                        ValueRange gradients) {
   Value y = b.widen(getResult()), dy = b.widen(gradients.front());
@@ -36,11 +36,14 @@ Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// With h = (x − mean) / deviation, of which the result is a multiple:
+/// Builds the gradients of layer_norm or rms_norm. With the normalized operand
+/// h = (x − mean(x)) / deviation, so that the result is h · scale + bias:
+///
 ///   d x     = (g − mean(g) − h mean(g h)) / deviation,  g = dy scale
 ///   d scale = Σ dy h
-/// over rows and over the other dims. An rms_norm lacks both means but the
-/// last.
+///
+/// Means are taken over the normalized dims, and the sum over all other dims.
+/// An rms_norm has no mean(x) and no mean(g).
 template <typename Op> class NormGradient {
 public:
   static constexpr bool isCentred = std::is_same_v<Op, LayerNormOp>;
@@ -53,17 +56,21 @@ public:
     normalise();
   }
 
+  /// Returns the gradient of the operand x.
   Value ofInput() {
     Value g = b.mul(dy, b.widen(op.getScale()));
     Value along = b.mul(normalised, mean(b.mul(g, normalised)));
     Value rest = b.sub(isCentred ? b.sub(g, mean(g)) : g, along);
     return b.castLike(b.mul(rest, factor), op.getInput());
   }
+  /// Returns the gradient of the scale.
   Value ofScale() { return b.sumTo(b.mul(dy, normalised), op.getScale()); }
 
 private:
+  /// Computes the mean over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
+  /// Recomputes h, and 1 / deviation as `factor`.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;
@@ -81,7 +88,7 @@ private:
 };
 } // namespace
 
-/// The gradients of input and scale.
+/// Builds the gradients of operand and scale; null for those not needed.
 template <typename Op>
 static SmallVector<Value> normGradients(GradientBuilder &b, Op op, Value dy) {
   SmallVector<Value> operands(op->getNumOperands());

@@ -8,7 +8,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// `dy` over what the sum of each window was divided by.
+/// Divides `dy` by the number of elements that each window averaged, one
+/// spatial dim after the other. The divisor differs at the edges if padding is
+/// left out.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -23,7 +25,8 @@ static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   return dy;
 }
 
-/// Windows of ones, channel by channel.
+/// Builds the gradient of an average pool: the adjoint of a depthwise
+/// convolution whose filter is all ones.
 static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
   int64_t channels = tensorType(dy).getDimSize(1);
   SmallVector<int64_t> shape{channels, 1};
@@ -35,7 +38,8 @@ static Value averageGradient(GradientBuilder &b, PoolOp op, Value dy) {
                       sliding, spatial(op.getInput()));
 }
 
-/// Element i of value r becomes element i n + r of n values along `dim`.
+/// Interleaves values along `dim`, starting with the first element of each:
+///   [a b] and [c d]:  [a c b d]
 static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
                         int64_t dim) {
   int64_t count = static_cast<int64_t>(values.size());
@@ -52,10 +56,14 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 }
 
 namespace {
-/// Tap by tap: a window's gradient goes to its first tap that is as large as
-/// the maximum. Taps at the same distance from a multiple of the strides lie on
-/// one coarse grid, a phase of the input; they are added up there, and the
-/// phases take turns at last.
+/// Builds the gradient of a max pool without a scatter. The gradient of a
+/// window goes to its first tap that equals the maximum.
+///
+/// Input elements with the same index modulo the strides form a coarse grid, a
+/// phase of the input. A tap reads all its elements from one phase, so that the
+/// gradients of all taps of a phase can be added there. In the end the phases
+/// are interleaved.
+///
 ///   3 taps, stride 2, output o:  taps 0 and 2 at 2 o and 2 (o + 1): phase 0
 ///                                tap 1 at 2 o + 1: phase 1
 class MaxPoolGradient {
@@ -64,6 +72,7 @@ public:
       : b(b), op(op), dy(dy), numDims(op.getWindow().size()), padded(pad()),
         phases(ShapedType::getNumElements(op.getStrides())) {}
 
+  /// Returns the gradient of the operand.
   Value build() {
     SmallVector<int64_t> tap(numDims, 0);
     do
@@ -79,12 +88,14 @@ public:
   }
 
 private:
-  /// How many multiples of its stride a dim of the input has.
+  /// Returns the size of spatial dim `dim` in every phase: the input size
+  /// divided by the stride, rounded up.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
+  /// Adds the gradient of the windows that tap `tap` wins to the tap's phase.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -100,7 +111,8 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// The phases of the last dim are neighbours.
+  /// Interleaves all phases, dim by dim from the last one. Phases that differ
+  /// only in the last dim are neighbours in `phases`.
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)
@@ -118,7 +130,8 @@ private:
     return phases.front();
   }
 
-  /// The input with as much padding as taps reach.
+  /// Pads, or crops, the input to the elements that windows reach. The padding
+  /// is -infinity, so that it never wins.
   Value pad() {
     Value x = op.getInput();
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -131,7 +144,8 @@ private:
     return b.pad(x, low, high, -HUGE_VAL);
   }
 
-  /// Whether a tap is as large as the maximum, and none before it was.
+  /// Builds the boolean tensor of windows whose first maximum is at `tap`. Must
+  /// be called for all taps in order, since it updates `found`.
   Value isFirst(ArrayRef<int64_t> tap) {
     SmallVector<int64_t> starts(2, 0), steps(2, 1);
     for (auto [index, dilation] : llvm::zip_equal(tap, op.getDilations()))
@@ -144,6 +158,7 @@ private:
     return first;
   }
 
+  /// Advances `tap` in row-major order; returns false after the last one.
   bool next(SmallVectorImpl<int64_t> &tap) {
     for (size_t dim = tap.size(); dim-- > 0;) {
       if (++tap[dim] < op.getWindow()[dim])
@@ -157,7 +172,10 @@ private:
   PoolOp op;
   Value dy;
   size_t numDims;
+  /// Padded input, and the windows whose maximum has been found; null before
+  /// the first tap.
   Value padded, found;
+  /// Sum of the gradients in each phase; null before its first tap.
   SmallVector<Value> phases;
 };
 } // namespace

@@ -9,7 +9,7 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// `reduced` with the dims that `op` reduced, of size 1.
+/// Reshapes `reduced` so that the dims that `op` reduced are there with size 1.
 static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
   for (int64_t dim : op.getDims())
@@ -17,6 +17,8 @@ static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   return b.reshape(reduced, shape);
 }
 
+/// Returns the number by which a mean divides: the attribute `divisor`, or the
+/// number of reduced elements.
 static double divisorOf(ReduceOp op) {
   if (auto given = op.getDivisor())
     return static_cast<double>(*given);
@@ -26,7 +28,7 @@ static double divisorOf(ReduceOp op) {
   return count;
 }
 
-/// Equal ones share what flows to the extreme element.
+/// Builds the gradient of a max or min. Equal extreme elements share it evenly.
 static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   Value x = op.getInput();
   Value wins = b.compare(Predicate::Equal, x, kept(b, op, op.getResult()));
@@ -34,7 +36,9 @@ static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   return b.where(wins, b.castLike(b.div(b.widen(dy), count), x));
 }
 
-/// The product of all others: without zeros, where no other one is 0.
+/// Builds, for each element of a product, the product of all other elements. A
+/// division by the element itself fails for zeros. Therefore zeros are left out
+/// of the product, and the result is 0 where another element is 0.
 static Value productOfOthers(GradientBuilder &b, ReduceOp op) {
   Value x = op.getInput();
   Value zero = b.isZero(x), own = b.castLike(zero, x);
@@ -71,7 +75,7 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// No element is chosen twice.
+/// Scatters by Set, because no element is chosen twice.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

@@ -1,4 +1,4 @@
-//===- Resize.cpp - the gradient of resize --------------------------------===//
+//===- Resize.cpp - gradient of resize ------------------------------------===//
 
 #include "dialects/graph/gradients/GradientBuilder.h"
 #include "dialects/graph/ops/Resampling.h"
@@ -10,8 +10,8 @@ static int64_t sizeOf(Value value, int64_t dim) {
   return tensorType(value).getDimSize(dim);
 }
 
-/// Whether the result has each element along `dim` the same number of times,
-/// one copy beside the other.
+/// Returns whether the result has every element along `dim` the same number of
+/// times, with its copies contiguous: nearest mode with an integer factor.
 static bool repeatsEach(ResizeOp op, int64_t dim) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   if (op.getMode() != ResizeMode::Nearest || to % from)
@@ -21,6 +21,8 @@ static bool repeatsEach(ResizeOp op, int64_t dim) {
   });
 }
 
+/// Builds the gradient along a dim that repeatsEach(): sums the copies of each
+/// element.
 static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
                        int64_t dim) {
   SmallVector<int64_t> shape(tensorType(gradient).getShape()), split(shape);
@@ -30,8 +32,9 @@ static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
   return b.reshape(b.sum(b.reshape(gradient, split), {dim + 1}), shape);
 }
 
-/// How much each element of the result along `dim` has of each one of the
-/// input, in the element type of `model`.
+/// Builds the matrix [result size, operand size] of the resize along `dim`:
+/// entry (i, j) is the weight of operand element j in result element i. Its
+/// element type is that of `model`.
 static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   SmallVector<double> shares(from * to, 0);
@@ -41,7 +44,8 @@ static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   return b.table(shares, {to, from}, model);
 }
 
-/// The product with what `shares` says: along a dim a resize is a matrix.
+/// Multiplies `gradient` along `dim` by the transposed matrix of shares().
+/// Along one dim a resize is linear, so the product is its gradient.
 static Value multiply(GradientBuilder &b, Value gradient, Value matrix,
                       int64_t dim) {
   std::string from, to;

@@ -1,7 +1,8 @@
-//===- Arithmetic.h - scalar functions without undefined cases ------------===//
+//===- Arithmetic.h - scalar functions defined for all arguments ----------===//
 //
-// T is double, int64_t or uint64_t. Integers wrap, nothing traps: x / 0 and
-// x mod 0 are 0 for integers.
+// Scalar arithmetic of the reference evaluator. T is double, int64_t or
+// uint64_t. Every function is defined for all arguments: integers wrap around
+// as in two's complement, and integer x / 0 and x mod 0 are 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,54 +17,67 @@
 
 namespace pcc::graph {
 
-/// The type that computes T without overflow being undefined.
+/// Type in which T is computed so that overflow is defined: uint64_t for
+/// integers, T itself for floating-point types.
 template <typename T>
 using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
+/// Returns a + b; integers wrap around.
 template <typename T> T wrappingAdd(T a, T b) {
   return static_cast<T>(Wrapping<T>(a) + Wrapping<T>(b));
 }
+/// Returns a − b; integers wrap around.
 template <typename T> T wrappingSub(T a, T b) {
   return static_cast<T>(Wrapping<T>(a) - Wrapping<T>(b));
 }
+/// Returns a · b; integers wrap around.
 template <typename T> T wrappingMul(T a, T b) {
   return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b));
 }
+/// Returns −a; the smallest int64_t is its own negative.
 template <typename T> T wrappingNeg(T a) {
   return static_cast<T>(-Wrapping<T>(a));
 }
 
+/// Returns the absolute value of `a`. The smallest int64_t, which has none, is
+/// returned unchanged.
 inline double absolute(double a) { return std::fabs(a); }
 inline uint64_t absolute(uint64_t a) { return a; }
 inline int64_t absolute(int64_t a) { return a < 0 ? wrappingNeg(a) : a; }
 
-/// -1, 0 or 1; NaN stays.
+/// Returns the sign of `a`: -1, 0 or 1. NaN is returned unchanged.
 template <typename T> T signOf(T a) {
   return a > 0 ? T(1) : a < 0 ? static_cast<T>(-1) : a;
 }
 
-/// NaN wins in both.
+/// Returns the larger of `a` and `b`, or NaN if one of them is NaN.
 template <typename T> T larger(T a, T b) { return a > b || a != a ? a : b; }
+/// Returns the smaller of `a` and `b`, or NaN if one of them is NaN.
 template <typename T> T smaller(T a, T b) { return a < b || a != a ? a : b; }
 
-/// What is neutral for `larger` and for `smaller`.
+/// Returns the neutral element of `larger`: -infinity, or the smallest integer.
 template <typename T> T lowest() {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? static_cast<T>(-Limits::infinity())
                               : Limits::lowest();
 }
+/// Returns the neutral element of `smaller`: infinity, or the largest integer.
 template <typename T> T highest() {
   using Limits = std::numeric_limits<T>;
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
 }
 
+/// Returns a / b. Integer quotients are truncated toward zero, and integer
+/// division by 0 gives 0.
 inline double quotient(double a, double b) { return a / b; }
 inline uint64_t quotient(uint64_t a, uint64_t b) { return b ? a / b : 0; }
 inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrappingNeg(a) : a / b;
 }
 
-/// The remainder with the sign of b, or of a if `truncated`.
+/// Returns the remainder of a / b. Its sign is that of `a` if `truncated` (C's
+/// fmod), and that of `b` otherwise (Python's %). The integer remainder of a
+/// division by 0 is 0.
 inline double remainder(double a, double b, bool truncated) {
   double rest = std::fmod(a, b);
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -76,7 +90,9 @@ inline int64_t remainder(int64_t a, int64_t b, bool truncated) {
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// Integer power; a negative exponent gives the truncated fraction.
+/// Returns `base` to the power of `exponent`; the product wraps around. With a
+/// negative exponent the exact power is a fraction, which is truncated toward
+/// zero: the result is 0 unless `base` is 1 or -1.
 inline int64_t integerPower(int64_t base, int64_t exponent) {
   if (exponent < 0)
     return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
@@ -87,7 +103,8 @@ inline int64_t integerPower(int64_t base, int64_t exponent) {
   return result;
 }
 
-/// Towards zero; what does not fit is the nearest int64_t, NaN is 0.
+/// Rounds `a` toward zero. Values outside the range of int64_t become its
+/// nearest bound, and NaN becomes 0.
 inline int64_t truncated(double a) {
   constexpr double limit = 9223372036854775808.0;
   if (a != a)
@@ -97,16 +114,21 @@ inline int64_t truncated(double a) {
   return a < -limit ? std::numeric_limits<int64_t>::min()
                     : static_cast<int64_t>(a);
 }
+/// Returns the integer `a` as int64_t, with equal bits.
 inline int64_t truncated(std::integral auto a) {
   return static_cast<int64_t>(a);
 }
 
+/// Returns log(1 + e^x), computed so that e^x cannot overflow.
 inline double softplus(double x) {
   return larger(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
 }
+/// Returns 0.5 x (1 + erf(slope x)), which is GELU for slope 1/√2.
 inline double geluErf(double x, double slope) {
   return 0.5 * x * (1 + std::erf(slope * x));
 }
+/// Returns 0.5 x (1 + tanh(slope (x + cubic x³))): the tanh approximation of
+/// GELU for slope √(2/π) and cubic 0.044715.
 inline double geluTanh(double x, double slope, double cubic) {
   return 0.5 * x * (1 + std::tanh(slope * (x + cubic * x * x * x)));
 }

@@ -1,4 +1,4 @@
-//===- Attention.cpp - the meaning of attention ---------------------------===//
+//===- Attention.cpp - evaluators of attention and its gradients ----------===//
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -9,11 +9,15 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// The mask of one query row: element t of the keys.
+/// The mask entries of one query row.
 struct MaskRow {
+  /// Mask tensor; null if there is none.
   const HostTensor *mask;
+  /// Index of the entry for key 0, and distance to the entry of the next key.
   int64_t offset, step;
 
+  /// Applies the mask to the score of key `t`: adds a float entry, or replaces
+  /// the score by -infinity if a boolean entry is false.
   double apply(double score, int64_t t) const {
     if (!mask)
       return score;
@@ -24,10 +28,13 @@ struct MaskRow {
   }
 };
 
-/// The scores of one query head, row by row.
+/// The scores of all queries of one query head and one batch element.
 class ScoredHead {
 public:
-  /// The mask is the last operand.
+  /// Selects the head: `pair` = batch index · number of query heads + head. The
+  /// first operands are query, key and value, of shapes
+  ///   [B, H, S, D], [B, K, T, D], [B, K, T, E]
+  /// and the last one is the mask, if there is one.
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
       : scale(op.getScale().convertToDouble()),
@@ -43,18 +50,22 @@ public:
                                                 query.shape[2], numKeys});
   }
 
+  /// Returns the number of queries, S.
   int64_t numQueries() const { return query.shape[2]; }
+  /// Returns the D elements of query `s`.
   const double *queryRow(int64_t s) const {
     return query.floats.data() + (firstRow + s) * depth;
   }
+  /// Returns the D elements of key `t`.
   const double *keyRow(int64_t t) const {
     return key.floats.data() + (keyHead * numKeys + t) * depth;
   }
+  /// Returns the E elements of value `t`.
   const double *valueRow(int64_t t) const {
     return value.floats.data() + (keyHead * numKeys + t) * width;
   }
 
-  /// Of queries and keys: a row per query.
+  /// Returns the products q kᵀ as an S x T matrix.
   std::vector<double> products() const {
     std::vector<double> all(numQueries() * numKeys);
     gemm(numQueries(), numKeys, depth, {queryRow(0), depth, 1},
@@ -62,8 +73,9 @@ public:
     return all;
   }
 
-  /// A row of products becomes the masked scores of query `s`; `slopes`, if it
-  /// is there, what they grow by with the products.
+  /// Turns row `s` of the products into the masked scores of that query, in
+  /// place. Stores the derivative of each score with respect to its product in
+  /// `slopes`, unless it is null.
   void mask(int64_t s, double *row, double *slopes = nullptr) const {
     const MaskRow own{hides,
                       batch * strides[0] + head * strides[1] + s * strides[2],
@@ -102,11 +114,14 @@ private:
   Strides strides = Strides(4, 0);
 };
 
-/// Of a row of scores: weights are exp(score − top) · share.
+/// Softmax statistics of a row of scores. The weight of a score is
+///   exp(score − top) · share
 struct RowNumbers {
+  /// Largest score, and the inverse of the sum of exp(score − top).
   double top = -HUGE_VAL, share = 0;
 
-  /// A row without any visible key has a share of 0.
+  /// Computes the statistics of `count` scores. `share` is 0 in a row without a
+  /// visible key, where `top` is -infinity.
   static RowNumbers of(const double *row, int64_t count) {
     RowNumbers numbers;
     for (int64_t t = 0; t < count; ++t)
@@ -120,7 +135,8 @@ struct RowNumbers {
     return numbers;
   }
 
-  /// Scores become weights of sum 1; without any visible key they are zeros.
+  /// Turns scores into weights, in place. The weights sum to 1; in a row
+  /// without a visible key they are 0.
   void weigh(double *row, int64_t count) const {
     for (int64_t t = 0; t < count; ++t)
       row[t] = top == -HUGE_VAL ? 0 : std::exp(row[t] - top) * share;
@@ -128,16 +144,19 @@ struct RowNumbers {
 };
 } // namespace
 
+/// Adds `factor` times `row` to `sum`.
 static void addTo(double *sum, double factor, const double *row,
                   int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     sum[i] += factor * row[i];
 }
 
+/// Returns the number of query heads of all batch elements.
 static int64_t numHeads(Evaluation &e) {
   return e.in(0).shape[0] * e.in(0).shape[1];
 }
 
+/// Evaluates attention, head by head.
 static LogicalResult attention(Evaluation &e) {
   auto op = cast<AttentionOpInterface>(e.op);
   for (int64_t pair = 0; pair < numHeads(e); ++pair) {
@@ -156,8 +175,9 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// With `products` dP: their mean by weights, and what is left of them times
-/// weights and slopes.
+/// Turns a row of dP = dy valueᵀ, given in `products`, into the gradient of the
+/// products q kᵀ: weight · (dP − mean) · slope. Returns the mean of dP under
+/// the weights, which is `known` if a query gradient has computed it before.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -172,18 +192,19 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 }
 
 namespace {
-/// What a gradient makes of one query row.
+/// Data from which a gradient op computes the part of one query row.
 struct GradientRow {
   const ScoredHead &head;
-  int64_t query, row; ///< in its head, and in all
-  const double *gradient;
-  MutableArrayRef<double> scores;
-  ArrayRef<double> slopes;
-  std::vector<double> &products; ///< dP
+  int64_t query, row; ///< index in the head, and among the rows of all heads
+  const double *gradient;         ///< row of the result's gradient dy
+  MutableArrayRef<double> scores; ///< masked scores
+  ArrayRef<double> slopes;        ///< derivatives of scores by products
+  std::vector<double> &products;  ///< dP = dy valueᵀ
 };
 } // namespace
 
-/// The gradient of the result is operand 3.
+/// Calls `body` for every query row of a gradient op, whose operand 3 is the
+/// gradient of the attention's result.
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -205,6 +226,8 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   return success();
 }
 
+/// Evaluates attention_query_gradient. Results 1 to 3 are the statistics top,
+/// share and mean of each row, which attention_key_gradient reads.
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);
@@ -219,6 +242,8 @@ static LogicalResult queryGradient(Evaluation &e) {
   });
 }
 
+/// Evaluates attention_key_gradient: adds up the contributions of all query
+/// rows to their key head.
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

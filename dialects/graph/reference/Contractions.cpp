@@ -1,4 +1,4 @@
-//===- Contractions.cpp - the meaning of matmul and einsum ----------------===//
+//===- Contractions.cpp - evaluators of matmul and einsum -----------------===//
 
 #include "dialects/graph/ops/EinsumEquation.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -13,12 +13,13 @@ using namespace pcc::graph;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One operand of a batched product.
+/// Layout of one operand of a batched matmul.
 struct BatchedMatrix {
   int64_t rows, columns; ///< after the transposition
   int64_t rowStride, columnStride;
-  Strides batch; ///< strides along the batch dims of the result
+  Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
+  /// Describes `tensor`, whose batch dims broadcast to `batchDims`.
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -33,6 +34,7 @@ struct BatchedMatrix {
     }
   }
 
+  /// Returns the matrix that begins at element `offset` of `tensor`.
   template <typename T>
   MatrixView<T> view(const HostTensor &tensor, int64_t offset) const {
     return {tensor.data<T>() + offset, rowStride, columnStride};
@@ -40,12 +42,15 @@ struct BatchedMatrix {
 };
 } // namespace
 
+/// Evaluates matmul: one gemm per batch index, or one gemm in all if the right
+/// operand is a single matrix.
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);
   BatchedMatrix lhs(e.in(0), op.getTransposeLhs(), batch),
       rhs(e.in(1), op.getTransposeRhs(), batch);
-  // One matrix on the right: the batch is more rows of the left one.
+  // If rhs is one matrix for the whole batch, the batch dims of lhs only add
+  // rows. This requires that lhs is neither transposed nor broadcast.
   Strides whole(batch.size(), 0);
   bool foldsBatch =
       rhs.batch == whole && !op.getTransposeLhs() &&
@@ -72,14 +77,16 @@ static LogicalResult matmul(Evaluation &e) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A tensor whose dims have letters.
+/// A tensor with an einsum letter for each of its dims.
 struct LetteredTensor {
   std::string letters;
   HostTensor tensor;
 
+  /// Returns the size of the dim with this letter.
   int64_t sizeOf(char letter) const {
     return tensor.shape[letters.find(letter)];
   }
+  /// Returns the product of the sizes of the dims with these letters.
   int64_t product(StringRef some) const {
     int64_t size = 1;
     for (char letter : some)
@@ -89,7 +96,8 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// The letters of `letters` that are in `among`, or those that are not.
+/// Returns those of `letters` that are in `among`, or, if not `contained`,
+/// those that are not in it.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)
@@ -98,7 +106,7 @@ static std::string filter(StringRef letters, StringRef among, bool contained) {
   return result;
 }
 
-/// The same term with its dims in the order of `letters`.
+/// Transposes `term` so that its dims are in the order of `letters`.
 static LetteredTensor reordered(const LetteredTensor &term,
                                 std::string letters) {
   SmallVector<int64_t> shape, strides, own = rowMajor(term.tensor.shape);
@@ -116,9 +124,12 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// The product of two terms, summed over the letters that are not in `keep`;
-/// its dims are the letters of both, then of a alone, then of b alone.
-///   ab, bc, keep ac:  batch "", m a, k b, n c
+/// Multiplies two terms and sums over the letters that both terms have but
+/// `keep` lacks. Letters that only one term has are kept. The dims of the
+/// result are the kept letters of both terms, then those of `a` alone, then
+/// those of `b` alone.
+///
+///   ab and bc, keep ac:  batch "", m = a, k = b, n = c, result ac
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
                                StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);
@@ -146,7 +157,8 @@ static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
   return result;
 }
 
-/// Ones whose dims are `letters`, of the sizes that they have in `term`.
+/// Returns a tensor of ones with dims `letters`, which have the sizes that they
+/// have in `term`.
 static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   SmallVector<int64_t> shape;
   for (char letter : letters)
@@ -158,12 +170,14 @@ static LetteredTensor ones(StringRef letters, const LetteredTensor &term) {
   return result;
 }
 
-/// `term` summed over the letters that are not in `keep`.
+/// Sums `term` over its letters that are not in `keep`.
 static LetteredTensor summed(const LetteredTensor &term, StringRef keep) {
   std::string gone = filter(term.letters, keep, false);
   return gone.empty() ? term : contract(term, ones(gone, term), keep);
 }
 
+/// Evaluates einsum: contracts the operands pairwise, from left to right. A
+/// letter is summed as soon as neither a later operand nor the result has it.
 static LogicalResult einsum(Evaluation &e) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(e.op).getEquation());
   if (failed(equation))

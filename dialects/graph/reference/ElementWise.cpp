@@ -1,4 +1,4 @@
-//===- ElementWise.cpp - the meaning of element-wise ops ------------------===//
+//===- ElementWise.cpp - evaluators of element-wise ops -------------------===//
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -12,7 +12,7 @@ using namespace pcc::graph;
 // Walks
 //===----------------------------------------------------------------------===//
 
-/// out[i] = f(in[i]).
+/// Computes out[i] = f(in[i]) for all elements.
 template <typename In, typename Out, typename F>
 static void mapElements(const HostTensor &from, HostTensor &to, F f) {
   const In *__restrict in = from.data<In>();
@@ -21,7 +21,9 @@ static void mapElements(const HostTensor &from, HostTensor &to, F f) {
     out[i] = static_cast<Out>(f(in[i]));
 }
 
-/// One row of two operands; a step of 0 repeats an element.
+/// Computes out[i] = f(lhs[i · lhsStep], rhs[i · rhsStep]) for i < count. A
+/// step of 0 broadcasts one element. The common steps have loops of their own,
+/// which the compiler vectorizes.
 template <typename In, typename Out, typename F>
 static void zipRow(const In *__restrict lhs, int64_t lhsStep,
                    const In *__restrict rhs, int64_t rhsStep,
@@ -37,7 +39,7 @@ static void zipRow(const In *__restrict lhs, int64_t lhsStep,
       out[i] = static_cast<Out>(f(lhs[i * lhsStep], rhs[i * rhsStep]));
 }
 
-/// out[i] = f(lhs[i], rhs[i]) with broadcasting.
+/// Computes out[i] = f(lhs[i], rhs[i]) for all elements, with broadcasting.
 template <typename In, typename Out, typename F>
 static void zipElements(const HostTensor &lhs, const HostTensor &rhs,
                         HostTensor &to, F f) {
@@ -52,10 +54,10 @@ static void zipElements(const HostTensor &lhs, const HostTensor &rhs,
 }
 
 //===----------------------------------------------------------------------===//
-// Families
+// Evaluators of op families
 //===----------------------------------------------------------------------===//
 
-/// f on floats.
+/// Evaluates an op of one float operand. Fails for integers.
 template <auto F> static LogicalResult floatUnary(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float)
     return e.fail("is defined for floats only");
@@ -63,7 +65,7 @@ template <auto F> static LogicalResult floatUnary(Evaluation &e) {
   return success();
 }
 
-/// f on floats and integers.
+/// Evaluates an op of one operand of any type.
 template <auto F> static LogicalResult anyUnary(Evaluation &e) {
   withArithmetic(e.elementType(0), [&](auto zero) {
     using T = decltype(zero);
@@ -72,7 +74,7 @@ template <auto F> static LogicalResult anyUnary(Evaluation &e) {
   return success();
 }
 
-/// f on two operands of one type, with a result of that type.
+/// Evaluates an op of two operands of one type, whose result has that type.
 template <auto F> static LogicalResult anyBinary(Evaluation &e) {
   withArithmetic(e.elementType(0), [&](auto zero) {
     using T = decltype(zero);
@@ -81,7 +83,8 @@ template <auto F> static LogicalResult anyBinary(Evaluation &e) {
   return success();
 }
 
-/// f on integers or booleans.
+/// Evaluates an op of two operands that are integers or booleans. Fails for
+/// floats.
 template <auto F> static LogicalResult intBinary(Evaluation &e) {
   if (e.in(0).kind == ElementKind::Float)
     return e.fail("is defined for integers and booleans only");
@@ -119,6 +122,7 @@ static LogicalResult isInf(Evaluation &e) {
   return success();
 }
 
+/// Evaluates gelu, as erf or tanh formula with the op's constants.
 static LogicalResult gelu(Evaluation &e) {
   auto op = cast<GeluOp>(e.op);
   bool tanh = op.getTanh();
@@ -145,7 +149,8 @@ static LogicalResult mod(Evaluation &e) {
   return success();
 }
 
-/// The elements as doubles.
+/// Converts elements to doubles. `type` is the element type of `tensor` in the
+/// IR, which tells whether integers are unsigned.
 static HostTensor asFloats(const HostTensor &tensor, Type type) {
   if (tensor.kind == ElementKind::Float)
     return tensor;
@@ -157,6 +162,8 @@ static HostTensor asFloats(const HostTensor &tensor, Type type) {
   return floats;
 }
 
+/// Evaluates pow. Two integers have an exact integer power. Otherwise the power
+/// is computed in f64, and truncated if the base is an integer.
 static LogicalResult pow(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float &&
       e.in(1).kind != ElementKind::Float) {
@@ -182,6 +189,7 @@ template <auto F> static LogicalResult compareBy(Evaluation &e) {
   return success();
 }
 
+/// Evaluates compare. The table is in the order of the enum Predicate.
 static LogicalResult compare(Evaluation &e) {
   static constexpr Evaluator byPredicate[] = {
       compareBy<[](auto a, auto b) { return a == b; }>,
@@ -193,6 +201,7 @@ static LogicalResult compare(Evaluation &e) {
       e);
 }
 
+/// Evaluates select; all three operands broadcast.
 static LogicalResult select(Evaluation &e) {
   HostTensor &to = e.out();
   std::array<Strides, 4> strides{rowMajor(to.shape)};
@@ -212,6 +221,8 @@ static LogicalResult select(Evaluation &e) {
   return success();
 }
 
+/// Evaluates cast. Casts to integers truncate and saturate at int64_t; casts to
+/// booleans give true for every element except 0.
 static LogicalResult castElements(Evaluation &e) {
   const HostTensor &in = e.in(0);
   HostTensor &out = e.out();
@@ -227,7 +238,8 @@ static LogicalResult castElements(Evaluation &e) {
   return success();
 }
 
-/// The upper 24 bits of the first word, over 2^24.
+/// Evaluates random: the upper 24 bits of the first Philox word, over 2^24. The
+/// counter consists of index and step.
 static LogicalResult random(Evaluation &e) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {
@@ -244,9 +256,10 @@ static LogicalResult random(Evaluation &e) {
 }
 
 //===----------------------------------------------------------------------===//
-// Tables
+// Registration
 //===----------------------------------------------------------------------===//
 
+/// Adds ops that are defined for floats only.
 static void addFloatFunctions(EvaluatorTable &table) {
   table.add<ExpOp>(floatUnary<[](double x) { return std::exp(x); }>);
   table.add<LogOp>(floatUnary<[](double x) { return std::log(x); }>);
@@ -274,6 +287,7 @@ static void addFloatFunctions(EvaluatorTable &table) {
   table.add<GeluOp>(gelu);
 }
 
+/// Adds arithmetic that is defined for floats and integers.
 static void addArithmetic(EvaluatorTable &table) {
   table.add<NegOp>(anyUnary<[](auto x) { return wrappingNeg(x); }>);
   table.add<AbsOp>(anyUnary<[](auto x) { return absolute(x); }>);
@@ -289,6 +303,7 @@ static void addArithmetic(EvaluatorTable &table) {
   table.add<ModOp>(mod);
 }
 
+/// Adds ops on booleans and bits, comparisons, select, cast and random.
 static void addLogic(EvaluatorTable &table) {
   Evaluator both = intBinary<[](int64_t a, int64_t b) { return a & b; }>;
   Evaluator either = intBinary<[](int64_t a, int64_t b) { return a | b; }>;

@@ -1,10 +1,11 @@
-//===- Evaluator.cpp - evaluates ops by the table -------------------------===//
+//===- Evaluator.cpp - evaluation of graph ops by table -------------------===//
 
 #include "dialects/graph/reference/EvaluatorTable.h"
 
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Returns the table of all evaluators, which the first call builds.
 static const EvaluatorTable &evaluators() {
   static const EvaluatorTable table = [] {
     EvaluatorTable all;
@@ -28,6 +29,8 @@ bool pcc::graph::canEvaluate(Operation *op) {
   return evaluators().lookup(op->getName().getStringRef());
 }
 
+/// Integers are wrapped even with exact numerics: their width is part of the
+/// model, unlike the precision of floats.
 LogicalResult pcc::graph::evaluate(Operation *op,
                                    ArrayRef<const HostTensor *> operands,
                                    SmallVectorImpl<HostTensor> &results,

@@ -1,7 +1,8 @@
-//===- Evaluator.h - what each graph op computes --------------------------===//
+//===- Evaluator.h - reference evaluator of graph ops ---------------------===//
 //
-// The definition of the dialect that a computer can follow: every op is
-// evaluated on plain tensors. Folding, the interpreter and `pcc verify` use it.
+// The executable definition of the graph dialect: every op is evaluated on
+// tensors in host memory, in f64. Constant folding and the interpreter behind
+// `pcc verify` use it. It is written for exactness rather than speed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,24 +15,29 @@
 
 namespace pcc::graph {
 
+/// Precision of floating-point results. All ops compute in f64 either way.
 enum class Numerics : uint8_t {
-  Exact, ///< floats of every type are f64: casts between them are identities
-  Model, ///< the result of every op is rounded to its element type
+  Exact, ///< results stay f64, so casts between float types are identities
+  Model, ///< results of every op are rounded to their element types
 };
 
-/// Whether `op` can be evaluated. Reads of weights cannot: their elements are
-/// no business of the op.
+/// Returns whether `op` has an evaluator. Reads of weights have none, because
+/// their elements are not in the module.
 bool canEvaluate(mlir::Operation *op);
 
-/// Evaluates `op` on `operands`, whose shapes are those of its operand types,
-/// and appends its results. Integers wrap to their width. On failure (an index
-/// outside its table, an op without meaning) `error` says what was found.
+/// Evaluates `op` on `operands` and appends its results to `results`. There is
+/// one operand tensor per operand of `op`, with the shape of its type. Integer
+/// results are wrapped to the width of their element type.
+///
+/// Fails if `op` has no evaluator, or if the result is undefined for these
+/// operands, as for an index that is out of range. `error` then holds the
+/// message, which does not name the op.
 mlir::LogicalResult evaluate(mlir::Operation *op,
                              llvm::ArrayRef<const HostTensor *> operands,
                              llvm::SmallVectorImpl<HostTensor> &results,
                              Numerics numerics, std::string &error);
 
-/// The same, with the error emitted at `op`.
+/// Evaluates `op` like the function above, but emits the error at `op`.
 mlir::LogicalResult evaluate(mlir::Operation *op,
                              llvm::ArrayRef<const HostTensor *> operands,
                              llvm::SmallVectorImpl<HostTensor> &results,

@@ -1,4 +1,4 @@
-//===- EvaluatorTable.h - the table of evaluators, one family per file ----===//
+//===- EvaluatorTable.h - table of evaluators by op name ------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_REFERENCE_EVALUATORTABLE_H
 #define PCC_DIALECTS_GRAPH_REFERENCE_EVALUATORTABLE_H
@@ -10,36 +10,46 @@
 
 namespace pcc::graph {
 
-/// One op while it is evaluated. `results` are zeros of the result types when a
-/// meaning begins; it fills them.
+/// State of the evaluation of one op. An evaluator reads `operands` and fills
+/// `results`, whose tensors have the shapes of the result types and hold zeros
+/// when the evaluator is called.
 struct Evaluation {
+  /// Op that is evaluated.
   mlir::Operation *op;
+  /// Tensor of each operand; not owned.
   llvm::ArrayRef<const HostTensor *> operands;
   Numerics numerics;
   llvm::SmallVector<HostTensor, 2> results;
+  /// Message of fail(), without the op's name; empty if there is no error.
   std::string error;
 
+  /// Returns the tensor of operand `i`.
   const HostTensor &in(size_t i) const { return *operands[i]; }
+  /// Returns the tensor of result `i`.
   HostTensor &out(size_t i = 0) { return results[i]; }
+  /// Returns the element type of an operand in the IR.
   mlir::Type elementType(size_t operand) const {
     return tensorType(op->getOperand(operand)).getElementType();
   }
-  /// Records why the op cannot be evaluated.
+  /// Records why the op cannot be evaluated, and returns failure. `message`
+  /// completes a sentence that begins with the op's name.
   mlir::LogicalResult fail(const llvm::Twine &message) {
     error = message.str();
     return mlir::failure();
   }
 };
 
+/// Function that evaluates ops of one kind. It fails through Evaluation::fail.
 using Evaluator = mlir::LogicalResult (*)(Evaluation &);
 
-/// Op name to meaning.
+/// Evaluators by op name.
 class EvaluatorTable {
 public:
+  /// Registers the evaluator of `Op`.
   template <typename Op> void add(Evaluator meaning) {
     evaluators[Op::getOperationName()] = meaning;
   }
-  /// Null for an op without meaning.
+  /// Returns the evaluator of the op `name`, or null if it has none.
   Evaluator lookup(llvm::StringRef name) const {
     return evaluators.lookup(name);
   }
@@ -48,16 +58,29 @@ private:
   llvm::StringMap<Evaluator> evaluators;
 };
 
+/// Adds the evaluators of constant, iota, loss_gradient and accumulate.
 void addSourceEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of element-wise ops: arithmetic, comparisons, select,
+/// casts and random numbers.
 void addElementWiseEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of transpose, reshape, broadcast, slice, concat, pad and
+/// rotary.
 void addLayoutEvaluators(EvaluatorTable &table);
+/// Adds the evaluator of resize.
 void addResizeEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of gathers, scatters and one_hot.
 void addIndexingEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of reduce, arg_reduce, topk and cumsum.
 void addReductionEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of softmax, log_softmax, layer_norm and rms_norm.
 void addNormEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of matmul and einsum.
 void addContractionEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of attention and of its two gradient ops.
 void addAttentionEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of conv, conv_transpose and pool.
 void addWindowEvaluators(EvaluatorTable &table);
+/// Adds the evaluators of group_rows and grouped_matmul.
 void addExpertEvaluators(EvaluatorTable &table);
 
 } // namespace pcc::graph

@@ -1,4 +1,4 @@
-//===- Experts.cpp - the meaning of rows that go to some experts ----------===//
+//===- Experts.cpp - evaluators of expert routing (MoE) ops ---------------===//
 
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Gemm.h"
@@ -6,12 +6,15 @@
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Evaluates group_rows: lists the rows (token, expert, gate) whose gate is not
+/// 0, ordered by expert and then by token, and counts the rows of each expert.
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // A token's experts are looked at in their order, too.
+  // The loop also visits the experts of each token in ascending order, so a
+  // token keeps the first `chosen` of them.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];
@@ -26,6 +29,8 @@ static LogicalResult groupRows(Evaluation &e) {
   return success();
 }
 
+/// Evaluates grouped_matmul: multiplies the contiguous rows of each expert by
+/// the expert's matrix. Fails if the counts exceed the number of rows.
 static LogicalResult groupedMatmul(Evaluation &e) {
   const bool transposed = cast<GroupedMatmulOp>(e.op).getTransposeRhs();
   const HostTensor &rows = e.in(0), &matrices = e.in(1), &counts = e.in(2);

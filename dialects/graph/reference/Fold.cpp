@@ -1,4 +1,4 @@
-//===- Fold.cpp - graph ops on constants become constants -----------------===//
+//===- Fold.cpp - constant folding of graph ops ---------------------------===//
 
 #include "dialects/graph/reference/Fold.h"
 #include "dialects/graph/GraphDialect.h"
@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Whether no walk over the dims of `value` is long, even if some are empty.
+/// Returns whether `value` has at most maxFoldedElements elements. Empty dims
+/// count as size 1, because an evaluator may loop over the other dims anyway.
 static bool isSmall(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !type.hasStaticShape())
@@ -22,11 +23,12 @@ static bool isSmall(Value value) {
   return true;
 }
 
-/// More operations are left to the run time.
+/// Largest number of floating-point operations of a folded op. An op with more
+/// is computed at run time.
 static constexpr double maxFoldedFlops = 1 << 24;
 
-/// Whether little is to be computed. What a window costs is not bounded by the
-/// elements of operands and result.
+/// Returns whether `op` takes at most maxFoldedFlops operations. Convolutions
+/// and pools are never cheap: operand and result sizes do not bound their cost.
 static bool isCheap(Operation *op) {
   if (isa<ConvOp, ConvTransposeOp, PoolOp>(op))
     return false;
@@ -35,12 +37,15 @@ static bool isCheap(Operation *op) {
 }
 
 bool pcc::graph::isFoldable(Operation *op) {
-  // What begins the backward pass must stay to be seen.
+  // A loss_gradient is the constant 1, but passes find the start of the
+  // backward pass by it.
   return !isa<ConstantOp, LossGradientOp>(op) && canEvaluate(op) &&
          llvm::all_of(op->getOperands(), isSmall) &&
          llvm::all_of(op->getResults(), isSmall) && isCheap(op);
 }
 
+/// Folds `op` by evaluating it in the element types of the model. Fails,
+/// without an error message, if `op` cannot be folded.
 static LogicalResult foldByEvaluation(Operation *op,
                                       ArrayRef<Attribute> operands,
                                       SmallVectorImpl<OpFoldResult> &results) {
@@ -52,7 +57,8 @@ static LogicalResult foldByEvaluation(Operation *op,
   SmallVector<const HostTensor *> pointers;
   for (const HostTensor &tensor : tensors)
     pointers.push_back(&tensor);
-  // An op that fails here fails again, with an error, when it is run.
+  // The message is dropped: an op that cannot be evaluated stays as it is and
+  // fails, with this error, when it is executed.
   std::string error;
   if (failed(evaluate(op, pointers, folded, Numerics::Model, error)))
     return failure();
@@ -62,6 +68,7 @@ static LogicalResult foldByEvaluation(Operation *op,
 }
 
 namespace {
+/// Fold hook of the graph dialect.
 struct GraphFoldInterface : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
 

@@ -1,8 +1,9 @@
-//===- Gemm.cpp - a blocked matrix product --------------------------------===//
+//===- Gemm.cpp - blocked matrix product on packed panels -----------------===//
 //
-// Blocks of rhs (blockK x blockN) are packed into panels of 8 columns and
-// blocks of lhs into 4 rows, so that a 4 x 8 tile of the result stays in
-// registers while it runs along k.
+// Blocked matrix product with packed panels (as in GotoBLAS; Goto and van de
+// Geijn 2008). A block of rhs (blockK x blockN) is packed into panels of 8
+// columns, and a block of lhs (blockM x blockK) into panels of 4 rows. A 4 x 8
+// tile of the result then stays in registers while the product runs along k.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +20,9 @@ static constexpr int64_t blockK = 256, blockN = 512;
 
 using Lane = double __attribute__((vector_size(32)));
 
-// Wider registers where the machine has them, but no fused multiply-add: its
-// rounding would make folded constants depend on the machine that compiles.
+// The product is compiled for AVX2 as well. Fused multiply-add stays disabled:
+// it rounds differently, so folded constants would depend on the machine that
+// compiles a model.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -28,7 +30,8 @@ using Lane = double __attribute__((vector_size(32)));
 #define PCC_CLONED
 #endif
 
-/// tile[4][8] = Σ_p lhs[p][4] · rhs[p][8].
+/// Computes a 4 x 8 tile of the product of two packed panels:
+///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  p < depth
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
                          const double *__restrict rhs,
@@ -47,12 +50,14 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// A block of a matrix cut into strips of `width` along the dim that is not k,
-/// each [k][width] and filled up with zeros.
+/// A packed block of a matrix. The block is cut along m or n into panels of
+/// `width`. Each panel is stored as [k][width]; the last one is padded with
+/// zeros.
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
+  /// Packs a block of `depth` (along k) by `count`, with the given strides.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -68,7 +73,7 @@ struct Packed {
 };
 } // namespace
 
-/// Adds the product of two packed blocks to `out` (m x n).
+/// Adds the product of two packed blocks to `out`, which is m x n.
 static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
                            const Packed &lhs, const Packed &rhs, double *out,
                            int64_t outStride) {
@@ -85,6 +90,8 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
+/// Loops over blocks of n, k and m, from outside in, so that a packed block of
+/// rhs is reused for all rows of lhs.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

@@ -1,4 +1,4 @@
-//===- Gemm.h - products of matrices in memory ----------------------------===//
+//===- Gemm.h - matrix product of strided matrices ------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_REFERENCE_GEMM_H
 #define PCC_DIALECTS_GRAPH_REFERENCE_GEMM_H
@@ -7,20 +7,25 @@
 
 namespace pcc::graph {
 
-/// A matrix that is read with any strides: element (i, j) is
-/// data[i * rowStride + j * columnStride].
+/// A matrix in memory with arbitrary strides, in elements. Element (i, j) is
+/// data[i * rowStride + j * columnStride]. The memory is not owned.
 template <typename T> struct MatrixView {
   const T *data;
   int64_t rowStride;
   int64_t columnStride;
 };
 
-/// out[i, j] += Σ_p lhs[i, p] · rhs[p, j]; rows of `out` are `outStride` apart.
-/// The order of additions is the same on every machine.
+/// Adds the product of two matrices to `out`:
+///   out[i, j] += Σ_p lhs[i, p] · rhs[p, j]
+/// `lhs` is m x k, `rhs` k x n and `out` m x n. Rows of `out` are contiguous
+/// and begin `outStride` elements apart; `out` must not overlap the operands.
+/// The order of additions does not depend on the machine, so results are
+/// bitwise reproducible.
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
           MatrixView<double> rhs, double *out, int64_t outStride);
 
-/// The same for integers, which wrap.
+/// Adds the product of two integer matrices to `out`, with the arguments of the
+/// function above. Products and sums wrap around.
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<int64_t> lhs,
           MatrixView<int64_t> rhs, int64_t *out, int64_t outStride);
 

@@ -1,4 +1,4 @@
-//===- HostTensor.cpp - conversions between tensors and constants ---------===//
+//===- HostTensor.cpp - tensors in host memory and constants --------------===//
 
 #include "dialects/graph/reference/HostTensor.h"
 #include "llvm/ADT/STLExtras.h"
@@ -62,6 +62,8 @@ bool pcc::graph::isReadable(Attribute attr) {
          elements.getElementType().isIntOrFloat();
 }
 
+/// Copies float elements of any width into `out`, which has one entry per
+/// element.
 static void readFloats(DenseElementsAttr attr, std::vector<double> &out) {
   if (attr.getElementType().isF32())
     llvm::copy(attr.getValues<float>(), out.begin());
@@ -77,6 +79,8 @@ static void readFloats(DenseElementsAttr attr, std::vector<double> &out) {
     }
 }
 
+/// Copies integer elements into `out`. Booleans and unsigned integers are
+/// extended by zeros, all others by their sign.
 static void readInts(DenseElementsAttr attr, std::vector<int64_t> &out) {
   Type type = attr.getElementType();
   bool zeroExtend = type.isUnsignedInteger() || type.isInteger(1);
@@ -94,7 +98,8 @@ HostTensor pcc::graph::toHost(DenseElementsAttr attr) {
   return tensor;
 }
 
-/// `values`, or just one of them if all have the same bits.
+/// Returns the first of `values` alone if all have equal bits, which makes a
+/// splat, and otherwise all of them.
 template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   bool equal = !values.empty() && llvm::all_of(values, [&](T value) {
     return std::bit_cast<uint64_t>(value) ==
@@ -103,6 +108,8 @@ template <typename T> static ArrayRef<T> splatIfEqual(ArrayRef<T> values) {
   return equal ? values.take_front() : values;
 }
 
+/// Returns a float constant of `type`. `values` has all elements, or one for a
+/// splat.
 static DenseElementsAttr floatAttribute(ArrayRef<double> values,
                                         RankedTensorType type) {
   auto elementType = cast<FloatType>(type.getElementType());
@@ -120,6 +127,8 @@ static DenseElementsAttr floatAttribute(ArrayRef<double> values,
   return DenseElementsAttr::get(type, narrow);
 }
 
+/// Returns an integer constant of `type`. `values` has all elements, or one for
+/// a splat. They are truncated to the width of the element type.
 static DenseElementsAttr intAttribute(ArrayRef<int64_t> values,
                                       RankedTensorType type) {
   unsigned width = type.getElementTypeBitWidth();
@@ -140,8 +149,9 @@ DenseElementsAttr pcc::graph::toAttribute(const HostTensor &tensor,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// `value` with `precision` significant bits, but none below 2^lowest; above
-/// `largest` it is infinite.
+/// Rounds `value` to `precision` significant bits, ties to even. Bits below
+/// 2^lowest are dropped, as in subnormal numbers. A result above `largest`
+/// becomes infinite.
 static double roundBits(double value, int precision, int lowest,
                         double largest) {
   if (!std::isfinite(value) || value == 0)
@@ -153,6 +163,7 @@ static double roundBits(double value, int precision, int lowest,
   return std::abs(rounded) > largest ? std::copysign(HUGE_VAL, value) : rounded;
 }
 
+/// Rounds doubles to the nearest values of `type`.
 static void roundFloats(FloatType type, std::vector<double> &values) {
   if (type.isF64())
     return;

@@ -1,4 +1,4 @@
-//===- Indexing.cpp - the meaning of gathers and scatters -----------------===//
+//===- Indexing.cpp - evaluators of gathers and scatters ------------------===//
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -7,18 +7,21 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Brings an index in [-size, size) into [0, size); false for others.
+/// Adds `size` to a negative index, which counts from the end of a dim. Returns
+/// whether the result is in [0, size).
 static bool normalise(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size;
 }
 
+/// Records the error that an index is out of range.
 static LogicalResult failOutside(Evaluation &e, int64_t index, int64_t size,
                                  int64_t dim) {
   return e.fail("has index " + Twine(index) + " outside [" + Twine(-size) +
                 ", " + Twine(size) + ") of dim " + Twine(dim));
 }
 
+/// Evaluates gather. All indices are checked before any element is copied.
 static LogicalResult gather(Evaluation &e) {
   const HostTensor &data = e.in(0);
   int64_t dim = cast<GatherOp>(e.op).getDim();
@@ -39,7 +42,9 @@ static LogicalResult gather(Evaluation &e) {
 }
 
 /// Calls `visit(position, place)` for every index of a gather_elements or
-/// scatter_elements: `place` is where it points to in `data`.
+/// scatter_elements. `position` is the row-major position of the index in
+/// `indices`, and `place` that of the element of `data` to which it points.
+/// Fails at the first index that is out of range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -72,8 +77,10 @@ static LogicalResult gatherElements(Evaluation &e) {
   });
 }
 
-/// Calls `visit(tuple, place)` for every index tuple: `place` is the first
-/// element in `data` of the slice that it points to.
+/// Calls `visit(tuple, place)` for every index tuple of a gather_nd or
+/// scatter_nd. `tuple` is the number of the tuple. The tuple points to a slice
+/// of `data`, and `place` is the row-major position of the first element of the
+/// slice. Fails at the first index that is out of range.
 template <typename Visit>
 static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
                                   const HostTensor &indices, int64_t batchDims,
@@ -100,7 +107,7 @@ static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
   return success();
 }
 
-/// Elements of one slice that an index tuple of `indices` points to.
+/// Returns the number of elements of the slice to which an index tuple points.
 static int64_t sliceSize(const HostTensor &data, const HostTensor &indices,
                          int64_t batchDims) {
   return ShapedType::getNumElements(
@@ -124,6 +131,7 @@ static LogicalResult gatherNd(Evaluation &e) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
+/// Combines an element with an update.
 template <typename T> static T combine(ScatterKind kind, T old, T update) {
   switch (kind) {
   case ScatterKind::Set:
@@ -170,6 +178,8 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
+/// Evaluates one_hot. An index that is out of range selects no element, so all
+/// its elements are `off`.
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

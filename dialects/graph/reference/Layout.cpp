@@ -1,4 +1,4 @@
-//===- Layout.cpp - the meaning of ops that move elements -----------------===//
+//===- Layout.cpp - evaluators of ops that move elements ------------------===//
 
 #include "dialects/graph/ops/Padding.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -7,8 +7,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// The result in row-major order reads the operand from `offset` on with
-/// `strides`.
+/// Evaluates an op whose result is a strided view of operand 0: result element
+/// (i, j, …) is the operand's element at row-major index
+///   offset + i · strides[0] + j · strides[1] + …
 static LogicalResult readStrided(Evaluation &e, int64_t offset,
                                  Strides strides) {
   HostTensor &out = e.out();
@@ -50,6 +51,7 @@ static LogicalResult slice(Evaluation &e) {
   return readStrided(e, offset, std::move(strides));
 }
 
+/// Evaluates concat: copies each operand to its offset in the result.
 static LogicalResult concat(Evaluation &e) {
   HostTensor &out = e.out();
   Strides strides = rowMajor(out.shape);
@@ -71,7 +73,8 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Per dim the element of the input that stands at each index of the result.
+/// Returns, for each dim and each index of the result, the index of the
+/// operand's element there; -1 for constant padding.
 static SmallVector<std::vector<int64_t>>
 paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   SmallVector<std::vector<int64_t>> sources(out.shape.size());
@@ -82,6 +85,7 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   return sources;
 }
 
+/// Evaluates pad. An element is padding if it is padding along any dim.
 static LogicalResult pad(Evaluation &e) {
   auto op = cast<PadOp>(e.op);
   const HostTensor &in = e.in(0);
@@ -114,8 +118,9 @@ static LogicalResult pad(Evaluation &e) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// The last dim with its halves (or even and odd elements) swapped, the new
-/// first ones negated.
+/// Returns (−q, p) for each pair (p, q) along the last dim. A pair is an even
+/// element and its successor if `interleaved`, and element i of both halves
+/// otherwise.
 static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   int64_t size = in.shape.back(), half = size / 2;
   std::vector<double> result(in.floats.size());
@@ -129,6 +134,7 @@ static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   return result;
 }
 
+/// Evaluates rotary: x · cos + rotated(x) · sin.
 static LogicalResult rotary(Evaluation &e) {
   const HostTensor &in = e.in(0), &cos = e.in(1), &sin = e.in(2);
   HostTensor &out = e.out();

@@ -1,4 +1,4 @@
-//===- Norms.cpp - the meaning of softmaxes and norms ---------------------===//
+//===- Norms.cpp - evaluators of softmaxes and norms ----------------------===//
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Softmax of `size` elements that are `step` apart, or its logarithm.
+/// Computes the softmax of `size` elements that are `step` apart, or its
+/// logarithm. The maximum is subtracted first, so that no exp overflows.
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -21,6 +22,7 @@ static void softmaxLine(const double *in, double *out, int64_t size,
         logarithm ? in[i * step] - top - logSum : out[i * step] / sum;
 }
 
+/// Evaluates softmax or log_softmax along one dim.
 template <typename Op, bool logarithm>
 static LogicalResult softmax(Evaluation &e) {
   DimView view(e.in(0).shape, cast<Op>(e.op).getDim());
@@ -35,8 +37,9 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale, where
-/// the centre is the mean or 0; in rows of the size of `scale`.
+/// Normalizes each row; a row has as many elements as `scale`:
+///   out = (in − centre) / sqrt(mean((in − centre)²) + epsilon) · scale
+/// The centre is the mean of the row if `centred`, and 0 otherwise.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   size_t size = scale.size();

@@ -1,4 +1,4 @@
-//===- Philox.h - random numbers from counters ----------------------------===//
+//===- Philox.h - Philox counter-based random numbers ---------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_REFERENCE_PHILOX_H
 #define PCC_DIALECTS_GRAPH_REFERENCE_PHILOX_H
@@ -8,8 +8,10 @@
 
 namespace pcc::graph {
 
-/// Philox 4x32 with 10 rounds: the words of one counter under a key (Salmon,
-/// Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011).
+/// Returns the four random words that Philox 4x32 with 10 rounds computes from
+/// one counter and a key. The result depends on the arguments only, so random
+/// numbers can be made in any order and on any rank. (Salmon, Moraes, Dror,
+/// Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011.)
 inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
                                       std::array<uint32_t, 2> key) {
   auto [a, b, c, d] = counter;

@@ -1,4 +1,4 @@
-//===- Reductions.cpp - the meaning of reductions, scans and top-k --------===//
+//===- Reductions.cpp - evaluators of reductions, scans, top-k ------------===//
 
 #include "dialects/graph/reference/Arithmetic.h"
 #include "dialects/graph/reference/EvaluatorTable.h"
@@ -12,8 +12,8 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Strides that walk the result while the operand of shape `shape` is walked:
-/// 0 along `dims`.
+/// Returns the strides in the result for each dim of the operand, whose shape
+/// is `shape`. The stride is 0 along the reduced `dims`.
 static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Strides strides(shape.size(), 0);
   int64_t stride = 1;
@@ -25,7 +25,8 @@ static Strides reducedStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return strides;
 }
 
-/// Combines elements into the result, which holds `neutral` at first.
+/// Reduces operand 0 over `dims` by the binary function `f`, whose neutral
+/// element is `neutral`. Elements are combined in row-major order.
 template <typename T, typename F>
 static void reduceBy(Evaluation &e, ArrayRef<int64_t> dims, T neutral, F f) {
   const HostTensor &in = e.in(0);
@@ -47,10 +48,13 @@ static void reduceBy(Evaluation &e, ArrayRef<int64_t> dims, T neutral, F f) {
                 });
 }
 
+/// Sums over `dims`.
 template <typename T> static void sum(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(0), [](T a, T b) { return wrappingAdd(a, b); });
 }
 
+/// Averages over `dims`: divides the sum by the attribute `divisor`, or by the
+/// number of reduced elements.
 template <typename T> static void mean(Evaluation &e, ArrayRef<int64_t> dims) {
   sum<T>(e, dims);
   int64_t divisor = 1;
@@ -73,6 +77,7 @@ template <typename T> static void prod(Evaluation &e, ArrayRef<int64_t> dims) {
   reduceBy(e, dims, T(1), [](T a, T b) { return wrappingMul(a, b); });
 }
 
+/// Evaluates reduce. The table is in the order of the enum ReduceKind.
 static LogicalResult reduce(Evaluation &e) {
   auto op = cast<ReduceOp>(e.op);
   withArithmetic(e.elementType(0), [&](auto zero) {
@@ -89,13 +94,16 @@ static LogicalResult reduce(Evaluation &e) {
 // arg_reduce, topk, cumsum
 //===----------------------------------------------------------------------===//
 
-/// Whether `a` is the more extreme one of two elements; NaN beats all numbers.
+/// Returns whether `a` is larger than `b`, or smaller if not `largest`. NaN
+/// beats every number and equals NaN.
 template <typename T> static bool beats(T a, T b, bool largest) {
   if (a != a || b != b)
     return a != a && b == b;
   return largest ? a > b : a < b;
 }
 
+/// Evaluates arg_reduce. Among equal extreme elements the first one counts, or
+/// the last one with the attribute `last`.
 static LogicalResult argReduce(Evaluation &e) {
   auto op = cast<ArgReduceOp>(e.op);
   bool largest = op.getKind() == ReduceKind::Max, last = op.getLast();
@@ -120,6 +128,8 @@ static LogicalResult argReduce(Evaluation &e) {
   return success();
 }
 
+/// Evaluates topk by sorting; equal elements stay in the order of their
+/// indices.
 static LogicalResult topK(Evaluation &e) {
   auto op = cast<TopKOp>(e.op);
   DimView from(e.in(0).shape, op.getDim()), to(e.out().shape, op.getDim());
@@ -146,6 +156,8 @@ static LogicalResult topK(Evaluation &e) {
   return success();
 }
 
+/// Evaluates cumsum. With the attribute `exclusive` an element does not count
+/// in its own sum; with `reverse` the sums run from the end of the dim.
 static LogicalResult cumSum(Evaluation &e) {
   auto op = cast<CumSumOp>(e.op);
   DimView view(e.in(0).shape, op.getDim());

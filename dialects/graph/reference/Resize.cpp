@@ -1,4 +1,4 @@
-//===- Resize.cpp - the meaning of resize ---------------------------------===//
+//===- Resize.cpp - evaluator of resize -----------------------------------===//
 
 #include "dialects/graph/ops/Resampling.h"
 #include "dialects/graph/reference/Arithmetic.h"
@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// `in` with dim `dim` resized.
+/// Resizes dim `dim` of `in`. Each element is a weighted sum of input elements.
 static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim) {
   SmallVector<int64_t> shape(in.shape);
   shape[dim] = tensorType(op.getResult()).getDimSize(dim);
@@ -25,6 +25,8 @@ static HostTensor resizeDim(ResizeOp op, const HostTensor &in, int64_t dim) {
   return out;
 }
 
+/// Evaluates resize, one dim after the other. Integers are computed as floats
+/// and truncated.
 static LogicalResult resize(Evaluation &e) {
   auto op = cast<ResizeOp>(e.op);
   HostTensor tensor = e.in(0);

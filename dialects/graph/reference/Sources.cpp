@@ -1,4 +1,4 @@
-//===- Sources.cpp - the meaning of constants and indices -----------------===//
+//===- Sources.cpp - evaluators of constants and step values --------------===//
 
 #include "dialects/graph/reference/EvaluatorTable.h"
 #include "dialects/graph/reference/Strides.h"
@@ -6,6 +6,7 @@
 using namespace mlir;
 using namespace pcc::graph;
 
+/// Evaluates constant. Fails if the attribute is not dense.
 static LogicalResult constant(Evaluation &e) {
   Attribute value = cast<ConstantOp>(e.op).getValueAttr();
   if (!isReadable(value))
@@ -14,6 +15,7 @@ static LogicalResult constant(Evaluation &e) {
   return success();
 }
 
+/// Evaluates iota: each element is its index along one dim.
 static LogicalResult iota(Evaluation &e) {
   HostTensor &out = e.out();
   DimView view(out.shape, cast<IotaOp>(e.op).getDim());
@@ -26,11 +28,13 @@ static LogicalResult iota(Evaluation &e) {
   return success();
 }
 
+/// Evaluates loss_gradient: every element is 1.
 static LogicalResult lossGradient(Evaluation &e) {
   std::fill_n(e.out().data<double>(), e.out().numElements(), 1);
   return success();
 }
 
+/// Evaluates accumulate, which is the identity on the global tensor.
 static LogicalResult accumulate(Evaluation &e) {
   e.out() = e.in(0);
   return success();

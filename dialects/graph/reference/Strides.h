@@ -1,4 +1,4 @@
-//===- Strides.h - walks over strided index spaces ------------------------===//
+//===- Strides.h - iteration over strided tensors -------------------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_REFERENCE_STRIDES_H
 #define PCC_DIALECTS_GRAPH_REFERENCE_STRIDES_H
@@ -10,9 +10,10 @@
 
 namespace pcc::graph {
 
+/// Distances, in elements, between neighbours along each dim of a tensor.
 using Strides = llvm::SmallVector<int64_t>;
 
-/// Strides of a row-major tensor.
+/// Returns the strides of a dense row-major tensor of `shape`.
 inline Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
   Strides strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;)
@@ -20,8 +21,9 @@ inline Strides rowMajor(llvm::ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Strides that read a row-major tensor of shape `from` as if it had been
-/// broadcast to `to`: 0 along dims that are repeated.
+/// Returns strides that read a dense tensor of shape `from` as if it had been
+/// broadcast to `to`. The stride is 0 along dims that are broadcast:
+///   [3, 1] to [2, 3, 4]:  {0, 1, 0}
 inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
                                 llvm::ArrayRef<int64_t> to) {
   Strides strides(to.size(), 0), own = rowMajor(from);
@@ -31,8 +33,11 @@ inline Strides broadcastStrides(llvm::ArrayRef<int64_t> from,
   return strides;
 }
 
-/// Merges neighbouring dims that all tensors walk as one, and drops dims of
-/// size 1: [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}.
+/// Merges neighbouring dims of `shape` that are one evenly strided dim in all N
+/// tensors, and drops dims of size 1. `strides` holds one list per tensor. Both
+/// arguments are changed so that they visit the same elements in the same
+/// order:
+///   [2, 3] with strides {3, 1} and {6, 2} becomes [6] with {1} and {2}
 template <size_t N>
 void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
   Strides mergedShape;
@@ -57,9 +62,11 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
   strides = std::move(merged);
 }
 
-/// Walks `shape` in row-major order through N tensors at once. Calls
-/// `row(offsets, count, steps)` for every innermost row: element i of it lies
-/// at offsets[k] + i * steps[k] of tensor k.
+/// Visits the elements of N tensors of shape `dims` together, in row-major
+/// order. Calls `row(offsets, count, steps)` for every innermost row, after
+/// dims have been merged. Element i of the row, i < count, is at index
+/// offsets[k] + i * steps[k] of tensor k. An empty shape is not visited; a
+/// shape of rank 0 has one row of one element.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {
@@ -87,7 +94,8 @@ void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
   }
 }
 
-/// Copies `shape` elements between two strided places.
+/// Copies the elements of a tensor of `shape` from one strided layout in memory
+/// to another. The two memories must not overlap.
 template <typename T>
 void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
                  const T *from, Strides fromStrides) {
@@ -103,15 +111,19 @@ void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
                 });
 }
 
-/// A tensor around one dim: element (outer, i, inner) lies at
-/// (outer * size + i) * numInner + inner.
+/// A dense tensor viewed as [outer, dim, inner]: all dims before one dim, that
+/// dim, and all dims behind it. Loops over one dim need no other indices.
 struct DimView {
+  /// Number of elements of the outer dims, size of the dim, and number of
+  /// elements of the inner dims.
   int64_t numOuter = 1, size = 1, numInner = 1;
 
+  /// Views a tensor of `shape` around its dim `dim`.
   DimView(llvm::ArrayRef<int64_t> shape, int64_t dim)
       : numOuter(mlir::ShapedType::getNumElements(shape.take_front(dim))),
         size(shape[dim]),
         numInner(mlir::ShapedType::getNumElements(shape.drop_front(dim + 1))) {}
+  /// Returns the row-major index of element (outer, i, inner).
   int64_t at(int64_t outer, int64_t i, int64_t inner) const {
     return (outer * size + i) * numInner + inner;
   }

@@ -1,4 +1,4 @@
-//===- WindowWalk.h - rows of sliding windows -----------------------------===//
+//===- WindowWalk.h - input elements that sliding windows read ------------===//
 
 #ifndef PCC_DIALECTS_GRAPH_REFERENCE_WINDOWWALK_H
 #define PCC_DIALECTS_GRAPH_REFERENCE_WINDOWWALK_H
@@ -7,18 +7,25 @@
 
 namespace pcc::graph {
 
-/// How windows slide over spatial dims: output o and tap k of a dim read input
-/// o * stride + k * dilation - low.
+/// Geometry of a convolution or pool over the spatial dims of one channel.
+/// Along each dim, output o and tap k of its window read the input element
+///   o * stride + k * dilation - low
+/// An element outside the input is padding.
 struct WindowWalk {
+  /// Per spatial dim: sizes of input, output and window (in taps), strides, low
+  /// padding and dilations.
   llvm::SmallVector<int64_t> input, output, window, strides, low, dilations;
 
+  /// Returns the number of input elements of one channel.
   int64_t numInputs() const { return mlir::ShapedType::getNumElements(input); }
+  /// Returns the number of outputs of one channel.
   int64_t numOutputs() const {
     return mlir::ShapedType::getNumElements(output);
   }
+  /// Returns the number of taps of a window.
   int64_t numTaps() const { return mlir::ShapedType::getNumElements(window); }
 
-  /// The indices of tap number `tap`, in row-major order.
+  /// Returns the index per dim of the tap with row-major number `tap`.
   llvm::SmallVector<int64_t> tapIndices(int64_t tap) const {
     llvm::SmallVector<int64_t> indices(window.size());
     for (size_t dim = window.size(); dim-- > 0; tap /= window[dim])
@@ -26,12 +33,14 @@ struct WindowWalk {
     return indices;
   }
 
-  /// What input a tap reads for output 0 of `dim`.
+  /// Returns the input element that output 0 reads along `dim` with the given
+  /// tap; negative in the low padding.
   int64_t shift(size_t dim, int64_t tapIndex) const {
     return tapIndex * dilations[dim] - low[dim];
   }
 
-  /// The outputs [begin, end) of `dim` whose tap lies inside the input.
+  /// Returns the range [begin, end) of outputs along `dim` for which the given
+  /// tap lies inside the input. The range may be empty.
   std::pair<int64_t, int64_t> inside(size_t dim, int64_t tapIndex) const {
     int64_t first = -shift(dim, tapIndex), stride = strides[dim];
     auto ceilDiv = [&](int64_t x) {
@@ -41,9 +50,11 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// For tap number `tap` calls `visit(out, in, count)` per row of the last
-  /// dim, for outputs of dim 0 in [begin, end): output out + i meets input
-  /// in + i * strides.back() for i < count. Taps in the padding are left out.
+  /// Calls `visit(out, in, count)` for every row of outputs along the last dim,
+  /// for tap number `tap`. Output out + i reads input in + i * strides.back(),
+  /// for i < count; both are row-major indices. Outputs for which the tap lies
+  /// in the padding are left out, and so are outputs whose index along dim 0 is
+  /// outside [begin, end).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -72,6 +83,7 @@ struct WindowWalk {
                          });
   }
 
+  /// Calls `visit` for every row of all outputs, like the function above.
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

@@ -1,4 +1,4 @@
-//===- Windows.cpp - the meaning of convolutions and pools ----------------===//
+//===- Windows.cpp - evaluators of convolutions and pools -----------------===//
 
 #include "dialects/graph/ops/Window.h"
 #include "dialects/graph/reference/Arithmetic.h"
@@ -9,11 +9,13 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// The dims after the first two.
+/// Returns the sizes of the spatial dims: all dims after batch and channels.
 static ArrayRef<int64_t> spatial(const HostTensor &tensor) {
   return ArrayRef(tensor.shape).drop_front(2);
 }
 
+/// Returns the walk of windows over spatial dims. `pads` lists the low padding
+/// of all dims first.
 static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
                            ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                            ArrayRef<int64_t> pads,
@@ -30,8 +32,10 @@ static WindowWalk makeWalk(ArrayRef<int64_t> input, ArrayRef<int64_t> output,
 // conv
 //===----------------------------------------------------------------------===//
 
-/// Columns of a convolution: row (channel, tap), column (output of dim 0 in
-/// [begin, end), outputs of the other dims) = the input that meets there.
+/// Writes the im2col matrix of one input to `columns`. Its rows are the pairs
+/// of channel and tap, and its columns are the outputs whose index along dim 0
+/// is in [begin, end). An entry is the input element that the output reads with
+/// the tap; 0 in the padding.
 static void im2col(const WindowWalk &walk, const double *in,
                    int64_t numChannels, int64_t begin, int64_t end,
                    std::vector<double> &columns) {
@@ -51,14 +55,17 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// How many outputs of dim 0 keep the columns within 32 MiB.
+/// Returns for how many indices of output dim 0 the im2col matrix takes at most
+/// 32 MiB; at least 1.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
   return std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(1, perOutput));
 }
 
-/// One group of one batch element: `numFilters` filters over `numChannels`.
+/// Adds the convolution of one group of one batch element to `out`: a gemm of
+/// `numFilters` filters by the im2col matrix of `numChannels` channels, in
+/// blocks of output dim 0.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -78,6 +85,7 @@ static void convolve(const WindowWalk &walk, const double *in,
   }
 }
 
+/// Evaluates conv, group by group.
 static LogicalResult conv(Evaluation &e) {
   auto op = cast<ConvOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
@@ -104,8 +112,8 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// The adjoint of im2col: adds every column element to the place that it
-/// would have been read from.
+/// Applies the adjoint of im2col: adds every entry of the matrix to the element
+/// of `out` from which im2col would have read it.
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -120,12 +128,15 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
+/// Evaluates conv_transpose as the adjoint of a convolution: a gemm by the
+/// transposed filters, followed by col2im.
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
   if (in.kind != ElementKind::Float)
     return e.fail("is defined for floats only");
-  // The convolution whose adjoint this is reads our result.
+  // The walk is that of the convolution whose adjoint this is: its input is the
+  // result of this op, and its output is this op's operand.
   WindowWalk walk = makeWalk(spatial(e.out()), spatial(in), spatial(filter),
                              op.getStrides(), op.getPads(), op.getDilations());
   int64_t numGroups = op.getGroup(), numFilters = filter.shape[1],
@@ -150,7 +161,8 @@ static LogicalResult convTranspose(Evaluation &e) {
 // pool
 //===----------------------------------------------------------------------===//
 
-/// Combines all taps of every window into `out`, which holds a neutral value.
+/// Combines the elements of every window by `f` into `out`, which must hold the
+/// neutral element of `f`. Padding is left out.
 template <typename T, typename F>
 static void poolBy(const WindowWalk &walk, const HostTensor &in,
                    HostTensor &out, F f) {
@@ -166,7 +178,7 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
     }
 }
 
-/// By how much each window's sum is divided.
+/// Returns, for each output of a channel, the divisor of an average pool.
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {
@@ -177,6 +189,7 @@ static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   return counts;
 }
 
+/// Evaluates an average pool: sums each window, then divides.
 template <typename T>
 static void averagePool(Evaluation &e, PoolOp op, const WindowWalk &walk) {
   poolBy<T>(walk, e.in(0), e.out(),
@@ -187,6 +200,7 @@ static void averagePool(Evaluation &e, PoolOp op, const WindowWalk &walk) {
     out[i] = quotient(out[i], static_cast<T>(counts[i % counts.size()]));
 }
 
+/// Evaluates pool for every element type.
 static LogicalResult pool(Evaluation &e) {
   auto op = cast<PoolOp>(e.op);
   WindowWalk walk = makeWalk(spatial(e.in(0)), spatial(e.out()), op.getWindow(),

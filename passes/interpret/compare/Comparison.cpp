@@ -1,4 +1,4 @@
-//===- Comparison.cpp - how far values are from what they should be -------===//
+//===- Comparison.cpp - error of shards against expected values -----------===//
 
 #include "passes/interpret/compare/Comparison.h"
 
@@ -10,6 +10,7 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
+/// Returns an element of any kind as a double.
 static double elementOf(const HostTensor &tensor, int64_t i) {
   return tensor.kind == graph::ElementKind::Float
              ? tensor.floats[i]
@@ -32,7 +33,7 @@ double Comparison::errorOf(double wanted, double got) const {
                                    : std::numeric_limits<double>::max();
 }
 
-/// The index per dim of a row-major position.
+/// Returns the index per dim of the element at a row-major position.
 static SmallVector<int64_t> indexOf(int64_t position, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> index(shape.size());
   for (size_t dim = shape.size(); dim-- > 0; position /= shape[dim])

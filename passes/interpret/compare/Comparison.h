@@ -1,4 +1,4 @@
-//===- Comparison.h - how far values are from what they should be ---------===//
+//===- Comparison.h - error of shards against an expected tensor ----------===//
 
 #ifndef PCC_PASSES_INTERPRET_COMPARE_COMPARISON_H
 #define PCC_PASSES_INTERPRET_COMPARE_COMPARISON_H
@@ -9,38 +9,53 @@
 
 namespace pcc::interpret {
 
-/// An element that is not what it should be.
+/// An element whose error exceeds the tolerance.
 struct Difference {
+  /// Global index, one entry per dim.
   llvm::SmallVector<int64_t> index;
   double expected = 0, got = 0;
+  /// Number of the rank that holds the element.
   int64_t rank = 0;
 };
 
-/// Compares shards with the whole tensor that they should be parts of.
-/// The error is the largest difference over the largest finite magnitude that
-/// is expected, absolute if nothing but zeros is; NaN equals NaN, infinities
-/// equal themselves, and a mismatch of those counts as the largest number.
+/// Compares shards with the expected global tensor. The error of an element is
+/// relative to the whole tensor:
+///
+///   |expected − got| / largest finite magnitude in the expected tensor
+///
+/// The divisor is 1 if the expected tensor has no finite element except zeros.
+/// NaN equals NaN, and an infinity equals itself. Any other pair with a NaN or
+/// an infinity has the largest finite number as its error.
 class Comparison {
 public:
-  /// `tolerance` is the largest error of what is still equal.
+  /// Prepares to compare with `expected`. Elements are equal if their error is
+  /// at most `tolerance`.
   Comparison(graph::HostTensor expected, double tolerance);
 
+  /// Compares the shard that `rank` holds. `indices` are the global indices of
+  /// its elements; padding is not compared.
   void add(const graph::HostTensor &shard, const LocalIndices &indices,
            int64_t rank);
 
+  /// Returns the largest error of all elements so far.
   double maxError() const { return error; }
+  /// Returns whether all elements so far are equal within the tolerance.
   bool isEqual() const { return error <= tolerance; }
-  /// The element with the smallest index among those of the first shard that
-  /// differs.
+  /// Returns the first different element, in local row-major order, of the
+  /// first shard that has one; nullopt if all elements are equal.
   const std::optional<Difference> &firstDifference() const { return first; }
+  /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 
 private:
+  /// Returns the error of one element.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;
   double tolerance;
+  /// Largest finite magnitude in `expected`.
   double magnitude = 0;
+  /// Largest error so far.
   double error = 0;
   std::optional<Difference> first;
 };

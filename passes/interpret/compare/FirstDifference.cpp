@@ -1,4 +1,4 @@
-//===- FirstDifference.cpp - where the ranks leave the model --------------===//
+//===- FirstDifference.cpp - search for the first difference --------------===//
 
 #include "passes/interpret/compare/FirstDifference.h"
 #include "passes/interpret/simulate/PipelineRun.h"
@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-/// The name that a value has in the ONNX model, or had before it was made whole
-/// of partial sums.
+/// Returns the name of a value in the ONNX model; empty if it has none. The
+/// result of a collective has the name of the value that the collective moves
+/// or reduces.
 static StringRef nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
@@ -19,11 +20,14 @@ static StringRef nameOf(Value value) {
 }
 
 namespace {
+/// Searches for the first difference in two passes: keepExpected() executes the
+/// unpartitioned model, then check() sees every value of the partitioned one.
 class DifferenceSearch {
 public:
   DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
       : whole(whole), numerics(numerics) {}
 
+  /// Executes the unpartitioned model and keeps all named values.
   LogicalResult keepExpected(const Inputs &inputs, std::string &error) {
     auto keep = [this](OpResult result, const RankTensors &tensors) {
       if (StringRef name = nameOf(result); !name.empty())
@@ -33,12 +37,15 @@ public:
         runUnpartitioned(whole, inputs, numerics, keep, error));
   }
 
+  /// Compares one value of the ranks, unless a difference has been found
+  /// before.
   void check(const StageValue &stageValue) {
     auto found = expected.find(nameOf(stageValue.value));
     if (first || found == expected.end() ||
         !isShardOf(stageValue, *found->second))
       return;
-    // Where values cancel, inner ones are further apart than outputs.
+    // The tolerance is larger than that of outputs: an inner value may be the
+    // difference of close values and so have a large relative error.
     Type type = graph::tensorType(stageValue.value).getElementType();
     Comparison comparison(*found->second, 1000 * toleranceOf(type, numerics));
     for (const RankShard &shard : stageValue.shards(found->second->shape))
@@ -49,10 +56,13 @@ public:
                             comparison};
   }
 
+  /// First value that differs, if one has been found.
   std::optional<VerifiedValue> first;
 
 private:
-  /// No partial sum, and of the shape that shards of `tensor` have.
+  /// Returns whether the ranks hold shards of `tensor`: the value is not
+  /// partial, has no windowed read, and has the local shape that its sharding
+  /// gives.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());
@@ -65,6 +75,7 @@ private:
 
   ModuleOp whole;
   graph::Numerics numerics;
+  /// Values of the unpartitioned model, by name.
   llvm::StringMap<TensorPointer> expected;
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- VerifiedValue.cpp - one value and how well the ranks do on it ------===//
+//===- VerifiedValue.cpp - a compared value and its tolerance -------------===//
 
 #include "passes/interpret/compare/VerifiedValue.h"
 #include "llvm/ADT/SetVector.h"
@@ -18,6 +18,7 @@ double interpret::toleranceOf(Type elementType, Numerics numerics) {
   return 1e-4;
 }
 
+/// Visits all values that `value` depends on within its block.
 double interpret::toleranceOf(Value value, Numerics numerics) {
   double largest = 0;
   llvm::SetVector<Value> reached;

@@ -1,4 +1,4 @@
-//===- VerifyReport.cpp - verify's JSON -----------------------------------===//
+//===- VerifyReport.cpp - findings of a verification as JSON --------------===//
 
 #include "passes/interpret/compare/VerifyReport.h"
 #include "llvm/Support/JSON.h"
@@ -10,6 +10,7 @@ using namespace pcc;
 using namespace pcc::interpret;
 namespace json = llvm::json;
 
+/// Returns the first of `values` that differs; null if all are equal.
 static const VerifiedValue *
 firstDifferent(llvm::ArrayRef<VerifiedValue> values) {
   const VerifiedValue *found = llvm::find_if(
@@ -25,13 +26,14 @@ const VerifiedValue *Findings::executedDifference() const {
   return firstDifferent(executed);
 }
 
-/// JSON has no word for NaN and infinities.
+/// Returns a JSON number, or a string for NaN and infinities, which JSON lacks.
 static json::Value number(double value) {
   if (std::isfinite(value))
     return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
+/// Returns the first difference of a value as a JSON object; null for null.
 static json::Value toJson(const VerifiedValue *value) {
   if (!value)
     return nullptr;
@@ -44,7 +46,7 @@ static json::Value toJson(const VerifiedValue *value) {
                       {"rank", first.rank}};
 }
 
-/// The errors of some outputs, and the largest.
+/// Returns the errors of all `values`, and the largest of them.
 static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
   double maxError = 0;
   json::Array list;
@@ -58,6 +60,9 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
                       {"values", std::move(list)}};
 }
 
+/// Returns the whole report. The reported first difference is an inner value of
+/// the ranks if one was found, then an output of the ranks, then an output of
+/// the executables.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

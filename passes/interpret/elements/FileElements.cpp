@@ -1,4 +1,4 @@
-//===- FileElements.cpp - elements as they lie in files -------------------===//
+//===- FileElements.cpp - conversion between tensors and file bytes -------===//
 
 #include "passes/interpret/elements/FileElements.h"
 #include "runtime/tensor/ElementDispatch.h"
@@ -15,13 +15,13 @@ std::optional<ElementType> interpret::fileTypeOf(Type elementType) {
     return ElementType::Bool;
   std::string name;
   llvm::raw_string_ostream(name) << elementType;
-  // MLIR says ui8 where files say u8.
+  // MLIR spells ui8 what the runtime spells u8.
   if (elementType.isUnsignedInteger())
     name.erase(1, 1);
   return runtime::parseElementType(name);
 }
 
-/// What a HostTensor stores elements of `kind` as.
+/// Returns the run-time type of the elements in a HostTensor of `kind`.
 static ElementType storageOf(ElementKind kind) {
   return kind == ElementKind::Float ? ElementType::F64 : ElementType::I64;
 }

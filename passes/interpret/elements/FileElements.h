@@ -1,4 +1,4 @@
-//===- FileElements.h - elements as they lie in files ---------------------===//
+//===- FileElements.h - conversion between tensors and file bytes ---------===//
 
 #ifndef PCC_PASSES_INTERPRET_ELEMENTS_FILEELEMENTS_H
 #define PCC_PASSES_INTERPRET_ELEMENTS_FILEELEMENTS_H
@@ -8,16 +8,17 @@
 
 namespace pcc::interpret {
 
-/// The type that elements have in files and at run time; none if they cannot be
-/// there.
+/// Returns the run-time type of elements of `elementType`, which is also their
+/// type in files. Returns nullopt if the runtime has no such type.
 std::optional<runtime::ElementType> fileTypeOf(mlir::Type elementType);
 
-/// The little-endian, row-major elements of a tensor of `shape` that begin at
-/// `bytes`.
+/// Copies a tensor of `shape` out of `bytes`, which hold contiguous row-major
+/// elements of `type`, little-endian. `bytes` need not be aligned.
 graph::HostTensor readElements(llvm::ArrayRef<int64_t> shape,
                                runtime::ElementType type, const void *bytes);
 
-/// The reverse: every element is rounded or wrapped to `type`.
+/// Returns the bytes of `tensor` as readElements() reads them. Each element is
+/// converted to `type`: floats are rounded and integers wrapped.
 std::string writeElements(const graph::HostTensor &tensor,
                           runtime::ElementType type);
 

@@ -1,4 +1,4 @@
-//===- Inputs.cpp - what a model is run on --------------------------------===//
+//===- Inputs.cpp - inputs of a model, from files or random ---------------===//
 
 #include "passes/interpret/elements/Inputs.h"
 #include "dialects/graph/GraphDialect.h"
@@ -12,7 +12,8 @@ using namespace pcc;
 using graph::HostTensor;
 using runtime::Status;
 
-/// The size that bounds `use` as an index, if it is one.
+/// Returns the size of the dim into which `use` is an index; nullopt if the
+/// operand is not the indices of a gather or scatter.
 static std::optional<int64_t> tableOf(OpOperand &use) {
   Operation *op = use.getOwner();
   auto size = [](Value table, int64_t dim) {
@@ -47,10 +48,11 @@ std::optional<int64_t> interpret::tableSize(Value value) {
   return smallest;
 }
 
-/// The seed of inputs that are not given.
+/// Seed of the random values of inputs without a file.
 static constexpr uint64_t inputSeed = 1;
 
-/// A stand-in for one input, indices within their table.
+/// Fills `tensor` with random values for one input. Integers are drawn within
+/// the dim that they index, or from 0 and 1 if they index nothing.
 static Status drawInput(BlockArgument argument, StringRef name,
                         HostTensor &tensor) {
   RankedTensorType type = graph::tensorType(argument);

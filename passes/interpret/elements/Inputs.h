@@ -1,4 +1,4 @@
-//===- Inputs.h - what a model is run on ----------------------------------===//
+//===- Inputs.h - inputs of a model, from files or random -----------------===//
 
 #ifndef PCC_PASSES_INTERPRET_ELEMENTS_INPUTS_H
 #define PCC_PASSES_INTERPRET_ELEMENTS_INPUTS_H
@@ -10,19 +10,30 @@
 
 namespace pcc::interpret {
 
-/// Whole inputs by name.
+/// The global tensors of a model's inputs, by input name.
 using Inputs = llvm::StringMap<graph::HostTensor>;
 
-/// The inputs of a model: those in `files` (NAME=FILE.npy) are read, the others
-/// seeded, indices within the tables that they pick from.
+/// Fills `inputs` with a tensor for each argument of `model`. An input in
+/// `files` (NAME=FILE.npy) is read from its file. Any other input gets random
+/// values from a fixed seed (RandomValues.h); integers that index a dim are
+/// drawn within its size.
+///
+/// Returns an error if a file cannot be read or does not fit its input, or if
+/// `files` has a name that is no input. Random values also need an element type
+/// that files can hold.
 runtime::Status makeInputs(mlir::func::FuncOp model,
                            llvm::ArrayRef<std::string> files, Inputs &inputs);
 
-/// The name of the input that an argument of the model or of a stage is.
+/// Returns the name of the model input that argument number `argument` of
+/// `function` holds. `function` is the model or the function of a stage; the
+/// argument must have the attribute `graph.name`.
 llvm::StringRef inputName(mlir::func::FuncOp function, unsigned argument);
 
-/// The smallest table that elements of `value` index, reached through ops that
-/// hand elements on; nothing if there is none.
+/// Returns the size of the smallest dim into which elements of `value` are used
+/// as indices, by gathers or scatters. Uses are also followed through ops that
+/// copy elements, such as reshapes and casts. In the index tuples of a
+/// gather_nd, only the first index is considered. Returns nullopt if no element
+/// is an index.
 std::optional<int64_t> tableSize(mlir::Value value);
 
 } // namespace pcc::interpret

@@ -11,12 +11,13 @@ using graph::HostTensor;
 using runtime::ElementType;
 using runtime::Status;
 
-/// "f32 [2, 3]"
+/// Returns an element type and shape as text, such as "f32 [2, 3]".
 static std::string describe(ElementType type, ArrayRef<int64_t> shape) {
   return std::string(nameOf(type)) + " " + runtime::toString(shape.vec());
 }
 
-/// The type that elements of `type` have in .npy files.
+/// Sets `npyType` to the type that represents `type` in .npy files, or returns
+/// an error if there is none.
 static Status npyTypeOf(Type type, ElementType &npyType) {
   std::optional<ElementType> stored = interpret::fileTypeOf(type);
   if (!stored)

@@ -8,12 +8,14 @@
 
 namespace pcc::interpret {
 
-/// Reads a C-ordered .npy file whose shape and element type must be those of
-/// `type`; bf16 is read from f32.
+/// Reads a row-major .npy file into `tensor`. The file must have the shape and
+/// element type of `type`, where f32 stands for bf16, which the format lacks.
+/// Returns an error if it has others, or if it cannot be read.
 runtime::Status readNpy(const std::string &path, mlir::RankedTensorType type,
                         graph::HostTensor &tensor);
 
-/// Writes `tensor`, rounded to the elements of `type`; bf16 becomes f32.
+/// Writes `tensor` as a .npy file, rounded to the element type of `type`. The
+/// file has that element type, or f32 for bf16.
 runtime::Status writeNpy(const std::string &path, mlir::RankedTensorType type,
                          graph::HostTensor tensor);
 

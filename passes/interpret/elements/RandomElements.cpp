@@ -1,4 +1,4 @@
-//===- RandomElements.cpp - stand-ins for weights and inputs --------------===//
+//===- RandomElements.cpp - random weights and inputs as tensors ----------===//
 
 #include "passes/interpret/elements/RandomElements.h"
 #include "passes/interpret/elements/FileElements.h"

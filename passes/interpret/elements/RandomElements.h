@@ -1,4 +1,4 @@
-//===- RandomElements.h - stand-ins for weights and inputs ----------------===//
+//===- RandomElements.h - random weights and inputs as tensors ------------===//
 
 #ifndef PCC_PASSES_INTERPRET_ELEMENTS_RANDOMELEMENTS_H
 #define PCC_PASSES_INTERPRET_ELEMENTS_RANDOMELEMENTS_H
@@ -8,8 +8,8 @@
 
 namespace pcc::interpret {
 
-/// All elements of `random` as a tensor of `shape`: what executables would make
-/// in its place.
+/// Returns all elements of `random` as a tensor of `shape`. Executables
+/// generate the same values when a weight or input is absent.
 graph::HostTensor randomElements(const runtime::RandomTensor &random,
                                  llvm::ArrayRef<int64_t> shape);
 

@@ -1,4 +1,4 @@
-//===- WeightSource.cpp - the elements of weights -------------------------===//
+//===- WeightSource.cpp - elements of weights, read from files ------------===//
 
 #include "passes/interpret/elements/WeightSource.h"
 #include "dialects/graph/reference/Strides.h"
@@ -21,7 +21,7 @@ WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
     seed = given.getInt();
 }
 
-/// `tensor` read with other strides and another shape.
+/// Returns a dense copy of a strided view of `tensor`.
 static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
                             int64_t offset, Strides strides) {
   HostTensor result = HostTensor::zeros(shape, tensor.kind);
@@ -33,6 +33,7 @@ static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
   return result;
 }
 
+/// Returns a transposed copy: dim i of the result is dim perm[i] of `tensor`.
 static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
   SmallVector<int64_t> shape, strides, own = rowMajor(tensor.shape);
   for (int64_t dim : perm) {
@@ -42,6 +43,7 @@ static HostTensor permuted(const HostTensor &tensor, ArrayRef<int64_t> perm) {
   return restrided(tensor, shape, 0, strides);
 }
 
+/// Returns a copy of a slice of one dim.
 static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   SmallVector<int64_t> shape(tensor.shape), strides = rowMajor(tensor.shape);
   int64_t offset = slice.getStart() * strides[slice.getDim()];
@@ -50,8 +52,9 @@ static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   return restrided(tensor, shape, offset, strides);
 }
 
-/// The weight after one transform. Casts between floats keep f64; the op that
-/// reads the weight rounds if it is asked to.
+/// Applies one transform to a weight. A cast between float types changes
+/// nothing here, since elements are f64. FunctionRun rounds the weight if the
+/// numerics require it.
 static HostTensor transformed(HostTensor tensor, Attribute transform) {
   return llvm::TypeSwitch<Attribute, HostTensor>(transform)
       .Case([&](PermuteAttr permute) {
@@ -66,7 +69,7 @@ static HostTensor transformed(HostTensor tensor, Attribute transform) {
       .Default([&](Attribute) { return tensor; });
 }
 
-/// The elements of `weight` as its file at `path` has them.
+/// Reads the elements of `weight` from its file at `path`, without transforms.
 static Status readFile(WeightAttr weight, ElementType type,
                        const std::string &path, HostTensor &tensor) {
   RankedTensorType stored = weight.getStored();
@@ -82,6 +85,7 @@ static Status readFile(WeightAttr weight, ElementType type,
   return Status::success();
 }
 
+/// Returns a tensor whose elements are all `number`.
 static HostTensor filled(RankedTensorType type, double number) {
   HostTensor tensor = HostTensor::zeros(type);
   withStorage(tensor.kind, [&](auto zero) {
@@ -91,6 +95,9 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
+/// A parameter has a fill value, a weight in a file, or neither. In the last
+/// case its elements are random. Transforms are applied to random elements,
+/// too, as the runtime does.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -12,6 +12,7 @@ using dist::CollectiveKind;
 using dist::ReductionKind;
 using graph::HostTensor;
 
+/// Combines two partial values of type T.
 template <typename T> static T combineAs(ReductionKind kind, T a, T b) {
   switch (kind) {
   case ReductionKind::Sum:
@@ -37,6 +38,7 @@ int64_t interpret::combine(ReductionKind kind, int64_t a, int64_t b) {
   return combineAs(kind, a, b);
 }
 
+/// Returns the neutral element of a reduction.
 template <typename T> static T neutral(ReductionKind kind) {
   switch (kind) {
   case ReductionKind::Max:
@@ -51,7 +53,7 @@ template <typename T> static T neutral(ReductionKind kind) {
   }
 }
 
-/// The parts of `axes` that `others` lack.
+/// Returns the parts of `axes` that are not in `others`.
 static dist::SubAxes lacking(const dist::SubAxes &axes,
                              const dist::SubAxes &others) {
   dist::SubAxes rest = axes;
@@ -67,7 +69,10 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Which rows of a collective count, as both ends of each pair of ranks say.
+/// Tells which rows of a collective count, according to the row masks. Each row
+/// travels between a rank on the divided side, its owner, and a rank on the
+/// whole side. Both have a mask that tells whether the row counts, and the two
+/// must agree. Without masks all rows count.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -91,7 +96,8 @@ public:
       elements *= size;
   }
 
-  /// Whether masks of `rank` speak of `other`; all do without masks.
+  /// Returns whether the masks of `rank` have entries for `other`: both ranks
+  /// are in one group of the collective. Always true without masks.
   bool areInOneGroup(int64_t rank, int64_t other) const {
     return masks.empty() ||
            llvm::any_of(dist::groupsOf(ranks.mesh.spatial(), group),
@@ -101,8 +107,10 @@ public:
                         });
   }
 
-  /// Whether the row of an element counts that `owner`, on the divided side,
-  /// and `other` have at these positions; noted if they do not agree.
+  /// Returns whether the row of an element counts. `owner`, on the divided
+  /// side, and `other`, on the whole side, hold the element at row-major
+  /// positions `ownerPlace` and `otherPlace`. Sets `fault` if their masks
+  /// disagree.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -121,17 +129,18 @@ public:
     return wanted;
   }
 
-  std::string fault; ///< empty where all agree
+  std::string fault; ///< error message; empty if all masks agree
 
 private:
   const SimulatedRanks &ranks;
   ArrayRef<RowMasks> masks;
-  dist::SubAxes group;
-  int64_t elements = 1; ///< of a row
+  dist::SubAxes group;  ///< axes that split only the divided side
+  int64_t elements = 1; ///< number of elements of a row
 };
 
-/// One collective on all ranks. Elements are matched by their position in the
-/// whole tensor, so that nothing depends on how a step would be carried out.
+/// Executes one collective on all ranks. Elements are matched by their global
+/// index. The result therefore follows from the shardings of both sides alone,
+/// and an error of the lowering to collectives cannot hide in it.
 class CollectiveRun {
 public:
   CollectiveRun(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -145,6 +154,7 @@ public:
     }
   }
 
+  /// Computes the result of every rank. Fails if a rank lacks elements.
   LogicalResult run(std::vector<HostTensor> &results, std::string &error) {
     bool reduces = op.getKind() == CollectiveKind::AllReduce ||
                    op.getKind() == CollectiveKind::ReduceScatter;
@@ -169,6 +179,7 @@ public:
   }
 
 private:
+  /// Returns the number of elements of a shard, without padding and holes.
   static int64_t count(const LocalIndices &indices) {
     int64_t product = 1;
     for (const std::vector<int64_t> &dim : indices)
@@ -176,7 +187,8 @@ private:
     return product;
   }
 
-  /// Partial axes of one sharding that the other lacks.
+  /// Returns the partial axes of `one` along which `other` is not partial. The
+  /// time axis is left out, since no collective runs along it.
   static std::vector<dist::Partial>
   partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
@@ -195,11 +207,13 @@ private:
     return axes;
   }
 
-  /// For each dim the pairs (index in the result on `rank`, index in the
-  /// operand on `source`) of the same global index, as two lists.
+  /// Elements that the result on one rank and the operand on another have in
+  /// common. For each dim, to[i] is an index in the result, and from[i] the
+  /// index in the operand with the same global index.
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
+  /// Finds the elements of the result on `rank` that `source` holds.
   Common commonOf(int64_t rank, int64_t source) const {
     Common common;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
@@ -218,7 +232,9 @@ private:
     return common;
   }
 
-  /// Calls `visit(position in the result, position in the operand)`.
+  /// Calls `visit(to, at)` for each element of the result on `rank` that
+  /// `source` holds. `to` and `at` are its row-major positions in the result
+  /// and in the operand.
   template <typename Visit>
   void forEachCommon(int64_t rank, int64_t source, Visit visit) const {
     Common common = commonOf(rank, source);
@@ -237,8 +253,10 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Other ranks by the number of axes along which they differ from `rank`,
-  /// itself first. Partial values are only taken from ranks with the same part.
+  /// Returns the ranks from which `rank` may take elements, ordered by the
+  /// number of mesh axes along which they differ from it; `rank` itself is
+  /// first. If the operand is partial, only ranks at the same coordinates along
+  /// the partial axes qualify; with row masks, only ranks of the same group do.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -260,6 +278,8 @@ private:
     return sources;
   }
 
+  /// Computes the result of a collective without reduction on one rank: takes
+  /// each element from the nearest rank that holds it.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -284,7 +304,8 @@ private:
       mask(rank, result);
   }
 
-  /// Only coordinate 0 along the new partial axes keeps the value.
+  /// Makes a replicated value partial: ranks at coordinate 0 along the new
+  /// partial axes keep it, and all others get the neutral element.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
@@ -294,6 +315,9 @@ private:
     llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
   }
 
+  /// Computes the result of an all_reduce or reduce_scatter on one rank:
+  /// combines each element over the rank's group. An element that not every
+  /// rank of the group holds stays missing.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
@@ -325,7 +349,10 @@ private:
   RowTable rows;
   dist::Sharding from, to;
   SmallVector<int64_t> shape;
+  /// Global indices of operand and result, by rank.
   std::vector<LocalIndices> held, wanted;
+  /// State of the rank whose result is being computed: number of elements that
+  /// are still missing, and whether each element is there.
   int64_t missing = 0;
   std::vector<bool> filled;
 };

@@ -1,4 +1,4 @@
-//===- FunctionRun.cpp - a function on all ranks of a stage ---------------===//
+//===- FunctionRun.cpp - execution of one function on all ranks -----------===//
 
 #include "passes/interpret/simulate/FunctionRun.h"
 #include "dialects/graph/reference/Fold.h"
@@ -11,6 +11,8 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
+/// Returns whether two tensors have equal shapes and bitwise equal elements, so
+/// that NaN equals NaN.
 static bool sameBits(const HostTensor &a, const HostTensor &b) {
   auto same = [](double x, double y) {
     return llvm::bit_cast<uint64_t>(x) == llvm::bit_cast<uint64_t>(y);
@@ -39,7 +41,7 @@ FunctionRun::FunctionRun(func::FuncOp function, SimulatedRanks ranks,
       numerics(numerics), hooks(std::move(hooks)),
       onResult(std::move(onResult)) {}
 
-/// The last user of every value, in program order.
+/// Returns, for each op of a function, the values that have no use behind it.
 static DenseMap<Operation *, SmallVector<Value>>
 lastUses(func::FuncOp function) {
   DenseMap<Value, Operation *> last;
@@ -100,8 +102,10 @@ FunctionRun::Results FunctionRun::step(Operation *op, std::string &error) {
   return special ? (this->*special)(op, error) : evaluateOp(op, error);
 }
 
-/// What depends on constants alone is folded on the way to the partitioned
-/// model, in the model's types, and counts as one of its constants.
+/// Compilation folds ops whose operands are constants, in the element types of
+/// the model. The unpartitioned model still has such ops, so they are evaluated
+/// with the same rounding; otherwise both forms would differ in f64. Their
+/// results count as constants, because ops behind them fold, too.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -112,6 +116,8 @@ graph::Numerics FunctionRun::numericsOf(Operation *op) {
   return folds ? graph::Numerics::Model : numerics;
 }
 
+/// Ranks with the same operand tensors share the results of the first such
+/// rank.
 FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
                                              std::string &error) {
   const graph::Numerics precision = numericsOf(op);
@@ -138,6 +144,7 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op,
   return results;
 }
 
+/// The padding of weight shards is 0, as the runtime loads them.
 FunctionRun::Results FunctionRun::readWeight(Operation *op,
                                              std::string &error) {
   if (hooks.read)
@@ -227,7 +234,6 @@ FunctionRun::Results FunctionRun::receive(Operation *op, std::string &error) {
   return failure();
 }
 
-/// Where a value is whole, moving it changes nothing.
 FunctionRun::Results FunctionRun::passThrough(Operation *op,
                                               std::string &error) {
   if (ranks.size() == 1)

@@ -1,4 +1,4 @@
-//===- PipelineRun.cpp - the action tables of all positions ---------------===//
+//===- PipelineRun.cpp - execution of action tables -----------------------===//
 
 #include "passes/interpret/simulate/PipelineRun.h"
 #include "dialects/dist/ParameterPlacement.h"
@@ -20,7 +20,6 @@ PipelineRun::PipelineRun(ModuleOp module, graph::Numerics numerics)
           function;
 }
 
-/// Null if there is none.
 func::FuncOp PipelineRun::functionOf(const plan::Action &action) const {
   auto it = functions.find({action.stage, plan::printKind(action)});
   return it == functions.end() ? func::FuncOp() : it->second;
@@ -43,7 +42,9 @@ LogicalResult PipelineRun::readTables(std::string &error) {
   return success();
 }
 
-/// Whose values an action sends and receives.
+/// Returns the microbatch under which an action's messages are sent. The action
+/// of an update has the number of its part there. All parts use microbatch 0,
+/// so that a part can receive what an earlier part has sent.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -57,17 +58,21 @@ bool PipelineRun::isReady(const plan::Action &action) {
                       });
 }
 
+/// Returns the placement of the copy of a parameter that an op reads.
 static std::string placementOf(graph::GetParameterOp get) {
   return dist::placementKey(dist::shardingOf(get.getResult()),
                             graph::tensorType(get.getResult()).getRank());
 }
 
+/// Returns the placement of the copy of a parameter that an op writes.
 static std::string placementOf(graph::SetParameterOp set) {
   return dist::placementKey(
       set->getAttrOfType<dist::ShardingAttr>(dist::placementName),
       graph::tensorType(set.getValue()).getRank());
 }
 
+/// Reads see `written`, and writes go to `pending`: all microbatches of a step
+/// read the same weights.
 BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
                                    int64_t microbatch) {
   BoundaryHooks hooks;
@@ -98,8 +103,10 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// What another function of the stage gave; of its own, what microbatches
-/// before this one did, or zeros.
+/// A result that all microbatches share is stored under microbatch -1. A
+/// function that runs once per step takes the result for the last microbatch.
+/// An accumulator, which takes its own function's result, gets zeros in the
+/// first microbatch.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -121,7 +128,8 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                          graph::kindOf(type.getElementType()))));
 }
 
-/// Sums over microbatches have no microbatch.
+/// Results are stored by microbatch, except for results of functions that run
+/// once per step and for sums over microbatches.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
@@ -136,7 +144,6 @@ void PipelineRun::keepResults(func::FuncOp function,
   }
 }
 
-/// The rank's part of an input, or what its stage has computed before.
 RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
                                       const SimulatedRanks &ranks) {
   if (auto from = pipe::heldOf(function.getArgument(argument)))
@@ -152,6 +159,8 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
   return shareEqual(std::move(shards));
 }
 
+/// Runs the function of an action and passes its results to functions of the
+/// stage and to the listener.
 LogicalResult PipelineRun::runAction(const Position &position,
                                      const plan::Action &action,
                                      std::string &error) {
@@ -192,6 +201,9 @@ LogicalResult PipelineRun::runAction(const Position &position,
   return success();
 }
 
+/// Positions take turns. Each executes actions until the next one has to wait.
+/// The turns end when a whole round makes no progress: all tables are finished,
+/// or there is a deadlock. Writes to parameters take effect after the step.
 LogicalResult PipelineRun::run(const Inputs &wholeInputs, PipelineListener told,
                                std::string &error) {
   inputs = &wholeInputs;

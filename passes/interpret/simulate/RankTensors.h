@@ -1,4 +1,4 @@
-//===- RankTensors.h - one value on every simulated rank ------------------===//
+//===- RankTensors.h - tensors of one value on all ranks ------------------===//
 
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_RANKTENSORS_H
 #define PCC_PASSES_INTERPRET_SIMULATE_RANKTENSORS_H
@@ -8,13 +8,16 @@
 
 namespace pcc::interpret {
 
+/// An immutable tensor, which several ranks and values may share.
 using TensorPointer = std::shared_ptr<const graph::HostTensor>;
 
-/// What each rank holds of one value. Ranks with equal elements share one
-/// tensor, so that what is computed from it is computed once.
+/// The tensors of one value, by rank. Ranks with equal elements share one
+/// tensor. An op is evaluated once for all ranks that share its operands, so
+/// replicated computation costs no more than one rank's.
 using RankTensors = std::vector<TensorPointer>;
 
-/// Shares tensors whose elements have the same bits.
+/// Returns `tensors`, one per rank, with one shared tensor for ranks whose
+/// shapes and elements are bitwise equal.
 RankTensors shareEqual(std::vector<graph::HostTensor> tensors);
 
 } // namespace pcc::interpret

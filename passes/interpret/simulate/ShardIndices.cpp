@@ -1,4 +1,4 @@
-//===- ShardIndices.cpp - which elements a rank holds ---------------------===//
+//===- ShardIndices.cpp - global indices of a rank's elements -------------===//
 
 #include "passes/interpret/simulate/ShardIndices.h"
 #include "dialects/graph/reference/Strides.h"
@@ -10,13 +10,16 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// The elements that lie at `indices` of a view.
+/// Replaces indices of a view by the indices of the elements that they read, or
+/// by `hole`. Padding stays.
 static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
   for (int64_t &index : indices)
     if (index >= 0)
       index = view.elementAt(index).value_or(hole);
 }
 
+/// Factors are processed from major to minor. For each, every index so far is
+/// expanded by the part of the factor that the rank holds.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -52,7 +55,8 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// NaN in padding, 0 elsewhere.
+/// Fills the padding of a shard with NaN and its holes with 0. Its elements,
+/// which the caller overwrites, get either.
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;
@@ -78,12 +82,14 @@ HostTensor interpret::emptyShard(const LocalIndices &indices,
 }
 
 namespace {
-/// The recursion over dims behind forEachElement.
+/// The recursion over dims of forEachElement.
 struct ElementWalk {
   const LocalIndices &indices;
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
+  /// Visits all elements whose indices in the dims before `dim` give the
+  /// offsets `local` and `global`.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

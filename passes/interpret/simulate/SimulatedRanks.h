@@ -1,4 +1,4 @@
-//===- SimulatedRanks.h - the simulated ranks of a mesh -------------------===//
+//===- SimulatedRanks.h - simulated ranks of one stage --------------------===//
 
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_SIMULATEDRANKS_H
 #define PCC_PASSES_INTERPRET_SIMULATE_SIMULATEDRANKS_H
@@ -7,15 +7,20 @@
 
 namespace pcc::interpret {
 
-/// The ranks that run one stage, at one microbatch. Ranks are numbered as in
-/// the mesh without the time axis.
+/// The ranks of one stage while they execute one microbatch. Ranks are numbered
+/// from 0 in row-major order of the mesh without its time axis. A default
+/// object has one rank.
 struct SimulatedRanks {
+  /// Mesh of the module, with the time axis if there are microbatches.
   dist::Mesh mesh;
+  /// Coordinate of all ranks along the time axis.
   int64_t microbatch = 0;
 
+  /// Returns the number of ranks.
   int64_t size() const { return mesh.spatial().size(); }
 
-  /// Where a rank is, the time axis included.
+  /// Returns the coordinates of a rank along all axes of the mesh. Its
+  /// coordinate along the time axis is the microbatch.
   dist::Coordinates at(int64_t rank) const {
     dist::Coordinates space = mesh.spatial().coordinates(rank), all;
     size_t next = 0;

@@ -1,4 +1,4 @@
-//===- StageValue.cpp - one value of a stage as its ranks hold it ---------===//
+//===- StageValue.cpp - one value of a stage on all its ranks -------------===//
 
 #include "passes/interpret/simulate/StageValue.h"
 

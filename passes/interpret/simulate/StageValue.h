@@ -1,4 +1,4 @@
-//===- StageValue.h - one value of a stage as its ranks hold it -----------===//
+//===- StageValue.h - one value of a stage on all its ranks ---------------===//
 
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_STAGEVALUE_H
 #define PCC_PASSES_INTERPRET_SIMULATE_STAGEVALUE_H
@@ -10,28 +10,34 @@
 
 namespace pcc::interpret {
 
-/// What one rank holds, and which elements of the whole these are.
+/// One rank's shard of a value.
 struct RankShard {
+  /// Number of the rank among the ranks of all stages.
   int64_t rank;
+  /// Global indices of the shard's elements.
   LocalIndices indices;
+  /// Elements; null if only the indices are kept.
   TensorPointer tensor;
 };
 
-/// Whole, if the value says nothing else of the tensor of `rank` dims.
+/// Returns the sharding that is recorded for `value`, a tensor of `rank` dims;
+/// the whole, unsplit sharding if none is recorded.
 dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 
-/// One value of a stage at one microbatch.
+/// One value of a stage for one microbatch, on all ranks of the stage.
 struct StageValue {
   mlir::Value value;
-  /// What an output is written by; for other values, what its op says. May be
-  /// null: then every rank holds the whole.
+  /// Sharding of the value: for a model output, the one in which the output is
+  /// written, otherwise the one recorded on its op. If null, every rank holds
+  /// the whole value.
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
-  /// Number of the stage's first rank among all ranks.
+  /// Number of the stage's first rank among the ranks of all stages.
   int64_t firstRank;
+  /// Tensors by rank; not owned.
   const RankTensors &tensors;
 
-  /// The shards on all ranks, if the whole has this shape.
+  /// Returns the shards of all ranks. `shape` is the global shape of the value.
   std::vector<RankShard> shards(llvm::ArrayRef<int64_t> shape) const;
 };
 

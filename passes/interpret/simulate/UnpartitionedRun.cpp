@@ -1,4 +1,4 @@
-//===- UnpartitionedRun.cpp - the unpartitioned model on one device -------===//
+//===- UnpartitionedRun.cpp - execution of the unpartitioned model --------===//
 
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 
@@ -10,6 +10,8 @@ FailureOr<std::vector<TensorPointer>>
 interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
                             graph::Numerics numerics, OnResult onResult,
                             std::string &error, WrittenParameters *parameters) {
+  // Writes are collected apart from `parameters`, so that reads of this step
+  // still see the values of the step before.
   WrittenParameters written;
   BoundaryHooks hooks;
   hooks.read = [&](graph::GetParameterOp get) {

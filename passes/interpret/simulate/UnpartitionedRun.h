@@ -1,4 +1,4 @@
-//===- UnpartitionedRun.h - the unpartitioned model on one device ---------===//
+//===- UnpartitionedRun.h - execution of the unpartitioned model ----------===//
 
 #ifndef PCC_PASSES_INTERPRET_SIMULATE_UNPARTITIONEDRUN_H
 #define PCC_PASSES_INTERPRET_SIMULATE_UNPARTITIONEDRUN_H
@@ -10,12 +10,17 @@
 
 namespace pcc::interpret {
 
-/// Parameters that a step has written, whole.
+/// Global tensors of the parameters that training steps have written, by symbol
+/// name.
 using WrittenParameters = std::map<std::string, TensorPointer>;
 
-/// Executes @main of a module that is not partitioned. Returns its outputs in
-/// order, or fails with an error. A step of training takes `parameters`, where
-/// they are not as the model has them, and writes them.
+/// Executes @main of an unpartitioned module, which must have that function.
+/// Returns its outputs in order. `onResult`, which may be null, is called with
+/// the result of every op. On failure `error` holds a message.
+///
+/// `parameters`, which may be null, carries state from one training step to the
+/// next. A parameter in it is read from there rather than from the model. After
+/// a successful step it also has all parameters that the step wrote.
 llvm::FailureOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
