@@ -31,11 +31,13 @@ func.func @causal_attention(%q: !query, %k: !key, %v: !key) -> !query {
 
 // CHECK-LABEL: @gradients
 func.func @gradients(%q: !query, %k: !key, %v: !key, %g: !query, %m: tensor<8x8xi1>) -> (!query, !key, !key) {
-  // CHECK: %{{.*}}, %[[T:.*]], %[[S:.*]], %[[M:.*]] = graph.attention_query_gradient %{{.*}}, %{{.*}}, %{{.*}} of %{{.*}} mask %{{.*}} : tensor<8x8xi1>,
+  // CHECK: %{{.*}}, %[[T:.*]], %[[S:.*]], %[[M:.*]] = graph.attention_query_gradient
+  // CHECK-SAME:   %{{.*}}, %{{.*}}, %{{.*}} of %{{.*}} mask %{{.*}} : tensor<8x8xi1>,
   // CHECK-SAME: {causal, scale = 2.500000e-01 : f64}
   %dq, %t, %s, %n = graph.attention_query_gradient %q, %k, %v of %g mask %m : tensor<8x8xi1>,
       {causal, scale = 0.25 : f64} : !query, !key, !key, !query
-  // CHECK: %{{.*}}, %{{.*}} = graph.attention_key_gradient %{{.*}}, %{{.*}}, %{{.*}} of %{{.*}} with %[[T]], %[[S]], %[[M]] {causal,
+  // CHECK: %{{.*}}, %{{.*}} = graph.attention_key_gradient
+  // CHECK-SAME:   %{{.*}}, %{{.*}}, %{{.*}} of %{{.*}} with %[[T]], %[[S]], %[[M]] {causal,
   %dk, %dv = graph.attention_key_gradient %q, %k, %v of %g with %t, %s, %n
       {causal, scale = 0.25 : f64} : !query, !key, !key, !query, tensor<1x4x8xf32>, tensor<1x4x8xf32>, tensor<1x4x8xf32>
   return %dq, %dk, %dv : !query, !key, !key

@@ -35,7 +35,8 @@ module attributes {graph.training = {loss = "cross_entropy(y, t, label_smoothing
 
 // An input that the model has already is the labels; sums are made in f32.
 // CHECK-LABEL: @main
-// CHECK-SAME: (%[[Y:.*]]: tensor<8x4xbf16> {graph.name = "x"}, %[[T:.*]]: tensor<8x4xbf16> {graph.labels, graph.name = "target"})
+// CHECK-SAME: (%[[Y:.*]]: tensor<8x4xbf16> {graph.name = "x"}, %[[T:.*]]: tensor<8x4xbf16>
+// CHECK-SAME:   {graph.labels, graph.name = "target"})
 module attributes {graph.training = {loss = "mse(y, target)"}} {
   func.func @main(%y: tensor<8x4xbf16> {graph.name = "x"}, %t: tensor<8x4xbf16> {graph.name = "target"})
       -> (tensor<8x4xbf16> {graph.name = "y"}) {

@@ -4,7 +4,8 @@
 // CHECK: graph.parameter @pcc.step : tensor<i64> fill 0.000000e+00
 // CHECK: graph.parameter @w.momentum : tensor<4x4xf32> fill 0.000000e+00 of @w
 // CHECK-LABEL: @main
-// CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<f32> {graph.name = "grad_norm"}, tensor<f64> {graph.name = "lr"})
+// CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<f32> {graph.name = "grad_norm"},
+// CHECK-SAME:   tensor<f64> {graph.name = "lr"})
 module attributes {graph.training = {optimizer = "sgd", momentum = 0.9 : f64, lr = 0.1 : f64, clip_norm = 1.0 : f64}} {
   graph.parameter @w : tensor<4x4xf32> trained
   func.func @main(%l: tensor<f32>, %g: tensor<4x4xf32>)

@@ -6,7 +6,8 @@
 // CHECK: graph.parameter @w : tensor<2x4xf32> trained
 // CHECK: graph.parameter @b : tensor<4xf32> trained
 // CHECK-LABEL: @main
-// CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<2x4xf32> {graph.gradient_of = @w}, tensor<4xf32> {graph.gradient_of = @b})
+// CHECK-SAME: -> (tensor<f32> {graph.name = "loss"}, tensor<2x4xf32> {graph.gradient_of = @w},
+// CHECK-SAME:   tensor<4xf32> {graph.gradient_of = @b})
 module attributes {graph.training = {loss = "loss"}} {
   graph.parameter @w : tensor<2x4xf32>
   graph.parameter @b : tensor<4xf32>
@@ -106,7 +107,8 @@ module attributes {dist.target = "cuda", graph.training = {loss = "loss"}} {
     %l = graph.reduce sum %y over [0, 1, 2, 3] : tensor<1x2x4x8xf32>
     %k = graph.reduce sum %v over [0, 1, 2, 3] : tensor<1x2x4x136xf32>
     // CHECK: graph.softmax
-    // CHECK: %{{.*}}, %[[T:.*]], %[[S:.*]], %[[M:.*]] = graph.attention_query_gradient %arg0, %{{.*}} {causal, graph.mirrors
+    // CHECK: %{{.*}}, %[[T:.*]], %[[S:.*]], %[[M:.*]] = graph.attention_query_gradient %arg0,
+    // CHECK-SAME:   %{{.*}} {causal, graph.mirrors
     // CHECK-NEXT: graph.attention_key_gradient %arg0, %{{.*}} with %[[T]], %[[S]], %[[M]] {causal, graph.mirrors
     // CHECK-NOT: graph.attention_query_gradient
     // CHECK: return

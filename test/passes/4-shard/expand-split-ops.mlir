@@ -205,9 +205,11 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
     %v = graph.exp %k : !h
     // CHECK: %[[KV:.*]] = graph.concat %{{.*}}, %{{.*}} along 3 {{.*}}shardings = ["[-, -, 6@cp:2, -]"]
     // CHECK: %[[GUEST:.*]] = graph.reshape %[[KV]] {{.*}} to tensor<2x8x1x6x8xf32>
-    // CHECK: %[[NEXT:.*]] = dist.reshard %[[GUEST]] from "[-, -, -, 6@cp:2, -]" to "[-, -, -, 6@cp:2 view(1x6 by 0 of 6: 0..3 from 3, 3..6 from 0), -]"
+    // CHECK: %[[NEXT:.*]] = dist.reshard %[[GUEST]] from "[-, -, -, 6@cp:2, -]" to
+    // CHECK-SAME:   "[-, -, -, 6@cp:2 view(1x6 by 0 of 6: 0..3 from 3, 3..6 from 0), -]"
     // CHECK: graph.gather %[[NEXT]], {{.*}}shardings = ["[-, -, -, 6@cp:2, -]"]
-    // CHECK: graph.matmul {{.*}}shardings = ["[-, -, 2@cp:2, -, -]"]{{.*}} : tensor<2x8x2x3x4xf32>, tensor<2x8x2x3x4xf32>
+    // CHECK: graph.matmul {{.*}}shardings = ["[-, -, 2@cp:2, -, -]"]{{.*}} : tensor<2x8x2x3x4xf32>,
+    // CHECK-SAME:   tensor<2x8x2x3x4xf32>
     // CHECK: %[[TOP:.*]] = graph.reduce max
     // CHECK: graph.matmul
     // CHECK-NOT: dist.reshard
@@ -254,7 +256,8 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
     %q = graph.matmul %x, %w : !h, tensor<4x4xf32>
     %k = graph.exp %q : !h
     %v = graph.exp %k : !h
-    // CHECK: dist.reshard {{.*}} from "[-, -, -, 4@cp:2, -]" to "[-, -, -, 4@cp:2 view(1x4 by 0 of 4: 0..2 from 2, 2..4 from 0), -]"
+    // CHECK: dist.reshard {{.*}} from "[-, -, -, 4@cp:2, -]" to
+    // CHECK-SAME:   "[-, -, -, 4@cp:2 view(1x4 by 0 of 4: 0..2 from 2, 2..4 from 0), -]"
     // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x2x4xf32>
     // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x4x4xf32>
     // CHECK: graph.matmul {{.*}} : tensor<2x8x2x2x4xf32>, tensor<2x8x2x6x4xf32>
@@ -277,8 +280,10 @@ module attributes {dist.mesh = #dist.mesh<cp = 2>} {
 module attributes {dist.mesh = #dist.mesh<cp = 4>} {
   func.func @gather_in_stripes(%q: !h {graph.batch_dim = 0 : i64, graph.sequence_dim = 2 : i64}, %k: !k, %v: !k, %m: tensor<2x1x32x32xf32>) -> !h {
     // CHECK: graph.slice %arg1 starts [0, 0, 0, 0] sizes [2, 1, 8, 8]
-    // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 8@cp:4, -]"]{{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x8x8xf32>, tensor<2x1x8x8xf32>
-    // CHECK: graph.attention {{.*}} mask {{.*}} : tensor<2x1x8x16xf32>, {causal{{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x16x8xf32>, tensor<2x1x16x8xf32>
+    // CHECK: graph.attention {{.*}}causal{{.*}}shardings = ["[-, -, 8@cp:4, -]"]{{.*}} :
+    // CHECK-SAME:   tensor<2x8x8x8xf32>, tensor<2x1x8x8xf32>, tensor<2x1x8x8xf32>
+    // CHECK: graph.attention {{.*}} mask {{.*}} : tensor<2x1x8x16xf32>, {causal{{.*}} :
+    // CHECK-SAME:   tensor<2x8x8x8xf32>, tensor<2x1x16x8xf32>, tensor<2x1x16x8xf32>
     // CHECK: graph.attention {{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x24x8xf32>, tensor<2x1x24x8xf32>
     // CHECK: graph.attention {{.*}} : tensor<2x8x8x8xf32>, tensor<2x1x32x8xf32>, tensor<2x1x32x8xf32>
     // CHECK: graph.concat

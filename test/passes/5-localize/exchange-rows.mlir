@@ -13,7 +13,8 @@ module attributes {dist.mesh = #dist.mesh<dp = 4>} {
     // CHECK:      %[[Z:.*]] = graph.compare eq %arg1
     // CHECK:      %[[N:.*]] = graph.reduce sum %{{.*}} over [1] : tensor<8x2xf32>
     // CHECK:      %[[W:.*]] = graph.compare lt %[[N]], %{{.*}} : tensor<8xf32>, tensor<f32>
-    // CHECK:      %[[A:.*]] = dist.collective all_to_all %{{.*}} from #{{.*}} to #{{.*}} shape [8, 4, 1] received 6 value "y rows"
+    // CHECK:      %[[A:.*]] = dist.collective all_to_all %{{.*}} from #{{.*}} to #{{.*}} shape [8,
+    // CHECK-SAME:   4, 1] received 6 value "y rows"
     // CHECK-SAME: : tensor<8x1x1xi1> to tensor<2x4x1xi1>
     // CHECK:      %[[D:.*]] = graph.reshape %[[A]]
     // CHECK:      %[[X:.*]] = dist.collective all_gather %arg0 rows(%[[D]], %[[W]] : tensor<2x4xi1>, tensor<8xi1>)

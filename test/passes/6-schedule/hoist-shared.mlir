@@ -11,7 +11,8 @@
 // CHECK-NEXT:    %[[G:.*]] = dist.collective all_gather %[[W]]
 // CHECK-NEXT:    return %[[G]]
 // CHECK-LABEL: func.func @gathered_weight(
-// CHECK-SAME:    %[[X:.*]]: tensor<2x8xf32> {{.*}}, %[[G:.*]]: tensor<8x4xf32> {{.*}}pipe.held = {by = @{{.*}}_shared, result = 0 : i64}})
+// CHECK-SAME:    %[[X:.*]]: tensor<2x8xf32> {{.*}}, %[[G:.*]]: tensor<8x4xf32> {{.*}}pipe.held =
+// CHECK-SAME:   {by = @{{.*}}_shared, result = 0 : i64}})
 // CHECK-NEXT:    %[[Y:.*]] = graph.matmul %[[X]], %[[G]]
 // CHECK-NEXT:    return %[[Y]]
 module attributes {dist.mesh = #dist.mesh<mb = 2, dp = 2>, pipe.microbatches = 2 : i64} {

@@ -2,7 +2,8 @@
 
 // CHECK-LABEL: @a_bias_and_an_activation
 func.func @a_bias_and_an_activation(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = rank.library_call(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4x8xf32>, tensor<8x6xf32>, tensor<6xf32>)
+  // CHECK-NEXT: %[[Y:.*]] = rank.library_call(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4x8xf32>,
+  // CHECK-SAME:   tensor<8x6xf32>, tensor<6xf32>)
   // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4x8xf32>, %[[W:.*]]: tensor<8x6xf32>, %[[B:.*]]: tensor<6xf32>):
   // CHECK-NEXT:   %[[M:.*]] = graph.matmul %[[X]], %[[W]]
   // CHECK-NEXT:   %[[S:.*]] = graph.add %[[B]], %[[M]]
@@ -151,7 +152,8 @@ func.func @heads_are_not_copied(%x: tensor<5x8xf32>, %w: tensor<8x24xf32>, %o: t
   // CHECK-COUNT-6: graph.{{slice|reshape|transpose}}
   // CHECK-NEXT:   graph.matmul {{.*}} {transpose_rhs}
   // CHECK:      %[[W:.*]] = graph.softmax %[[S]]
-  // CHECK-NEXT: %[[Y:.*]] = rank.library_call(%[[P]], %[[W]]) : (tensor<5x24xf32>, tensor<2x5x5xf32>) -> tensor<5x2x4xf32>
+  // CHECK-NEXT: %[[Y:.*]] = rank.library_call(%[[P]], %[[W]]) : (tensor<5x24xf32>,
+  // CHECK-SAME:   tensor<2x5x5xf32>) -> tensor<5x2x4xf32>
   // CHECK:        graph.matmul
   // CHECK-NEXT:   graph.transpose
   // CHECK:      %[[F:.*]] = graph.reshape %[[Y]]

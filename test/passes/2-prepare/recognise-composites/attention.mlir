@@ -71,7 +71,8 @@ func.func @filled(%q: !heads, %k: !heads, %v: !heads, %hide: tensor<2x1x3x3xi1>)
 // Two key heads, each repeated for two query heads, are read once.
 // CHECK-LABEL: @grouped
 func.func @grouped(%q: !heads, %k: !keys, %v: !keys) -> !heads {
-  // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {scale = 1.0{{.*}} : f64} : {{.*}}, tensor<2x2x3x8xf32>, tensor<2x2x3x8xf32>
+  // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {scale = 1.0{{.*}} : f64} :
+  // CHECK-SAME:   {{.*}}, tensor<2x2x3x8xf32>, tensor<2x2x3x8xf32>
   // CHECK-NEXT: return
   %0 = graph.reshape %k : !keys to tensor<2x2x1x3x8xf32>
   %1 = graph.broadcast %0 : tensor<2x2x1x3x8xf32> to tensor<2x2x2x3x8xf32>
