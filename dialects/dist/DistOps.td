@@ -1,4 +1,4 @@
-//===- DistOps.td - reshards and collectives -----------------*- tablegen -*-===//
+//===- DistOps.td - ops: reshards and collectives ----------*- tablegen -*-===//
 
 #ifndef PCC_DIALECTS_DIST_DISTOPS
 #define PCC_DIALECTS_DIST_DISTOPS
@@ -7,14 +7,21 @@ include "dialects/dist/DistDialect.td"
 
 def Dist_Tensor : StaticShapeTensorOf<[AnyType]>;
 
+/// Base class of the ops of the dialect, none of which has side effects in MLIR's sense.
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, !listconcat(traits, [Pure])>;
 
 def Dist_ReshardOp : Dist_Op<"reshard"> {
-  let summary = "gives a tensor another sharding";
+  let summary = "changes the sharding of a tensor";
   let description = [{
-    Born in `4-shard` where a use needs another sharding than its producer gives; gone after `5-localize`, which replaces
-    it by the cheapest sequence of collectives. Types are global and equal; between `localize-shapes` and
-    `reshard-to-collectives` they are local, and `shape` is the global one.
+    Returns the logical tensor of the operand in the sharding `to`; the operand has the sharding `from`. Before
+    `localize-shapes`, operand and result have the same global type. Afterwards both have local types, and the verifier
+    recomputes these from `shape` and the two shardings.
+
+    - `from`, `to`: the shardings before and after.
+    - `shape`: the global shape. `localize-shapes` sets the attribute, which is absent before.
+
+    Lifespan: created by `4-shard` where a use needs another sharding than the producer gives; removed by
+    `reshard-to-collectives` of `5-localize`, which replaces the op by the cheapest sequence of collectives.
     [example: test/passes/5-localize/reshard-to-collectives.mlir @gather_one_axis]
   }];
   let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to,
@@ -25,11 +32,17 @@ def Dist_ReshardOp : Dist_Op<"reshard"> {
 }
 
 def Dist_PinOp : Dist_Op<"pin", [SameOperandsAndResultType]> {
-  let summary = "asks for a sharding where a value is handed on";
+  let summary = "requests a sharding of a value for all readers of the result";
   let description = [{
-    What reads the result gets the value, called `value` in the model, in this sharding; how the operand is made stays open, so it may well be a partial sum
-    that is reduced on the way. Born in `1-import` from the multi-device annotations of nodes, gone after `4-shard`, which
-    leaves a reshard where one is needed. Nothing is simplified across it.
+    Readers of the result get the value in the sharding `to`. The producer of the operand may still give another sharding,
+    such as a partial sum that is then reduced in between. No pass simplifies across the op. Operand and result have the same
+    type.
+
+    - `to`: the requested sharding.
+    - `value`: the name of the value in the model.
+
+    Lifespan: created by `1-import` for the multi-device annotations of nodes; removed by `erase-pins` of `4-shard`. A
+    `dist.reshard` remains where one is needed.
     [example: test/passes/4-shard/erase-pins.mlir @pinned_between]
   }];
   let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$to, StrAttr:$value);
@@ -37,29 +50,52 @@ def Dist_PinOp : Dist_Op<"pin", [SameOperandsAndResultType]> {
   let assemblyFormat = "$input `to` $to `value` $value attr-dict `:` type($result)";
 }
 
-def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "how a sharding becomes another", [
+def Dist_CollectiveKind : I32EnumAttr<"CollectiveKind", "kind of a collective", [
     I32EnumAttrCase<"Slice", 0, "slice">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
     I32EnumAttrCase<"AllToAll", 2, "all_to_all">, I32EnumAttrCase<"Permute", 3, "permute">,
     I32EnumAttrCase<"Exchange", 4, "exchange">, I32EnumAttrCase<"AllReduce", 5, "all_reduce">,
     I32EnumAttrCase<"ReduceScatter", 6, "reduce_scatter">, I32EnumAttrCase<"Mask", 7, "mask">]> {
+  let description = [{
+    Movement or reduction of the shards of a tensor:
+
+    - `slice` (`Slice`): every rank keeps a part of its shard; local.
+    - `all_gather` (`AllGather`): every rank of a group gets the shards of all ranks of the group.
+    - `all_to_all` (`AllToAll`): every rank sends an equal, disjoint part of its shard to every other rank of the group.
+    - `permute` (`Permute`): every rank gets the whole shard of one rank.
+    - `exchange` (`Exchange`): pairs of ranks send each other the elements that are missing.
+    - `all_reduce` (`AllReduce`): partial values are reduced, and every rank of the group gets the result.
+    - `reduce_scatter` (`ReduceScatter`): partial values are reduced, and every rank of the group gets a part of the result.
+    - `mask` (`Mask`): makes a replicated value partial; the first rank keeps it, and all others get the neutral element of
+      the reduction; local.
+  }];
   let cppNamespace = "::pcc::dist";
 }
 
 def Dist_CollectiveOp : Dist_Op<"collective"> {
-  let summary = "one step that moves or reduces the shards of a tensor";
+  let summary = "moves or reduces the shards of a tensor among ranks";
   let description = [{
-    Born in `5-localize`, lives until `7-emit`. `shape` is the global shape; operand and result have the local shapes of `from`
-    and `to`, which the verifier recomputes. A `slice` keeps a part of what a rank holds and a `mask` makes a
-    replicated value partial; both are local. All others communicate among the ranks that differ along the axes in
-    which `from` and `to` differ.
+    Takes a tensor of global shape `shape` from the sharding `from` to the sharding `to`. Operand and result have the local
+    shapes of these shardings, which the verifier recomputes. All kinds but `slice` and `mask` communicate, among the ranks
+    that differ along the axes in which `from` and `to` differ.
+
+    - `kind`: the movement or reduction; a reduction needs a partial operand.
+    - `from`, `to`, `shape`: the shardings before and after, and the global shape.
+    - `received_bytes`: the most bytes that a rank receives in one execution; 0 for local kinds. `explain` and the cost model
+      read this number.
+    - `value`: the name of the tensor in reports.
+
+    Lifespan: created by `5-localize`. The op stays to the end of `7-emit`, where it becomes one instruction of the program,
+    or two that let computation run in between.
     [example: test/passes/5-localize/reshard-to-collectives.mlir @partial_sum_needs_all_reduce]
 
-    An all_gather, and a reduce_scatter of a sum, may have `rows`, two masks that the run computes: then only rows that count travel. A
-    row is what all dims but the first few hold, which `from` and `to` divide alike. One side is divided over the group, the other one
-    is whole. The first mask has the first dims of the divided side and one for the members of the group: whether a row counts for that
-    member. The second has the first dims of the whole side: whether a row counts for this rank. They say the same of the same row and
-    rank. What an all_gather makes of other rows is undefined; a reduce_scatter takes them as 0. `received_bytes` is the most that
-    a rank can receive. [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
+    An all_gather, or a reduce_scatter of a sum, may have two operands `rows`, which are boolean masks that the run computes.
+    Then only the rows that count travel. A row is all that the dims behind the first n dims hold; n is the rank of the second
+    mask, and `from` and `to` divide a row alike. One side of the collective is divided over the group, and the other side is
+    whole. The first mask has the first n dims of the divided side and a last dim for the members of the group: it says
+    whether a row counts for a member. The second mask has the first n dims of the whole side: it says whether a row counts
+    for this rank. Both masks agree about a row and a rank. Rows that do not count are undefined in the result of an
+    all_gather, and count as 0 in a reduce_scatter.
+    [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
   }];
   let arguments = (ins Dist_CollectiveKind:$kind, Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to,
                        DenseI64ArrayAttr:$shape, I64Attr:$received_bytes, StrAttr:$value, Variadic<Dist_Tensor>:$rows);
@@ -72,10 +108,15 @@ def Dist_CollectiveOp : Dist_Op<"collective"> {
 }
 
 def Dist_GlobalIndexOp : Dist_Op<"global_index"> {
-  let summary = "the global index of each local element of a dim";
+  let summary = "returns the global index of each local element of a dim";
   let description = [{
-    For a dim of `size` elements that lies as `sharding` says (one dim); the result has its local length. Elements of
-    padding get an index of at least `size`. Born in `5-localize` for masks and offsets, lives until `7-emit`.
+    The result is a list of i64 with the local length of a dim of `size` elements. Elements that are padding get an index of
+    at least `size`.
+
+    - `sharding`: the sharding of the dim, which has one dim.
+    - `size`: the number of elements of the dim.
+
+    Lifespan: created by `5-localize` for masks and offsets; copied into each `rank.kernel` that reads it by `7-emit`.
     [example: test/passes/5-localize/localize-shapes.mlir @iota_gets_an_offset]
   }];
   let arguments = (ins Dist_ShardingAttr:$sharding, I64Attr:$size);

@@ -1,6 +1,7 @@
-//===- GraphOps.td - the ops of the graph dialect ------------*- tablegen -*-===//
+//===- GraphOps.td - ops of the graph dialect --------------*- tablegen -*-===//
 //
-// One family per included file. A tensor's dims are counted from the left, 0 first; `dim` attributes are never negative.
+// Each included file holds one family of ops. Dims are numbered from the left, from 0; attributes that name a dim are never
+// negative. Descriptions write the shape of a tensor as [B, H, S] and an ellipsis for any number of dims.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +18,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Graph_Tensor : StaticShapeTensorOf<[AnyType]>;
 
+/// Base class of all ops without side effects. Each has a sharding rule.
 class Graph_Op<string mnemonic, list<Trait> traits = []> :
     Op<Graph_Dialect, mnemonic, !listconcat(traits, [
       Pure, DeclareOpInterfaceMethods<Graph_ShardingRuleInterface>])>;
 
-/// Ops whose result types follow from operands and attributes. Unlike upstream's InferTypeOpAdaptor it sees attributes that
-/// the parser has read into the dictionary only, and defaults.
+/// Traits of ops whose result types follow from operands and attributes. Unlike upstream's InferTypeOpAdaptor, the adaptor
+/// also sees attributes that the parser has only put into the dictionary, and default values.
 def Graph_InferTypes : TraitList<[
   DeclareOpInterfaceMethods<InferTypeOpInterface>,
   NativeOpTrait<"InferTypeOpAdaptor", [], /*extraOpDeclaration=*/[{
@@ -43,6 +45,7 @@ def Graph_InferTypes : TraitList<[
   }]>
 ]>;
 
+/// Base class of ops whose result types are inferred.
 class Graph_InferOp<string mnemonic, list<Trait> traits = []> :
     Graph_Op<mnemonic, !listconcat(traits, [Graph_InferTypes])>;
 

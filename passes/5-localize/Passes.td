@@ -1,22 +1,44 @@
-//===- Passes.td - passes of phase 5-localize ----------------*- tablegen -*-===//
+//===- Passes.td - passes of phase 5-localize --------------*- tablegen -*-===//
 
 include "mlir/Pass/PassBase.td"
 
 def LocalizeShapes : Pass<"localize-shapes", "::mlir::func::FuncOp"> {
-  let summary = "replaces global shapes by what a rank owns";
+  let summary = "replaces global shapes by the shapes that one rank holds";
   let description = [{
-    Every value takes the local shape of its sharding. Ops whose attributes speak of sizes are adapted; where a rank's position
-    matters (an index, a table that is split, padding of an uneven dim that would be reduced) a `dist.global_index` tells it, and masks
-    keep what is not the rank's own out of the result. [example: test/passes/5-localize/localize-shapes.mlir @iota_gets_an_offset]
+    - In: a function of global shapes in which every value has a sharding.
+    - Out: the same ops on local shapes, with the global types of arguments and results in `dist.global` and the global shape
+      of each reshard in `shape`. `dist.split`, `dist.through` and `dist.windows` are removed, since they refer to global
+      shapes.
+
+    The function is walked in program order: values above the current op are local, values below it are global. Most ops
+    change their types only. Ops whose attributes depend on sizes or on the position of the rank are rewritten:
+
+    - an iota, a one_hot, a split causal attention and a split gather or scatter get a `dist.global_index`;
+    - slices, pads, concats, convolutions and pools lose the part that a windowed read (halo) has done already;
+    - a mean keeps the global number of elements in `divisor`, and a split constant gets a slice;
+    - a `graph.set_parameter` records the written copy in `dist.placement`;
+    - the padding of an uneven dim that is reduced is masked by the neutral element of the reduction.
+
+    `reshard-to-collectives` must run next, since that pass needs the recorded global shapes.
+    [example: test/passes/5-localize/localize-shapes.mlir @iota_gets_an_offset]
   }];
-  let statistics = [Statistic<"numLocal", "local", "values that became smaller">, Statistic<"numMasks", "masks", "masks of padding">];
+  let statistics = [Statistic<"numLocal", "local", "values with another shape than the global one">,
+                    Statistic<"numMasks", "masks", "operands whose padding is masked">];
   let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];
 }
 
 def ReshardToCollectives : Pass<"reshard-to-collectives", "::mlir::func::FuncOp"> {
   let summary = "replaces each reshard by the cheapest sequence of collectives";
   let description = [{
-    Asks the planner that priced the reshard in `4-shard`. Relies on `shape`, which localize-shapes has recorded.
+    - In: `dist.reshard` ops with `shape`, which `localize-shapes` has set.
+    - Out: the `dist.collective` ops that the planner of `4-shard` chose for the same shardings, prices (`dist.cluster`,
+      `dist.target`) and mesh. The result of a reshard keeps its sharding and its name.
+
+    ```
+    dist.reshard %x from [8@tp:2, -] to [-, -]     becomes     dist.collective all_gather %x ...
+    ```
+
+    The pass fails if the planner finds no sequence.
     [example: test/passes/5-localize/reshard-to-collectives.mlir @partial_sum_needs_all_reduce]
   }];
   let statistics = [Statistic<"numCollectives", "collectives", "collectives that communicate">,
@@ -25,34 +47,58 @@ def ReshardToCollectives : Pass<"reshard-to-collectives", "::mlir::func::FuncOp"
 }
 
 def GroupExperts : Pass<"group-experts", "::mlir::func::FuncOp"> {
-  let summary = "lets experts compute the rows that chose them, instead of all tokens";
+  let summary = "computes each expert on the tokens that chose it, instead of on all tokens";
   let description = [{
-    Where an einsum is marked `graph.chosen`, few of the values that it sums count. What makes them from the experts' matrices on runs on
-    rows instead, each for one token and one expert whose gate is not 0: none is dropped, whatever their number per expert, which only
-    the run knows. Relies on local shapes: rows are those of the rank's tokens and experts.
+    - In: an einsum with the attribute `graph.chosen`, which sums the outputs of experts with gates.
+    - Out: `graph.group_rows`, products of those rows by `graph.grouped_matmul`, and a scatter that adds the rows to their
+      tokens (dropless experts; MegaBlocks, Gale et al. 2022).
+
+    The ops above the sum run on rows as well, as far as they do not mix rows; at least one of them must multiply tokens by
+    matrices of experts. No row is dropped: how many an expert has is known at run time only, so the dim of rows is bounded
+    (tokens · min(chosen, experts)).
+
+    ```
+    gate [T, E], outputs [E, T, H]     becomes     rows [T · k, H], which grouped_matmul makes
+    einsum "te,eth->th"                            scatter_nd add %zeros, %token, %rows
+    ```
+
+    The pass runs on local shapes: rows are those of the rank's tokens and experts.
     [example: test/passes/5-localize/group-experts.mlir @two_of_eight]
   }];
-  let statistics = [Statistic<"numGrouped", "grouped", "sums of experts that are computed by rows">];
+  let statistics = [Statistic<"numGrouped", "grouped", "sums over experts computed by rows">];
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
 
 def ExchangeRows : Pass<"exchange-rows", "::mlir::func::FuncOp"> {
-  let summary = "lets tokens travel only to the ranks whose experts they chose, and back";
+  let summary = "sends tokens only to the ranks whose experts they chose";
   let description = [{
-    Where tokens are gathered only for the rows of `graph.group_rows`, and where the sums that experts add up to are scattered over the
-    ranks that the tokens came from, most rows do not count. The ranks tell one another which ones do, and the collectives move those
-    alone. GPUs move all tokens, as no host looks at what they computed in the middle of a step.
+    - In: an all_gather that dispatches the tokens of a `graph.group_rows`, and the reduce_scatter that combines its results.
+    - Out: the same collectives with the masks `rows`, so that only the rows that count travel, and the all-to-all that
+      exchanges the masks, one byte per token and rank.
+
+    The reduce_scatter must be a sum that starts from zeros, and the result of the all_gather must be read only to gather
+    these rows. The collectives stay as they are if masks would save no bytes in the reduce_scatter.
+
+    The pass does nothing for the target `cuda`: the sizes of the messages are known on the device only, and the host of a GPU
+    has queued the step before.
     [example: test/passes/5-localize/exchange-rows.mlir @experts_take_their_tokens]
   }];
-  let statistics = [Statistic<"numExchanges", "exchanges", "collectives that move only rows that count">];
+  let statistics = [Statistic<"numExchanges", "exchanges", "collectives that move only the rows that count">];
   let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];
 }
 
 def VerifyLocal : Pass<"verify-local", "::mlir::func::FuncOp"> {
-  let summary = "gate: no reshard and no global shape is left, and every partial value is reduced once";
+  let summary = "checks that no reshard is left and that every partial value is reduced once";
   let description = [{
-    What is still to be reduced is a type (`PartialCheck`): it begins where ranks divide a dim that is reduced, passes what is linear
-    for its kind, and ends in one collective; means divide by all elements. [example: test/passes/5-localize/verify-local.mlir @partial_sums]
+    Gate of `5-localize`. The pass changes nothing and checks that
+
+    - no `dist.reshard` is left, and every weight has the shape of its shard;
+    - every partial value is reduced exactly once, by a collective of its kind, before an op that is not linear in it, and
+      starts where an op reduces a split dim;
+    - a mean over a split dim divides by the global number of elements.
+
+    A failure is a defect of pcc; the exit code is 1.
+    [example: test/passes/5-localize/verify-local.mlir @partial_sums]
   }];
   let statistics = [Statistic<"numOps", "ops", "ops checked">];
 }

@@ -1,81 +1,123 @@
-//===- Passes.td - passes of phase 6-schedule ----------------*- tablegen -*-===//
+//===- Passes.td - passes of phase 6-schedule --------------*- tablegen -*-===//
 
 include "mlir/Pass/PassBase.td"
 
 def OutlineStages : Pass<"outline-stages", "::mlir::ModuleOp"> {
-  let summary = "makes one function per stage; transfers become sends and receives";
+  let summary = "divides the model into one function per stage, joined by sends and receives";
   let description = [{
-    `@stage_K` computes stage K for one microbatch. It takes the model's inputs that the stage reads and returns the outputs that it
-    makes; attributes of arguments and results are kept. [example: test/passes/6-schedule/outline-stages.mlir @main]
+    - In: `@main` with `pipe.stage` on every op and `pipe.transfer` between stages.
+    - Out: a function `@stage_K` per stage for one microbatch, which takes the inputs that the stage reads and returns the
+      outputs that it makes; `@main` is erased. A transfer becomes a `pipe.send` at the end of one function and a
+      `pipe.receive` in another, under one name. When training, every op gets the number of the function that it belongs to
+      (`pipe.part`).
+
+    The order of the model's inputs and outputs stays in `graph.inputs` and `graph.outputs`.
+    [example: test/passes/6-schedule/outline-stages.mlir @main]
   }];
-  let statistics = [Statistic<"numStages", "stages", "stage functions made">];
+  let statistics = [Statistic<"numStages", "stages", "stage functions created">];
 }
 
 def HoistShared : Pass<"hoist-shared", "::mlir::ModuleOp"> {
-  let summary = "lets a stage run once per step what all its microbatches share";
+  let summary = "moves ops that all microbatches share out of the microbatch loop";
   let description = [{
-    What depends on no input that is cut by microbatch and on no message moves to `@stage_K_shared`, which `schedule-actions` lets run
-    before the first microbatch (`0UNSHARD`); its results are held through the step and arguments of `@stage_K`. What is worth holding is
-    decided by `plan/Hoist`: all that was received, and what was computed if it is no larger than what it was computed from. With one
-    microbatch nothing changes. `pipe.max_held_bytes` on the module bounds what each stage holds.
+    - In: stage functions.
+    - Out: per stage a function `@stage_K_shared` with `pipe.action = "UNSHARD"`, which runs once per step, and arguments with
+      `pipe.held` that take its results. An op is shared if it depends on no input that microbatches cut and on no message.
+
+    `plan/memory/Hoist` decides: the result of a shared collective is held, and so is a computed value that is at most as
+    large as the operands of its op. Views, and values that are larger than the operands of their op, such as a mask, are
+    computed in every microbatch. `pipe.max_held_bytes` bounds the held bytes of a stage. With one microbatch nothing changes.
+    The typical case is the all_gather of a weight that is stored sharded (FSDP).
     [example: test/passes/6-schedule/hoist-shared.mlir @gathered_weight]
   }];
-  let statistics = [Statistic<"heldBytes", "bytes", "bytes that are held through a step, of all stages">];
+  let statistics = [Statistic<"heldBytes", "bytes", "bytes that all stages hold through a step">];
 }
 
 def OrderBackward : Pass<"order-backward", "::mlir::ModuleOp"> {
-  let summary = "lets ops of the backward pass run when their operands or readers need it";
+  let summary = "moves ops of the backward pass to where their operands or readers need them";
   let description = [{
-    Ops of a stage's backward pass that do not depend on the loss stand among those of the forward pass: each goes to what first reads
-    it, so that nothing has to be there before. What only leads from a gradient of a weight to its sum over microbatches, such as a
-    reduce-scatter, goes to where the gradient is made: a rank then holds its part from there on, and not the gradient, and the
-    reduction can run beside the rest of the backward pass. [example: test/passes/6-schedule/order-backward.mlir @gradients]
+    - In: stage functions with `pipe.part`, when training.
+    - Out: the same ops in another order. An op of the backward pass that does not depend on the loss moves to its first
+      reader, so that its result need not be kept. The ops from a gradient to its sum over microbatches move to where the
+      gradient is made. A rank then keeps its shard of the gradient instead of all of it, and the reduction can run beside
+      other ops.
+
+    `recompute` must run afterwards, since that pass needs the order in which the backward pass reads values.
+    [example: test/passes/6-schedule/order-backward.mlir @gradients]
   }];
 }
 
 def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
-  let summary = "makes activations again where they are needed, in place of keeping them";
+  let summary = "recomputes activations in the backward pass instead of keeping them";
   let description = [{
-    Of the values that a stage's backward pass reads of its forward pass, `pipe.recompute` says which are kept: with `none` all but
-    those that a copy of a kept one gives (a transpose, a cast, a slice); with `selective` what cheap ops make is made again if that
-    leaves less to keep; with `full` only what crosses between segments of the stage is kept; with `auto` each position has the
-    fewest floating-point operations more with which its activations take at most its entry of `pipe.activation_bytes`. Clones of
-    ops, collectives among them with `full` and `auto`, stand right before what first needs them. The operations that they add to
-    one microbatch are in `pipe.recomputed_flops`, by stage. [example: test/passes/6-schedule/recompute.mlir @selective]
+    Activation checkpointing (Chen et al. 2016).
+
+    - In: stage functions with forward, backward and update parts, when training.
+    - Out: clones of forward ops in front of the ops of the backward pass that first read them; forward ops that lose all
+      their readers are erased. `pipe.recomputed_flops` records what each stage adds to a microbatch.
+
+    `pipe.recompute` chooses which values are recomputed:
+
+    - `none`: values that cost no floating-point operations, such as a transpose of a kept value;
+    - `selective`: cheap ops where that keeps fewer bytes (Korthikanti et al. 2022);
+    - `full`: all but the values that cross from one segment of the stage to another;
+    - `auto`: the fewest floating-point operations with which each position needs at most its entry of
+      `pipe.activation_bytes`, or as few bytes as possible without an entry.
+
+    `plan/memory/Recompute` decides by minimum cuts. Collectives are repeated too with `full` and `auto`. The gather of a
+    weight that must not stay whole (`pipe.max_held_bytes`) is repeated with every choice. The table of `pipe.schedule` gives
+    the number of microbatches in flight.
+    [example: test/passes/6-schedule/recompute.mlir @selective]
   }];
-  let statistics = [Statistic<"keptBytes", "bytes", "bytes that microbatches keep for their backward pass">,
-                    Statistic<"numRecomputed", "ops", "ops that run again">];
+  let statistics = [Statistic<"keptBytes", "bytes", "bytes per microbatch that all stages keep for their backward pass">,
+                    Statistic<"numRecomputed", "ops", "forward ops that run again">];
 }
 
 def SplitActions : Pass<"split-actions", "::mlir::ModuleOp"> {
-  let summary = "makes a function per kind of action of what a stage does when training";
+  let summary = "divides each stage into one function per kind of action";
   let description = [{
-    `@stage_K` keeps the forward pass; the backward pass becomes `@stage_K_backward`, or, if `pipe.schedule` splits it,
-    `@stage_K_input_gradient`, on which depends what the stage sends, and `@stage_K_weight_gradient`; the parts of the update
-    `@stage_K_update_0` and so on. What one of them computes for another is a result that the other takes by `pipe.held`. Sums over
-    microbatches (`graph.accumulate`) become an addition to what the microbatches before have given.
+    - In: stage functions with `pipe.part`.
+    - Out: when training, `@stage_K` keeps the forward pass, and the backward pass becomes `@stage_K_backward` or, if the
+      schedule splits it, `@stage_K_input_gradient` (what the stage sends depends on it) and `@stage_K_weight_gradient`. The
+      update becomes `@stage_K_update_0`, and further functions if stages exchange values during the update, such as the
+      gradient norm. `pipe.action` names the action that runs a function.
+
+    A value that one function computes for another becomes a result, which the other function takes as an argument with
+    `pipe.held`. A `graph.accumulate` with `sums` becomes an addition to the sum of the microbatches before. Parameters are
+    written at the end of a function. The pass reads `pipe.schedule` and `pipe.table`.
     [example: test/passes/6-schedule/split-actions.mlir @stage_0]
   }];
   let dependentDialects = ["::pcc::pipe::PipeDialect", "::pcc::graph::GraphDialect"];
 }
 
 def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
-  let summary = "makes one call of several small collectives of one kind";
+  let summary = "joins small collectives of one group into one call";
   let description = [{
-    All-reduces and all-gathers over one group, of one dtype and reduction, none of which is needed for another: their local pieces are
-    packed into one buffer where the last of them stands, and unpacked behind it. The same bytes are received in fewer calls. The
-    joint one has the node of the first, the values of all, and what needs any of them as its cause. Only where packing takes less than
-    half of a call (`plan/Buckets`). [example: test/passes/6-schedule/bucket-collectives.mlir @two_gathers]
+    Gradient bucketing as in PyTorch DDP (Li et al. 2020), for any small collectives.
+
+    - In: a function of the stage.
+    - Out: one collective for several all_reduces, or all_gathers, over one group, in one element type and of one reduction.
+      The collectives must be independent of each other. Their local pieces are packed into one buffer in front of the last
+      collective and unpacked behind it; the same bytes are received.
+
+    A bucket is formed only if packing takes at most half of the time of a call, at the prices of the cluster
+    (`dist.cluster`). The joint collective has the node of its first part, the values of all parts and the causes of all
+    parts. `hoist-shared` and `split-actions` must run before: a bucket must not join shared work with the work of a
+    microbatch, nor two functions.
+    [example: test/passes/6-schedule/bucket-collectives.mlir @two_gathers]
   }];
-  let statistics = [Statistic<"savedCalls", "calls", "calls that are saved">];
+  let statistics = [Statistic<"savedCalls", "calls", "collective calls saved">];
   let dependentDialects = ["::pcc::dist::DistDialect", "::pcc::graph::GraphDialect"];
 }
 
 def ScheduleActions : Pass<"schedule-actions", "::mlir::ModuleOp"> {
-  let summary = "writes the action table of every rank position";
+  let summary = "writes the action table of every pipeline position";
   let description = [{
-    Asks the generator that `pipe.schedule` names (`forward` by default) for `pipe.microbatches` microbatches, or takes the table of
-    `pipe.table`, which a user wrote. Stages that hoist-shared has taken something out of run that before their first microbatch.
+    - In: stage functions.
+    - Out: one `pipe.actions` per position, with the order of the actions of one step. The table comes from the generator that
+      `pipe.schedule` names (`forward` if absent) for `pipe.stages` stages, `pipe.virtual_stages` stages per position and
+      `pipe.microbatches` microbatches, or from `pipe.table`, which a user wrote. A stage with an `UNSHARD` function runs it
+      before its first microbatch; the parts of the update come last.
     [example: test/passes/6-schedule/schedule-actions.mlir @main]
   }];
   let statistics = [Statistic<"numActions", "actions", "actions of all positions">];
@@ -83,7 +125,18 @@ def ScheduleActions : Pass<"schedule-actions", "::mlir::ModuleOp"> {
 }
 
 def VerifyScheduled : Pass<"verify-scheduled", "::mlir::ModuleOp"> {
-  let summary = "gate: tables are complete, sends match receives, and the replay of all positions under rendezvous terminates";
-  let description = [{[example: test/passes/6-schedule/verify-scheduled.mlir @main]}];
-  let statistics = [Statistic<"numMessages", "messages", "different messages of one microbatch">];
+  let summary = "checks that the tables are complete and that no position waits forever";
+  let description = [{
+    Gate of `6-schedule`. The pass changes nothing and checks that
+
+    - every stage and microbatch runs exactly once, in the order of its dependences, and the parts of the update last;
+    - every action of a table has a function, and every function an action;
+    - every `pipe.held` argument takes a result that exists, of the same type;
+    - every `pipe.send` has its `pipe.receive`, of the same value, type and stages;
+    - a replay of all positions under rendezvous terminates.
+
+    A failure is a defect of pcc; the exit code is 1.
+    [example: test/passes/6-schedule/verify-scheduled.mlir @main]
+  }];
+  let statistics = [Statistic<"numMessages", "messages", "transfers between stages">];
 }

@@ -1,25 +1,46 @@
-//===- Passes.td - passes of phase 7-emit --------------------*- tablegen -*-===//
+//===- Passes.td - passes of phase 7-emit ------------------*- tablegen -*-===//
 
 include "mlir/Pass/PassBase.td"
 
 def LowerForGpus : Pass<"lower-for-gpus", "::mlir::func::FuncOp"> {
-  let summary = "turns ops that GPUs have no library for into products and ops of kernels";
+  let summary = "replaces ops without a GPU library by matmuls and ops of kernels";
   let description = [{
-    For the target `cuda` only. Convolutions become products of filters and columns that a kernel gathers, pools reductions of
-    windows; top-k, running sums, scatters and the rows of experts become reductions that compare positions, which a kernel
-    does without ever writing the pairs. [example: test/passes/7-emit/lower-for-gpus.mlir @a_convolution_is_a_product]
+    Does nothing unless `dist.target` is `cuda`.
+
+    - In: a function on local shapes.
+    - Out: the same function with ops that GPUs can run:
+
+    - a convolution becomes a matmul of filters and gathered columns (im2col), a pool a reduction of windows;
+    - a top-k becomes a rank sort, a cumsum reductions of pairs, a scatter a reduction over the updates of one element;
+    - the rows of experts become prefix sums and batched matmuls.
+
+    A kernel evaluates such pairs without storing them. The pass runs first in `7-emit`, since the matmuls can become library
+    calls with the ops behind them.
+    [example: test/passes/7-emit/lower-for-gpus.mlir @a_convolution_is_a_product]
   }];
-  let statistics = [Statistic<"numLowered", "ops", "ops that became others">];
+  let statistics = [Statistic<"numLowered", "ops", "ops replaced">];
   let dependentDialects = ["::pcc::graph::GraphDialect"];
 }
 
 def FormLibraryCalls : Pass<"form-library-calls", "::mlir::func::FuncOp"> {
-  let summary = "lets libraries do what surrounds products and convolutions";
+  let summary = "moves ops around contractions into calls of a library";
   let description = [{
-    A bias, an activation and a residual behind a product or a convolution, and the order of a product's operands and result,
-    become part of one `rank.library_call` where the library has them, as do sums over microbatches and the sums of a factor
-    over what is contracted. Attention becomes two products and a softmax before, but for GPUs, which have a kernel for it;
-    an einsum products of two operands.
+    - In: a function on local shapes.
+    - Out: a `rank.library_call` in place of a contraction and the ops that the library can do along with it (epilogue
+      fusion).
+
+    These ops are layout ops of the operands, a bias, an activation, a residual or a sum over microbatches, the order of dims
+    of the result, and the gradient of a bias. oneDNN and cuBLASLt have different abilities (fuse/LibraryCalls.h).
+
+    ```
+    %m = graph.matmul %x, %w
+    %s = graph.add %m, %b                 becomes     %g = rank.library_call(%x, %w, %b)
+    %g = graph.gelu %s
+    ```
+
+    Before that, attention becomes two matmuls and a softmax, unless a fused GPU kernel supports it, and an einsum becomes
+    matmuls. A library call computes the same as its ops up to rounding, except that relu of NaN gives 0. The pass also
+    replaces each `graph.loss_gradient` by a constant 1.
     [example: test/passes/7-emit/form-library-calls.mlir @a_bias_and_an_activation]
   }];
   let statistics = [Statistic<"numCalls", "calls", "library calls that do more than a contraction">,
@@ -28,28 +49,47 @@ def FormLibraryCalls : Pass<"form-library-calls", "::mlir::func::FuncOp"> {
 }
 
 def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
-  let summary = "turns chains of ops into kernels";
+  let summary = "groups element-wise, layout, indexing and reducing ops into kernels";
   let description = [{
-    Element-wise, layout, indexing and reducing ops of every function become `rank.kernel` symbols, which `rank.launch` runs;
-    attention that is still there becomes one of its own, with the order of its operands and its result.
-    Resizes become gathers and weighted sums before, and, for GPUs, reductions of long rows two. Equal groups share one kernel, so that their number does not grow with
-    layers. For GPUs, what functions that run once per step do with tensor after tensor is one launch of many parts. Products, convolutions, library calls, pools, scans, sorts, scatters, collectives and exchanges stay.
+    - In: stage functions.
+    - Out: `rank.kernel` symbols in the module and a `rank.launch` in place of each group of ops. Equal groups share one
+      kernel, so that the number of kernels does not grow with layers.
+
+    ```
+    %0 = graph.add %x, %b
+    %1 = graph.gelu %0                    becomes     %1 = rank.launch @kernel(%x, %b)
+    ```
+
+    Going backwards, an op joins the group of a reader if the group keeps one iteration space and repeats no expensive work. A
+    reduction determines the rows of its group. Constants and indices are copied into each kernel. A `graph.reshape` at the
+    border of a group stays outside, since it is free there. An attention op becomes a kernel of its own, together with the
+    layout ops of its operands and its result. Resizes are lowered first, and, for GPUs, long reductions are split into two.
+
+    For GPUs, functions that run once per step also join launches of equal kernels over different tensors into one
+    `rank.launch_parts`. Contractions, library calls, pools, scans, sorts, scatters, collectives, sends and receives stay as
+    they are.
     [example: test/passes/7-emit/form-kernels.mlir @a_chain_is_one_kernel]
   }];
   let statistics = [Statistic<"numKernels", "kernels", "different kernels">,
                     Statistic<"numLaunches", "launches", "launches of kernels">,
-                    Statistic<"numJoined", "joined", "launches that others do the work of">,
+                    Statistic<"numJoined", "joined", "launches saved by joint launches">,
                     Statistic<"numOps", "ops", "ops that became part of a kernel">];
   let dependentDialects = ["::pcc::graph::GraphDialect", "::pcc::rank::RankDialect"];
 }
 
 def VerifyEmitted : Pass<"verify-emitted", "::mlir::ModuleOp"> {
-  let summary = "gate: the loader's own verifier accepts the program of every position, whose arena holds what is alive";
+  let summary = "checks that the loader accepts the program of every position";
   let description = [{
-    Writes each program as the bundle will have it, apart from the facts about weight files, and refuses programs whose ranks
-    might wait for each other forever in calls of communicators.
+    Gate of `7-emit`. The pass changes nothing and checks that
+
+    - the verifier of the loader accepts the program of every position, which the pass writes as the bundle will have it,
+      without the sizes of weight files;
+    - ranks create and call communicators in orders in which none can wait forever.
+
+    A program that the device cannot run is left to the error of the bundle writer. A failure is a defect of pcc; the exit
+    code is 1.
     [example: test/passes/7-emit/verify-emitted.mlir @stage_0]
   }];
   let statistics = [Statistic<"numInstructions", "instructions", "instructions of all positions">,
-                    Statistic<"arenaBytes", "bytes", "bytes of all positions' arenas">];
+                    Statistic<"arenaBytes", "bytes", "arena bytes of all positions">];
 }

@@ -1,17 +1,33 @@
-//===- Attention.td - attention and its gradients ------------*- tablegen -*-===//
+//===- Attention.td - attention and its gradients ----------*- tablegen -*-===//
 
+/// Base class of attention and its gradients.
 class Graph_AttentionBase<string mnemonic, list<Trait> traits = []> : Graph_InferOp<mnemonic, !listconcat(traits, [
     Graph_AttentionInterface, DeclareOpInterfaceMethods<Graph_CostInterface, ["getFlops"]>])> {
   let hasVerifier = 1;
 }
 
 def Graph_AttentionOp : Graph_AttentionBase<"attention", [Graph_Differentiable]> {
-  let summary = "softmax(scale · query keyᵀ + mask) · value";
+  let summary = "computes attention: softmax(scale · query keyᵀ + mask) · value";
   let description = [{
-    query [B, H, S, D], key [B, K, T, D], value [B, K, T, E] → [B, H, S, E]; K divides H and query head h uses key head
-    h / (H / K). `mask` broadcasts to [B, H, S, T]: booleans keep where true, floats are added. `causal`: query s sees
-    keys t ≤ s + T − S… with T = S, t ≤ s. A row without any visible key gives zeros. `softcap` c > 0 replaces scores x
-    by c·tanh(x/c) before the mask. Born in `1-import` or recognised in `2-prepare`.
+    `query` is [B, H, S, D], `key` [B, K, T, D], `value` [B, K, T, E] and `result` [B, H, S, E]; all hold floats. K divides H,
+    and query head h uses key head h / (H / K) (grouped-query attention, Ainslie et al. 2023). A row without any visible key
+    gives zeros.
+
+    - `mask`: broadcasts to the scores [B, H, S, T]. A boolean mask keeps a score where it is true; a float mask is added.
+    - `scale`: factor of the scores.
+    - `causal`: query s sees the keys t ≤ s + T − S only, which is t ≤ s if T = S.
+    - `softcap`: a number c > 0 replaces each scaled score x by c · tanh(x / c) before the mask is applied; 0 by default,
+      which means no cap.
+
+    Sharding: B, H, S and E may be split; H is split as K key heads, then as the query heads of a key head. D and T stay
+    whole. Only a ring (Liu et al. 2023) splits T, together with S. Partial sums of `value` pass.
+
+    Gradient: by `query`, `key`, `value` and a float `mask`. Where a fused GPU kernel supports them, the ops
+    `graph.attention_query_gradient` and `graph.attention_key_gradient` compute it; otherwise matmuls and a softmax do.
+
+    Lifespan: created by `1-import`, or by `recognise-composites` of `2-prepare` from its parts. `expand-split-ops` of
+    `4-shard` expands rings and stripes. `7-emit` moves the op into a `rank.kernel` if a fused GPU kernel supports it
+    (FlashAttention, Dao et al. 2022), and otherwise replaces the op by two matmuls and a softmax.
     [example: test/dialects/graph/attention.mlir @attention]
   }];
   let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Optional<Graph_Tensor>:$mask,
@@ -23,14 +39,31 @@ def Graph_AttentionOp : Graph_AttentionBase<"attention", [Graph_Differentiable]>
 }
 
 def Graph_AttentionQueryGradientOp : Graph_AttentionBase<"attention_query_gradient"> {
-  let summary = "what the gradient of an attention's result makes of its queries";
+  let summary = "computes the gradient of attention by its queries";
   let description = [{
-    With weights P, the softmax of the masked scores of `graph.attention`, and `gradient` dy of its result:
-    dP = dy valueᵀ, and `result` is scale · (P (dP − mean)) key, where `mean` is Σ P dP over a row; a cap's slope is a
-    factor of P. `top` is a row's largest score and `share` one over the sum of its exp(score − top), 0 where no key is
-    seen: P = exp(scores − top) · share. These are [B, H, S] of at least 32 bits, and all of a row that
-    `graph.attention_key_gradient` has to know. (The logarithm of the sum would say it in one number, but rows of P would
-    not come as close to a sum of 1.) Born in `2-prepare` where the target has a kernel for it. [example: test/dialects/graph/attention.mlir @gradients]
+    With `gradient` dy, the gradient of the result of a `graph.attention`, and with P, the softmax of its masked scores:
+
+    ```
+    dP       = dy valueᵀ
+    mean     = Σ P dP                    over each row
+    result   = scale · (P (dP − mean)) key
+    ```
+
+    If there is a `softcap`, its slope is a further factor of P (dP − mean). `top` is the largest score of a row. `share` is 1
+    over the sum of exp(score − top), or 0 if no key is visible, so that P = exp(score − top) · share.
+    `graph.attention_key_gradient` reads these statistics. Two numbers, rather than the logarithm of the sum, keep the rows of
+    P closer to a sum of 1.
+
+    `gradient` is [B, H, S, E] and `result` [B, H, S, D]. `top`, `share` and `mean` are [B, H, S], in f32 for narrower
+    queries. All other operands and attributes are those of the `graph.attention`.
+
+    Sharding: B, H and S may be split; D, E and T stay whole. No partial sum passes.
+
+    Gradient: refused.
+
+    Lifespan: created by `differentiate` of `2-prepare` for the target `cuda`, if a fused kernel supports the attention and no
+    gradient of the mask is needed; moved into a `rank.kernel` by `7-emit`.
+    [example: test/dialects/graph/attention.mlir @gradients]
   }];
   let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Graph_Tensor:$gradient,
                        Optional<Graph_Tensor>:$mask,
@@ -43,10 +76,26 @@ def Graph_AttentionQueryGradientOp : Graph_AttentionBase<"attention_query_gradie
 }
 
 def Graph_AttentionKeyGradientOp : Graph_AttentionBase<"attention_key_gradient"> {
-  let summary = "what the gradient of an attention's result makes of its keys and values";
+  let summary = "computes the gradients of attention by its keys and values";
   let description = [{
-    `value_gradient` is Pᵀ dy and `key_gradient` scale · (P (dP − mean))ᵀ query, both summed over the query heads of a key
-    head, with the P and dP that `graph.attention_query_gradient` tells of.
+    With P and dP as in `graph.attention_query_gradient`, which also gives `top`, `share` and `mean`:
+
+    ```
+    key_gradient     = scale · (P (dP − mean))ᵀ query
+    value_gradient   = Pᵀ dy
+    ```
+
+    Both are summed over the query heads that share a key head. If there is a `softcap`, its slope is a further factor of P
+    (dP − mean). `key_gradient` has the type of `key`, and `value_gradient` that of `value`. All other operands and attributes
+    are those of the `graph.attention`.
+
+    Sharding: B and the K key heads may be split. If S or the query heads of a key head are split, both results are partial
+    sums. D, E and T stay whole. No partial sum passes.
+
+    Gradient: refused.
+
+    Lifespan: created by `differentiate` of `2-prepare` together with `graph.attention_query_gradient`; moved into a
+    `rank.kernel` by `7-emit`.
     [example: test/dialects/graph/attention.mlir @gradients]
   }];
   let arguments = (ins Graph_Tensor:$query, Graph_Tensor:$key, Graph_Tensor:$value, Graph_Tensor:$gradient,
