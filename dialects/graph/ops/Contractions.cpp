@@ -138,6 +138,18 @@ int64_t pcc::graph::windowOutput(int64_t input, int64_t window, int64_t stride,
   return room < 0 ? 0 : room / stride + 1;
 }
 
+bool pcc::graph::allPositive(ArrayRef<int64_t> values) {
+  return llvm::all_of(values, [](int64_t value) { return value >= 1; });
+}
+
+std::string pcc::graph::listText(ArrayRef<int64_t> values) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(values, stream << '[');
+  stream << ']';
+  return text;
+}
+
 /// Returns the number of spatial dims of a convolution; 0 if its operands and
 /// attributes disagree about that number.
 template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
@@ -150,6 +162,17 @@ template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
   return fits ? spatial : 0;
 }
 
+/// Checks that strides and dilations are at least 1.
+template <typename Adaptor>
+static LogicalResult checkSteps(std::optional<Location> loc, Adaptor adaptor) {
+  if (allPositive(adaptor.getStrides()) && allPositive(adaptor.getDilations()))
+    return success();
+  return emitOptionalError(
+      loc, "strides and dilations must be at least 1, got strides ",
+      listText(adaptor.getStrides()), " and dilations ",
+      listText(adaptor.getDilations()));
+}
+
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
@@ -160,11 +183,13 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
   if (!spatial)
     return emitOptionalError(loc, "convolves ", input, " with ", filter,
                              ": ranks and attributes do not fit");
-  if (input.getDimSize(1) !=
-      filter.getDimSize(1) * static_cast<int64_t>(adaptor.getGroup()))
+  if (failed(checkSteps(loc, adaptor)))
+    return failure();
+  const int64_t group = adaptor.getGroup();
+  if (group < 1 || input.getDimSize(1) != filter.getDimSize(1) * group ||
+      filter.getDimSize(0) % group != 0)
     return emitOptionalError(loc, "convolves ", input, " with ", filter, " in ",
-                             static_cast<int64_t>(adaptor.getGroup()),
-                             " groups: channels do not fit");
+                             group, " groups: channels do not fit");
   SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(0)};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(windowOutput(
@@ -196,9 +221,13 @@ ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
       input.getDimSize(1) != filter.getDimSize(0))
     return emitOptionalError(loc, "convolves ", input, " with ", filter,
                              ": ranks and attributes do not fit");
-  SmallVector<int64_t> shape{input.getDimSize(0),
-                             filter.getDimSize(1) *
-                                 static_cast<int64_t>(adaptor.getGroup())};
+  if (failed(checkSteps(loc, adaptor)))
+    return failure();
+  const int64_t group = adaptor.getGroup();
+  if (group < 1 || input.getDimSize(1) % group != 0)
+    return emitOptionalError(loc, "convolves ", input, " with ", filter, " in ",
+                             group, " groups: channels do not fit");
+  SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(1) * group};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back((input.getDimSize(i + 2) - 1) * adaptor.getStrides()[i] +
                     (filter.getDimSize(i + 2) - 1) * adaptor.getDilations()[i] +

@@ -147,21 +147,17 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &results) {
   RankedTensorType input = tensorType(adaptor.getInput());
-  if (static_cast<int64_t>(adaptor.getDim()) >= input.getRank())
-    return emitOptionalError(loc, "names dim ", adaptor.getDim(), " of ",
-                             input);
+  const int64_t dim = adaptor.getDim(), count = adaptor.getK();
+  if (dim < 0 || dim >= input.getRank())
+    return emitOptionalError(loc, "names dim ", dim, " of ", input);
+  if (count < 0 || count > input.getDimSize(dim))
+    return emitOptionalError(loc, "asks for ", count, " of ",
+                             input.getDimSize(dim), " elements");
   SmallVector<int64_t> shape(input.getShape());
-  shape[adaptor.getDim()] = adaptor.getK();
+  shape[dim] = count;
   results.push_back(input.clone(shape));
   results.push_back(
       RankedTensorType::get(shape, IntegerType::get(context, 64)));
-  return success();
-}
-
-LogicalResult TopKOp::verify() {
-  int64_t size = tensorType(getInput()).getDimSize(getDim());
-  if (static_cast<int64_t>(getK()) > size)
-    return emitOpError("asks for ") << getK() << " of " << size << " elements";
   return success();
 }
 
@@ -178,6 +174,13 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
       adaptor.getOverhang().size() != spatial)
     return emitOptionalError(loc, "pools ", input, " with a window of ",
                              spatial, " dims");
+  if (!allPositive(adaptor.getWindow()) || !allPositive(adaptor.getStrides()) ||
+      !allPositive(adaptor.getDilations()))
+    return emitOptionalError(
+        loc, "windows, strides and dilations must be at least 1, got window ",
+        listText(adaptor.getWindow()), ", strides ",
+        listText(adaptor.getStrides()), " and dilations ",
+        listText(adaptor.getDilations()));
   SmallVector<int64_t> shape(input.getShape().take_front(2));
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(windowOutput(
@@ -187,8 +190,6 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
   results.push_back(input.clone(shape));
   return success();
 }
-
-LogicalResult PoolOp::verify() { return success(); }
 
 int64_t pcc::graph::countedTaps(PoolOp op, size_t dim, int64_t output) {
   size_t numDims = op.getWindow().size();

@@ -196,7 +196,6 @@ def Graph_TopKOp : Graph_InferOp<"topk", [Graph_Differentiable]> {
   let arguments = (ins Graph_Tensor:$input, I64Attr:$k, I64Attr:$dim, DefaultValuedAttr<BoolAttr, "true">:$largest);
   let results = (outs Graph_Tensor:$values, Graph_Tensor:$indices);
   let assemblyFormat = "$input `,` $k `along` $dim attr-dict `:` type($input)";
-  let hasVerifier = 1;
 }
 
 def Graph_PoolKind : I32EnumAttr<"PoolKind", "result of a pool for one window", [
@@ -240,5 +239,4 @@ def Graph_PoolOp : Graph_InferOp<"pool", [Graph_Differentiable]> {
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$overhang);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$kind $input attr-dict `:` type($input)";
-  let hasVerifier = 1;
 }

@@ -13,6 +13,12 @@ namespace pcc::graph {
 int64_t windowOutput(int64_t input, int64_t window, int64_t stride, int64_t low,
                      int64_t high, int64_t dilation);
 
+/// Returns whether all of `values`, such as strides, are at least 1.
+bool allPositive(llvm::ArrayRef<int64_t> values);
+
+/// Returns "[1, 2]", for messages.
+std::string listText(llvm::ArrayRef<int64_t> values);
+
 /// Returns how many elements of a window along spatial dim `dim` count when an
 /// average pool makes the output with index `output` of that dim. Elements
 /// count if they lie inside the input, or, for AverageWithPadding, inside the

@@ -64,3 +64,21 @@ func.func @convolves_integers(%x: tensor<1x1x4xi64>, %w: tensor<1x1x2xi64>) {
       pads = array<i64: 0, 0>, strides = array<i64: 1>} : tensor<1x1x4xi64>, tensor<1x1x2xi64>
   return
 }
+
+// -----
+
+func.func @conv_without_steps(%x: tensor<1x1x8xf32>, %w: tensor<1x1x3xf32>) {
+  // expected-error @below {{strides and dilations must be at least 1, got strides [0] and dilations [1]}}
+  %y = graph.conv %x, %w {dilations = array<i64: 1>, group = 1 : i64, pads = array<i64: 1, 1>,
+                          strides = array<i64: 0>} : tensor<1x1x8xf32>, tensor<1x1x3xf32>
+  return
+}
+
+// -----
+
+func.func @outputs_of_no_group(%x: tensor<1x4x8xf32>, %w: tensor<5x2x3xf32>) {
+  // expected-error @below {{in 2 groups: channels do not fit}}
+  %y = graph.conv %x, %w {dilations = array<i64: 1>, group = 2 : i64, pads = array<i64: 1, 1>,
+                          strides = array<i64: 1>} : tensor<1x4x8xf32>, tensor<5x2x3xf32>
+  return
+}

@@ -71,3 +71,28 @@ func.func @norm_with_integer_weights(%x: tensor<2x4xf32>, %w: tensor<4xi32>) {
   %y = graph.layer_norm %x, %w from 1 epsilon 1.0e-05 : tensor<2x4xf32>, tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @topk_of_no_dim(%x: tensor<2x3xf32>) {
+  // expected-error @below {{names dim -1 of 'tensor<2x3xf32>'}}
+  %v, %i = graph.topk %x, 1 along -1 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @topk_of_fewer_than_none(%x: tensor<2x3xf32>) {
+  // expected-error @below {{asks for -3 of 3 elements}}
+  %v, %i = graph.topk %x, -3 along 1 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @pool_without_steps(%x: tensor<1x2x8xf32>) {
+  // expected-error @below {{must be at least 1, got window [2], strides [0] and dilations [1]}}
+  %y = graph.pool max %x {dilations = array<i64: 1>, overhang = array<i64: 0>, pads = array<i64: 0, 0>,
+                          strides = array<i64: 0>, window = array<i64: 2>} : tensor<1x2x8xf32>
+  return
+}
