@@ -3,9 +3,10 @@
 test/ and bench/ unless the row says otherwise.
 
     measure.py
+    measure.py --draw SEED      ten comments each of passes, dialects and runtime, drawn by the seed, for a reader to judge
 """
 import collections
-import os
+import random
 import re
 import statistics
 import sys
@@ -79,7 +80,32 @@ def rows():
     yield "class names in two layers", len(check_names.twice_named(sources)), "0"
 
 
+def comments_of(lines):
+    """(line number, block of comment lines, first line of code after it) of the blocks of `lines`; banners and pictures of
+    whole files are no comments on code."""
+    block, start = [], 0
+    for number, line in enumerate([*lines, ""], 1):
+        if COMMENT.match(line):
+            start = start if block else number
+            block.append(line.strip())
+            continue
+        if block and not block[0].startswith("//===") and len(" ".join(block).split()) > 4:
+            yield start, block, line.strip()
+        block = []
+
+
+def draw(seed):
+    chosen = random.Random(seed)
+    for layer in ("passes", "dialects", "runtime"):
+        found = [(name, *comment) for name in tree.files() if SOURCE.fullmatch(name) and name.startswith(layer + "/")
+                 for comment in comments_of(tree.lines(name))]
+        for name, number, block, code in chosen.sample(found, 10):
+            print(f"{name}:{number}", *(f"    {line}" for line in block), f"    {code}", "", sep="\n")
+
+
 def main():
+    if sys.argv[1:2] == ["--draw"]:
+        return draw(int(sys.argv[2]))
     table = [tuple(map(str, row)) for row in rows()]
     widths = [max(len(row[i]) for row in table) for i in range(3)]
     for row in table:
