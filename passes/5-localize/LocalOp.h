@@ -82,7 +82,7 @@ void addGlobalIndexLocalizers(Localizers &localizers);
 void addScatterLocalizers(Localizers &localizers);
 /// Registers ops that read dims through windows (halo exchange): slice, pad,
 /// concat, convolutions, pool.
-void addWindowLocalizers(Localizers &localizers);
+void addHaloLocalizers(Localizers &localizers);
 
 /// Localizes a `graph.gather` whose constant indices the rule describes as a
 /// window. If the gather reads through the window, the reshard has already

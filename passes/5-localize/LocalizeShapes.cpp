@@ -42,7 +42,7 @@ Localizers::Localizers() {
   addLayoutLocalizers(*this);
   addGlobalIndexLocalizers(*this);
   addScatterLocalizers(*this);
-  addWindowLocalizers(*this);
+  addHaloLocalizers(*this);
 }
 
 namespace {

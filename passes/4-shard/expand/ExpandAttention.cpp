@@ -28,7 +28,7 @@
 
 #include "passes/4-shard/expand/Expansions.h"
 #include "passes/4-shard/expand/StripedAttention.h"
-#include "passes/4-shard/graph/Ring.h"
+#include "passes/4-shard/graph/RingAttention.h"
 #include <cmath>
 
 using namespace mlir;

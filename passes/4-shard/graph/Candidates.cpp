@@ -1,6 +1,6 @@
 //===- Candidates.cpp - ways in which one more axis can split an op -------===//
 
-#include "passes/4-shard/graph/Ring.h"
+#include "passes/4-shard/graph/RingAttention.h"
 
 using namespace mlir;
 using namespace pcc;

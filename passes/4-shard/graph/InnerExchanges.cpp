@@ -3,7 +3,7 @@
 #include "passes/4-shard/graph/InnerExchanges.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/graph/Pricing.h"
-#include "passes/4-shard/graph/Ring.h"
+#include "passes/4-shard/graph/RingAttention.h"
 
 using namespace mlir;
 using namespace pcc;

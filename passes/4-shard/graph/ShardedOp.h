@@ -34,7 +34,7 @@ struct Strategy {
     /// of -1 means all operands in the rule's `partialThrough` together.
     Through,
     /// Splits factor `index`, the queries of an attention, and at once the
-    /// keys: ring attention (Ring.h).
+    /// keys: ring attention (RingAttention.h).
     Ring,
   };
   StrategyKind kind = Replicate;
@@ -77,7 +77,7 @@ void refineLike(RefinedRule &rule,
 /// operands), a function result (a sink without results) or a pin.
 ///
 /// Invariant: every assigned sub-axis is in `axes` of one factor, or in `axes`
-/// of both factors of a ring (Ring.h), or in `through`, or unused.
+/// of both factors of a ring (RingAttention.h), or in `through`, or unused.
 ///
 ///   matmul [m, k] x [k, n] with axes[k] = {tp}:
 ///     operand 0 [-, k@tp]   operand 1 [k@tp, -]   result [-, -] partial sum(tp)

@@ -4,7 +4,7 @@
 #include "dialects/dist/ShardingText.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/graph/InnerExchanges.h"
-#include "passes/4-shard/graph/Ring.h"
+#include "passes/4-shard/graph/RingAttention.h"
 #include "passes/4-shard/search/Provenance.h"
 #include "passes/plan/search/ReshardOrder.h"
 #include "llvm/ADT/StringExtras.h"

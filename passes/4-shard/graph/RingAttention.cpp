@@ -1,6 +1,6 @@
-//===- Ring.cpp - ring attention: keys rotate past the queries ------------===//
+//===- RingAttention.cpp - ring attention: keys rotate past the queries ---===//
 
-#include "passes/4-shard/graph/Ring.h"
+#include "passes/4-shard/graph/RingAttention.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/4-shard/graph/Stripes.h"
 

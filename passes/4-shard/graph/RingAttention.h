@@ -1,7 +1,7 @@
-//===- Ring.h - ring attention: keys rotate past the queries --------------===//
+//===- RingAttention.h - ring attention: keys rotate past the queries -----===//
 
-#ifndef PCC_PASSES_4_SHARD_GRAPH_RING_H
-#define PCC_PASSES_4_SHARD_GRAPH_RING_H
+#ifndef PCC_PASSES_4_SHARD_GRAPH_RINGATTENTION_H
+#define PCC_PASSES_4_SHARD_GRAPH_RINGATTENTION_H
 
 #include "passes/4-shard/graph/InnerExchanges.h"
 
@@ -43,4 +43,4 @@ llvm::SmallVector<InnerReshard, 2> ringReshards(const ShardedOp &op);
 
 } // namespace pcc::shard
 
-#endif // PCC_PASSES_4_SHARD_GRAPH_RING_H
+#endif // PCC_PASSES_4_SHARD_GRAPH_RINGATTENTION_H

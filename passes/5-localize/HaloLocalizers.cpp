@@ -1,4 +1,4 @@
-//===- WindowLocalizers.cpp - ops that read split dims through halos ------===//
+//===- HaloLocalizers.cpp - ops that read split dims through halos --------===//
 //
 // Localization of windowed reads (halo exchange; GSPMD, Xu et al. 2021). The
 // reshard in front of such an op has already moved every element that a rank
@@ -225,7 +225,7 @@ static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   return {};
 }
 
-void pcc::localize::addWindowLocalizers(Localizers &localizers) {
+void pcc::localize::addHaloLocalizers(Localizers &localizers) {
   localizers.add<graph::SliceOp>(localizeSlice);
   localizers.add<graph::PadOp>(localizePad);
   localizers.add<graph::ConcatOp>(localizeConcat);
