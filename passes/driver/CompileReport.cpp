@@ -1,6 +1,7 @@
 //===- CompileReport.cpp - statistics of a compilation (--report) ---------===//
 
 #include "passes/driver/CompileReport.h"
+#include "passes/driver/WriteFile.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -55,15 +56,7 @@ Outcome CompileReport::write(const std::string &path,
                          {"notes", std::move(noteList)}};
   if (!outcome.ok())
     all["error"] = outcome.error;
-  std::error_code error;
-  llvm::raw_fd_ostream file(path, error);
-  if (!error) {
+  return writeFile(path, [&](llvm::raw_ostream &file) {
     file << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";
-    file.flush();
-    if (file.has_error())
-      error = file.error(), file.clear_error();
-  }
-  if (error)
-    return {7, "cannot write '" + path + "': " + error.message(), {}};
-  return {};
+  });
 }

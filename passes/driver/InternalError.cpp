@@ -2,6 +2,7 @@
 
 #include "passes/driver/InternalError.h"
 #include "passes/driver/CrashGuard.h"
+#include "passes/driver/WriteFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,17 +11,9 @@ using namespace mlir;
 using namespace pcc;
 
 Outcome pcc::writeModule(ModuleOp module, const std::string &path) {
-  std::error_code error;
-  llvm::raw_fd_ostream file(path, error);
-  if (!error) {
+  return writeFile(path, [&](llvm::raw_ostream &file) {
     module->print(file, OpPrintingFlags().enableDebugInfo());
-    file.flush();
-    if (file.has_error())
-      error = file.error(), file.clear_error();
-  }
-  if (error)
-    return {7, "cannot write '" + path + "': " + error.message(), {}};
-  return {};
+  });
 }
 
 /// Writes `before` to a new temporary file and returns its path; empty if that

@@ -99,34 +99,35 @@ Status NcclGroup::finish(Status given, Ticket ticket) {
   return given.failed() ? given : tickets.redeem(ticket);
 }
 
+template <typename Function>
+Status NcclGroup::postReduction(const char *name, Function reduce,
+                                const Operands &operands,
+                                const ActionId &action, Ticket &ticket) {
+  const auto known = typeFor(operands.type);
+  if (!known)
+    return cannotReduce(operands.type);
+  return enqueueWithTicket(
+      name, action, everybody,
+      [&] {
+        return reduce(operands.in, operands.out, operands.count, *known,
+                      opFor(operands.kind, operands.type), lane.comm,
+                      lane.stream);
+      },
+      ticket);
+}
+
 Status NcclGroup::postAllReduce(const void *in, void *out, size_t count,
                                 ElementType type, Reduction kind,
                                 const ActionId &action, Ticket &ticket) {
-  const auto known = typeFor(type);
-  if (!known)
-    return cannotReduce(type);
-  return enqueueWithTicket(
-      "all_reduce", action, everybody,
-      [&] {
-        return job->library.ncclAllReduce(
-            in, out, count, *known, opFor(kind, type), lane.comm, lane.stream);
-      },
-      ticket);
+  return postReduction("all_reduce", job->library.ncclAllReduce,
+                       {in, out, count, type, kind}, action, ticket);
 }
 
 Status NcclGroup::postReduceScatter(const void *in, void *out, size_t count,
                                     ElementType type, Reduction kind,
                                     const ActionId &action, Ticket &ticket) {
-  const auto known = typeFor(type);
-  if (!known)
-    return cannotReduce(type);
-  return enqueueWithTicket(
-      "reduce_scatter", action, everybody,
-      [&] {
-        return job->library.ncclReduceScatter(
-            in, out, count, *known, opFor(kind, type), lane.comm, lane.stream);
-      },
-      ticket);
+  return postReduction("reduce_scatter", job->library.ncclReduceScatter,
+                       {in, out, count, type, kind}, action, ticket);
 }
 
 Status NcclGroup::postAllGather(const void *in, void *out, size_t bytes,

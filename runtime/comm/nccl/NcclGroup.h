@@ -53,6 +53,21 @@ public:
                            const ActionId &action, Ticket &ticket) override;
 
 private:
+  /// Operands of a reduction. `count` is what the NCCL call takes.
+  struct Operands {
+    const void *in;
+    void *out;
+    size_t count;
+    ElementType type;
+    Reduction kind;
+  };
+
+  /// Enqueues a reduction on the group's lane, with a ticket. `reduce` is
+  /// ncclAllReduce or ncclReduceScatter, and `name` its name in messages.
+  template <typename Function>
+  Status postReduction(const char *name, Function reduce,
+                       const Operands &operands, const ActionId &action,
+                       Ticket &ticket);
   /// Enqueues an NCCL call on lane `to`, behind the work that the GPU's compute
   /// stream has been given so far. `call` makes the NCCL call and returns its
   /// result. `name` is the call's name in messages. `peer` is the index of the
