@@ -2,17 +2,15 @@
 
 #include "passes/options/OptionAttrs.h"
 #include "dialects/dist/DistDialect.h"
-#include "dialects/dist/Target.h"
 #include "dialects/pipe/PipeDialect.h"
-#include "dialects/rank/GpuArch.h"
-#include "dialects/rank/RankDialect.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
 #include "passes/2-prepare/training/Precision.h"
-#include "passes/4-shard/policy/Presets.h"
 #include "passes/6-schedule/UserSchedule.h"
+#include "passes/options/OptionText.h"
+#include "passes/options/OptionValueAttrs.h"
 #include "passes/options/TrainingOptionAttrs.h"
 #include "passes/plan/cluster/Cluster.h"
 #include "llvm/ADT/StringExtras.h"
@@ -120,53 +118,15 @@ static std::string checksumOf(const std::string &text) {
 }
 
 /// Returns every option that shapes the result as text, by its name on the
-/// command line. Entries of lists are joined by spaces. Files are replaced by
-/// their checksums.
-static std::map<std::string, std::string>
-asText(const CompileOptions &options) {
-  std::map<std::string, std::string> text;
-  auto join = [](const std::vector<std::string> &list) {
-    return llvm::join(list, " ");
-  };
-  for (auto &[name, size] : options.axes)
-    text["--" + name] = std::to_string(size);
-  for (auto &[name, size] : options.mesh)
-    text["--mesh"] += name + "=" + std::to_string(size) + ",";
-  for (auto &[name, size] : options.dims)
-    text["--dim " + name] = std::to_string(size);
-  for (auto &[name, shape] : options.shapes)
-    for (int64_t size : shape)
-      text["--shape " + name] += std::to_string(size) + "x";
-  if (options.microbatches)
-    text["--microbatches"] = std::to_string(*options.microbatches);
-  if (options.virtualStages)
-    text["--virtual-stages"] = std::to_string(*options.virtualStages);
-  for (auto &[name, value] :
-       {std::pair("--batch-dim", join(options.batchDims)),
-        std::pair("--schedule",
-                  options.hasScheduleFile()
-                      ? "of checksum " + checksumOf(options.scheduleTable)
-                      : options.schedule),
-        std::pair("--shard", join(options.shards)),
-        std::pair("--stage-at", join(options.stageAt)),
-        std::pair("--preset", join(options.presets)),
-        std::pair("--configuration", options.configuration),
-        std::pair("--dtype", options.dtype),
-        std::pair("--target", options.target == "cpu" ? "" : options.target),
-        std::pair("--gpu-arch", options.gpuArch),
-        std::pair("--cpu", join(options.cpus))})
-    if (!value.empty())
-      text[name] = value;
-  if (options.tf32)
-    text["--tf32"] = "true";
+/// command line. Files are replaced by their checksums, so that a dump does not
+/// depend on where a file lies.
+static OptionTexts recordedTextsOf(const CompileOptions &options) {
+  OptionTexts texts = textsOf(options);
+  if (options.hasScheduleFile())
+    texts["--schedule"] = "of checksum " + checksumOf(options.scheduleTable);
   if (!options.clusterFile.empty())
-    text["--cluster"] = "of checksum " + checksumOf(options.cluster);
-  if (options.memoryLimit)
-    text["--memory-limit"] = std::to_string(*options.memoryLimit);
-  if (options.randomWeights)
-    text["--random-weights"] = std::to_string(*options.randomWeights);
-  addTrainingText(options.training, text);
-  return text;
+    texts["--cluster"] = "of checksum " + checksumOf(options.cluster);
+  return texts;
 }
 
 /// Returns the mesh that splits tensors, major to minor: the time axis of
@@ -206,13 +166,6 @@ static Outcome checkPresets(const CompileOptions &options,
               {}};
   }
   return {};
-}
-
-/// Returns `list` as an ArrayAttr of strings.
-static ArrayAttr strings(Builder &builder,
-                         const std::vector<std::string> &list) {
-  return builder.getStrArrayAttr(
-      SmallVector<StringRef>(list.begin(), list.end()));
 }
 
 /// Checks that every --batch-dim names an input of the model and one of its
@@ -287,6 +240,32 @@ static Outcome recordPipeline(ModuleOp module, const CompileOptions &options) {
   return {};
 }
 
+/// Records the type of --dtype.
+static void recordPrecision(ModuleOp module, const CompileOptions &options) {
+  if (!options.dtype.empty())
+    module->setAttr(
+        prepare::precisionName,
+        TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
+}
+
+/// Records the number of parts that experts are divided into. It depends on
+/// --ep, --dp, --cp and --preset.
+static void recordExperts(ModuleOp module, const CompileOptions &options) {
+  if (int64_t experts = options.axis("ep"); experts > 1)
+    module->setAttr("dist.experts",
+                    Builder(module.getContext()).getI64IntegerAttr(experts));
+}
+
+/// Lets the presets of FSDP hold no shared values through a step. FSDP gathers
+/// weights in every microbatch. If shared values were held, the gathers would
+/// leave the microbatch loop, and gathered weights would occupy memory all the
+/// time.
+static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
+  if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
+    module->setAttr(pipe::maxHeldBytesName,
+                    Builder(module.getContext()).getI64IntegerAttr(0));
+}
+
 Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   if (Outcome outcome = checkBatchDims(module, options); !outcome.ok())
     return outcome;
@@ -300,46 +279,18 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
                   dist::MeshAttr::get(module.getContext(), mesh));
   if (Outcome outcome = recordPipeline(module, options); !outcome.ok())
     return outcome;
-  if (Outcome outcome = checkLoss(module, options.training); !outcome.ok())
+  if (Outcome outcome = checkLoss(module, options); !outcome.ok())
     return outcome;
-  recordTraining(module, options.training);
-  if (!options.dtype.empty())
-    module->setAttr(
-        prepare::precisionName,
-        TypeAttr::get(mlir::parseType(options.dtype, module.getContext())));
-  if (int64_t experts = options.axis("ep"); experts > 1)
-    module->setAttr("dist.experts", builder.getI64IntegerAttr(experts));
-  if (!options.presets.empty())
-    module->setAttr(shard::presetsName, strings(builder, options.presets));
-  // FSDP gathers weights in every microbatch. If shared values were held
-  // through a step, the gathers would leave the microbatch loop, and gathered
-  // weights would occupy memory all the time.
-  if (options.hasPreset("fsdp") || options.hasPreset("zero3"))
-    module->setAttr(pipe::maxHeldBytesName, builder.getI64IntegerAttr(0));
-  if (!options.shards.empty())
-    module->setAttr("dist.seeds", strings(builder, options.shards));
-  if (!options.clusterFile.empty())
-    module->setAttr(dist::clusterName, builder.getStringAttr(options.cluster));
-  if (!options.stageAt.empty())
-    module->setAttr("pipe.stage_at", strings(builder, options.stageAt));
-  if (!options.batchDims.empty())
-    module->setAttr("graph.batch_dims", strings(builder, options.batchDims));
-  if (options.target != "cpu")
-    module->setAttr(dist::targetName, builder.getStringAttr(options.target));
-  if (!options.gpuArch.empty())
-    module->setAttr(rank::gpuArchName, builder.getStringAttr(options.gpuArch));
-  if (options.tf32)
-    module->setAttr(rank::tf32Name, builder.getUnitAttr());
-  if (!options.cpus.empty())
-    module->setAttr("rank.cpus", strings(builder, options.cpus));
-  if (options.memoryLimit)
-    module->setAttr(rank::memoryLimitName,
-                    builder.getI64IntegerAttr(*options.memoryLimit));
-  if (options.randomWeights)
-    module->setAttr("rank.random_weights",
-                    builder.getI64IntegerAttr(*options.randomWeights));
+  recordTraining(module, options);
+  recordPrecision(module, options);
+  recordExperts(module, options);
+  recordHeldBytes(module, options);
+  for (const OptionRow &row : optionTable())
+    if (row.attribute)
+      if (Attribute value = attributeOf(row, options, builder))
+        module->setAttr(row.attribute, value);
   SmallVector<NamedAttribute> recorded;
-  for (auto &[name, value] : asText(options))
+  for (auto &[name, value] : recordedTextsOf(options))
     recorded.push_back(
         builder.getNamedAttr(name, builder.getStringAttr(value)));
   module->setAttr(optionsName, builder.getDictionaryAttr(recorded));
@@ -351,7 +302,7 @@ Outcome pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
 /// size of an axis.
 static Outcome checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
-  for (auto &[name, value] : asText(options)) {
+  for (auto &[name, value] : recordedTextsOf(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
     if (before ? before.getValue() == value : value == "1")
       continue;
@@ -427,7 +378,7 @@ Outcome pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
   options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>("rank.random_weights"))
     options.randomWeights = seed.getInt();
-  options.training = restoreTrainingOptions(module);
+  restoreTrainingOptions(module, options);
   if (auto type = module->getAttrOfType<TypeAttr>(prepare::precisionName))
     llvm::raw_string_ostream(options.dtype) << type.getValue();
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);

@@ -7,8 +7,6 @@
 #include "passes/Options.h"
 #include "passes/Outcome.h"
 
-#include <map>
-
 namespace pcc {
 
 /// Checks the options of training: they need --train, and --schedule must name
@@ -19,25 +17,20 @@ Outcome checkTraining(const CompileOptions &options);
 /// Checks that --train has a --loss, or that the module is a training step by
 /// the model's own TrainingInfo. In the second case, options that need a --loss
 /// are errors. Returns exit code 2 on an error.
-Outcome checkLoss(mlir::ModuleOp module, const TrainingOptions &options);
+Outcome checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Returns the number of stages per position: --virtual-stages, or else the
 /// default of the schedule.
 int64_t numVirtualStages(const CompileOptions &options);
 
-/// Records the options in `graph.training`, and in the attributes for
-/// recomputation and reproducibility, for the passes of 2-prepare and later
-/// phases. Does nothing without --train.
-void recordTraining(mlir::ModuleOp module, const TrainingOptions &options);
+/// Records the training options in `graph.training`. Does nothing without
+/// --train.
+void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Returns the options that recordTraining() has recorded, with `train` set if
-/// there are any. `recompute` is not restored.
-TrainingOptions restoreTrainingOptions(mlir::ModuleOp module);
-
-/// Adds the options that were given to `text`, by their names on the command
-/// line.
-void addTrainingText(const TrainingOptions &options,
-                     std::map<std::string, std::string> &text);
+/// Sets `options.training` to the options that are recorded on the module: the
+/// entries of `graph.training`, and whether the step is reproducible. `train`
+/// is set if there are entries. `recompute` is not restored.
+void restoreTrainingOptions(mlir::ModuleOp module, CompileOptions &options);
 
 } // namespace pcc
 

@@ -1,0 +1,35 @@
+//===- OptionText.h - text form of options --------------------------------===//
+//
+// Plain C++ without MLIR, as passes/Compile.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PCC_PASSES_OPTIONS_OPTIONTEXT_H
+#define PCC_PASSES_OPTIONS_OPTIONTEXT_H
+
+#include "passes/options/OptionTable.h"
+
+namespace pcc {
+
+/// Values of options as text, by the options' names on the command line. For
+/// example, `--tp 2 --dim batch=8 --shape ids=8x32 --mesh a=2,b=4` is
+/// {"--tp": "2", "--dim batch": "8", "--shape ids": "8x32x",
+/// "--mesh": "a=2,b=4,"}. Entries of other lists are joined by spaces, numbers
+/// of --betas by commas. A flag is "true".
+using OptionTexts = std::map<std::string, std::string>;
+
+/// Adds the option of `row` to `texts` if its value differs from the default.
+/// For an option with a file, the text is the path.
+void addText(const OptionRow &row, const CompileOptions &options,
+             OptionTexts &texts);
+
+/// Returns the texts of all options that differ from their defaults and shape
+/// the result of a compilation.
+OptionTexts textsOf(const CompileOptions &options);
+
+/// Returns the texts of all training options that differ from their defaults.
+OptionTexts trainingTextsOf(const CompileOptions &options);
+
+} // namespace pcc
+
+#endif // PCC_PASSES_OPTIONS_OPTIONTEXT_H

@@ -1,0 +1,102 @@
+//===- OptionValueAttrs.cpp - values of options as attributes -------------===//
+
+#include "passes/options/OptionValueAttrs.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace pcc;
+
+namespace {
+/// Visitor of an OptionValue that returns the value as an attribute.
+class AttributeMaker {
+public:
+  AttributeMaker(const CompileOptions &options, Builder &builder)
+      : options(options), builder(builder) {}
+
+  Attribute operator()(const FlagValue &flag) const {
+    return flag.in(options) ? builder.getUnitAttr() : UnitAttr();
+  }
+  Attribute operator()(const TextValue &text) const {
+    static const CompileOptions defaults;
+    return text.in(options) == text.in(defaults)
+               ? StringAttr()
+               : builder.getStringAttr(text.in(options));
+  }
+  Attribute operator()(const NumberValue<int64_t> &number) const {
+    return integer(number.in(options));
+  }
+  Attribute operator()(const NumberValue<uint64_t> &number) const {
+    return integer(number.in(options));
+  }
+  Attribute operator()(const ByteSizeValue &bytes) const {
+    return integer(options.*bytes.member);
+  }
+  Attribute operator()(const NumberValue<double> &number) const {
+    auto value = number.in(options);
+    return value ? builder.getF64FloatAttr(*value) : FloatAttr();
+  }
+  Attribute operator()(const TextsValue &texts) const {
+    const auto &list = texts.in(options);
+    return list.empty()
+               ? ArrayAttr()
+               : builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(list));
+  }
+  Attribute operator()(const FileTextValue &file) const {
+    return (options.*file.path).empty()
+               ? StringAttr()
+               : builder.getStringAttr(options.*file.text);
+  }
+  template <typename Other> Attribute operator()(const Other &) const {
+    return {};
+  }
+
+private:
+  template <typename Number>
+  Attribute integer(const std::optional<Number> &value) const {
+    return value ? builder.getI64IntegerAttr(*value) : IntegerAttr();
+  }
+
+  const CompileOptions &options;
+  Builder &builder;
+};
+
+/// Visitor of an OptionValue that sets the value to that of an attribute.
+class AttributeReader {
+public:
+  AttributeReader(Attribute attribute, CompileOptions &options)
+      : attribute(attribute), options(options) {}
+
+  void operator()(const FlagValue &flag) const {
+    if (isa_and_present<UnitAttr>(attribute))
+      flag.in(options) = true;
+  }
+  void operator()(const TextValue &text) const {
+    if (auto string = dyn_cast_if_present<StringAttr>(attribute))
+      text.in(options) = string.str();
+  }
+  void operator()(const NumberValue<double> &number) const {
+    if (auto value = dyn_cast_if_present<FloatAttr>(attribute))
+      number.in(options) = value.getValueAsDouble();
+  }
+  void operator()(const TextsValue &texts) const {
+    if (auto list = dyn_cast_if_present<ArrayAttr>(attribute))
+      for (auto text : list.getAsRange<StringAttr>())
+        texts.in(options).push_back(text.str());
+  }
+  template <typename Other> void operator()(const Other &) const {}
+
+private:
+  Attribute attribute;
+  CompileOptions &options;
+};
+} // namespace
+
+Attribute pcc::attributeOf(const OptionRow &row, const CompileOptions &options,
+                           Builder &builder) {
+  return std::visit(AttributeMaker(options, builder), row.value);
+}
+
+void pcc::setFromAttribute(const OptionRow &row, Attribute attribute,
+                           CompileOptions &options) {
+  std::visit(AttributeReader(attribute, options), row.value);
+}
