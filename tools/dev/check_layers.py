@@ -31,7 +31,9 @@ COMPILER = r"passes/(Options|Outcome|OutputPaths|Phase|Pipeline|Register)\.h|pas
 LAYERS = [
     # file                               may include
     (r"test/.*",                         [r".*"]),
-    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
+    # The table of options belongs to what compile takes: the command line and --help are made of its rows.
+    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"passes/options/OptionTable\.h",
+                                          r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
     # The module reads options as the tool does, and makes libpcc's entry points known to Python.
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
@@ -88,7 +90,7 @@ OUTSIDE = [
     (r"mpi\.h",                          r".*/mpi/.*",                           "only a folder called mpi sees MPI"),
 ]
 # Plain C++: nothing that such a file includes, at any distance, includes MLIR, LLVM or what TableGen made.
-PLAIN = re.compile(r"(runtime|passes/plan)/")
+PLAIN = re.compile(r"(runtime|passes/plan)/|passes/Compile\.h|passes/options/Option(Table|Text)\.")
 IR = re.compile(r"(mlir|mlir-c|llvm|llvm-c|lld)/.*|.*\.inc")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]|\s*include\s*(")([^"]+)"')
 

@@ -8,14 +8,6 @@
 
 namespace pcc::tool {
 
-/// Adds the options that `pcc compile`, `pcc verify` and `pcc explain` share to
-/// `app`. Parsing `app` writes to `options`, which must outlive it.
-void addCompileOptions(CLI::App &app, CompileOptions &options);
-
-/// Adds `--dtype` of compile and explain, which writes to `dtype`. The
-/// `--dtype` of verify takes more values.
-void addPrecision(CLI::App &app, std::string &dtype);
-
 /// Returns the command as the user typed it, quoted for a shell, without its
 /// `--dim` options. Error messages about unbound dims append the options that
 /// are missing. `name` replaces argv[0], such as "pcc verify".

@@ -2,6 +2,7 @@
 
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
+#include "tools/pcc/OptionsCli.h"
 #include "tools/pcc/UnimplementedOptions.h"
 
 using namespace pcc;
@@ -21,9 +22,9 @@ int tool::explainCommand(int argc, const char *const *argv) {
       "  pcc explain model.onnx --tp 8 'h.0.*weight'\n"
       "  pcc explain ir/5-localize.mlir --json",
       "pcc explain");
-  addCompileOptions(app, options);
+  addOptions(app, options, OptionCommands::All);
   addUnimplementedOptions(app, /*isVerify=*/false);
-  addPrecision(app, options.dtype);
+  addOptions(app, options, OptionCommands::CompileAndExplain);
   app.add_option("VALUE", explainOptions.value,
                  "only this weight, input, output or value; globs allowed");
   app.add_flag("--json", explainOptions.json,

@@ -5,6 +5,7 @@
 #include "runtime/launch/job/PrivateFolder.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
+#include "tools/pcc/OptionsCli.h"
 #include "tools/pcc/UnimplementedOptions.h"
 
 using namespace pcc;
@@ -32,7 +33,7 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
                   "unpartitioned model, in f64\n\nexample:\n"
                   "  pcc verify model.onnx --tp 2 --pp 2 --dim batch=8 --input "
                   "ids=ids.npy --report verify.json");
-  addCompileOptions(app, request.compile);
+  addOptions(app, request.compile, OptionCommands::All);
   app.add_option(
          "--input", request.verify.inputs,
          "NAME=FILE.npy; inputs that are not given are seeded; repeatable")

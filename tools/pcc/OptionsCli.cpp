@@ -1,0 +1,230 @@
+//===- OptionsCli.cpp - command line of compile, verify and explain -------===//
+
+#include "tools/pcc/OptionsCli.h"
+#include "tools/pcc/ByteSize.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+using namespace pcc;
+using namespace pcc::tool;
+
+/// Splits "batch=8" into {"batch", 8}. Throws a usage error that names `option`
+/// if the text has another form or the number is below 1.
+static std::pair<std::string, int64_t> splitNumber(const std::string &option,
+                                                   const std::string &text) {
+  size_t equals = text.rfind('=');
+  size_t used = 0;
+  int64_t number = -1;
+  try {
+    if (equals != std::string::npos)
+      number = std::stoll(text.substr(equals + 1), &used);
+  } catch (const std::exception &) {
+  }
+  if (equals == std::string::npos || equals == 0 || number < 1 ||
+      equals + 1 + used != text.size())
+    throw CLI::ValidationError(
+        option,
+        "needs NAME=SIZE with a size of at least 1, got '" + text + "'");
+  return {text.substr(0, equals), number};
+}
+
+/// Splits "ids=8x32" into {"ids", {8, 32}}; "s=" is a scalar. Throws a usage
+/// error that names `option` for another form.
+static std::pair<std::string, std::vector<int64_t>>
+splitShape(const std::string &option, const std::string &text) {
+  size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    throw CLI::ValidationError(option, "needs NAME=8x32, got '" + text + "'");
+  std::vector<int64_t> shape;
+  for (size_t begin = equals + 1; begin < text.size();) {
+    size_t end = std::min(text.find('x', begin), text.size());
+    shape.push_back(
+        splitNumber(option, "n=" + text.substr(begin, end - begin)).second);
+    begin = end + 1;
+  }
+  return {text.substr(0, equals), shape};
+}
+
+/// Adds an entry to a map. Throws a usage error if the map has another value
+/// for the same name.
+template <typename Value>
+static void insertOnce(const std::string &option,
+                       std::map<std::string, Value> &map,
+                       const std::pair<std::string, Value> &entry) {
+  auto [at, isNew] = map.insert(entry);
+  if (!isNew && at->second != entry.second)
+    throw CLI::ValidationError(option, "gives '" + entry.first +
+                                           "' twice, with different values");
+}
+
+/// Returns the text of a file. Throws a usage error that names `option` if the
+/// file cannot be read.
+static std::string readFile(const std::string &option,
+                            const std::string &path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf()))
+    throw CLI::ValidationError(option, "cannot read '" + path + "'");
+  return text.str();
+}
+
+namespace {
+using Words = std::vector<std::string>;
+
+/// Visitor of an OptionValue that adds an option of its type to `app`. The
+/// callbacks of options outlive the visitor.
+class OptionAdder {
+public:
+  OptionAdder(CLI::App &app, const OptionRow &row, CompileOptions &options)
+      : app(app), row(row), name(row.name), options(options) {}
+
+  CLI::Option *operator()(const FlagValue &flag) const {
+    return app.add_flag(name, flag.in(options), row.help);
+  }
+  CLI::Option *operator()(const TextValue &text) const {
+    return app.add_option(name, text.in(options), row.help);
+  }
+  template <typename Number>
+  CLI::Option *operator()(const NumberValue<Number> &number) const {
+    return app.add_option(name, number.in(options), row.help);
+  }
+  CLI::Option *operator()(const PhaseValue &value) const {
+    return app.add_option_function<std::string>(
+        name,
+        [name = name, &phase = value.in(options)](const std::string &text) {
+          phase = parsePhase(text);
+          if (!phase)
+            throw CLI::ValidationError(name,
+                                       "no phase is called '" + text +
+                                           "'; pcc --list-phases lists them");
+        },
+        row.help);
+  }
+  CLI::Option *operator()(const TextsValue &texts) const {
+    return repeated(app.add_option(name, texts.in(options), row.help));
+  }
+  CLI::Option *operator()(const PairValue &numbers) const {
+    return repeated(app.add_option(name, numbers.in(options), row.help))
+        ->expected(2);
+  }
+  CLI::Option *operator()(const SizesValue &value) const {
+    return addEntries(
+        [name = name, &sizes = value.in(options)](const std::string &text) {
+          insertOnce(name, sizes, splitNumber(name, text));
+        });
+  }
+  CLI::Option *operator()(const ShapesValue &value) const {
+    return addEntries(
+        [name = name, &shapes = value.in(options)](const std::string &text) {
+          insertOnce(name, shapes, splitShape(name, text));
+        });
+  }
+  CLI::Option *operator()(const AxesValue &value) const {
+    return addEntries(
+        [name = name, &axes = value.in(options)](const std::string &text) {
+          axes.push_back(splitNumber(name, text));
+        });
+  }
+  CLI::Option *operator()(const AxisSizeValue &axis) const {
+    return app.add_option_function<int64_t>(
+        name,
+        [axis, &axes = options.axes](const int64_t &size) {
+          axes[axis.name] = size;
+        },
+        row.help);
+  }
+  CLI::Option *operator()(const ByteSizeValue &bytes) const {
+    return app
+        .add_option_function<std::string>(
+            name,
+            [&size = options.*bytes.member](const std::string &text) {
+              size = parseBytes(text);
+            },
+            row.help)
+        ->check(CLI::Validator(
+            [name = name](const std::string &text) {
+              return parseBytes(text) ? std::string()
+                                      : "'" + text + "' is no value of " + name;
+            },
+            ""));
+  }
+  CLI::Option *operator()(const FileTextValue &file) const {
+    return app.add_option_function<std::string>(
+        name,
+        [name = name, file, &options = options](const std::string &path) {
+          options.*file.text = readFile(name, path);
+          options.*file.path = path;
+        },
+        row.help);
+  }
+  CLI::Option *operator()(const WordFlagValue &value) const {
+    return app.add_option_function<std::string>(
+        name,
+        [&flag = options.*value.member](const std::string &) { flag = true; },
+        row.help);
+  }
+
+private:
+  /// Adds an option that passes each of its values to `take`.
+  template <typename Take> CLI::Option *addEntries(Take take) const {
+    return repeated(app.add_option_function<Words>(
+        name,
+        [take](const Words &words) { std::ranges::for_each(words, take); },
+        row.help));
+  }
+
+  /// Lets an option with several values take those of one argument, or one
+  /// value per use.
+  CLI::Option *repeated(CLI::Option *option) const {
+    option->allow_extra_args(false);
+    return row.separator ? option->delimiter(row.separator)
+                         : option->expected(1)->take_all();
+  }
+
+  CLI::App &app;
+  const OptionRow &row;
+  const std::string name;
+  CompileOptions &options;
+};
+} // namespace
+
+/// Adds the checks of the row's words, bounds and form.
+static void addChecks(CLI::Option &option, const OptionRow &row) {
+  const Words words(row.words.begin(), row.words.end());
+  if (!words.empty() && row.listsWords)
+    option.check(CLI::IsMember(words));
+  else if (!words.empty())
+    option.check(CLI::Validator(
+        [words, name = row.name](const std::string &text) {
+          return std::ranges::find(words, text) != words.end()
+                     ? std::string()
+                     : "'" + text + "' is no value of " + name;
+        },
+        ""));
+  if (row.bounds == OptionBounds::Positive)
+    option.check(CLI::PositiveNumber);
+  if (row.bounds == OptionBounds::NonNegative)
+    option.check(CLI::NonNegativeNumber);
+  if (row.bounds == OptionBounds::ZeroToOne)
+    option.check(CLI::Range(0.0, 1.0));
+  if (row.check)
+    option.check(CLI::Validator(row.check, ""));
+}
+
+void tool::addOptions(CLI::App &app, CompileOptions &options,
+                      OptionCommands commands) {
+  for (const OptionRow &row : optionTable()) {
+    if (row.commands != commands)
+      continue;
+    CLI::Option *option = std::visit(OptionAdder(app, row, options), row.value);
+    addChecks(*option, row);
+    if (*row.group)
+      option->group(row.group);
+    if (row.metavar)
+      option->type_name(row.metavar);
+    if (*row.name != '-')
+      option->required();
+  }
+}
