@@ -62,7 +62,7 @@ static constexpr const char *emissions[] = {"onnx"};
 
 static constexpr OptionRow rows[] = {
     {.name = "MODEL",
-     .help = ".onnx, or .mlir of any phase",
+     .help = ".onnx file, or .mlir file of any phase",
      .value = &CompileOptions::model,
      .shapesResult = false},
     {.name = "--dim",
@@ -71,22 +71,22 @@ static constexpr OptionRow rows[] = {
      .value = &CompileOptions::dims},
     {.name = "--shape",
      .group = modelGroup,
-     .help = "bind one input: ids=8x32; repeatable",
+     .help = "bind all dims of an input: ids=8x32; repeatable",
      .value = &CompileOptions::shapes},
     {.name = "--batch-dim",
      .group = modelGroup,
-     .help = "which dim of an input is the batch: NAME=K; repeatable",
+     .help = "batch dim of an input: NAME=K; repeatable",
      .value = &CompileOptions::batchDims,
      .check = checkBatchDim,
      .attribute = "graph.batch_dims"},
     {.name = "--external-data-root",
      .group = modelGroup,
-     .help = "a further directory in which external data may lie",
+     .help = "additional directory that external data may lie in",
      .value = &CompileOptions::externalDataRoot,
      .shapesResult = false},
     {.name = "--random-weights",
      .group = modelGroup,
-     .help = "stand-ins for absent weights, from this seed",
+     .help = "random weights from this seed where the file has none",
      .value = &CompileOptions::randomWeights,
      .attribute = "rank.random_weights"},
     {.name = "--tp",
@@ -111,31 +111,34 @@ static constexpr OptionRow rows[] = {
      .bounds = OptionBounds::Positive},
     {.name = "--ep",
      .group = parallelismGroup,
-     .help = "parts of dp, then cp, over which experts are divided (default "
-             "1; without --dp and --cp it makes dp)",
+     .help = "expert parallelism: number of parts that experts are divided "
+             "into, over dp, then cp (default 1; without --dp and --cp, it "
+             "also sets dp)",
      .value = AxisSizeValue{"ep"},
      .bounds = OptionBounds::Positive},
     {.name = "--mesh",
      .group = parallelismGroup,
-     .help = "own axes, major to minor: a=2,b=4",
+     .help = "mesh of your own axes, major to minor: a=2,b=4",
      .value = &CompileOptions::mesh,
      .separator = ','},
     {.name = "--microbatches",
      .group = parallelismGroup,
-     .help = "cut the batch in M (default 1, or pp when training)",
+     .help = "split the batch into M microbatches (default 1, or pp when "
+             "training)",
      .value = &CompileOptions::microbatches,
      .bounds = OptionBounds::Positive},
     {.name = "--schedule",
      .group = parallelismGroup,
-     .help = "order of forwards and backwards when training: gpipe, 1f1b, "
-             "interleaved, zb-h1, zb-v, naive (default 1f1b), or a file in "
-             "PyTorch's form, a line per rank of the pipeline "
-             "(0F0,0F1,0B0,...): table.csv",
+     .help = "pipeline schedule when training: gpipe, 1f1b, interleaved, "
+             "zb-h1, zb-v or naive (default 1f1b), or a file in PyTorch's "
+             "format with a line per pipeline rank (0F0,0F1,0B0,...): "
+             "table.csv",
      .value = &CompileOptions::schedule,
      .metavar = "NAME|FILE.csv"},
     {.name = "--virtual-stages",
      .group = parallelismGroup,
-     .help = "stages per rank (default 1, or 2 for interleaved and zb-v)",
+     .help = "stages per pipeline rank (default 1, or 2 for interleaved and "
+             "zb-v)",
      .value = &CompileOptions::virtualStages,
      .bounds = OptionBounds::Positive},
     {.name = "--shard",
@@ -147,21 +150,22 @@ static constexpr OptionRow rows[] = {
      .attribute = "dist.seeds"},
     {.name = "--configuration",
      .group = parallelismGroup,
-     .help = "which of the model's device configurations holds (default: "
-             "the only one); none: ignore its annotations",
+     .help = "device configuration of the model to use (default: the only "
+             "one); none: ignore the model's annotations",
      .value = &CompileOptions::configuration},
     {.name = "--stage-at",
      .group = parallelismGroup,
-     .help = "cut before this node or value; repeatable",
+     .help = "start a new stage at this node or value; repeatable",
      .value = &CompileOptions::stageAt,
      .attribute = "pipe.stage_at"},
     {.name = "--preset",
      .group = parallelismGroup,
-     .help = "layouts by name, freely combined. megatron: weights by "
-             "columns, then by rows over tp; sequence: what lies between by "
-             "the sequence over tp; fsdp, zero3: weights stored in parts "
-             "over dp and cp; zero1, zero2: the state of the optimizer, and "
-             "gradients, over dp; expert: experts over all of dp and cp",
+     .help = "named layouts, which can be combined. megatron: split weights "
+             "by columns, then by rows, over tp; sequence: split the values "
+             "between them by the sequence over tp; fsdp, zero3: shard "
+             "weights over dp and cp; zero1: shard optimizer state over dp; "
+             "zero2: shard gradients, too; expert: divide experts over all "
+             "of dp and cp",
      .value = &CompileOptions::presets,
      .words = presets,
      .listsWords = false,
@@ -169,20 +173,20 @@ static constexpr OptionRow rows[] = {
      .attribute = "dist.presets"},
     {.name = "--train",
      .group = trainingGroup,
-     .help = "make a step of training: loss, gradients, update",
+     .help = "compile a training step (forward, backward, optimizer)",
      .value = &TrainingOptions::train},
     {.name = "--loss",
      .group = trainingGroup,
-     .help = "'cross_entropy(logits, labels, ignore_index=-100)', also with "
-             "label_smoothing= and z_loss=; 'mse(y, labels)'; or the name "
-             "of an output of one number. labels becomes an input",
+     .help = "loss to minimize: 'cross_entropy(logits, labels, "
+             "ignore_index=-100)', optionally with label_smoothing= and "
+             "z_loss=; 'mse(y, labels)'; or the name of a scalar output. "
+             "labels becomes an input",
      .value = &TrainingOptions::loss,
      .metavar = "EXPR",
      .trainingEntry = "loss"},
     {.name = "--optimizer",
      .group = trainingGroup,
-     .help = "sgd, adam, adamw or adagrad (default sgd); names and meanings "
-             "are PyTorch's",
+     .help = "sgd, adam, adamw or adagrad, as in PyTorch (default sgd)",
      .value = &TrainingOptions::optimizer,
      .words = optimizers,
      .trainingEntry = "optimizer"},
@@ -194,209 +198,212 @@ static constexpr OptionRow rows[] = {
      .trainingEntry = "lr"},
     {.name = "--lr-decay",
      .group = trainingGroup,
-     .help = "of adagrad: by how much of itself the divisor of the learning "
-             "rate grows in a step (default 0)",
+     .help = "learning rate decay of adagrad: the rate of step n is divided "
+             "by 1 + (n - 1) times this value (default 0)",
      .value = &TrainingOptions::lrDecay,
      .bounds = OptionBounds::NonNegative,
      .trainingEntry = "lr_decay"},
     {.name = "--momentum",
      .group = trainingGroup,
-     .help = "of sgd (default 0)",
+     .help = "momentum of sgd (default 0)",
      .value = &TrainingOptions::momentum,
      .bounds = OptionBounds::NonNegative,
      .trainingEntry = "momentum"},
     {.name = "--betas",
      .group = trainingGroup,
-     .help = "of adam and adamw (default 0.9,0.999)",
+     .help = "betas of adam and adamw (default 0.9,0.999)",
      .value = &TrainingOptions::betas,
      .bounds = OptionBounds::ZeroToOne,
      .separator = ','},
     {.name = "--eps",
      .group = trainingGroup,
-     .help = "of adam and adamw (default 1e-8), and adagrad (1e-10)",
+     .help = "epsilon of adam and adamw (default 1e-8), and of adagrad "
+             "(1e-10)",
      .value = &TrainingOptions::eps,
      .bounds = OptionBounds::NonNegative,
      .trainingEntry = "eps"},
     {.name = "--weight-decay",
      .group = trainingGroup,
-     .help = "(default 0, or 0.01 for adamw)",
+     .help = "weight decay (default 0, or 0.01 for adamw)",
      .value = &TrainingOptions::weightDecay,
      .bounds = OptionBounds::NonNegative,
      .trainingEntry = "weight_decay"},
     {.name = "--clip-norm",
      .group = trainingGroup,
-     .help = "most that the norm of all gradients may be; they are scaled "
-             "down to it",
+     .help = "clip the global gradient norm to this value",
      .value = &TrainingOptions::clipNorm,
      .bounds = OptionBounds::Positive,
      .trainingEntry = "clip_norm"},
     {.name = "--reproducible",
      .group = trainingGroup,
-     .help = "sums over the batch and the norm of gradients in an order "
-             "that no layout changes: the same bits for every dp that is a "
-             "power of two, with and without zero1, zero2 or zero3. "
-             "Gradients are reduced in every microbatch, and products made "
-             "sample by sample",
+     .help = "sum over the batch, and compute the gradient norm, in an "
+             "order that does not depend on the layout: the same bits for "
+             "every dp that is a power of two, with and without zero1, "
+             "zero2 or zero3. Gradients are reduced in every microbatch, "
+             "and products computed sample by sample",
      .value = &TrainingOptions::reproducible,
      .attribute = "graph.reproducible"},
     {.name = "--recompute",
      .group = trainingGroup,
-     .help = "what the backward pass makes again in place of keeping it: "
-             "none; selective: what is cheap; full: all between segments of "
-             "a stage; auto: as little as --memory-limit allows (default "
-             "none)",
+     .help = "activations to recompute in the backward pass instead of "
+             "keeping them: none; selective: the cheap ones; full: all but "
+             "the values between segments of a stage; auto: as few as "
+             "--memory-limit allows (default none)",
      .value = &TrainingOptions::recompute,
      .words = recomputations,
      .listsWords = false,
      .attribute = "pipe.recompute"},
     {.name = "--lr-schedule",
      .group = trainingGroup,
-     .help = "constant, 'linear(steps=N, warmup=K, final=F)' or "
-             "'cosine(...)': the learning rate grows for K steps and falls "
-             "to F of --lr until step N (default constant)",
+     .help = "learning rate schedule: constant, 'linear(steps=N, warmup=K, "
+             "final=F)' or 'cosine(...)': the rate grows for K steps, then "
+             "falls to F times --lr until step N (default constant)",
      .value = &TrainingOptions::lrSchedule,
      .trainingEntry = "lr_schedule"},
     {.name = "--loss-scale",
      .group = trainingGroup,
-     .help = "what the gradient of the loss is multiplied by, and gradients "
-             "divided by. A step whose gradients are not finite changes no "
-             "weight. A number, or 'dynamic(initial=65536, interval=2000)': "
-             "it halves after such a step and doubles after 2000 others "
-             "(default: dynamic with --dtype f16, else no scale)",
+     .help = "factor that multiplies the gradient of the loss and divides "
+             "the gradients of weights. A step whose gradients are not "
+             "finite changes no weight. A number, or "
+             "'dynamic(initial=65536, interval=2000)': halved after such a "
+             "step, doubled after 2000 other steps (default: dynamic with "
+             "--dtype f16, else no scaling)",
      .value = &TrainingOptions::lossScale,
      .check = checkScale,
      .trainingEntry = "loss_scale"},
     {.name = "--dropout",
      .group = trainingGroup,
-     .help = "on or off: whether Dropout nodes drop elements (default: "
-             "those whose training_mode is true)",
+     .help = "whether Dropout nodes drop elements: on or off (default: the "
+             "nodes whose training_mode is true)",
      .value = &TrainingOptions::dropout,
      .words = onOrOff,
      .trainingEntry = "dropout"},
     {.name = "--seed",
      .group = trainingGroup,
-     .help = "of the random numbers of dropout (default 0)",
+     .help = "seed of dropout (default 0)",
      .value = &TrainingOptions::seed,
      .check = checkSeed,
      .trainingEntry = "seed"},
     {.name = "--decay",
      .group = trainingGroup,
-     .help = "weights that decay (default: those of two or more dims); "
-             "repeatable",
+     .help = "weights that --weight-decay applies to (default: those of two "
+             "or more dims); repeatable",
      .value = &TrainingOptions::decay,
      .metavar = "GLOB",
      .trainingEntry = "decay"},
     {.name = "--freeze",
      .group = trainingGroup,
-     .help = "weights that do not train; repeatable",
+     .help = "weights to keep fixed; repeatable",
      .value = &TrainingOptions::freeze,
      .metavar = "GLOB",
      .trainingEntry = "freeze"},
     {.name = "--train-only",
      .group = trainingGroup,
-     .help = "weights that train, and no others (default: all of floats "
-             "with more than one element that are no buffers); repeatable",
+     .help = "the only weights to train (default: all floating-point "
+             "weights of more than one element that are not buffers); "
+             "repeatable",
      .value = &TrainingOptions::trainOnly,
      .metavar = "GLOB",
      .trainingEntry = "train_only"},
     {.name = "--target",
      .group = targetGroup,
-     .help = "where it runs (default cpu)",
+     .help = "device to compile for (default cpu)",
      .value = &CompileOptions::target,
      .words = targets,
      .attribute = "dist.target"},
     {.name = "--gpu-arch",
      .group = targetGroup,
-     .help = "the oldest GPU that has to run it (default sm_90)",
+     .help = "oldest GPU architecture to support (default sm_90)",
      .value = &CompileOptions::gpuArch,
      .attribute = "rank.gpu_arch"},
     {.name = "--tf32",
      .group = targetGroup,
-     .help = "let GPUs round the factors of f32 products to ten bits of "
-             "fraction: faster, relative errors of 1e-3 (default off)",
+     .help = "let GPUs round the operands of f32 products to tf32 (10 bits "
+             "of fraction): faster, with relative errors of 1e-3 (default "
+             "off)",
      .value = &CompileOptions::tf32,
      .attribute = "rank.tf32"},
     {.name = "--cpu",
      .group = targetGroup,
-     .help = "instruction sets of CPU kernels (default x86-64-v3,x86-64-v4; "
-             "with --target cuda none)",
+     .help = "instruction sets to compile CPU kernels for (default "
+             "x86-64-v3,x86-64-v4; none with --target cuda)",
      .value = &CompileOptions::cpus,
      .separator = ',',
      .attribute = "rank.cpus"},
     {.name = "--cluster",
      .group = targetGroup,
-     .help = "what compute and communication cost: a TOML file",
+     .help = "cluster description (TOML): speeds, links, memory",
      .value =
          FileTextValue{&CompileOptions::clusterFile, &CompileOptions::cluster},
      .attribute = "dist.cluster"},
     {.name = "--memory-limit",
      .group = targetGroup,
-     .help = "what the weights and the arena of a rank may take: 80GiB, "
-             "1.5GB or bytes; weights are stored in parts where that is "
+     .help = "most memory for the weights and the arena of a rank: 80GiB, "
+             "1.5GB or bytes; weights are sharded further where that is "
              "needed",
      .value = ByteSizeValue{&CompileOptions::memoryLimit},
      .attribute = "rank.memory_limit"},
     {.name = "--dump-ir",
      .group = phasesGroup,
-     .help = "write one .mlir per phase into this directory",
+     .help = "write an .mlir file per phase to this directory",
      .value = &CompileOptions::dumpDirectory,
      .shapesResult = false},
     {.name = "--stop-after",
      .group = phasesGroup,
-     .help = "end after this phase: 4, shard or 4-shard",
+     .help = "stop after this phase: 4, shard or 4-shard",
      .value = &CompileOptions::stopAfter,
      .shapesResult = false},
     {.name = "--start-at",
      .group = phasesGroup,
-     .help = "MODEL is the dump of the phase before this one",
+     .help = "start at this phase; MODEL is the dump of the phase before it",
      .value = &CompileOptions::startAt,
      .shapesResult = false},
     {.name = "-q,--quiet",
-     .help = "no notes",
+     .help = "suppress notes",
      .value = &CompileOptions::quiet,
      .shapesResult = false},
     {.name = "--dtype",
      .group = targetGroup,
-     .help = "f32, bf16 or f16: what it computes in (default: the model's "
-             "own types). Weights that train stay in f32, and so does what "
-             "needs it",
+     .help = "compute precision: f32, bf16 or f16 (default: the model's own "
+             "types). Weights that train, and ops that need it, stay in f32",
      .value = &CompileOptions::dtype,
      .words = precisions,
      .commands = OptionCommands::CompileAndExplain},
     {.name = "-o,--output",
-     .help = "the bundle (default: MODEL's stem + .pcc), or the annotated "
-             "model (default: beside MODEL, its stem + .sharded.onnx)",
+     .help = "path of the bundle (default: MODEL's stem + .pcc), or of the "
+             "annotated model (default: beside MODEL, its stem + "
+             ".sharded.onnx)",
      .value = &CompileOptions::bundle,
      .commands = OptionCommands::Compile,
      .shapesResult = false},
     {.name = "--emit",
-     .help = "onnx: in place of a bundle, write MODEL with what was decided "
-             "about each tensor, as multi-device annotations (IR version 11)",
+     .help = "onnx: instead of a bundle, write MODEL with the sharding of "
+             "each tensor, as multi-device annotations (IR version 11)",
      .value = WordFlagValue{&CompileOptions::emitsOnnx},
      .words = emissions,
      .commands = OptionCommands::Compile,
      .shapesResult = false},
     {.name = "--report",
-     .help = "write times, peaks, unsupported ops and notes as JSON",
+     .help = "write times, peak memory, unsupported ops and notes as JSON",
      .value = &CompileOptions::report,
      .commands = OptionCommands::Compile,
      .shapesResult = false},
     {.name = "--schedule-svg",
-     .help = "draw the planned step: what every rank of the pipeline does "
-             "when, its messages and its memory, for instance step.svg",
+     .help = "draw the planned step, for instance to step.svg: actions, "
+             "messages and memory of every pipeline rank over time",
      .value = &CompileOptions::scheduleSvg,
      .metavar = "FILE.svg",
      .commands = OptionCommands::Compile,
      .shapesResult = false},
     {.name = "--trace",
-     .help = "the same for Perfetto and chrome://tracing, for instance "
-             "step.json",
+     .help = "write the planned step as a trace for Perfetto or "
+             "chrome://tracing, for instance to step.json",
      .value = &CompileOptions::trace,
      .metavar = "FILE.json",
      .commands = OptionCommands::Compile,
      .shapesResult = false},
     {.name = "--pack-weights",
-     .help = "copy the weights' shards into the bundle",
+     .help = "copy weight shards into the bundle",
      .value = &CompileOptions::packWeights,
      .commands = OptionCommands::Compile,
      .shapesResult = false},

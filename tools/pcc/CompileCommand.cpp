@@ -88,7 +88,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
   app.footer(
       "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
       "pcc inspect BUNDLE, pcc explain MODEL, pcc checkpoint export DIR; 'pcc "
-      "help COMMAND' tells more\n"
+      "help COMMAND' shows its options\n"
       "exit codes: 0 done, 1 a defect of pcc, 2 wrong usage, 3 the model "
       "cannot be read, 4 unsupported, 5 a dim is not bound,\n"
       "  6 the request cannot be met, 7 input or output failed, 10 bad "
@@ -96,7 +96,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
       "  14 a peer was lost, 15 values differ");
   app.add_flag_callback(
       "--list-phases", [] { throw CLI::CallForVersion(listPhases(), 0); },
-      "print the phases and end");
+      "print the phases and exit");
   addOptions(app, options, OptionCommands::Compile);
 }
 

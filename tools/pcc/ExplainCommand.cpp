@@ -13,22 +13,22 @@ using namespace pcc::tool;
 int tool::explainCommand(int argc, const char *const *argv) {
   CompileOptions options;
   ExplainOptions explainOptions;
-  CLI::App app(
-      "tells why each collective is there: the op that needs it, its node and "
-      "source line, bytes and seconds,\nthe decision it follows from and what "
-      "else could have been; for a value, where its sharding came from;\nand "
-      "lints, by code (PCC-L001 and on)\n\nexamples:\n"
-      "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128\n"
-      "  pcc explain model.onnx --tp 8 'h.0.*weight'\n"
-      "  pcc explain ir/5-localize.mlir --json",
-      "pcc explain");
+  CLI::App app("explains each collective: the op that needs it, its node and "
+               "source line, bytes and seconds,\nthe decision behind it and "
+               "the alternatives; for a value, where its sharding comes "
+               "from;\nand lists lints, by code (from PCC-L001)\n\nexamples:\n"
+               "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128\n"
+               "  pcc explain model.onnx --tp 8 'h.0.*weight'\n"
+               "  pcc explain ir/5-localize.mlir --json",
+               "pcc explain");
   addOptions(app, options, OptionCommands::All);
   addUnimplementedOptions(app, /*isVerify=*/false);
   addOptions(app, options, OptionCommands::CompileAndExplain);
-  app.add_option("VALUE", explainOptions.value,
-                 "only this weight, input, output or value; globs allowed");
+  app.add_option(
+      "VALUE", explainOptions.value,
+      "explain only this weight, input, output or value; globs allowed");
   app.add_flag("--json", explainOptions.json,
-               "as JSON; sizes in bytes, times in seconds");
+               "print JSON; sizes in bytes, times in seconds");
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);

@@ -34,9 +34,9 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
                   "  pcc verify model.onnx --tp 2 --pp 2 --dim batch=8 --input "
                   "ids=ids.npy --report verify.json");
   addOptions(app, request.compile, OptionCommands::All);
-  app.add_option(
-         "--input", request.verify.inputs,
-         "NAME=FILE.npy; inputs that are not given are seeded; repeatable")
+  app.add_option("--input", request.verify.inputs,
+                 "input values: NAME=FILE.npy; other inputs get seeded random "
+                 "values; repeatable")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
@@ -51,16 +51,17 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
              else
                request.compile.dtype = word;
          },
-         "f32, bf16 or f16: what is compiled computes in it. f64, where casts "
-         "between floats change nothing, or 'model' for the types that are "
-         "computed in: what is compared (default f64). bf16,model says both")
+         "compute precision to compile for (f32, bf16 or f16), and precision "
+         "of the comparison: f64, where casts between floating-point types "
+         "change nothing, or model, the types that are compiled for (default "
+         "f64). bf16,model sets both")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all()
       ->check(CLI::IsMember({"f64", "model", "f32", "bf16", "f16"}));
   app.add_flag("--run", request.runs,
-               "compile and run the executables, too, and compare what they "
-               "write, within the precision of the model's types");
+               "also compile and run the executables, and compare their "
+               "outputs within the precision of the model's types");
   addUnimplementedOptions(app, /*isVerify=*/true);
 }
 
