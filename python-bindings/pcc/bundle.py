@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import tempfile
 import weakref
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,11 @@ from .error import Error
 from .keywords import document, options_of, path_word, shared, words_of
 from .progress import Progress
 from .session import Session
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from .options import CompileOptions, RunOptions, VerifyOptions
 
 Path = str | os.PathLike[str]
 Arrays = Mapping[str, Any]
@@ -41,7 +46,7 @@ class Bundle:
         facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
         return facts
 
-    def run(self, inputs: Arrays | None = None, comm: str | None = None, **options: object) -> dict[str, NDArray[Any]]:
+    def run(self, inputs: Arrays | None = None, comm: str | None = None, **options: Unpack[RunOptions]) -> dict[str, NDArray[Any]]:
         """Runs all ranks, on threads of this process or, with comm="mpi" and on GPUs, on processes, and returns the
         outputs by name. `inputs` are arrays by name: NumPy's, or anything with DLPack; bf16 inputs take f32, bf16
         outputs are f32. `options` are those of `pcc run`."""
@@ -51,7 +56,7 @@ class Bundle:
             return run_in_child(self.path, [o["name"] for o in facts["outputs"]], inputs or {}, comm, options)
         return _pcc.Ranks(self.path, words_of("run", options)).run(dict(inputs or {}))
 
-    def verify(self, inputs: Arrays | None = None, **options: object) -> dict[str, Any]:
+    def verify(self, inputs: Arrays | None = None, **options: Unpack[VerifyOptions]) -> dict[str, Any]:
         """Executes all ranks on simulated ranks and compares with the unpartitioned model, as `pcc verify` does with
         the options of compile; returns its report. Raises Error, with exit code 15 and the report in `report`, where
         values differ."""
@@ -59,7 +64,7 @@ class Bundle:
             raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.verify(model, …) takes the options of compile"], 2)
         return verify(self._model, inputs, **{**shared(self._options, "compile", "verify"), **options})
 
-    def train(self, resume: Path | None = None, **options: object) -> Session:
+    def train(self, resume: Path | None = None, **options: Unpack[RunOptions]) -> Session:
         """Starts a training session on threads of this process. `options` are those of `pcc run`: data, threads, …"""
         return Session(self, resume, options)
 
@@ -71,7 +76,7 @@ def open(path: Path) -> Bundle:
     return bundle
 
 
-def compile(model: Path, output: Path | None = None, *, progress: bool = False, **options: object) -> Bundle:
+def compile(model: Path, output: Path | None = None, *, progress: bool = False, **options: Unpack[CompileOptions]) -> Bundle:
     """Compiles a model into one program per rank.
 
     Options are those of `pcc MODEL`, with underscores: lists for repeatable ones, dicts for NAME=VALUE. Without `output`
@@ -95,10 +100,11 @@ def compile(model: Path, output: Path | None = None, *, progress: bool = False, 
     return bundle
 
 
-def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False, **options: object) -> dict[str, Any]:
+def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
+           **options: Unpack[VerifyOptions]) -> dict[str, Any]:
     """Compares a plan with the unpartitioned model; see Bundle.verify."""
     with tempfile.TemporaryDirectory(prefix="pcc-") as folder:
-        report = os.fspath(options.pop("report", None) or os.path.join(folder, "report.json"))  # type: ignore[call-overload]
+        report = os.fspath(options.pop("report", None) or os.path.join(folder, "report.json"))
         words = [path_word(model), *words_of("verify", options), f"--report={report}"]
         for name, value in (inputs or {}).items():
             file = os.path.join(folder, f"input-{len(words)}.npy")

@@ -9,11 +9,13 @@ from . import _pcc
 
 
 class Option(NamedTuple):
-    """An option of a command. Several values are given in one, with `separator`, or one by one where it is empty."""
+    """An option of a command. Several values are given in one, with `separator`, or one by one where it is empty. `type` is
+    that of the keyword, as options.pyi has it."""
     name: str
     description: str
     is_flag: bool
     separator: str
+    type: str
 
 
 @functools.cache
@@ -29,7 +31,7 @@ def _option(command: str, keyword: str) -> Option:
     singular = keyword.removesuffix("s")
     if keyword not in known and singular in known:
         keyword = singular
-    return known.get(keyword, Option(keyword.replace("_", "-"), "", False, ""))
+    return known.get(keyword, Option(keyword.replace("_", "-"), "", False, "", ""))
 
 
 def _text(value: object) -> str:

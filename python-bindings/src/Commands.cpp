@@ -3,6 +3,7 @@
 #include "python-bindings/src/Commands.h"
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Interruption.h"
+#include "python-bindings/src/OptionTypes.h"
 #include "runtime/program/Inspect.h"
 #include "runtime/tensor/OutputNames.h"
 #include "tools/pcc/CompileCommand.h"
@@ -145,9 +146,11 @@ static void declare(const std::string &command, CLI::App &app) {
     tool::declareCompile(app, compiled);
 }
 
-/// Facts about an option: name, description, whether it is a flag, and the
-/// separator of several values in one argument (empty: one argument per value).
-using OptionFacts = std::tuple<std::string, std::string, bool, std::string>;
+/// Facts about an option: name, description, whether it is a flag, the
+/// separator of several values in one argument (empty: one argument per value),
+/// and the type of its keyword as an annotation.
+using OptionFacts =
+    std::tuple<std::string, std::string, bool, std::string, std::string>;
 
 /// Returns the options of a command, from which the Python package makes
 /// keywords.
@@ -162,7 +165,8 @@ static std::vector<OptionFacts> optionsOf(const std::string &command) {
                          option->get_items_expected_max() == 0,
                          option->get_delimiter() == '\0'
                              ? ""
-                             : std::string(1, option->get_delimiter()));
+                             : std::string(1, option->get_delimiter()),
+                         typeOf(*option, command));
   return facts;
 }
 
@@ -185,7 +189,7 @@ void python::defineCommands(nb::module_ &module) {
              nb::arg("rank") = nb::none(), "What `pcc inspect --json` prints.");
   module.def("options_of", optionsOf, nb::arg("command"),
              "The options of a command: name, description, whether it is a "
-             "flag, what separates several values in one.");
+             "flag, what separates several values in one, the type.");
   module.def("phases", phases, "What the phases of a compilation are called.");
   module.def("output_file_names", runtime::outputFileNames, nb::arg("outputs"),
              "What files of outputs are called.");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The stubs are generated, and say everything: the package and a script that uses all of it pass `mypy --strict`, and one that is
-wrong does not."""
+wrong does not. Keywords and their types are those of the tool."""
 import os
 import subprocess
 import sys
@@ -10,12 +10,17 @@ import unittest
 import pcc
 from pcc import _pcc
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tools", "dev"))
+import option_stubs
+
 PACKAGE = os.path.dirname(os.path.abspath(pcc.__file__))
 SCRIPT = """
 import numpy as np
 import pcc
 
-bundle: pcc.Bundle = pcc.compile("m.onnx", "m.pcc", tp=2, dims={"batch": 8})
+bundle: pcc.Bundle = pcc.compile("m.onnx", "m.pcc", tp=2, dims={"batch": 8}, seed=7, preset=["megatron"],
+                                mesh={"a": 2}, shapes={"x": (8, 4)}, stop_after=4, cpus="native", loss_scale=1024)
 world: int = bundle.inspect(rank=0)["world"]
 outputs = bundle.run({"x": np.zeros(3)}, comm="mpi", repeat=2)
 print(outputs["y"].shape, bundle.verify()["equal"], bundle.notes, bundle.path)
@@ -51,6 +56,12 @@ class Types(unittest.TestCase):
             self.assertEqual(good.returncode, 0, good.stdout + good.stderr)
             bad = mypy(SCRIPT.replace("world: int", "world: int = bundle.nothing; world"), folder)
             self.assertIn("has no attribute \"nothing\"", bad.stdout)
+            for wrong, says in (("tpp=2", "tpp"), ("tp=\"two\"", "\"tp\""), ("tp=2, target=\"gpu\"", "\"target\"")):
+                self.assertIn(says, mypy(SCRIPT.replace("tp=2", wrong), folder).stdout)
+
+    def test_keywords_are_those_of_the_tool(self):
+        with open(os.path.join(PACKAGE, "options.pyi")) as file:
+            self.assertEqual(file.read(), option_stubs.stub(), "tools/dev/option_stubs.py writes options.pyi anew")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ LAYERS = [
     (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"passes/options/OptionTable\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
     # The module reads options as the tool does, and makes libpcc's entry points known to Python.
-    (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h",
+    (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h", r"passes/options/OptionTable\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
     (r"tools/[^/]+/.*",                  [OWN, DIALECTS, r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
     *rooms("passes/1-import", {

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Prints python-bindings/pcc/options.pyi: the keywords of pcc.compile, pcc.verify and Bundle.run with the types that the module knows.
+
+    PYTHONPATH=build/release/python tools/dev/option_stubs.py > python-bindings/pcc/options.pyi
+"""
+from pcc.keywords import options_of
+
+HEAD = '''"""Keywords of the functions of pcc. Written by tools/dev/option_stubs.py: do not edit."""
+import os
+from typing import Literal, Mapping, Sequence, TypedDict, TypeVar
+
+T = TypeVar("T")
+Text = str | os.PathLike[str]
+OneOrMore = T | Sequence[T]
+Texts = OneOrMore[Text] | Mapping[str, object]
+'''
+# Parameters of the functions, options that print and end, and options that are not in this build.
+LEFT_OUT = {"compile": ("help", "version", "list_phases", "output"), "verify": ("help", "version", "input", "emit", "blocks"),
+            "run": ("help", "version", "input", "comm", "resume")}
+# Keywords that are usually written in the plural, which every keyword has: `dims={"batch": 8}`.
+PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
+
+
+def members(command):
+    """The lines `keyword: type` of a command."""
+    options = {keyword: option.type for keyword, option in options_of(command).items() if keyword not in LEFT_OUT[command]}
+    return [f"    {name}: {kind} | None\n" for keyword, kind in options.items()
+            for name in ((keyword, keyword + "s") if keyword in PLURALS else (keyword,))]
+
+
+def stub():
+    """The text of options.pyi."""
+    compiled, verified, run = map(members, LEFT_OUT)
+    shared = [line for line in compiled if line in verified]
+    classes = {"SharedOptions(TypedDict, total=False)": shared,
+               "CompileOptions(SharedOptions, total=False)": [line for line in compiled if line not in shared],
+               "VerifyOptions(SharedOptions, total=False)": [line for line in verified if line not in shared],
+               "RunOptions(TypedDict, total=False)": run}
+    return HEAD + "".join(f"\n\nclass {head}:\n{''.join(lines)}" for head, lines in classes.items())
+
+
+if __name__ == "__main__":
+    print(stub(), end="")
