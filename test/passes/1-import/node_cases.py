@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
-"""The ONNX backend node cases through the importer: node_cases.py TOOL LISTER [--only GLOB] [--every N] [--list] [--table FILE [--write]]
+"""The ONNX backend node cases through the importer: node_cases.py TOOL OPT [--only GLOB] [--every N] [--list] [--facts FILE [--write]]
 
-TOOL is pcc-import-model, LISTER pcc-list-gradients. Each case is imported and evaluated, and its outputs are compared with the recorded ones. Operands that must be known while
-compiling (shapes, axes) are inputs in these cases: they are made initializers with their recorded values first. A case
-that the importer calls unsupported (exit code 4) is counted; any other error or difference is a failure. Gradients of the outputs
-by the inputs are compared with central differences; --table compares a page with what is known of them, --write makes it. With
---every, one of so many cases is tried, and what only all cases can tell, their number and the page, is not looked at.
+TOOL is pcc-import-model, OPT pcc-opt. Each case is imported and evaluated, and its outputs are compared with the recorded ones.
+Operands that must be known while compiling (shapes, axes) are inputs in these cases: they are made initializers with their recorded
+values first. A case that the importer calls unsupported (exit code 4) is counted; any other error or difference is a failure.
+Gradients of the outputs by the inputs are compared with central differences. --facts compares the file of which docs/onnx-ops.md is
+rendered with what the cases show; --write makes it. With --every, one of so many cases is tried: what only all cases can tell, their
+number, is not looked at; facts that the file lacks are an error.
 """
-import argparse, collections, concurrent.futures, fnmatch, glob, os, re, subprocess, sys, tempfile
+import argparse, concurrent.futures, fnmatch, glob, os, re, subprocess, sys, tempfile
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 import gradient_cases
-import gradient_table
+import op_facts
+import sharding_probe
 
 # As many of the cases of onnx 1.22 as are known to pass.
 FLOOR = 1383
 # Recorded with a fractional output size, which ONNX Runtime reads otherwise, too.
 DISPUTED = {"test_resize_downsample_scales_cubic_align_corners", "test_resize_downsample_scales_linear_align_corners"}
 DATA = os.path.join(os.path.dirname(onnx.__file__), "backend", "test", "data")
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FOLDERS = ("node", "pytorch-converted", "pytorch-operator", "simple")
 
 
@@ -50,17 +51,32 @@ def tolerance(array):
     return {"float16": 5e-3, "bfloat16": 2e-2}.get(array.dtype.name, 1e-3)
 
 
+def free_inputs(model):
+    weights = {i.name for i in model.graph.initializer}
+    return [i.name for i in model.graph.input if i.name not in weights]
+
+
+def import_command(tool, model, inputs, folder):
+    shapes = [w for n in free_inputs(model) for w in ("--shape", f"{n}=" + "x".join(map(str, inputs[n].shape)))]
+    return [tool, os.path.join(folder, "model.onnx"), *shapes]
+
+
 def call(tool, model, inputs, folder):
     """Exit code, stderr and stdout of one run; `inputs` by name."""
-    path = os.path.join(folder, "model.onnx")
-    weights = {i.name for i in model.graph.initializer}
-    free = [i.name for i in model.graph.input if i.name not in weights]
-    shapes = [w for n in free for w in ("--shape", f"{n}=" + "x".join(map(str, inputs[n].shape)))]
-    for i, name in enumerate(free):
+    for i, name in enumerate(free_inputs(model)):
         inputs[name].astype("f8" if is_real(inputs[name]) else "i8").tofile(os.path.join(folder, f"in{i}.bin"))
-    onnx.save(model, path)
-    r = subprocess.run([tool, path, *shapes, "--evaluate", folder], capture_output=True, text=True, timeout=60)
+    onnx.save(model, os.path.join(folder, "model.onnx"))
+    command = [*import_command(tool, model, inputs, folder), "--evaluate", folder]
+    r = subprocess.run(command, capture_output=True, text=True, timeout=60)
     return r.returncode, r.stderr.strip(), r.stdout
+
+
+def add_facts(tools, model, inputs, folder, shown):
+    """Adds what a case that passed shows of its only op."""
+    if len(model.graph.node) == 1:
+        command = import_command(tools.tool, model, inputs, folder)
+        module = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        op_facts.add_case(model, module, sharding_probe.splits(tools.opt, module), shown)
 
 
 def settle(tool, model, inputs, folder):
@@ -90,8 +106,8 @@ def difference(want, folder, i):
     return f"output {i} differs by {np.nanmax(np.abs(got - want))}"
 
 
-def run(tool, case, shown):
-    """('passed' | 'unsupported' | 'failed', text). What is known of gradients is added to `shown`."""
+def run(tools, case, shown):
+    """('passed' | 'unsupported' | 'failed', text). What the case shows of its op is added to `shown`."""
     model = onnx.load(os.path.join(case, "model.onnx"))
     inputs, outputs = recorded(case, "input"), recorded(case, "output")
     kept = [i for i, v in enumerate(model.graph.output) if v.name]
@@ -99,23 +115,27 @@ def run(tool, case, shown):
         return "unsupported", "strings, sequences or optionals"
     named = {v.name: x for v, x in zip(model.graph.input, inputs)}
     with tempfile.TemporaryDirectory() as folder:
-        code, text, gradients = settle(tool, model, named, folder)
+        code, text, gradients = settle(tools.tool, model, named, folder)
         if code == 4:
             return "unsupported", text
         if code:
             return "failed", f"exit code {code}: {text[-300:]}"
         wrong = [w for i, n in enumerate(kept) if (w := difference(outputs[n], folder, i))]
-        if unlike := gradient_table.read_case(model, gradients, shown):
+        if unlike := op_facts.add_gradients(model, gradients, shown):
             wrong.append(unlike)
+        if tools.facts and not wrong:
+            add_facts(tools, model, named, folder, shown)
     return ("failed", wrong[0]) if wrong else ("passed", "")
 
 
-def check_gradients(tool, shown):
+def check_gradients(tools, shown):
     """What is wrong with the gradients of nodes that ONNX has no case of."""
     for model, inputs in gradient_cases.models():
         with tempfile.TemporaryDirectory() as folder:
-            code, text, gradients = call(tool, model, inputs, folder)
-        wrong = text if code else gradient_table.read_case(model, gradients, shown)
+            code, text, gradients = call(tools.tool, model, inputs, folder)
+            wrong = text if code else op_facts.add_gradients(model, gradients, shown)
+            if tools.facts and not wrong:
+                add_facts(tools, model, inputs, folder, shown)
         if wrong or not gradients:
             yield f"{model.graph.name}: {wrong or 'has no gradient'}"
 
@@ -123,29 +143,29 @@ def check_gradients(tool, shown):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
-    parser.add_argument("lister")
+    parser.add_argument("opt")
     parser.add_argument("--only", default="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="name the unsupported cases, too")
-    parser.add_argument("--table")
+    parser.add_argument("--facts")
     parser.add_argument("--write", action="store_true")
     a = parser.parse_args()
     cases = sorted(c for folder in FOLDERS for c in glob.glob(os.path.join(DATA, folder, "test_*"))
                    if fnmatch.fnmatch(os.path.basename(c)[5:], a.only) and os.path.basename(c) not in DISPUTED)[::a.every]
     is_whole = a.only == "*" and a.every == 1
-    shown = collections.defaultdict(gradient_table.Shown)
+    shown = op_facts.collect()
     count = {"passed": 0, "unsupported": 0, "failed": 0}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for case, (kind, text) in zip(cases, pool.map(lambda c: run(a.tool, c, shown), cases)):
+        for case, (kind, text) in zip(cases, pool.map(lambda c: run(a, c, shown), cases)):
             count[kind] += 1
             if kind == "failed" or (a.list and kind == "unsupported"):
                 print(f"{kind}: {os.path.basename(case)}: {text}")
     print(", ".join(f"{n} {kind}" for kind, n in count.items()))
     if is_whole:
-        wrong = list(check_gradients(a.tool, shown))
+        wrong = list(check_gradients(a, shown))
         print("".join(f"failed: {text}\n" for text in wrong), end="")
         count["failed"] += len(wrong)
-    if a.table and is_whole and not gradient_table.compare(a.table, gradient_table.page(a.tool, a.lister, ROOT, shown), a.write):
+    if a.facts and not op_facts.compare(a.facts, shown, is_whole, a.write):
         sys.exit(1)
     sys.exit(count["failed"] > 0 or (is_whole and count["passed"] < FLOOR))
 
