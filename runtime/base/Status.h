@@ -11,20 +11,42 @@ namespace pcc::runtime {
 
 /// Exit codes of the command line interface, as `pcc --help` lists them.
 enum ExitCode : int {
-  Done = 0,           ///< success
-  Defect = 1,         ///< internal error of pcc
-  WrongUsage = 2,     ///< invalid command line
-  CannotRead = 3,     ///< unreadable model
-  Unsupported = 4,    ///< possible, but not implemented
-  UnboundDim = 5,     ///< a symbolic dim has no value
-  CannotMeet = 6,     ///< a valid request that cannot be satisfied
-  InputOutput = 7,    ///< a file operation failed
-  BadInput = 10,      ///< input data is missing or malformed
-  DamagedBundle = 11, ///< damaged bundle, checkpoint or weight file
-  WrongWorld = 12,    ///< number of ranks that does not fit the bundle
-  NoDevice = 13,      ///< device, its libraries or its memory unavailable
-  PeerLost = 14,      ///< another rank failed or missed a deadline
-  ValuesDiffer = 15,  ///< verification found different values
+  /// The command did what it was asked for.
+  Done = 0,
+  /// A defect of pcc. The message asks to report it and names a reproducer.
+  Defect = 1,
+  /// The command line is invalid: an unknown option, an impossible value, or a
+  /// phase or dim that does not exist.
+  WrongUsage = 2,
+  /// The model cannot be read: it is truncated, its external data is missing or
+  /// lies outside of the model's directory, or it is not valid ONNX or IR.
+  CannotRead = 3,
+  /// The model or the request needs an op, a form or an element type that pcc
+  /// does not have.
+  Unsupported = 4,
+  /// A dynamic dim has no size, or the given sizes contradict the model.
+  UnboundDim = 5,
+  /// A valid request cannot be met: a sharding, an annotation, a stage cut, a
+  /// schedule or a memory limit.
+  CannotMeet = 6,
+  /// A file cannot be read or written.
+  InputOutput = 7,
+  /// Input data of a run is missing, has another shape or type, or holds an
+  /// index that lies outside of its table.
+  BadInput = 10,
+  /// A bundle, a checkpoint or a weight file is damaged, altered or made by
+  /// another build.
+  DamagedBundle = 11,
+  /// The number of processes is not that of the bundle, or the launcher's
+  /// variables contradict each other.
+  WrongWorld = 12,
+  /// A device, its driver, a library, an instruction set or memory is not
+  /// available.
+  NoDevice = 13,
+  /// Another rank failed or missed a deadline. The message names the rank.
+  PeerLost = 14,
+  /// `pcc verify` found values that differ.
+  ValuesDiffer = 15,
 };
 
 /// Result of an operation: success, or an error. An error has a message (one
