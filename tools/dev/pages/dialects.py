@@ -1,0 +1,181 @@
+"""docs/dialects/NAME.md: ops, attributes and enums of a dialect, of its .td files."""
+import re
+
+import tree
+from pages import examples, markdown, records
+
+SOURCES = {"graph": "dialects/graph/GraphOps.td", "dist": "dialects/dist/DistOps.td", "pipe": "dialects/pipe/PipeOps.td",
+           "rank": "dialects/rank/RankOps.td"}
+ROOT = "../.."  # from a page to the root of the repository
+SYNTAX = """In the syntax of an op, text in backticks is written as it stands, `$name` is an operand, an attribute or a region, `(…)?` may be
+left out, and `attr-dict` is a dictionary of further attributes."""
+
+
+def families(file):
+    """(file, its folder, what its banner says) of a .td file's own includes of ops, or of itself where it has none."""
+    folder = file.rpartition("/")[0]
+    names = re.findall(rf'^include "({re.escape(folder)}/ops/\w+\.td)"', "\n".join(tree.lines(file)), re.M) or [file]
+    return [(name, banner(name)) for name in names]
+
+
+def banner(file):
+    """What the first line of a file says that it holds."""
+    found = re.match(r"//===- \S+ - (.*?) -*\*", tree.lines(file)[0])
+    return found[1].rstrip(" -") if found else file
+
+
+class Places:
+    """Where each graph op's rule, gradient and evaluator are written."""
+
+    def __init__(self):
+        self.text = {f: "\n".join(tree.lines(f)) for f in tree.files() if re.match(r"dialects/graph/\w+/\w+\.cpp$", f)}
+
+    def find(self, folder, family, certain, likely):
+        """The file of `folder` that `certain` matches; else the one called as the family that `likely` matches."""
+        inside = [f for f in self.text if f.startswith(f"dialects/graph/{folder}/")]
+        sure = [f for f in inside if re.search(certain, self.text[f])]
+        named = [f for f in inside if f.endswith(f"/{family}.cpp") and re.search(likely, self.text[f])]
+        return next(iter(sure + named), None)
+
+    def of(self, op, has_gradient):
+        family, word = op.file.removesuffix(".td"), rf"\b{op.cpp}\b"
+        found = {"sharding rule": self.find("rules", family, rf"\b{op.cpp}::getShardingRule", word),
+                 "evaluator": self.find("reference", family, rf"\badd<[^>;]*\b{op.cpp}\b", r"(?!)")}
+        if has_gradient:
+            found["gradient"] = self.find("gradients", family, rf"\b{op.cpp}::buildGradients", word)
+        return {what: file for what, file in found.items() if file}
+
+
+class Gradients:
+    """What pcc-list-gradients says of each op: its state, the operands that have a gradient, and what is refused."""
+
+    def __init__(self, tools):
+        files = [f for f in tree.files() if re.match(r"test/dialects/graph/[\w-]+\.mlir$", f) and "-invalid" not in f]
+        rows = [line.split("\t") for line in tools.call("pcc-list-gradients", *files).splitlines()]
+        self.state = {row[0]: (row[1], [int(n) for n in row[2].split()], refusals(*row)) for row in rows}
+
+    def has(self, op):
+        return self.state.get(op.name, ("none",))[0] in ("gradient", "flat")
+
+    def cell(self, op):
+        """The word for a table: whether there is a gradient, and by which operands."""
+        state, places, refused = self.state.get(op.name, ("", [], ""))
+        if state != "gradient":
+            return {"flat": "flat", "none": "none", "refused": "refused"}.get(state, "")
+        text = ", ".join(operand_names(op, places))
+        return f"{text} (refused: {refused})" if refused else text
+
+
+def refusals(name, state, operands, refused):
+    return "; ".join(t.strip().removeprefix(f"'{name}' op ") for t in refused.split(";") if t.strip())
+
+
+def operand_names(op, places):
+    """The names of operands by place; a variadic one takes all places from its own on."""
+    names = [f for f in op.fields if f.role == "operand"]
+    picked = [names[min(place, len(names) - 1)].name for place in places]
+    return [f"`{name}`" for name in dict.fromkeys(picked)]
+
+
+def field_table(fields):
+    if not fields:
+        return ""
+    return markdown.table(["", "name", "type"], [(f.role, markdown.code(f.name), f.meaning) for f in fields])
+
+
+def places_line(file, places):
+    links = [markdown.link(what, f"{ROOT}/{target}") for what, target in [("definition", file), *places.items()]]
+    return "Files: " + ", ".join(links) + "."
+
+
+class DialectPage:
+    """Writes the page of one dialect."""
+
+    def __init__(self, name, tools, shown):
+        self.source = SOURCES[name]
+        self.dialect = records.read_dialect(self.source, name)
+        self.examples = shown
+        self.gradients = Gradients(tools) if name == "graph" else None
+        self.places = Places() if name == "graph" else None
+        shown.prepare([op.description for op in self.dialect.ops])
+
+    def text(self):
+        d = self.dialect
+        return markdown.page(
+            markdown.notice(self.source), f"# The {d.name} dialect", markdown.sentence(d.summary), examples.prose(d.description),
+            self.index(), SYNTAX, *(part for family in families(self.source) for part in self.family(*family)), *self.attributes())
+
+    def ops_of(self, file):
+        return [op for op in self.dialect.ops if op.file == file.rpartition("/")[2]]
+
+    def index(self):
+        rows = [(markdown.sentence(text), " ".join(self.reference(op) for op in self.ops_of(file))) for file, text in families(self.source)]
+        return f"{len(self.dialect.ops)} ops:\n\n" + markdown.table(["family", "ops"], rows)
+
+    def reference(self, op):
+        return markdown.link(markdown.code(op.name.partition(".")[2]), "#" + markdown.anchor(op.name))
+
+    def attributes(self):
+        d, parts = self.dialect, []
+        if d.attributes or d.enums:
+            parts.append("## Attributes")
+        for a in d.attributes:
+            parts += [f"### `{a.name}`", markdown.sentence(a.summary), markdown.fenced(a.syntax) if a.syntax else "",
+                      examples.prose(a.description), field_table(a.fields)]
+        if d.enums:
+            rows = [(f"`{e.name}`", markdown.sentence(e.summary), ", ".join(e.cases)) for e in d.enums]
+            parts += ["### Enumerations", markdown.table(["name", "meaning", "values"], rows)]
+        if d.discardable:
+            names = ", ".join(f"`{d.name}.{f.name}` ({f.meaning})" for f in d.discardable)
+            parts.append(f"Attributes that ops of any dialect may carry: {names}.")
+        return parts
+
+    def family(self, file, text):
+        yield f"## {markdown.sentence(text)[:-1]}"
+        groups = {}
+        for op in self.ops_of(file):
+            groups.setdefault((op.base, op.description, op.fields), []).append(op)
+        for group in groups.values():
+            yield from self.one(group[0]) if len(group) == 1 else self.several(group)
+
+    def one(self, op):
+        yield f"### `{op.name}`"
+        yield markdown.sentence(op.summary)
+        yield from self.body(op)
+        if self.places:
+            yield self.gradient_line(op)
+            yield places_line(self.file_of(op), self.places.of(op, self.gradients.has(op)))
+        yield examples.of(op.description, self.examples, ROOT)
+
+    def several(self, ops):
+        """Ops that share a class, a description and an example."""
+        title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", ops[0].base.partition("_")[2].removesuffix("Op")).lower()
+        yield f"### {title.capitalize()} ops"
+        head, rows = ["op", "what it does"], []
+        for op in ops:
+            name = f'<a id="{markdown.anchor(op.name)}"></a>`{op.name}`'
+            rows.append([name, markdown.sentence(op.summary)])
+            if self.gradients:
+                rows[-1].append(self.gradients.cell(op))
+        yield markdown.table(head + (["gradient by"] if self.gradients else []), rows)
+        yield from self.body(ops[0]._replace(syntax=ops[0].syntax.replace(ops[0].name, f"{self.dialect.name}.OP")))
+        if self.places:
+            yield places_line(self.file_of(ops[0]), self.places.of(ops[0], any(map(self.gradients.has, ops))))
+        yield examples.of(ops[0].description, self.examples, ROOT)
+
+    def body(self, op):
+        yield markdown.fenced(op.syntax) if op.syntax else "The syntax is written in C++."
+        yield examples.prose(op.description)
+        yield field_table(op.fields)
+
+    def file_of(self, op):
+        return next(file for file, _ in families(self.source) if file.endswith("/" + op.file))
+
+    def gradient_line(self, op):
+        cell = self.gradients.cell(op)
+        words = {"none": "none", "flat": "zero almost everywhere", "refused": "refused"}
+        return f"Gradient, as tested: {words.get(cell, 'by ' + cell)}." if cell else ""
+
+
+def render(name, tools, shown):
+    return DialectPage(name, tools, shown).text()

@@ -1,0 +1,56 @@
+"""Descriptions of ops and passes, with the cases that they point at in place of the pointers."""
+import concurrent.futures
+import re
+
+from pages import cases, markdown
+
+LEAD = re.compile(r"^(Sharding|Gradient|Lifespan|Input|Output|Invariants?|Options?|Statistics|Reads|Before|After): ?", re.M)
+
+
+class Examples:
+    """The results of all cases that pages show; each command runs once."""
+
+    def __init__(self, tools):
+        self.tools, self.known = tools, {}
+
+    def prepare(self, descriptions):
+        """Runs the cases that change something, two at a time."""
+        wanted = {case for text in descriptions for case in pointed_at(text) if is_shown_with_result(case)} - set(self.known)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            ordered = sorted(wanted)
+            self.known.update(zip(ordered, pool.map(lambda case: cases.result_of(case, self.tools), ordered)))
+
+    def result(self, case):
+        return self.known[case]
+
+
+def pointed_at(description):
+    return [cases.find(file, name) for file, name in cases.POINTER.findall(description)]
+
+
+def is_shown_with_result(case):
+    """A case that pcc-opt only reads, or only checks, is printed as it was."""
+    return any(not flag.startswith("--verify-") for flag in case.flags)
+
+
+def prose(description):
+    """The description without its pointers; the words that lead its paragraphs are bold."""
+    text = re.sub(r"[ \t]+$", "", cases.POINTER.sub("", description), flags=re.M)
+    text = re.sub(r"\n{3,}", "\n\n", text).strip()
+    return LEAD.sub(lambda m: f"**{m[1]}:** ", text)
+
+
+def shown(case, examples, root):
+    """A case as a page shows it: its text, and what the command makes of it. `root` leads to the root of the repository."""
+    name = f"`@{case.name}` of " if case.name else ""
+    command = f"`{' '.join(['pcc-opt', *case.flags])}`"
+    parts = [f"Example, {name}{markdown.link(case.file, f'{root}/{case.file}')}:", markdown.fenced(case.text, "mlir")]
+    if is_shown_with_result(case):
+        parts += [f"Output of {command}:", markdown.fenced(examples.result(case), "mlir")]
+    elif case.flags:
+        parts.append(f"{command} accepts it.")
+    return "\n\n".join(parts)
+
+
+def of(description, examples, root):
+    return "\n\n".join(shown(case, examples, root) for case in pointed_at(description))

@@ -1,0 +1,248 @@
+"""The meaning of every field of pcc's JSON. docs/json.md is rendered of it and of samples that the tools write: a field of a sample
+without a row is an error, and so is a row whose field is in no sample, unless its last entry is SELDOM.
+
+A row is (field, unit, meaning) or (field, unit, meaning, flag). NAME in a field stands for any key. Fields below a row whose flag is
+FOLDED are described by its meaning. A NUMBER may be whole in a sample, but is none of the integers."""
+
+FOLDED, SELDOM, NUMBER = "folded", "seldom", "number"
+
+INSPECT = "pcc inspect BUNDLE --json"
+EXPLAIN = "pcc explain MODEL --json"
+COMPILE = "pcc MODEL --report FILE"
+VERIFY = "pcc verify MODEL --report FILE"
+RUN = "pcc run BUNDLE --report FILE"
+METRICS = "pcc run BUNDLE --metrics FILE"
+
+# command -> the names of its samples, what the page says first
+DOCUMENTS = {
+    INSPECT: (["inspect-inference", "inspect-training"], "One object. With `--rank R` the lists hold only what concerns rank R. "
+              "`bundle.json` in the bundle holds the same, with an entry per program in place of one per rank."),
+    EXPLAIN: (["explain", "explain-training"], "One object. It has the fields of `inspect` that are known before kernels exist, and "
+              "says why each collective is there. Prices are those of the cluster model."),
+    COMPILE: (["compile-inference", "compile-training", "compile-unknown"], "One object, which is written also where the compilation "
+              "fails."),
+    VERIFY: (["verify", "verify-changed"], "One object."),
+    RUN: (["run-inference", "run-training"], "One object. It is written by rank 0 with the measurements of all ranks."),
+    METRICS: (["metrics"], "One object per line and step, when training."),
+}
+
+PLAN = [
+    ("world", "", "number of ranks"),
+    ("mesh", "", "the axes of more than one rank, major to minor"),
+    ("mesh.NAME", "", "size of the axis NAME, such as `tp`"),
+    ("target", "", "what the bundle runs on: `cpu` or `cuda`"),
+    ("microbatches", "", "number of microbatches of a step"),
+    ("schedule", "", "name of the pipeline schedule: `forward` without training, else as for `--schedule`"),
+]
+COLLECTIVE = [
+    ("collectives", "", "collectives that communicate, stage by stage in the order of the program; equal ones of one node are one entry"),
+    ("collectives[].kind", "", "`all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `permute` or `exchange`"),
+    ("collectives[].axes", "", "the axes along which the ranks of a group differ"),
+    ("collectives[].ranks_per_group", "", "number of ranks that communicate with each other"),
+    ("collectives[].stage", "", "stage whose ranks run it"),
+    ("collectives[].dtype", "", "element type of the operand"),
+    ("collectives[].reduction", "", "`sum`, `max`, `min` or `prod`; null where elements only move"),
+    ("collectives[].local_bytes", "bytes", "size of the operand on one rank"),
+    ("collectives[].received_bytes", "bytes", "the most that one rank receives in one call"),
+    ("collectives[].per", "", "whether it runs once per `microbatch` or once per `step`"),
+    ("collectives[].count", "", "how often it runs per microbatch or step"),
+    ("collectives[].node", "", "the ONNX node that needs it; empty where the node has no name"),
+    ("collectives[].value", "", "name of the value that is moved or reduced"),
+]
+TRANSFER = [
+    ("transfers", "", "values that stages send to each other"),
+    ("transfers[].from_stage", "", "stage that sends"),
+    ("transfers[].to_stage", "", "stage that receives"),
+    ("transfers[].value", "", "name of the value"),
+    ("transfers[].dtype", "", "element type"),
+    ("transfers[].shape", "elements", "shape on one rank, of one microbatch"),
+    ("transfers[].bytes", "bytes", "size on one rank"),
+    ("transfers[].per", "", "whether it is sent once per `microbatch` or once per `step`"),
+]
+
+
+def ports(list_name, what):
+    return [(list_name, "", f"{what}, as the model names them"), (f"{list_name}[].name", "", "name"),
+            (f"{list_name}[].dtype", "", "element type"), (f"{list_name}[].shape", "elements", "global shape of a step")]
+
+
+def parts(list_name, what, further=()):
+    return [(list_name, "", f"what the rank holds of {what}"), (f"{list_name}[].name", "", "name"), *further,
+            (f"{list_name}[].runs", "indices", "per dim the runs [first, end) of global indices, in local order; empty for an empty part")]
+
+
+INSPECT_ROWS = [
+    *PLAN, ("tf32", "", "whether GPUs may round the factors of f32 products (`--tf32`)"), *ports("inputs", "inputs of the model"),
+    *ports("outputs", "outputs of the model"),
+    ("stages", "", "pipeline stages, pp times virtual stages"),
+    ("stages[].stage", "", "number of the stage"),
+    ("stages[].ranks", "", "ranks that run it"),
+    ("stages[].flops", "operations", "floating-point operations of a step, over all its ranks"),
+    ("stages[].recomputed_flops", "operations", "the part of `flops` that activation checkpointing (`--recompute`) adds"),
+    ("stages[].weight_bytes", "bytes", "global size of the weights that the stage reads, each counted once"),
+    ("stages[].activation_bytes", "bytes", "size of the arena of a rank that runs the stage"),
+    ("ranks", "", "one entry per rank"),
+    ("ranks[].rank", "", "number of the rank"),
+    ("ranks[].stages", "", "stages that the rank runs"),
+    ("ranks[].coordinates", "", "where the rank lies on the mesh"),
+    ("ranks[].coordinates.NAME", "", "its coordinate on the axis NAME"),
+    ("ranks[].arena_bytes", "bytes", "size of the arena, without weights and the memory of libraries"),
+    ("ranks[].arena_lower_bound_bytes", "bytes", "largest sum of live buffers at any instruction: no plan can take less"),
+    ("ranks[].weight_bytes", "bytes", "size of the shards of weights"),
+    ("ranks[].gradient_bytes", "bytes", "size of the gradients that are accumulated through a step"),
+    ("ranks[].state_bytes", "bytes", "size of the optimizer's state"),
+    ("ranks[].received_bytes", "bytes", "what the rank receives in a step, by collectives and transfers"),
+    ("ranks[].instructions", "", "number of instructions of its program"),
+    ("ranks[].actions", "", "forward and backward actions of a step in order: stage, kind (F, B, I, W), microbatch"),
+    *parts("ranks[].parameters", "the weights of its stages",
+           [("ranks[].parameters[].dtype", "", "element type of the weight"),
+            ("ranks[].parameters[].shape", "elements", "global shape of the weight, as its file has it")]),
+    *parts("ranks[].inputs", "inputs that it reads"), *parts("ranks[].outputs", "outputs that it writes"),
+    *COLLECTIVE, *TRANSFER,
+    ("kernels", "", "generated kernels of all programs"),
+    ("kernels.unique", "", "number of different kernels"),
+    ("kernels.calls", "", "number of launches in the code"),
+]
+
+STEP = [("kind", "", "kind of the step, as of `collectives`"), ("axes", "", "axes along which its ranks differ"),
+        ("received_bytes", "bytes", "the most that one rank receives"),
+        ("shared", "", "whether another reader needs the step, too; it then adds nothing to the price")]
+ENDPOINT = [("op", "", "the op, or `weight`, `input`, `output` or `pin`"), ("node", "", "the ONNX node, or the name of the weight or input"),
+            ("source", "", "line of the program from which the model was exported, FILE:LINE"),
+            ("pinned", "", "option or annotation that fixes the sharding")]
+CHOICE = [("strategy", "", "what the op splits along the axis"), ("received_bytes", "bytes", "what its reshards make a rank receive"),
+          ("calls", "", "number of communicating calls"), ("seconds", "seconds", "modelled time"),
+          ("memory_bytes", "bytes", "size on one rank of the op's results and of the weights that only it reads"),
+          ("refused", "", "why the choice is not allowed at any price"), ("steps", "", "the calls")]
+
+
+def below(prefix, rows):
+    return [(f"{prefix}.{row[0]}", *row[1:]) for row in rows]
+
+
+EXPLAIN_ROWS = [
+    *PLAN,
+    ("received_bytes", "bytes", "per position, what one of its ranks receives in a step"),
+    ("totals", "", "communication of a step, summed by position, axes and kind"),
+    ("totals[].position", "", "position on the pipeline: all ranks with one coordinate on `pp`"),
+    ("totals[].axes", "", "axes, joined by `+`; `pp` for transfers"),
+    ("totals[].kind", "", "kind of the collectives, or `transfer`"),
+    ("totals[].calls", "", "calls in a step"),
+    ("totals[].received_bytes", "bytes", "what one rank receives in a step"),
+    ("totals[].seconds", "seconds", "modelled time of all calls of a step"),
+    *COLLECTIVE,
+    ("collectives[].shape", "elements", "global shape of the value"),
+    ("collectives[].from", "", "sharding before the collective"),
+    ("collectives[].to", "", "sharding after the collective"),
+    ("collectives[].seconds", "seconds", "modelled time of one call"),
+    ("collectives[].source", "", "source line of the node that makes the value"),
+    ("collectives[].cause", "", "what makes the value; null where a dump does not tell"),
+    *below("collectives[].cause", ENDPOINT),
+    ("collectives[].cause.uses", "", "what needs the value in another sharding, with the fields of `cause`", FOLDED),
+    ("collectives[].decision", "", "the decision that the collective follows from; null where a dump does not tell"),
+    *below("collectives[].decision", [*ENDPOINT, ("axis", "", "axis that was decided"), *CHOICE]),
+    *below("collectives[].decision.steps[]", STEP),
+    ("collectives[].alternatives", "", "what else was possible, cheapest first, with `strategy` to `steps` of `decision`", FOLDED),
+    ("collectives[].further_decisions", "", "decisions of other ops that led to the collective, each with its `alternatives`", FOLDED),
+    *TRANSFER,
+    ("lints", "", "what looks wrong; see passes/explain/README.md"),
+    ("lints[].code", "", "code of the lint, such as `PCC-L003`"),
+    ("lints[].name", "", "name of the lint"),
+    ("lints[].message", "", "what was found"),
+    ("lints[].node", "", "the ONNX node"),
+    ("values", "", "the values that VALUE names; empty without it"),
+    ("values[].name", "", "name of the value"),
+    ("values[].maker", "", "what makes it, with the fields of `collectives[].cause`", FOLDED),
+    ("values[].stage", "", "stage that makes it"),
+    ("values[].dtype", "", "element type"),
+    ("values[].shape", "elements", "global shape"),
+    ("values[].sharding", "", "its sharding"),
+    ("values[].local_shape", "elements", "shape on one rank, padding included"),
+    ("values[].local_bytes", "bytes", "size on one rank"),
+    ("values[].origins", "", "for each axis, why the value is split, partial or whole along it"),
+    ("values[].origins[].axis", "", "the axis"),
+    ("values[].origins[].what", "", "what the axis does to the value"),
+    ("values[].origins[].steps", "", "ops and values from this value to the one that was decided"),
+    ("values[].origins[].reason", "", "why that one lies so"),
+    ("values[].origins[].decisions", "", "what was decided there, with the fields of `collectives[].decision`", FOLDED),
+    ("values[].uses", "", "readers of the value"),
+    *below("values[].uses[]", ENDPOINT),
+    ("values[].uses[].stage", "", "stage of the reader"),
+    ("values[].uses[].sharding", "", "sharding in which the reader gets the value"),
+    ("values[].uses[].reshard", "", "communicating steps on the way, as `collectives[].decision.steps`", FOLDED),
+]
+
+COMPILE_ROWS = [
+    ("phases", "", "the phases that ran"),
+    ("phases[].name", "", "name of the phase, such as `4-shard`"),
+    ("phases[].seconds", "seconds", "time of the phase"),
+    ("phases[].peak_memory_bytes", "bytes", "largest resident size of the process until the phase's end"),
+    ("seconds", "seconds", "time of the whole compilation, linking included"),
+    ("peak_memory_bytes", "bytes", "largest resident size of the process"),
+    ("unsupported", "", "ops that pcc cannot import; the exit code is then 4"),
+    ("unsupported[].op", "", "type of the op"),
+    ("unsupported[].domain", "", "its domain; empty for the standard one"),
+    ("unsupported[].count", "", "number of its nodes"),
+    ("unsupported[].nodes", "", "names of its nodes, `#N` for a node without a name"),
+    ("notes", "", "the notes"),
+    ("error", "", "the error, where the compilation failed"),
+]
+
+
+def errors(prefix=""):
+    return [(f"{prefix}max_relative_error", "", "largest error of all outputs: the largest difference over the largest expected magnitude",
+             NUMBER),
+            (f"{prefix}values", "", "one entry per output"), (f"{prefix}values[].name", "", "name of the output"),
+            (f"{prefix}values[].max_relative_error", "", "its error", NUMBER)]
+
+
+VERIFY_ROWS = [
+    ("equal", "", "whether everything that was compared is equal within its tolerance"),
+    ("dtype", "", "types that the simulated ranks computed in: `f64`, or `model` for the model's own"),
+    *errors(),
+    ("first_difference", "", "the first value of the program that differs; null if none does"),
+    ("first_difference.value", "", "name of the value"),
+    ("first_difference.node", "", "the ONNX node that computes it"),
+    ("first_difference.index", "indices", "global index of the element"),
+    ("first_difference.expected", "", "what the unpartitioned graph computes; texts stand for NaN and infinities", NUMBER),
+    ("first_difference.got", "", "what the rank computes", NUMBER),
+    ("first_difference.rank", "", "the rank"),
+    ("run", "", "with `--run`: what the executables compute, against the unpartitioned graph in the model's types"),
+    ("run.equal", "", "whether the outputs are equal within the precision of the model's types"),
+    *errors("run."),
+]
+
+RUN_ROWS = [
+    ("ranks", "", "one entry per rank"),
+    ("ranks[].rank", "", "number of the rank"),
+    ("ranks[].seconds", "seconds", "time of all timed steps"),
+    ("ranks[].steps", "seconds", "time of each timed step"),
+    ("ranks[].compute_seconds", "seconds", "time in instructions other than collectives"),
+    ("ranks[].wait_seconds", "seconds", "time in collectives"),
+    ("ranks[].idle_seconds", "seconds", "time in waits for messages of other stages"),
+    ("ranks[].arena_bytes", "bytes", "size of the arena, as planned and as allocated"),
+    ("ranks[].peak_memory_bytes", "bytes", "largest resident size of the process"),
+    ("ranks[].peak_live_activations", "", "by stage; empty without training"),
+    ("ranks[].peak_live_activations.NAME", "", "most forward passes of stage NAME whose activations were alive at once"),
+    ("steps", "", "one entry per timed step"),
+    ("steps[].step", "", "number of the step: from 1 over all resumed runs when training, else from 0"),
+    ("steps[].seconds", "seconds", "time of the slowest rank"),
+    ("steps[].loss", "", "loss; null without training", NUMBER),
+    ("steps[].grad_norm", "", "global norm of the gradients before clipping; null without training", NUMBER),
+]
+
+METRICS_ROWS = [
+    ("step", "", "number of the step, from 1 over all resumed runs"),
+    ("loss", "", "loss", NUMBER),
+    ("grad_norm", "", "global norm of the gradients before clipping", NUMBER),
+    ("lr", "", "learning rate", NUMBER),
+    ("seconds", "seconds", "time of the step"),
+    ("samples", "", "number of samples seen since training began"),
+    ("samples_per_second", "1/second", "speed"),
+    ("tokens_per_second", "1/second", "speed, where labels are token ids", SELDOM),
+    ("mfu", "", "executed operations over those of the peak; absent where no peak is known", NUMBER),
+    ("peak_live_activations", "", "by stage: most forward passes whose activations were alive at once"),
+    ("loss_scale", "", "loss scale; absent without one", NUMBER),
+]
+
+ROWS = {INSPECT: INSPECT_ROWS, EXPLAIN: EXPLAIN_ROWS, COMPILE: COMPILE_ROWS, VERIFY: VERIFY_ROWS, RUN: RUN_ROWS, METRICS: METRICS_ROWS}
