@@ -67,8 +67,8 @@ def main():
     arguments = parser.parse_args()
     try:
         pages, problems = rendered(built.Tools(os.path.abspath(arguments.bin)))
-    except built.Missing as missing:
-        return tree.report([f"render_docs: {missing}"])
+    except (built.Missing, ValueError) as error:
+        return tree.report([f"render_docs: {error}"])
     if arguments.check:
         problems += list(differing(pages))
         problems += ["render them by tools/dev/render_docs.py"] if problems else []

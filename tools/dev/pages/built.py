@@ -32,7 +32,7 @@ class Tools:
 
 def output(command, text=None, cwd=tree.ROOT, env=None):
     try:
-        result = subprocess.run([str(c) for c in command], input=text or "", capture_output=True, text=True, cwd=cwd, timeout=120,
+        result = subprocess.run([str(c) for c in command], input=text or "", capture_output=True, text=True, cwd=cwd, timeout=300,
                                 env={**os.environ, **(env or {})})
     except OSError as error:
         raise Missing(f"{command[0]}: {error.strerror}") from error
